@@ -1,0 +1,62 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Submission;
+import dev.nexa.slurm.scheduler.Scheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** {@code cancel}: ends a run's jobs, now and should one still turn up. */
+public final class CancelRun {
+  private final Nexa nexa;
+
+  public CancelRun(Nexa nexa) {
+    this.nexa = nexa;
+  }
+
+  /** Cancels the run or one task of it; tells which jobs were asked to end. */
+  public List<String> cancel(RunFolder run, OptionalInt task) {
+    Scheduler scheduler = nexa.scheduler(RunLookup.scheduler(run));
+    Optional<FileLock> lock = run.lock(Duration.ofSeconds(20));
+    if (lock.isEmpty()) {
+      throw new NexaException(
+          ExitCode.SCHEDULER,
+          run.id() + " is being submitted or reconciled at this moment",
+          "try again in a minute");
+    }
+    try (FileLock held = lock.get()) {
+      RunState state = RunState.of(run.journal().read());
+      if (state.finished() || !held.holds()) {
+        throw new NexaException(
+            ExitCode.USAGE,
+            run.id() + " has already ended",
+            "`nexa-slurm runs show " + run.id() + "` tells how");
+      }
+      if (task.isEmpty()) {
+        run.journal().append(Event.now(Event.Type.CANCEL_REQUESTED, new JsonObject()));
+      }
+      return cancel(scheduler, state, task);
+    }
+  }
+
+  private static List<String> cancel(Scheduler scheduler, RunState state, OptionalInt task) {
+    List<String> asked = new ArrayList<>();
+    for (Submission submission : state.submissions()) {
+      if (submission.jobId().isPresent()) {
+        long id = submission.jobId().get();
+        scheduler.cancel(submission.key(), id, task);
+        asked.add(task.isPresent() ? id + "_" + task.getAsInt() : "" + id);
+      }
+    }
+    return asked;
+  }
+}

@@ -1,0 +1,61 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.backend.Backends;
+import dev.nexa.slurm.backend.Launch;
+import dev.nexa.slurm.config.ClusterProfile;
+import dev.nexa.slurm.config.ConfigReader;
+import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.config.RunConfig;
+import dev.nexa.slurm.estimate.ApprovalGate;
+import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.estimate.Rates;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.plan.Planner;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A config taken as far as it goes without touching anything: what estimate, render and submit have
+ * in common.
+ *
+ * @param launch what the backend starts inside the allocation
+ */
+public record Prepared(Plan plan, Launch launch, Estimate estimate, Policy policy) {
+
+  /**
+   * What a person asked for.
+   *
+   * @param config the config's path
+   * @param overrides {@code --set} values
+   * @param cluster the profile named on the command line
+   */
+  public record Request(String config, List<String> overrides, Optional<String> cluster) {}
+
+  /** Reads, plans, estimates. */
+  public static Prepared of(Nexa nexa, Request request) {
+    ConfigReader configs = nexa.configs();
+    RunConfig config = configs.run(request.config(), request.overrides());
+    ClusterProfile cluster = configs.cluster(clusterName(nexa, request, config));
+    Policy policy = configs.policy();
+    Plan plan = new Planner(nexa.source()).plan(config, cluster, policy);
+    Launch launch = Backends.named(plan.backend(), plan.config()).launch(plan);
+    Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook())));
+    return new Prepared(plan, launch, estimate, policy);
+  }
+
+  /** The command line, the config, NEXA_CLUSTER, then {@code default}. */
+  private static String clusterName(Nexa nexa, Request request, RunConfig config) {
+    Optional<String> environment =
+        Optional.ofNullable(nexa.environment().get("NEXA_CLUSTER")).filter(name -> !name.isEmpty());
+    return request.cluster().or(config::cluster).or(() -> environment).orElse("default");
+  }
+
+  public boolean needsApproval() {
+    return ApprovalGate.needsApproval(estimate, policy);
+  }
+
+  public JsonObject estimateJson() {
+    return estimate.toJson(needsApproval());
+  }
+}

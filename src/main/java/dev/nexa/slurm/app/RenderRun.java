@@ -1,0 +1,51 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.journal.RunId;
+import dev.nexa.slurm.render.Renderer;
+import dev.nexa.slurm.render.Script;
+import dev.nexa.slurm.scheduler.ClientEnvironment;
+import dev.nexa.slurm.scheduler.SubmitRequest;
+import dev.nexa.slurm.scheduler.slurm.SlurmCommands;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * {@code render} and {@code submit --dry-run}: the very bytes that would be sent, and sbatch's
+ * arguments.
+ */
+public final class RenderRun {
+  private final Nexa nexa;
+
+  public RenderRun(Nexa nexa) {
+    this.nexa = nexa;
+  }
+
+  /**
+   * What would be sent.
+   *
+   * @param argv sbatch's arguments, with a run id and a key of the shape that a submit would make
+   */
+  public record Rendered(Prepared prepared, Script script, List<String> argv) {}
+
+  public Rendered render(Prepared.Request request) {
+    Prepared prepared = Prepared.of(nexa, request);
+    Script script = new Renderer(nexa.source()).render(prepared.plan(), prepared.launch());
+    String runId = new RunId(prepared.plan().stage() + "_20000101_000000").value();
+    Path run = nexa.workspace().runs().toAbsolutePath().normalize().resolve(runId);
+    String key = runId + ".xxxxxx";
+    SubmitRequest call =
+        new SubmitRequest(
+            key,
+            run.resolve("job.sbatch"),
+            run.resolve("submissions").resolve(key),
+            run.resolve("logs").toString().replace("%", "%%") + "/%A_%a.out",
+            "",
+            run,
+            Optional.empty());
+    return new Rendered(
+        prepared,
+        script,
+        SlurmCommands.sbatch(call, ClientEnvironment.forClients(nexa.environment())));
+  }
+}

@@ -1,0 +1,87 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.Nearest;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunId;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Workspace;
+import java.nio.file.Files;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Finds the run that a person means: a run id, {@code latest}, a Slurm job id, or {@code 12345_7}.
+ */
+public final class RunLookup {
+  private static final Pattern JOB = Pattern.compile("(\\d{1,18})(?:_(\\d{1,7}))?");
+
+  private final Workspace workspace;
+
+  public RunLookup(Workspace workspace) {
+    this.workspace = workspace;
+  }
+
+  /**
+   * What was meant.
+   *
+   * @param task the task, where {@code 12345_7} named one
+   */
+  public record Found(RunFolder run, OptionalInt task) {}
+
+  public Found find(String reference) {
+    if (reference.equals("latest")) {
+      return new Found(workspace.run(workspace.latest()), OptionalInt.empty());
+    }
+    Matcher job = JOB.matcher(reference);
+    if (job.matches()) {
+      OptionalInt task =
+          job.group(2) == null
+              ? OptionalInt.empty()
+              : OptionalInt.of(Integer.parseInt(job.group(2)));
+      return new Found(byJob(Long.parseLong(job.group(1))), task);
+    }
+    RunFolder run = workspace.run(new RunId(reference));
+    if (!run.exists()) {
+      List<String> names = workspace.allRuns().stream().map(RunId::value).toList();
+      throw new NexaException(
+          ExitCode.USAGE,
+          "there is no run "
+              + reference
+              + " in "
+              + workspace.root().toAbsolutePath()
+              + Nearest.hint(reference, names),
+          "`nexa-slurm runs list` shows them; --workspace names another directory");
+    }
+    return new Found(run, OptionalInt.empty());
+  }
+
+  private RunFolder byJob(long jobId) {
+    for (RunId id : workspace.allRuns()) {
+      RunFolder run = workspace.run(id);
+      boolean has =
+          RunState.of(run.journal().read()).submissions().stream()
+              .anyMatch(submission -> submission.jobId().equals(Optional.of(jobId)));
+      if (has) {
+        return run;
+      }
+    }
+    throw new NexaException(
+        ExitCode.USAGE,
+        "no run here made job " + jobId,
+        "`nexa-slurm runs list` shows the runs and their jobs");
+  }
+
+  /** Which scheduler has the run's jobs; slurm where it died before it was planned. */
+  static String scheduler(RunFolder run) {
+    return Files.exists(run.plan())
+        ? Json.parseObject(DurableFiles.read(run.plan())).text("scheduler")
+        : "local";
+  }
+}

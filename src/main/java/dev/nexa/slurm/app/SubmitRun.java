@@ -1,0 +1,151 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.reconcile.RunFacts;
+import dev.nexa.slurm.reconcile.RunOutcome;
+import dev.nexa.slurm.reconcile.RunRecords;
+import dev.nexa.slurm.render.Renderer;
+import dev.nexa.slurm.render.Script;
+import dev.nexa.slurm.scheduler.Scheduler;
+import dev.nexa.slurm.scheduler.SubmitAnswer;
+import dev.nexa.slurm.submit.CrashPoint;
+import dev.nexa.slurm.submit.SubmitOnce;
+import dev.nexa.slurm.units.IndexRange;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** {@code submit}: from a config to a job, once. */
+public final class SubmitRun {
+  private final Nexa nexa;
+
+  public SubmitRun(Nexa nexa) {
+    this.nexa = nexa;
+  }
+
+  /**
+   * What came of it.
+   *
+   * @param answer what the scheduler said
+   * @param json the document that {@code --json} prints
+   */
+  public record Submitted(
+      RunFolder run, Prepared prepared, SubmitAnswer answer, RunOutcome outcome, JsonObject json) {}
+
+  /** Submits; an estimate over the threshold goes no further than estimates/. */
+  public Submitted submit(Prepared.Request request) {
+    Prepared prepared = Prepared.of(nexa, request);
+    Script script = new Renderer(nexa.source()).render(prepared.plan(), prepared.launch());
+    requireApproval(prepared);
+    Scheduler scheduler = nexa.scheduler(prepared.plan().scheduler());
+    RunFolder run = nexa.workspace().claim(prepared.plan().stage(), Instant.now());
+    nexa.passing().accept(CrashPoint.RUN_CLAIMED);
+    try (FileLock lock = run.lock(Duration.ofSeconds(5)).orElseThrow()) {
+      return locked(prepared, script, scheduler, run, lock);
+    }
+  }
+
+  private Submitted locked(
+      Prepared prepared, Script script, Scheduler scheduler, RunFolder run, FileLock lock) {
+    Workspace workspace = nexa.workspace();
+    JsonObject plan = prepared.plan().toJson().with("script_digest", script.digest());
+    JsonObject estimate = prepared.estimateJson();
+    workspace.markOpen(run.id());
+    nexa.passing().accept(CrashPoint.RUN_OPENED);
+    run.stage(script, plan, estimate);
+    nexa.passing().accept(CrashPoint.RUN_STAGED);
+    if (!lock.holds()) {
+      throw new IllegalStateException(
+          "the lock of " + run.id() + " was taken over while we hold it");
+    }
+    SubmitAnswer answer =
+        new SubmitOnce(scheduler, nexa.passing())
+            .submit(
+                run,
+                IndexRange.upTo(prepared.plan().tasks()),
+                false,
+                Optional.of(created(prepared)));
+    RunState state = RunState.of(run.journal().read());
+    RunFacts facts = RunFacts.of(run, plan, estimate);
+    RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), false, Instant.now());
+    new RunRecords(workspace, nexa.passing()).write(run, facts, state, outcome, new ArrayList<>());
+    workspace.linkLatest(run.id());
+    return new Submitted(
+        run, prepared, answer, outcome, json(run, scheduler, prepared, answer, outcome));
+  }
+
+  private void requireApproval(Prepared prepared) {
+    if (!prepared.needsApproval()) {
+      return;
+    }
+    Workspace workspace = nexa.workspace();
+    Path file = workspace.estimate(prepared.estimate().configDigest());
+    workspace.files().directories(workspace.estimates());
+    workspace.files().replace(file, Json.pretty(prepared.estimateJson()));
+    throw new NexaException(
+        ExitCode.NEEDS_APPROVAL,
+        "this run can cost "
+            + prepared.estimate().total()
+            + "; the policy lets "
+            + prepared.policy().approvalOver()
+            + " through without an approval ("
+            + prepared.policy().name()
+            + ")",
+        "nothing was submitted; the estimate is in " + file,
+        "send it to whoever may approve, or ask for less: a shorter time, fewer tasks, fewer requeues");
+  }
+
+  private Event created(Prepared prepared) {
+    JsonObject data =
+        new JsonObject()
+            .with("user", nexa.environment().getOrDefault("USER", ""))
+            .with("config", prepared.plan().config())
+            .with("config_digest", prepared.estimate().configDigest());
+    return Event.now(Event.Type.CREATED, data);
+  }
+
+  private static JsonObject json(
+      RunFolder run,
+      Scheduler scheduler,
+      Prepared prepared,
+      SubmitAnswer answer,
+      RunOutcome outcome) {
+    List<JsonObject> jobs = new ArrayList<>();
+    if (answer instanceof SubmitAnswer.Submitted submitted) {
+      String key = RunState.of(run.journal().read()).last().orElseThrow().key();
+      String cluster = submitted.cluster().isEmpty() ? scheduler.name() : submitted.cluster();
+      jobs.add(
+          new JsonObject()
+              .with("cluster", cluster)
+              .with("job_id", submitted.jobId())
+              .with("submit_time", null)
+              .with("name", key));
+    }
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("run_id", run.id().value())
+        .with("status", outcome.status())
+        .with("state", outcome.state())
+        .with("jobs", jobs)
+        .with("tasks", prepared.plan().tasks())
+        .with("estimate", prepared.estimateJson())
+        .with(
+            "files",
+            new JsonObject()
+                .with("script", run.script().toString())
+                .with("plan", run.plan().toString())
+                .with("manifest", run.manifest().toAbsolutePath().normalize().toString())
+                .with("cost", run.cost().toAbsolutePath().normalize().toString()));
+  }
+}

@@ -1,0 +1,33 @@
+package dev.nexa.slurm.backend;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.Nearest;
+import dev.nexa.slurm.error.NexaException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceLoader;
+
+/** The backends on the class path. */
+public final class Backends {
+  private Backends() {}
+
+  /** The backend of that name. */
+  public static Backend named(String name, String config) {
+    List<String> names = new ArrayList<>();
+    for (Backend backend : ServiceLoader.load(Backend.class)) {
+      if (backend.name().equals(name)) {
+        return backend;
+      }
+      names.add(backend.name());
+    }
+    throw new NexaException(
+        ExitCode.USAGE,
+        config
+            + ": backend: there is no backend '"
+            + name
+            + "'"
+            + Nearest.hint(name, names)
+            + "; there are "
+            + String.join(", ", names));
+  }
+}

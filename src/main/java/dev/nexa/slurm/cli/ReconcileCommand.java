@@ -1,0 +1,106 @@
+package dev.nexa.slurm.cli;
+
+import dev.nexa.slurm.app.Nexa;
+import dev.nexa.slurm.app.ReconcileRuns;
+import dev.nexa.slurm.app.ReconcileRuns.Pass;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.units.TimeLimit;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code nexa-slurm reconcile}. */
+@Command(
+    name = "reconcile",
+    mixinStandardHelpOptions = true,
+    description =
+        "Turns finished jobs into manifests and cost files, and heals submissions that went wrong.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  nexa-slurm reconcile",
+      "  nexa-slurm reconcile --watch 60s",
+      "  */5 * * * * cd /path/to/workspace && /path/to/nexa-slurm reconcile --quiet"
+    })
+final class ReconcileCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--watch",
+      paramLabel = "TIME",
+      description = "Goes on for ever, with this pause: 60s, 5m.")
+  private @Nullable String watch;
+
+  @Option(
+      names = "--quiet",
+      description = "Prints nothing when nothing changed and there is no problem.")
+  private boolean quiet;
+
+  @Option(names = "--json", description = "Prints one JSON document for each pass.")
+  private boolean json;
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Nexa nexa = RootCommand.of(spec).nexa();
+    if (watch == null) {
+      tell(new ReconcileRuns(nexa).reconcile());
+      return ExitCode.OK.status();
+    }
+    Duration pause = pause(watch);
+    while (true) {
+      watchOnce(nexa);
+      Thread.sleep(pause.toMillis());
+    }
+  }
+
+  /** An outage is told and waited out. */
+  private void watchOnce(Nexa nexa) {
+    try {
+      tell(new ReconcileRuns(nexa).reconcile());
+    } catch (NexaException outage) {
+      if (outage.exitCode() != ExitCode.SCHEDULER) {
+        throw outage;
+      }
+      spec.commandLine()
+          .getErr()
+          .println(Instant.now().truncatedTo(ChronoUnit.SECONDS) + " " + outage.getMessage());
+    }
+  }
+
+  private static Duration pause(String text) {
+    if (text.matches("[1-9]\\d{0,4}s")) {
+      return Duration.ofSeconds(Long.parseLong(text.substring(0, text.length() - 1)));
+    }
+    try {
+      return TimeLimit.parse(text);
+    } catch (IllegalArgumentException wrong) {
+      throw new NexaException(
+          ExitCode.USAGE, "--watch: " + wrong.getMessage(), wrong, "--watch 60s");
+    }
+  }
+
+  private void tell(Pass pass) {
+    PrintWriter out = spec.commandLine().getOut();
+    pass.problems().forEach(problem -> spec.commandLine().getErr().println(problem));
+    if (json) {
+      out.print(Json.pretty(pass.toJson()));
+    } else if (!quiet || pass.runsChanged() > 0) {
+      out.println(
+          pass.runsRead()
+              + " unfinished runs, "
+              + pass.runsChanged()
+              + " changed, "
+              + pass.rowsRead()
+              + " rows read");
+    }
+    out.flush();
+  }
+}

@@ -1,0 +1,84 @@
+package dev.nexa.slurm.cli;
+
+import dev.nexa.slurm.app.Nexa;
+import dev.nexa.slurm.app.Prepared;
+import dev.nexa.slurm.app.RenderRun;
+import dev.nexa.slurm.app.RenderRun.Rendered;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.plan.RunnerFile;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code nexa-slurm render}. */
+@Command(
+    name = "render",
+    mixinStandardHelpOptions = true,
+    description = "Prints the job script: the very bytes that submit would send.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  nexa-slurm render configs/train/science.yaml > job.sbatch",
+      "  nexa-slurm submit configs/train/science.yaml --dry-run    (the same, and sbatch's arguments)"
+    })
+final class RenderCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+  @Mixin private ConfigOptions config;
+
+  @Option(
+      names = "--json",
+      description = "Prints one JSON document, with sbatch's arguments and the files beside it.")
+  private boolean json;
+
+  @Override
+  public Integer call() {
+    Nexa nexa = RootCommand.of(spec).nexa();
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      return print(nexa, config.request(), true, out);
+    }
+    out.print(new RenderRun(nexa).render(config.request()).script().text());
+    return ExitCode.OK.status();
+  }
+
+  /** What {@code submit --dry-run} prints. */
+  static int print(Nexa nexa, Prepared.Request request, boolean json, PrintWriter out) {
+    Rendered rendered = new RenderRun(nexa).render(request);
+    if (json) {
+      out.print(Json.pretty(document(rendered)));
+      return ExitCode.OK.status();
+    }
+    out.print(rendered.script().text());
+    out.println();
+    out.println(
+        "# Nothing was submitted. The run id and the six letters are made by submit; it would call:");
+    out.println("# " + String.join(" ", rendered.argv()));
+    for (RunnerFile file : rendered.script().files()) {
+      out.println("# runner/" + file.name() + "  sha256 " + file.digest());
+    }
+    out.println("# at most " + rendered.prepared().estimate().total());
+    return ExitCode.OK.status();
+  }
+
+  private static JsonObject document(Rendered rendered) {
+    List<JsonObject> files = new ArrayList<>();
+    for (RunnerFile file : rendered.script().files()) {
+      files.add(new JsonObject().with("name", file.name()).with("sha256", file.digest()));
+    }
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("template", rendered.script().template())
+        .with("script", rendered.script().text())
+        .with("script_digest", rendered.script().digest())
+        .with("argv", rendered.argv())
+        .with("files", files)
+        .with("estimate", rendered.prepared().estimateJson());
+  }
+}

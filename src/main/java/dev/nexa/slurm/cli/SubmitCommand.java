@@ -1,0 +1,115 @@
+package dev.nexa.slurm.cli;
+
+import dev.nexa.slurm.app.AwaitRun;
+import dev.nexa.slurm.app.Nexa;
+import dev.nexa.slurm.app.SubmitRun;
+import dev.nexa.slurm.app.SubmitRun.Submitted;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.scheduler.SubmitAnswer;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code nexa-slurm submit}. */
+@Command(
+    name = "submit",
+    mixinStandardHelpOptions = true,
+    description = "Says what a run can cost, and submits it exactly once.",
+    footerHeading = "%nExamples:%n",
+    footer = {
+      "  nexa-slurm submit configs/train/science.yaml",
+      "  nexa-slurm submit configs/train/science.yaml --set resources.nodes=2 --dry-run",
+      "  nexa-slurm submit configs/data/quickstart.yaml --local --wait"
+    })
+final class SubmitCommand implements Callable<Integer> {
+  @Spec private CommandSpec spec;
+  @Mixin private ConfigOptions config;
+
+  @Option(
+      names = "--dry-run",
+      description = "Prints the script and sbatch's arguments, and submits nothing.")
+  private boolean dryRun;
+
+  @Option(
+      names = "--wait",
+      description = "Waits until the run has ended; exit status 5 if it did not end well.")
+  private boolean wait;
+
+  @Option(names = "--json", description = "Prints one JSON document.")
+  private boolean json;
+
+  @Override
+  public Integer call() {
+    Nexa nexa = RootCommand.of(spec).nexa();
+    PrintWriter out = spec.commandLine().getOut();
+    if (dryRun) {
+      return RenderCommand.print(nexa, config.request(), json, out);
+    }
+    Submitted submitted = new SubmitRun(nexa).submit(config.request());
+    if (json && !wait) {
+      out.print(Json.pretty(submitted.json()));
+    } else {
+      tell(submitted, json ? spec.commandLine().getErr() : out);
+    }
+    if (submitted.answer() instanceof SubmitAnswer.Refused) {
+      return ExitCode.SCHEDULER.status();
+    }
+    return wait ? await(nexa, submitted, out) : ExitCode.OK.status();
+  }
+
+  private static void tell(Submitted submitted, PrintWriter out) {
+    String run = submitted.run().id().value();
+    out.println(submitted.run().id() + ": at most " + submitted.prepared().estimate().total());
+    if (submitted.answer() instanceof SubmitAnswer.Submitted job) {
+      int tasks = submitted.prepared().plan().tasks();
+      out.println("job " + job.jobId() + (tasks == 1 ? "" : ", " + tasks + " tasks"));
+    } else if (submitted.answer() instanceof SubmitAnswer.Refused refused) {
+      out.println("refused, no job was made: " + refused.message());
+      return;
+    } else if (submitted.answer() instanceof SubmitAnswer.Unknown unknown) {
+      out.println("it is not known whether there is a job: " + unknown.message());
+      out.println("  nexa-slurm reconcile    finds out by the job's name; do not submit again");
+      return;
+    }
+    out.println("  nexa-slurm status " + run);
+    out.println("  nexa-slurm logs -f " + run);
+    out.println("  nexa-slurm cancel " + run);
+  }
+
+  private Integer await(Nexa nexa, Submitted submitted, PrintWriter out) {
+    PrintWriter err = spec.commandLine().getErr();
+    out.flush();
+    Thread goesOn =
+        new Thread(
+            () -> err.println("\nstopped waiting; " + submitted.run().id() + " goes on"),
+            "interrupted");
+    Runtime.getRuntime().addShutdownHook(goesOn);
+    JsonObject manifest = new AwaitRun(nexa).await(submitted.run(), err::println);
+    Runtime.getRuntime().removeShutdownHook(goesOn);
+    if (json) {
+      JsonObject document = submitted.json();
+      out.print(
+          Json.pretty(
+              document
+                  .with("status", manifest.text("status"))
+                  .with("state", manifest.text("state"))));
+    } else {
+      out.println(
+          manifest.text("state")
+              + ", cost "
+              + manifest.text("cost")
+              + " "
+              + manifest.text("currency"));
+      out.println("  manifest  " + submitted.run().manifest().normalize());
+      out.println("  cost      " + submitted.run().cost().normalize());
+    }
+    boolean well = manifest.text("status").equals("completed");
+    return well ? ExitCode.OK.status() : ExitCode.RUN_FAILED.status();
+  }
+}

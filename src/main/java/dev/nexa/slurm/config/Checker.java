@@ -1,0 +1,180 @@
+package dev.nexa.slurm.config;
+
+import dev.nexa.slurm.config.Shape.KnownKey;
+import dev.nexa.slurm.config.Shape.ListOf;
+import dev.nexa.slurm.config.Shape.MapOf;
+import dev.nexa.slurm.config.Shape.Presence;
+import dev.nexa.slurm.config.Shape.Section;
+import dev.nexa.slurm.config.YamlNode.Entry;
+import dev.nexa.slurm.config.YamlNode.Mapping;
+import dev.nexa.slurm.config.YamlNode.Scalar;
+import dev.nexa.slurm.config.YamlNode.ScalarType;
+import dev.nexa.slurm.config.YamlNode.Sequence;
+import dev.nexa.slurm.error.Nearest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Holds a YAML tree against a {@link Section} and collects everything that is wrong. */
+final class Checker {
+  private final List<Problem> problems;
+  private final Expansion expansion;
+
+  Checker(List<Problem> problems, Expansion expansion) {
+    this.problems = problems;
+    this.expansion = expansion;
+  }
+
+  /** The values of a mapping; those that are wrong are missing from it and told as problems. */
+  Values section(Section section, YamlNode node, String path) {
+    Values values = new Values(path, node.at());
+    if (!(node instanceof Mapping mapping)) {
+      problems.add(new Problem(node.at(), path, "expected a mapping of keys, got " + node.words()));
+      return values;
+    }
+    List<String> names = section.keys().stream().map(KnownKey::name).toList();
+    mapping
+        .entries()
+        .forEach(
+            (name, entry) -> {
+              if (!names.contains(name)) {
+                problems.add(new Problem(entry.keyAt(), child(path, name), unknown(name, names)));
+              }
+            });
+    for (KnownKey key : section.keys()) {
+      key(key, mapping.entries().get(key.name()), mapping, path, values);
+    }
+    return values;
+  }
+
+  private static String unknown(String name, List<String> names) {
+    Optional<String> nearest = Nearest.to(name, names);
+    return "unknown key"
+        + nearest
+            .map(near -> " (did you mean '" + near + "'?)")
+            .orElse("; known are " + String.join(", ", names));
+  }
+
+  private void key(
+      KnownKey key,
+      @org.jspecify.annotations.Nullable Entry entry,
+      Mapping mapping,
+      String path,
+      Values values) {
+    String childPath = child(path, key.name());
+    if (entry != null) {
+      value(key.shape(), entry.value(), childPath)
+          .ifPresent(value -> values.put(key.name(), value, entry.value().at()));
+    } else if (key.presence() == Presence.REQUIRED) {
+      problems.add(
+          new Problem(mapping.at(), childPath, "missing; expected " + expected(key.shape())));
+    } else if (!key.fallback().isEmpty()) {
+      YamlNode fallback = YamlReader.scalar(mapping.at(), key.fallback());
+      value(key.shape(), fallback, childPath)
+          .ifPresent(value -> values.put(key.name(), value, mapping.at()));
+    } else if (key.shape() instanceof Section section && holdsUnwritten(section)) {
+      // Defaults inside a section hold also where the section is not written.
+      values.put(
+          key.name(),
+          section(section, new Mapping(mapping.at(), Map.of()), childPath),
+          mapping.at());
+    }
+  }
+
+  private static boolean holdsUnwritten(Section section) {
+    boolean complete =
+        section.keys().stream().noneMatch(key -> key.presence() == Presence.REQUIRED);
+    return complete && section.keys().stream().anyMatch(key -> !key.fallback().isEmpty());
+  }
+
+  private Optional<Object> value(Shape shape, YamlNode node, String path) {
+    if (shape instanceof ValueType type) {
+      return scalar(type, node, path);
+    }
+    if (shape instanceof Section section) {
+      return Optional.of(section(section, node, path));
+    }
+    return shape instanceof ListOf list ? list(list, node, path) : map((MapOf) shape, node, path);
+  }
+
+  private Optional<Object> scalar(ValueType type, YamlNode node, String path) {
+    if (!(node instanceof Scalar scalar)) {
+      return problem(node, path, "expected " + type.expected() + ", got " + node.words());
+    }
+    if (scalar.type() == ScalarType.NULL) {
+      return problem(
+          node, path, "has no value; expected " + type.expected() + ", or leave the key out");
+    }
+    if (!type.accepts().contains(scalar.type())) {
+      return problem(
+          node,
+          path,
+          "expected " + type.expected() + ", got " + node.words() + quoting(type, scalar));
+    }
+    try {
+      Object value = type.parse().apply(scalar.text());
+      return Optional.of(type.equals(ValueType.PATH) ? expansion.expand((String) value) : value);
+    } catch (IllegalArgumentException wrong) {
+      return problem(node, path, String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  private static String quoting(ValueType type, Scalar scalar) {
+    boolean wantsText = type.accepts().contains(ScalarType.STRING);
+    boolean couldBeNumber =
+        type.accepts().contains(ScalarType.NUMBER) && scalar.type() == ScalarType.STRING;
+    if (wantsText) {
+      return "; put it in quotes: \"" + scalar.text() + "\"";
+    }
+    return couldBeNumber && scalar.text().matches("[0-9.]+") ? "; write it without quotes" : "";
+  }
+
+  private Optional<Object> list(ListOf shape, YamlNode node, String path) {
+    if (!(node instanceof Sequence sequence)) {
+      return problem(
+          node, path, "expected a list of " + expected(shape.element()) + ", got " + node.words());
+    }
+    List<Object> elements = new ArrayList<>();
+    for (int i = 0; i < sequence.elements().size(); i++) {
+      value(shape.element(), sequence.elements().get(i), path + "[" + i + "]")
+          .ifPresent(elements::add);
+    }
+    return Optional.of(elements);
+  }
+
+  private Optional<Object> map(MapOf shape, YamlNode node, String path) {
+    if (!(node instanceof Mapping mapping)) {
+      return problem(node, path, "expected a mapping of names, got " + node.words());
+    }
+    Values values = new Values(path, node.at());
+    mapping
+        .entries()
+        .forEach(
+            (name, entry) -> {
+              Scalar asScalar = new Scalar(entry.keyAt(), name, ScalarType.STRING);
+              boolean goodName = scalar(shape.name(), asScalar, child(path, name)).isPresent();
+              Optional<Object> value = value(shape.value(), entry.value(), child(path, name));
+              if (goodName && value.isPresent()) {
+                values.put(name, value.get(), entry.value().at());
+              }
+            });
+    return Optional.of(values);
+  }
+
+  private Optional<Object> problem(YamlNode node, String path, String message) {
+    problems.add(new Problem(node.at(), path, message));
+    return Optional.empty();
+  }
+
+  private static String expected(Shape shape) {
+    if (shape instanceof ValueType type) {
+      return type.expected();
+    }
+    return shape instanceof ListOf ? "a list" : "a mapping";
+  }
+
+  private static String child(String path, String name) {
+    return path.isEmpty() ? name : path + "." + name;
+  }
+}

@@ -1,0 +1,100 @@
+package dev.nexa.slurm.config;
+
+import dev.nexa.slurm.config.ConfigSource.Found;
+import dev.nexa.slurm.config.Shape.Section;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.Sha256;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+
+/**
+ * Reads each kind of file; what is wrong with one is told all at once, as a {@link
+ * ConfigException}.
+ */
+public final class ConfigReader {
+  /** The admin's policy: the same place for everybody, and not to be pointed elsewhere. */
+  public static final Path ADMIN_POLICY = Path.of("/etc/nexa-slurm/policy.yaml");
+
+  private final ConfigSource source;
+  private final Expansion expansion;
+
+  public ConfigReader(ConfigSource source, Map<String, String> environment) {
+    this.source = source;
+    this.expansion =
+        new Expansion(environment, source.workspace().toAbsolutePath().normalize().toString());
+  }
+
+  /** A run's config with {@code --set} overrides. */
+  public RunConfig run(String path, List<String> overrides) {
+    Found file = source.file(path);
+    return RunConfig.from(file, read(file, RunConfig.SPEC, overrides, RunConfig::check));
+  }
+
+  /** A cluster profile by name. */
+  public ClusterProfile cluster(String name) {
+    Found file = named("configs/clusters/", name, "cluster profile");
+    return ClusterProfile.from(
+        name, read(file, ClusterProfile.SPEC, List.of(), ClusterProfile::check));
+  }
+
+  /** A price book by name. */
+  public PriceBook prices(String name) {
+    Found file = named("configs/prices/", name, "price book");
+    return PriceBook.from(
+        name,
+        Sha256.of(file.bytes()),
+        read(file, PriceBook.SPEC, List.of(), ConfigReader::noRules));
+  }
+
+  /** The policy in force. */
+  public Policy policy() {
+    Found file =
+        Files.exists(ADMIN_POLICY)
+            ? source.file(ADMIN_POLICY.toString())
+            : source.product("configs/policy.yaml");
+    return Policy.from(file.name(), read(file, Policy.SPEC, List.of(), ConfigReader::noRules));
+  }
+
+  private Found named(String folder, String name, String kind) {
+    Optional<Found> file = source.optional(folder + name + ".yaml");
+    return file.orElseThrow(
+        () ->
+            new NexaException(
+                ExitCode.USAGE,
+                "no "
+                    + kind
+                    + " named '"
+                    + name
+                    + "': there is no "
+                    + folder
+                    + name
+                    + ".yaml here or in the jar",
+                "`nexa-slurm init` writes one to start from"));
+  }
+
+  private Values read(
+      Found file, Section spec, List<String> overrides, BiConsumer<Values, List<Problem>> rules) {
+    List<Problem> problems = new ArrayList<>();
+    Optional<YamlNode> node = YamlReader.read(file.name(), file.text(), problems);
+    if (node.isEmpty()) {
+      throw new ConfigException(problems);
+    }
+    YamlNode root = Overrides.apply(node.get(), overrides, problems);
+    Values values = new Checker(problems, expansion).section(spec, root, "");
+    rules.accept(values, problems);
+    if (!problems.isEmpty()) {
+      throw new ConfigException(problems);
+    }
+    return values;
+  }
+
+  private static void noRules(Values values, List<Problem> problems) {
+    // Each key stands for itself.
+  }
+}

@@ -1,0 +1,147 @@
+package dev.nexa.slurm.config;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.Nearest;
+import dev.nexa.slurm.error.NexaException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * Where files come from: the workspace's own win over those the jar carries.
+ *
+ * @param workspace the workspace's directory
+ */
+public record ConfigSource(Path workspace) {
+  /** Far above any config a person writes; checked before a byte is parsed. */
+  public static final int MAX_BYTES = 1 << 20;
+
+  /** A file that was found. */
+  public static final class Found {
+    private final String name;
+    private final byte[] bytes;
+    private final Optional<Path> path;
+
+    Found(String name, byte[] bytes, Optional<Path> path) {
+      this.name = name;
+      this.bytes = bytes;
+      this.path = path;
+    }
+
+    /** As it is told to people: the path, or {@code jar:path}. */
+    public String name() {
+      return name;
+    }
+
+    public byte[] bytes() {
+      return bytes.clone();
+    }
+
+    /** Where it lies on disk; empty where it lies in the jar. */
+    public Optional<Path> path() {
+      return path;
+    }
+
+    /** The content as text. */
+    public String text() {
+      try {
+        return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+      } catch (CharacterCodingException notUtf8) {
+        throw new NexaException(
+            ExitCode.USAGE, name + " is not UTF-8 text", notUtf8, "save it as UTF-8");
+      }
+    }
+  }
+
+  /** A file by the path a person typed: as it is, else below the workspace, else in the jar. */
+  public Found file(String typed) {
+    for (Path candidate : List.of(Path.of(typed), workspace.resolve(typed))) {
+      if (Files.isRegularFile(candidate)) {
+        return onDisk(candidate);
+      }
+    }
+    return inJar(typed).orElseThrow(() -> missing(typed));
+  }
+
+  /** A file of the product's own tree, such as {@code configs/prices/default.yaml}. */
+  public Found product(String path) {
+    Path own = workspace.resolve(path);
+    return Files.isRegularFile(own) ? onDisk(own) : inJar(path).orElseThrow(() -> missing(path));
+  }
+
+  /** The same, where it may be missing from both. */
+  public Optional<Found> optional(String path) {
+    Path own = workspace.resolve(path);
+    return Files.isRegularFile(own) ? Optional.of(onDisk(own)) : inJar(path);
+  }
+
+  /** A file named inside a config: beside it, wherever that lies. */
+  public Found beside(Found config, String relative) {
+    if (config.path().isPresent()) {
+      Path file = config.path().get().resolveSibling(relative).normalize();
+      if (Files.isRegularFile(file)) {
+        return onDisk(file);
+      }
+      throw missing(file.toString());
+    }
+    String folder = config.name().substring("jar:".length(), config.name().lastIndexOf('/') + 1);
+    return inJar(folder + relative).orElseThrow(() -> missing(config.name() + " → " + relative));
+  }
+
+  private static Found onDisk(Path file) {
+    try {
+      if (Files.size(file) > MAX_BYTES) {
+        throw new NexaException(
+            ExitCode.USAGE,
+            file + " is larger than 1 MiB; a config is at most that",
+            "pass data by path instead");
+      }
+      return new Found(file.toString(), Files.readAllBytes(file), Optional.of(file));
+    } catch (NoSuchFileException gone) {
+      throw missing(file.toString());
+    } catch (IOException failed) {
+      throw new NexaException(
+          ExitCode.USAGE, "cannot read " + file + ": " + failed.getMessage(), failed);
+    }
+  }
+
+  private static Optional<Found> inJar(String path) {
+    try (InputStream in = ConfigSource.class.getResourceAsStream("/" + path)) {
+      return in == null
+          ? Optional.empty()
+          : Optional.of(new Found("jar:" + path, in.readAllBytes(), Optional.empty()));
+    } catch (IOException failed) {
+      throw new NexaException(ExitCode.DEFECT, "cannot read " + path + " from the jar", failed);
+    }
+  }
+
+  private static NexaException missing(String path) {
+    return new NexaException(
+        ExitCode.USAGE,
+        "no such file: " + path + Nearest.hint(path, neighbours(path)),
+        "paths are looked up here, in the workspace and in the jar; see `nexa-slurm init`");
+  }
+
+  /** Files in the folder of the path, as the person would type them. */
+  private static List<String> neighbours(String path) {
+    Path folder = Path.of(path).getParent();
+    if (folder == null || !Files.isDirectory(folder)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(folder)) {
+      return new ArrayList<>(new TreeSet<>(files.map(Path::toString).toList()));
+    } catch (IOException unreadable) {
+      return List.of();
+    }
+  }
+}

@@ -1,0 +1,80 @@
+package dev.nexa.slurm.config;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * {@code ${env:VAR}}, {@code ${env:VAR:-default}} and {@code ${workspace}} in paths. The storage
+ * tiers ({@code ${scratch}}, {@code ${durable}}, {@code ${shared}}, {@code ${run_dir}}) stay: they
+ * become the job's variables.
+ */
+final class Expansion {
+  private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}]*)}");
+  private static final Pattern ENV = Pattern.compile("env:([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?");
+  private static final Pattern SECRET = Pattern.compile("TOKEN|KEY|SECRET|PASSW|CREDENTIAL");
+  private static final java.util.Set<String> TIERS =
+      java.util.Set.of("scratch", "durable", "shared", "run_dir");
+
+  private final Map<String, String> environment;
+  private final String workspace;
+
+  Expansion(Map<String, String> environment, String workspace) {
+    this.environment = environment;
+    this.workspace = workspace;
+  }
+
+  /**
+   * The path with its references replaced.
+   *
+   * @throws IllegalArgumentException if a reference is unknown, unset or names a secret
+   */
+  String expand(String path) {
+    Matcher matcher = REFERENCE.matcher(path);
+    StringBuilder result = new StringBuilder();
+    while (matcher.find()) {
+      matcher.appendReplacement(result, Matcher.quoteReplacement(value(matcher.group(1))));
+    }
+    matcher.appendTail(result);
+    if (result.indexOf("\n") >= 0 || result.indexOf("\0") >= 0) {
+      throw new IllegalArgumentException("a variable's value holds a control character");
+    }
+    return result.toString();
+  }
+
+  private String value(String reference) {
+    if (reference.equals("workspace")) {
+      return workspace;
+    }
+    if (TIERS.contains(reference)) {
+      return "${" + reference + "}";
+    }
+    Matcher env = ENV.matcher(reference);
+    if (!env.matches()) {
+      throw new IllegalArgumentException(
+          "unknown reference ${"
+              + reference
+              + "}; known are ${env:VAR}, ${env:VAR:-default}, ${workspace}, ${scratch}, ${durable}, ${shared}, ${run_dir}");
+    }
+    String name = env.group(1);
+    if (SECRET.matcher(name.toUpperCase(Locale.ROOT)).find()) {
+      throw new IllegalArgumentException(
+          "${env:" + name + "} looks like a secret; a secret never goes into a config");
+    }
+    String fallback = env.group(2);
+    String value = environment.get(name);
+    if (value != null && !value.isEmpty()) {
+      return value;
+    }
+    if (fallback == null) {
+      throw new IllegalArgumentException(
+          "the environment variable "
+              + name
+              + " is not set; set it or write ${env:"
+              + name
+              + ":-default}");
+    }
+    return fallback;
+  }
+}

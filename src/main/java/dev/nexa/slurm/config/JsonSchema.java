@@ -1,0 +1,93 @@
+package dev.nexa.slurm.config;
+
+import dev.nexa.slurm.config.Shape.KnownKey;
+import dev.nexa.slurm.config.Shape.ListOf;
+import dev.nexa.slurm.config.Shape.MapOf;
+import dev.nexa.slurm.config.Shape.Presence;
+import dev.nexa.slurm.config.Shape.Section;
+import dev.nexa.slurm.files.JsonObject;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The JSON Schema (draft 2020-12) of each kind of config, made from the very tables that check
+ * them, so that editors complete the keys. The files under docs/schemas are these; a test holds
+ * them equal.
+ */
+public final class JsonSchema {
+  private JsonSchema() {}
+
+  /** Schemas by file name. */
+  public static Map<String, JsonObject> all() {
+    Map<String, JsonObject> schemas = new LinkedHashMap<>();
+    schemas.put("run.schema.json", root("A nexa-slurm run", RunConfig.SPEC));
+    schemas.put("cluster.schema.json", root("A nexa-slurm cluster profile", ClusterProfile.SPEC));
+    schemas.put("prices.schema.json", root("A nexa-slurm price book", PriceBook.SPEC));
+    schemas.put("policy.schema.json", root("A nexa-slurm policy", Policy.SPEC));
+    return schemas;
+  }
+
+  private static JsonObject root(String title, Section section) {
+    JsonObject schema =
+        new JsonObject()
+            .with("$schema", "https://json-schema.org/draft/2020-12/schema")
+            .with("title", title);
+    of(section).members().forEach(schema::with);
+    return schema;
+  }
+
+  private static JsonObject of(Shape shape) {
+    if (shape instanceof ValueType type) {
+      return scalar(type);
+    }
+    if (shape instanceof ListOf list) {
+      return new JsonObject().with("type", "array").with("items", of(list.element()));
+    }
+    if (shape instanceof MapOf map) {
+      return new JsonObject()
+          .with("type", "object")
+          .with("propertyNames", new JsonObject().with("pattern", map.name().pattern()))
+          .with("additionalProperties", of(map.value()));
+    }
+    return section((Section) shape);
+  }
+
+  private static JsonObject scalar(ValueType type) {
+    List<String> types = type.jsonTypes();
+    JsonObject schema = new JsonObject().with("type", types.size() == 1 ? types.get(0) : types);
+    if (!type.pattern().isEmpty()) {
+      schema.with("pattern", type.pattern());
+    }
+    if (!type.choices().isEmpty()) {
+      schema.with("enum", type.choices());
+    }
+    return schema;
+  }
+
+  /** Numbers and flags as such; a time or a size stays the text a person writes. */
+  private static Object fallback(KnownKey key) {
+    Object value =
+        key.shape() instanceof ValueType type ? type.parse().apply(key.fallback()) : key.fallback();
+    return value instanceof Integer || value instanceof Boolean ? value : key.fallback();
+  }
+
+  private static JsonObject section(Section section) {
+    JsonObject properties = new JsonObject();
+    for (KnownKey key : section.keys()) {
+      JsonObject schema = of(key.shape()).with("description", key.doc());
+      properties.with(
+          key.name(), key.fallback().isEmpty() ? schema : schema.with("default", fallback(key)));
+    }
+    List<String> required =
+        section.keys().stream()
+            .filter(key -> key.presence() == Presence.REQUIRED)
+            .map(KnownKey::name)
+            .toList();
+    JsonObject schema = new JsonObject().with("type", "object").with("properties", properties);
+    if (!required.isEmpty()) {
+      schema.with("required", required);
+    }
+    return schema.with("additionalProperties", false);
+  }
+}

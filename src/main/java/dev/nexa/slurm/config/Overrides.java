@@ -1,0 +1,84 @@
+package dev.nexa.slurm.config;
+
+import dev.nexa.slurm.config.YamlNode.Entry;
+import dev.nexa.slurm.config.YamlNode.Mapping;
+import dev.nexa.slurm.config.YamlNode.Sequence;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * {@code --set a.b.c=value}: the value is read as YAML would read it in the file, so it has a type;
+ * a number in the path is a place in a list, and the place after the last one appends.
+ */
+final class Overrides {
+  private Overrides() {}
+
+  /** The tree with every override applied, in order. */
+  static YamlNode apply(YamlNode root, List<String> overrides, List<Problem> problems) {
+    YamlNode result = root;
+    for (String override : overrides) {
+      Position at = new Position("--set " + override, 0, 0);
+      int equals = override.indexOf('=');
+      if (equals < 1) {
+        problems.add(new Problem(at, "", "expected key=value, such as resources.nodes=2"));
+        continue;
+      }
+      List<String> path = List.of(override.substring(0, equals).split("\\.", -1));
+      YamlNode value = YamlReader.scalar(at, override.substring(equals + 1));
+      result = with(result, path, value, at, problems);
+    }
+    return result;
+  }
+
+  private static YamlNode with(
+      YamlNode node, List<String> path, YamlNode value, Position at, List<Problem> problems) {
+    if (path.isEmpty()) {
+      return value;
+    }
+    String step = path.get(0);
+    List<String> rest = path.subList(1, path.size());
+    if (node instanceof Sequence sequence) {
+      return element(sequence, step, rest, value, at, problems);
+    }
+    if (!(node instanceof Mapping mapping)) {
+      problems.add(
+          new Problem(at, step, "there is " + node.words() + " where a mapping is needed"));
+      return node;
+    }
+    Map<String, Entry> entries = new LinkedHashMap<>(mapping.entries());
+    Entry old = entries.get(step);
+    YamlNode child = old == null ? new Mapping(at, Map.of()) : old.value();
+    entries.put(step, new Entry(at, with(child, rest, value, at, problems)));
+    return new Mapping(mapping.at(), entries);
+  }
+
+  private static YamlNode element(
+      Sequence sequence,
+      String step,
+      List<String> rest,
+      YamlNode value,
+      Position at,
+      List<Problem> problems) {
+    int size = sequence.elements().size();
+    Optional<Integer> index = index(step).filter(i -> i <= size);
+    if (index.isEmpty()) {
+      problems.add(new Problem(at, step, "expected a place in the list, 0 to " + size));
+      return sequence;
+    }
+    List<YamlNode> elements = new ArrayList<>(sequence.elements());
+    int i = index.get();
+    if (i == size) {
+      elements.add(with(new Mapping(at, Map.of()), rest, value, at, problems));
+    } else {
+      elements.set(i, with(elements.get(i), rest, value, at, problems));
+    }
+    return new Sequence(sequence.at(), elements);
+  }
+
+  private static Optional<Integer> index(String step) {
+    return step.matches("\\d{1,6}") ? Optional.of(Integer.parseInt(step)) : Optional.empty();
+  }
+}

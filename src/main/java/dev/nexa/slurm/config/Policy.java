@@ -1,0 +1,69 @@
+package dev.nexa.slurm.config;
+
+import static dev.nexa.slurm.config.Shape.optional;
+import static dev.nexa.slurm.config.Shape.required;
+import static dev.nexa.slurm.config.Shape.section;
+import static dev.nexa.slurm.config.Shape.withDefault;
+
+import dev.nexa.slurm.config.Shape.Section;
+import dev.nexa.slurm.units.Money;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * What may be done without asking, as configs/policy.yaml says, or the admin's
+ * /etc/nexa-slurm/policy.yaml, which wins.
+ *
+ * @param name where it was read from
+ * @param approvalOver a run that can cost more needs an approval
+ * @param maxRequeues the most requeues a config may ask for
+ * @param maxResubmits how often a submission that Slurm lost is made again
+ * @param settleWindow how long an unknown submission is looked for before it counts as not made;
+ *     empty for the rule of the cluster's MessageTimeout
+ */
+public record Policy(
+    String name,
+    Money approvalOver,
+    int maxRequeues,
+    int maxResubmits,
+    Optional<Duration> settleWindow) {
+
+  static final Section SPEC =
+      section(
+          required(
+              "approval_over",
+              section(
+                  required(
+                      "amount",
+                      ValueType.MONEY,
+                      "A run whose reservation is above this needs an approval."),
+                  required(
+                      "currency",
+                      ValueType.text("an ISO 4217 code such as USD", "[A-Z]{3}"),
+                      "Its currency.")),
+              "The threshold."),
+          withDefault(
+              "max_requeues",
+              ValueType.integer(0, 100),
+              "3",
+              "The most `requeues` a config may ask for."),
+          withDefault(
+              "max_resubmits",
+              ValueType.integer(0, 10),
+              "3",
+              "How often a submission that Slurm lost is made again; 0 for never."),
+          optional(
+              "settle_window_seconds",
+              ValueType.integer(1, 86_400),
+              "How long an unknown submission is looked for; 2 x MessageTimeout + 5 s and at least 60 s if not given."));
+
+  static Policy from(String name, Values values) {
+    Values over = values.section("approval_over");
+    return new Policy(
+        name,
+        new Money(over.decimal("amount"), over.text("currency")),
+        values.integer("max_requeues"),
+        values.integer("max_resubmits"),
+        values.optionalInteger("settle_window_seconds").map(Duration::ofSeconds));
+  }
+}

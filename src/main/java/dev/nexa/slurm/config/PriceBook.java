@@ -1,0 +1,84 @@
+package dev.nexa.slurm.config;
+
+import static dev.nexa.slurm.config.Shape.mapOf;
+import static dev.nexa.slurm.config.Shape.optional;
+import static dev.nexa.slurm.config.Shape.required;
+import static dev.nexa.slurm.config.Shape.section;
+
+import dev.nexa.slurm.config.Shape.Section;
+import java.math.BigDecimal;
+import java.time.LocalDate;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What things cost, as configs/prices/NAME.yaml says. A price that is not there is unknown, never
+ * zero.
+ *
+ * @param name the file's name without its ending
+ * @param digest SHA-256 of the file's bytes: which prices were meant
+ * @param currency ISO 4217 code
+ * @param asOf the day the prices were true
+ * @param gpuHour by GPU type, for one GPU for 3600 s
+ * @param cpuHour for one CPU for 3600 s
+ * @param memoryGibHour for one GiB for 3600 s
+ */
+public record PriceBook(
+    String name,
+    String digest,
+    String currency,
+    LocalDate asOf,
+    Map<String, Price> gpuHour,
+    Optional<Price> cpuHour,
+    Optional<Price> memoryGibHour,
+    Optional<Price> storageGbMonth,
+    Optional<Price> egressGb) {
+
+  /** One price and where it is from. */
+  public record Price(BigDecimal price, String source) {}
+
+  private static final Section PRICE =
+      section(
+          required("price", ValueType.MONEY, "Amount for one unit."),
+          required(
+              "source",
+              ValueType.TEXT,
+              "Where the price is from: a list, a contract, a page with its date."));
+
+  static final Section SPEC =
+      section(
+          required(
+              "currency",
+              ValueType.text("an ISO 4217 code such as USD", "[A-Z]{3}"),
+              "Currency of all prices."),
+          required("as_of", ValueType.DATE, "The day the prices were true."),
+          optional(
+              "gpu_hour", mapOf(ValueType.NAME_WORD, PRICE), "By GPU type: one GPU for one hour."),
+          optional("cpu_hour", PRICE, "One CPU for one hour."),
+          optional("memory_gib_hour", PRICE, "One GiB of memory for one hour."),
+          optional("storage_gb_month", PRICE, "10^9 bytes kept for 730 hours."),
+          optional("egress_gb", PRICE, "10^9 bytes sent out."));
+
+  static PriceBook from(String name, String digest, Values values) {
+    Map<String, Price> gpus = new LinkedHashMap<>();
+    Values gpuHour = values.section("gpu_hour");
+    for (String type : gpuHour.names()) {
+      gpus.put(type, price(gpuHour.section(type)));
+    }
+    return new PriceBook(
+        name,
+        digest,
+        values.text("currency"),
+        values.required("as_of", LocalDate.class),
+        gpus,
+        values.optional("cpu_hour", Values.class).map(PriceBook::price),
+        values.optional("memory_gib_hour", Values.class).map(PriceBook::price),
+        values.optional("storage_gb_month", Values.class).map(PriceBook::price),
+        values.optional("egress_gb", Values.class).map(PriceBook::price));
+  }
+
+  private static Price price(Values values) {
+    return new Price(values.decimal("price"), values.text("source"));
+  }
+}

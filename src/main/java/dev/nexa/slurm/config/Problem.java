@@ -1,0 +1,17 @@
+package dev.nexa.slurm.config;
+
+/**
+ * One thing wrong in a file.
+ *
+ * @param at where
+ * @param key the key path, such as {@code resources.nodes}; empty for the file as a whole
+ * @param message what was expected and what was found
+ */
+public record Problem(Position at, String key, String message) {
+
+  /** {@code file:line:column: key: message}. */
+  @Override
+  public String toString() {
+    return at + ": " + (key.isEmpty() ? "" : key + ": ") + message;
+  }
+}

@@ -1,0 +1,305 @@
+package dev.nexa.slurm.config;
+
+import static dev.nexa.slurm.config.Shape.listOf;
+import static dev.nexa.slurm.config.Shape.mapOf;
+import static dev.nexa.slurm.config.Shape.optional;
+import static dev.nexa.slurm.config.Shape.required;
+import static dev.nexa.slurm.config.Shape.section;
+import static dev.nexa.slurm.config.Shape.withDefault;
+
+import dev.nexa.slurm.config.Shape.Section;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * One job, as a person describes it:
+ *
+ * <pre>
+ * stage: train
+ * backend: python
+ * entrypoint: {script: train.py}
+ * model_name: mistral-7b-instruct
+ * lr: 2e-5
+ * resources: {nodes: 2, gpus_per_node: 4, gpu_type: h100, time: 12h}
+ * </pre>
+ *
+ * @param source the file it was read from
+ * @param training the seeds' training keys that were given, in their order
+ * @param dataset the dataset's name; from {@code dataset}, else from the last part of {@code
+ *     dataset_path}
+ * @param requeues how often Slurm may run a task again
+ */
+public record RunConfig(
+    ConfigSource.Found source,
+    String stage,
+    Optional<String> name,
+    String backend,
+    Optional<String> cluster,
+    Map<String, Object> training,
+    Optional<String> dataset,
+    List<String> tags,
+    Resources resources,
+    int shards,
+    Optional<Integer> maxParallel,
+    int requeues,
+    Optional<String> run,
+    Optional<Entrypoint> entrypoint,
+    List<String> files,
+    Map<String, String> env,
+    Software software) {
+
+  /** Words that name files beside the runs' own (DESIGN.md, Run ids). */
+  private static final Set<String> RESERVED_STAGES = Set.of("cost", "infra", "estimate");
+
+  private static final Section TRAINING =
+      section(
+          optional(
+              "model_name", ValueType.TEXT, "The model to train or serve; the manifest's `model`."),
+          optional("dataset_path", ValueType.PATH, "Where the training data lies."),
+          optional("lr", ValueType.DECIMAL_NUMBER, "Learning rate."),
+          optional("batch_size", ValueType.integer(1, 1_000_000), "Examples per device and step."),
+          optional(
+              "grad_accumulation",
+              ValueType.integer(1, 1_000_000),
+              "Steps whose gradients are added up."),
+          optional("epochs", ValueType.DECIMAL_NUMBER, "Passes over the data."),
+          optional("use_kd", ValueType.BOOLEAN, "Whether to distil from a teacher."),
+          optional(
+              "kd_temperature",
+              ValueType.DECIMAL_NUMBER,
+              "Softmax temperature of the distillation loss."),
+          optional("kd_lambda", ValueType.DECIMAL_NUMBER, "Weight of the distillation loss."),
+          optional("save_steps", ValueType.integer(1, 1_000_000_000), "Steps between checkpoints."),
+          optional("eval_steps", ValueType.integer(1, 1_000_000_000), "Steps between evaluations."),
+          optional("fp16", ValueType.BOOLEAN, "Mixed precision in half floats."));
+
+  private static final Section RESOURCES =
+      section(
+          withDefault("nodes", ValueType.integer(1, 100_000), "1", "Nodes for each task."),
+          withDefault("gpus_per_node", ValueType.integer(0, 64), "0", "GPUs on each node."),
+          optional(
+              "gpu_type",
+              ValueType.NAME_WORD,
+              "The GPU's type as the cluster names it, such as `h100`."),
+          withDefault("cpus_per_task", ValueType.integer(1, 4096), "1", "CPUs on each node."),
+          optional(
+              "memory",
+              ValueType.MEMORY,
+              "Memory on each node; 4 GiB for each CPU where not given."),
+          required(
+              "time",
+              ValueType.TIME,
+              "Time limit of each task; a bare number is minutes, `30:00` is 30 minutes."),
+          optional("partition", ValueType.NAME_WORD, "Partition; the profile's where not given."),
+          optional(
+              "account", ValueType.NAME_WORD, "Account to charge; the profile's where not given."),
+          optional("qos", ValueType.NAME_WORD, "Quality of service."),
+          optional("constraint", ValueType.TEXT, "Node features, in Slurm's notation."),
+          optional("reservation", ValueType.NAME_WORD, "Reservation to use."),
+          withDefault(
+              "exclusive",
+              ValueType.BOOLEAN,
+              "false",
+              "Whole nodes, and whole nodes are paid for."));
+
+  static final Section SOFTWARE =
+      section(
+          optional("modules", listOf(ValueType.TEXT), "Environment modules to load, in order."),
+          optional("venv", ValueType.PATH, "A Python virtual environment to activate."),
+          optional("container", ValueType.PATH, "An Apptainer image that the command runs in."));
+
+  /** Every key of the file. */
+  static final Section SPEC = section(keys());
+
+  private static Shape.KnownKey[] keys() {
+    List<Shape.KnownKey> keys = new ArrayList<>();
+    keys.add(
+        required(
+            "stage",
+            ValueType.text("a stage name such as data, train or eval", "[a-z][a-z0-9-]{0,30}"),
+            "What the run does: data, generate, filter, train, eval, serve, sync, or a name of your own."));
+    keys.add(
+        optional(
+            "name",
+            ValueType.NAME_WORD,
+            "The experiment's name; becomes the tag `experiment:NAME`."));
+    keys.add(
+        required("backend", ValueType.NAME_WORD, "What runs inside the job: `shell` or `python`."));
+    keys.add(
+        optional(
+            "cluster", ValueType.NAME_WORD, "The cluster profile, configs/clusters/NAME.yaml."));
+    keys.addAll(TRAINING.keys());
+    keys.add(
+        optional(
+            "dataset",
+            ValueType.NAME_WORD,
+            "The dataset's name; the last part of dataset_path if not given."));
+    keys.add(
+        optional(
+            "tags",
+            listOf(ValueType.TEXT),
+            "Free words that the manifest keeps, to find runs by."));
+    keys.add(required("resources", RESOURCES, "What each task needs."));
+    keys.add(
+        optional(
+            "array",
+            section(
+                required("shards", ValueType.integer(1, 4_000_000), "How many tasks."),
+                optional(
+                    "max_parallel", ValueType.integer(1, 4_000_000), "How many of them at once.")),
+            "Runs the job once for each shard; NEXA_TASK and NEXA_TASKS tell a task its part."));
+    keys.add(
+        withDefault(
+            "requeues",
+            ValueType.integer(0, 100),
+            "0",
+            "How often Slurm may run a task again; each costs."));
+    keys.add(
+        optional(
+            "run", ValueType.SCRIPT, "For `shell`: the bash text each task runs, kept as it is."));
+    keys.add(
+        optional(
+            "entrypoint",
+            section(
+                optional(
+                    "script",
+                    ValueType.PATH,
+                    "A program beside this file; it is kept with the run."),
+                optional("module", ValueType.TEXT, "An installed Python module, run with -m."),
+                optional("args", listOf(ValueType.LITERAL), "Arguments, each passed on as it is.")),
+            "For `python`: what is started; it gets `--config FILE` with the training keys as JSON."));
+    keys.add(
+        optional(
+            "files",
+            listOf(ValueType.PATH),
+            "Files beside this one that the job needs; kept in runner/."));
+    keys.add(
+        optional(
+            "env",
+            mapOf(
+                ValueType.text("a variable's name", "[A-Za-z_][A-Za-z0-9_]{0,127}"),
+                ValueType.LITERAL),
+            "Environment variables of the job. No secrets: see docs/operations.md."));
+    keys.add(optional("software", SOFTWARE, "What is loaded before the command starts."));
+    return keys.toArray(Shape.KnownKey[]::new);
+  }
+
+  /** What each task needs; per node where it says so. */
+  public record Resources(
+      int nodes,
+      int gpusPerNode,
+      Optional<String> gpuType,
+      int cpusPerTask,
+      Optional<Long> memoryBytes,
+      Duration time,
+      Optional<String> partition,
+      Optional<String> account,
+      Optional<String> qos,
+      Optional<String> constraint,
+      Optional<String> reservation,
+      boolean exclusive) {}
+
+  /** What the python backend starts: a script or a module. */
+  public record Entrypoint(Optional<String> script, Optional<String> module, List<String> args) {}
+
+  /** What is loaded before the command starts. */
+  public record Software(List<String> modules, Optional<String> venv, Optional<String> container) {
+    static Software from(Values values) {
+      return new Software(
+          values.texts("modules"), values.optionalText("venv"), values.optionalText("container"));
+    }
+  }
+
+  /** The run's name in tables and tags. */
+  public String title() {
+    return name.orElse(stage);
+  }
+
+  static RunConfig from(ConfigSource.Found source, Values values) {
+    Values array = values.section("array");
+    return new RunConfig(
+        source,
+        values.text("stage"),
+        values.optionalText("name"),
+        values.text("backend"),
+        values.optionalText("cluster"),
+        training(values),
+        dataset(values),
+        values.texts("tags"),
+        resources(values.section("resources")),
+        array.optionalInteger("shards").orElse(1),
+        array.optionalInteger("max_parallel"),
+        values.integer("requeues"),
+        values.optionalText("run"),
+        values.optional("entrypoint", Values.class).map(RunConfig::entrypoint),
+        values.texts("files"),
+        values.textMap("env"),
+        Software.from(values.section("software")));
+  }
+
+  /** Rules between keys, told together with the rest. */
+  static void check(Values values, List<Problem> problems) {
+    String stage = values.optionalText("stage").orElse("");
+    if (RESERVED_STAGES.contains(stage)) {
+      problems.add(
+          values.problem(
+              "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
+    }
+    Values resources = values.section("resources");
+    if (resources.has("gpu_type") && resources.optionalInteger("gpus_per_node").orElse(0) == 0) {
+      problems.add(resources.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
+    }
+    values
+        .optional("entrypoint", Values.class)
+        .filter(entrypoint -> entrypoint.has("script") == entrypoint.has("module"))
+        .ifPresent(
+            entrypoint ->
+                problems.add(values.problem("entrypoint", "needs either script or module")));
+  }
+
+  private static Map<String, Object> training(Values values) {
+    Map<String, Object> training = new LinkedHashMap<>();
+    for (Shape.KnownKey key : TRAINING.keys()) {
+      values.optional(key.name(), Object.class).ifPresent(value -> training.put(key.name(), value));
+    }
+    return training;
+  }
+
+  private static Optional<String> dataset(Values values) {
+    return values
+        .optionalText("dataset")
+        .or(() -> values.optionalText("dataset_path").map(RunConfig::baseName));
+  }
+
+  private static String baseName(String path) {
+    String last = path.replaceAll("/+$", "").replaceAll(".*/", "");
+    int dot = last.lastIndexOf('.');
+    return dot > 0 ? last.substring(0, dot) : last;
+  }
+
+  private static Resources resources(Values values) {
+    return new Resources(
+        values.integer("nodes"),
+        values.integer("gpus_per_node"),
+        values.optionalText("gpu_type"),
+        values.integer("cpus_per_task"),
+        values.optionalBytes("memory"),
+        values.duration("time"),
+        values.optionalText("partition"),
+        values.optionalText("account"),
+        values.optionalText("qos"),
+        values.optionalText("constraint"),
+        values.optionalText("reservation"),
+        values.flag("exclusive"));
+  }
+
+  private static Entrypoint entrypoint(Values values) {
+    return new Entrypoint(
+        values.optionalText("script"), values.optionalText("module"), values.texts("args"));
+  }
+}

@@ -1,0 +1,120 @@
+package dev.nexa.slurm.config;
+
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+
+/**
+ * A checked mapping: every value has the type its {@link ValueType} gives, and knows where it was
+ * written.
+ */
+final class Values {
+  private final String path;
+  private final Position at;
+  private final Map<String, Object> values = new LinkedHashMap<>();
+  private final Map<String, Position> positions = new LinkedHashMap<>();
+
+  Values(String path, Position at) {
+    this.path = path;
+    this.at = at;
+  }
+
+  void put(String key, Object value, Position position) {
+    values.put(key, value);
+    positions.put(key, position);
+  }
+
+  boolean has(String key) {
+    return values.containsKey(key);
+  }
+
+  /** Where the key was written, or the mapping where it was not. */
+  Position at(String key) {
+    return positions.getOrDefault(key, at);
+  }
+
+  Problem problem(String key, String message) {
+    return new Problem(at(key), path.isEmpty() ? key : path + "." + key, message);
+  }
+
+  List<String> names() {
+    return List.copyOf(values.keySet());
+  }
+
+  String text(String key) {
+    return required(key, String.class);
+  }
+
+  Optional<String> optionalText(String key) {
+    return optional(key, String.class);
+  }
+
+  int integer(String key) {
+    return required(key, Integer.class);
+  }
+
+  Optional<Integer> optionalInteger(String key) {
+    return optional(key, Integer.class);
+  }
+
+  boolean flag(String key) {
+    return required(key, Boolean.class);
+  }
+
+  BigDecimal decimal(String key) {
+    return required(key, BigDecimal.class);
+  }
+
+  Optional<BigDecimal> optionalDecimal(String key) {
+    return optional(key, BigDecimal.class);
+  }
+
+  Duration duration(String key) {
+    return required(key, Duration.class);
+  }
+
+  Optional<Duration> optionalDuration(String key) {
+    return optional(key, Duration.class);
+  }
+
+  Optional<Long> optionalBytes(String key) {
+    return optional(key, Long.class);
+  }
+
+  <T> T required(String key, Class<T> type) {
+    return optional(key, type).orElseThrow(() -> new NoSuchElementException(path + "." + key));
+  }
+
+  <T> Optional<T> optional(String key, Class<T> type) {
+    return Optional.ofNullable(values.get(key)).map(type::cast);
+  }
+
+  /** The mapping under the key; an empty one where there is none. */
+  Values section(String key) {
+    return optional(key, Values.class)
+        .orElseGet(() -> new Values(path.isEmpty() ? key : path + "." + key, at));
+  }
+
+  List<String> texts(String key) {
+    List<String> texts = new ArrayList<>();
+    for (Object element : optional(key, List.class).orElse(List.of())) {
+      texts.add((String) element);
+    }
+    return texts;
+  }
+
+  /** A mapping of names to text. */
+  Map<String, String> textMap(String key) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    Values section = section(key);
+    for (String name : section.names()) {
+      texts.put(name, section.text(name));
+    }
+    return texts;
+  }
+}

@@ -1,0 +1,5 @@
+/** Failures that say what to do next. */
+@NullMarked
+package dev.nexa.slurm.error;
+
+import org.jspecify.annotations.NullMarked;

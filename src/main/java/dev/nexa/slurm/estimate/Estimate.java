@@ -1,0 +1,88 @@
+package dev.nexa.slurm.estimate;
+
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.units.Money;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a plan can cost at most: {@code tasks x attempts x (time limit + OverTimeLimit + KillWait +
+ * 60 s) x TRES}. What it will probably cost (history, FLOPs) stands beside it once there is
+ * something to judge by.
+ *
+ * @param configDigest digest of the plan
+ * @param tasks array tasks
+ * @param attempts 1 + the requeues allowed
+ * @param timeLimitSeconds of one attempt
+ * @param longestAttemptSeconds what one attempt can hold its allocation for
+ * @param usage everything added up
+ * @param reservation the priced lines
+ * @param total their sum, which an approval covers
+ */
+public record Estimate(
+    String configDigest,
+    Rates rates,
+    int tasks,
+    int attempts,
+    long timeLimitSeconds,
+    long longestAttemptSeconds,
+    Usage usage,
+    List<CostLine> reservation,
+    Money total) {
+
+  /** The reservation of a plan at given rates. */
+  public static Estimate of(Plan plan, Rates rates) {
+    long seconds = plan.longestAttempt().toSeconds();
+    int attempts = 1 + plan.requeues();
+    Map<String, Long> gpus =
+        plan.billed().gpus() == 0
+            ? Map.of()
+            : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
+    Usage attempt = Usage.of(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), seconds);
+    Usage usage = attempt.times((long) plan.tasks() * attempts);
+    List<CostLine> lines = rates.price(usage);
+    return new Estimate(
+        plan.digest(),
+        rates,
+        plan.tasks(),
+        attempts,
+        plan.allocation().timeLimit().toSeconds(),
+        seconds,
+        usage,
+        lines,
+        rates.total(lines));
+  }
+
+  /** The estimate as estimate.json keeps it and {@code --json} prints it. */
+  public JsonObject toJson(boolean approvalNeeded) {
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("config_digest", configDigest)
+        .with("currency", rates.currency())
+        .with(
+            "price_book",
+            new JsonObject()
+                .with("name", rates.book())
+                .with("as_of", rates.asOf())
+                .with("digest", rates.digest()))
+        .with("tasks", tasks)
+        .with("attempts", attempts)
+        .with("time_limit_seconds", timeLimitSeconds)
+        .with("longest_attempt_seconds", longestAttemptSeconds)
+        .with("gpu_hours", fixed(usage.gpuHours()))
+        .with("cpu_hours", fixed(usage.cpuHours()))
+        .with(
+            "reservation",
+            new JsonObject()
+                .with("total", total.amount().toPlainString())
+                .with("lines", reservation.stream().map(CostLine::toJson).toList()))
+        .with("expected", null)
+        .with("approval_needed", approvalNeeded)
+        .with("rates", rates.toJson());
+  }
+
+  private static String fixed(java.math.BigDecimal hours) {
+    return hours.setScale(4, java.math.RoundingMode.HALF_EVEN).toPlainString();
+  }
+}

@@ -1,0 +1,153 @@
+package dev.nexa.slurm.estimate;
+
+import dev.nexa.slurm.config.PriceBook;
+import dev.nexa.slurm.config.PriceBook.Price;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.Nearest;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.units.Money;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The prices a run is estimated and settled at; kept with the run, so that a later price book
+ * changes neither.
+ *
+ * @param book the price book's name
+ * @param asOf the day its prices were true
+ * @param digest SHA-256 of the book
+ */
+public record Rates(
+    String book,
+    String asOf,
+    String digest,
+    String currency,
+    Map<String, Price> gpuHour,
+    Optional<Price> cpuHour,
+    Optional<Price> memoryGibHour) {
+
+  private static final int SECONDS = 3600;
+  private static final BigInteger GIB = BigInteger.ONE.shiftLeft(30);
+
+  public static Rates of(PriceBook book) {
+    return new Rates(
+        book.name(),
+        book.asOf().toString(),
+        book.digest(),
+        book.currency(),
+        book.gpuHour(),
+        book.cpuHour(),
+        book.memoryGibHour());
+  }
+
+  /**
+   * The priced lines. An unknown GPU price is an error; CPU and memory that the book does not price
+   * are free in it.
+   */
+  public List<CostLine> price(Usage usage) {
+    List<CostLine> lines = new ArrayList<>();
+    usage
+        .gpuSeconds()
+        .forEach(
+            (type, seconds) -> {
+              if (seconds > 0) {
+                lines.add(line("gpu:" + type, hours(seconds), "gpu_hour", gpuPrice(type)));
+              }
+            });
+    cpuHour.ifPresent(
+        price -> lines.add(line("cpu", hours(usage.cpuSeconds()), "cpu_hour", price)));
+    memoryGibHour.ifPresent(
+        price -> lines.add(line("memory", gibHours(usage.memoryByteSeconds()), "gib_hour", price)));
+    return lines;
+  }
+
+  private Price gpuPrice(String type) {
+    Price price = gpuHour.get(type);
+    if (price == null) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "price book '"
+              + book
+              + "' has no price for GPU type '"
+              + type
+              + "'"
+              + Nearest.hint(type, gpuHour.keySet()),
+          "add gpu_hour." + type + " to configs/prices/" + book + ".yaml");
+    }
+    return price;
+  }
+
+  private CostLine line(String what, BigDecimal quantity, String unit, Price price) {
+    Money amount = Money.line(quantity, price.price(), currency);
+    return new CostLine(
+        what,
+        quantity.setScale(4, RoundingMode.HALF_EVEN),
+        unit,
+        price.price(),
+        price.source(),
+        amount);
+  }
+
+  /** The sum of rounded lines. */
+  public Money total(List<CostLine> lines) {
+    Money total = Money.zero(currency);
+    for (CostLine line : lines) {
+      total = total.plus(line.amount());
+    }
+    return total;
+  }
+
+  static BigDecimal hours(long seconds) {
+    return BigDecimal.valueOf(seconds).divide(BigDecimal.valueOf(SECONDS), MathContext.DECIMAL128);
+  }
+
+  private static BigDecimal gibHours(BigInteger byteSeconds) {
+    return new BigDecimal(byteSeconds)
+        .divide(new BigDecimal(GIB.multiply(BigInteger.valueOf(SECONDS))), MathContext.DECIMAL128);
+  }
+
+  public JsonObject toJson() {
+    JsonObject gpus = new JsonObject();
+    gpuHour.forEach((type, price) -> gpus.with(type, price(price)));
+    return new JsonObject()
+        .with("book", book)
+        .with("as_of", asOf)
+        .with("digest", digest)
+        .with("currency", currency)
+        .with("gpu_hour", gpus)
+        .withOptional("cpu_hour", cpuHour.map(Rates::price))
+        .withOptional("memory_gib_hour", memoryGibHour.map(Rates::price));
+  }
+
+  public static Rates fromJson(JsonObject json) {
+    Map<String, Price> gpus = new LinkedHashMap<>();
+    JsonObject byType = json.object("gpu_hour");
+    byType.members().keySet().forEach(type -> gpus.put(type, price(byType.object(type))));
+    return new Rates(
+        json.text("book"),
+        json.text("as_of"),
+        json.text("digest"),
+        json.text("currency"),
+        gpus,
+        json.optionalObject("cpu_hour").map(Rates::price),
+        json.optionalObject("memory_gib_hour").map(Rates::price));
+  }
+
+  private static JsonObject price(Price price) {
+    return new JsonObject()
+        .with("price", price.price().toPlainString())
+        .with("source", price.source());
+  }
+
+  private static Price price(JsonObject json) {
+    return new Price(new BigDecimal(json.text("price")), json.text("source"));
+  }
+}

@@ -1,0 +1,215 @@
+package dev.nexa.slurm.files;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Writes that leave either what was there before or the whole new content, also after a crash or on
+ * a full disk. A failure is an {@link UncheckedIOException} that names the path.
+ */
+public final class DurableFiles {
+  private static final AtomicLong COUNTER = new AtomicLong();
+  private static final long PID = ProcessHandle.current().pid();
+
+  private final Sync sync;
+
+  public DurableFiles(Sync sync) {
+    this.sync = sync;
+  }
+
+  /** Files on the real disk. */
+  public static DurableFiles onDisk() {
+    return new DurableFiles(Sync.DISK);
+  }
+
+  /** Replaces the file's content: temp, fsync, rename, fsync of the directory. */
+  public void replace(Path file, String content) {
+    replace(file, content.getBytes(StandardCharsets.UTF_8), "rw-r--r--");
+  }
+
+  /** The same with given bytes and permissions ({@code r--------}). */
+  public void replace(Path file, byte[] content, String permissions) {
+    Path temp = sibling(file);
+    try {
+      try {
+        write(temp, content, permissions);
+        Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      } finally {
+        Files.deleteIfExists(temp);
+      }
+      sync.force(parent(file));
+    } catch (IOException failed) {
+      throw failure("write", file, failed);
+    }
+  }
+
+  /**
+   * Writes a new file that nobody reads before its directory is announced; the caller forces the
+   * directory.
+   */
+  public void create(Path file, byte[] content, String permissions) {
+    try {
+      write(file, content, permissions);
+    } catch (IOException failed) {
+      throw failure("write", file, failed);
+    }
+  }
+
+  private void write(Path file, byte[] content, String permissions) throws IOException {
+    Files.write(file, content, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+    if (file.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(permissions));
+    }
+    sync.force(file);
+  }
+
+  /**
+   * Appends to a file, durably; makes the file if it is not there. Only the holder of a lock may
+   * call this.
+   */
+  public void append(Path file, String content) {
+    ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8));
+    boolean existed = Files.exists(file);
+    try (SeekableByteChannel channel =
+        Files.newByteChannel(
+            file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND)) {
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+      if (channel instanceof FileChannel disk) {
+        disk.force(true);
+      }
+    } catch (IOException failed) {
+      throw failure("append to", file, failed);
+    }
+    if (!existed) {
+      force(parent(file));
+    }
+  }
+
+  /** Cuts a file to its first bytes, durably. */
+  public void truncate(Path file, long bytes) {
+    try (SeekableByteChannel channel = Files.newByteChannel(file, StandardOpenOption.WRITE)) {
+      channel.truncate(bytes);
+      if (channel instanceof FileChannel disk) {
+        disk.force(true);
+      }
+    } catch (IOException failed) {
+      throw failure("truncate", file, failed);
+    }
+  }
+
+  /** Creates the directory; false if it was there: who gets true owns the name. */
+  public boolean claimDirectory(Path directory) {
+    try {
+      Files.createDirectory(directory);
+      return true;
+    } catch (FileAlreadyExistsException taken) {
+      return false;
+    } catch (IOException failed) {
+      throw failure("create", directory, failed);
+    }
+  }
+
+  /** Creates the directory and those above it, where missing. */
+  public void directories(Path directory) {
+    try {
+      Files.createDirectories(directory);
+    } catch (IOException failed) {
+      throw failure("create", directory, failed);
+    }
+  }
+
+  /** Creates an empty file, durably; one that is there is left alone. */
+  public void mark(Path file) {
+    try {
+      Files.createFile(file);
+      sync.force(parent(file));
+    } catch (FileAlreadyExistsException alreadyMarked) {
+      // What was asked for is so.
+    } catch (IOException failed) {
+      throw failure("create", file, failed);
+    }
+  }
+
+  /** Removes a file, durably; one that is not there is left so. */
+  public void unmark(Path file) {
+    try {
+      if (Files.deleteIfExists(file)) {
+        sync.force(parent(file));
+      }
+    } catch (IOException failed) {
+      throw failure("delete", file, failed);
+    }
+  }
+
+  /** Points the symbolic link at the target, replacing what it pointed at, atomically. */
+  public void link(Path link, Path target) {
+    Path temp = sibling(link);
+    try {
+      Files.createSymbolicLink(temp, target);
+      Files.move(temp, link, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException failed) {
+      throw failure("link", link, failed);
+    }
+  }
+
+  /** Forces a directory's names to the disk. */
+  public void force(Path directory) {
+    try {
+      sync.force(directory);
+    } catch (IOException failed) {
+      throw failure("fsync", directory, failed);
+    }
+  }
+
+  /** The file's text. */
+  public static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (NoSuchFileException missing) {
+      throw new UncheckedIOException("No such file: " + file, missing);
+    } catch (IOException failed) {
+      throw failure("read", file, failed);
+    }
+  }
+
+  /** A name beside the file that no other process or thread uses. */
+  private static Path sibling(Path file) {
+    return file.resolveSibling(
+        "." + file.getFileName() + "." + PID + "." + COUNTER.incrementAndGet() + ".tmp");
+  }
+
+  private static Path parent(Path file) {
+    Path parent = file.toAbsolutePath().getParent();
+    return parent == null ? file.getRoot() : parent;
+  }
+
+  static UncheckedIOException failure(String verb, Path file, IOException cause) {
+    return new UncheckedIOException("Cannot " + verb + " " + file + ": " + reason(cause), cause);
+  }
+
+  /** Java's file exceptions name the path and, only sometimes, the reason. */
+  private static String reason(IOException cause) {
+    if (cause instanceof java.nio.file.AccessDeniedException) {
+      return "permission denied";
+    }
+    if (cause instanceof java.nio.file.FileSystemException failure && failure.getReason() != null) {
+      return failure.getReason();
+    }
+    String message = cause.getMessage();
+    return message == null ? cause.getClass().getSimpleName() : message;
+  }
+}

@@ -1,0 +1,106 @@
+package dev.nexa.slurm.journal;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.files.Sha256;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A run's events, one JSON object a line, each holding the SHA-256 of the line before: an edit
+ * shows. Who appends holds the run's lock. A last line that a crash cut short is removed by the
+ * next append, and an event says so.
+ */
+public final class Journal {
+  private static final String FIRST = "0".repeat(64);
+
+  private final Path file;
+  private final DurableFiles files;
+
+  Journal(Path file, DurableFiles files) {
+    this.file = file;
+    this.files = files;
+  }
+
+  /** Every whole event, in order; none where nothing was written. */
+  public List<Event> read() {
+    return parse(text()).events;
+  }
+
+  /** Adds events, durably, all or none of them visible to a reader. */
+  public void append(Event... events) {
+    String text = text();
+    Parsed parsed = parse(text);
+    StringBuilder lines = new StringBuilder();
+    String previous = parsed.last;
+    if (parsed.wholeLength < text.length()) {
+      files.truncate(
+          file, text.substring(0, parsed.wholeLength).getBytes(StandardCharsets.UTF_8).length);
+      JsonObject cut = new JsonObject().with("removed", text.substring(parsed.wholeLength));
+      previous = add(lines, previous, Event.now(Event.Type.TORN_TAIL, cut));
+    }
+    for (Event event : events) {
+      previous = add(lines, previous, event);
+    }
+    files.append(file, lines.toString());
+  }
+
+  private static String add(StringBuilder lines, String previous, Event event) {
+    JsonObject line =
+        new JsonObject()
+            .with("event", event.type().name().toLowerCase(Locale.ROOT))
+            .with("at", event.at())
+            .with("data", event.data())
+            .with("previous", previous);
+    String text = Json.compact(line);
+    lines.append(text).append('\n');
+    return Sha256.of(text);
+  }
+
+  private String text() {
+    return Files.exists(file) ? DurableFiles.read(file) : "";
+  }
+
+  private record Parsed(List<Event> events, String last, int wholeLength) {}
+
+  private Parsed parse(String text) {
+    List<Event> events = new ArrayList<>();
+    String previous = FIRST;
+    int from = 0;
+    for (int end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      String line = text.substring(from, end);
+      events.add(event(line, previous, events.size() + 1));
+      previous = Sha256.of(line);
+      from = end + 1;
+    }
+    return new Parsed(events, previous, from);
+  }
+
+  private Event event(String line, String previous, int number) {
+    try {
+      JsonObject json = Json.parseObject(line);
+      if (!json.text("previous").equals(previous)) {
+        throw broken(number, "it does not follow the line before: one of them was changed");
+      }
+      Event.Type type = Event.Type.valueOf(json.text("event").toUpperCase(Locale.ROOT));
+      return new Event(type, Instant.parse(json.text("at")), json.object("data"));
+    } catch (IllegalArgumentException notAnEvent) {
+      throw broken(number, "it is no event: " + notAnEvent.getMessage());
+    }
+  }
+
+  private NexaException broken(int number, String why) {
+    return new NexaException(
+        ExitCode.DEFECT,
+        file + ":" + number + ": " + why,
+        "the run is left as it is; restore the file from a backup, see docs/operations.md");
+  }
+}

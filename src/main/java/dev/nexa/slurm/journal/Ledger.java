@@ -1,0 +1,69 @@
+package dev.nexa.slurm.journal;
+
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.process.ProcessIdentity;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.zip.CRC32;
+
+/**
+ * {@code runs/ledger-YYYY-MM.jsonl}: one line for each finished run, in the month it ended, so that
+ * sums over many runs read one file. The manifests are the truth; the ledger can be made again from
+ * them.
+ */
+public final class Ledger {
+  private static final DateTimeFormatter MONTH =
+      DateTimeFormatter.ofPattern("yyyy-MM").withZone(ZoneOffset.UTC);
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final Workspace workspace;
+
+  public Ledger(Workspace workspace) {
+    this.workspace = workspace;
+  }
+
+  /** Adds the run's line, once: a pass that died after it finds it there. */
+  public void add(RunId id, Instant ended, JsonObject line) {
+    Path file = workspace.runs().resolve("ledger-" + MONTH.format(ended) + ".jsonl");
+    String owner = ProcessIdentity.localHost() + " " + ProcessHandle.current().pid();
+    Path lock = workspace.runs().resolve(".ledger.lock");
+    try (FileLock held = FileLock.acquire(lock, owner, Ledger::dead, PATIENCE)) {
+      String before = held.holds() && Files.exists(file) ? DurableFiles.read(file) : "";
+      int whole = before.lastIndexOf('\n') + 1;
+      if (whole < before.length()) {
+        workspace
+            .files()
+            .truncate(file, before.substring(0, whole).getBytes(StandardCharsets.UTF_8).length);
+      }
+      if (!before.substring(0, whole).contains("{\"run_id\":\"" + id + "\"")) {
+        workspace.files().append(file, sealed(line) + "\n");
+      }
+    }
+  }
+
+  private static boolean dead(String owner) {
+    String[] part = owner.split(" ", -1);
+    boolean here = part[0].equals(ProcessIdentity.localHost());
+    return here
+        && ProcessHandle.of(Long.parseLong(part[1])).filter(ProcessHandle::isAlive).isEmpty();
+  }
+
+  /** The line with a CRC-32 of what stands before it as its last member. */
+  private static String sealed(JsonObject line) {
+    String text = Json.compact(line);
+    CRC32 crc = new CRC32();
+    crc.update(text.getBytes(StandardCharsets.UTF_8));
+    return text.substring(0, text.length() - 1)
+        + ",\"crc32\":\""
+        + String.format("%08x", crc.getValue())
+        + "\"}";
+  }
+}

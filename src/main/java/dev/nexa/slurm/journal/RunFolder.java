@@ -1,0 +1,149 @@
+package dev.nexa.slurm.journal;
+
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.plan.RunnerFile;
+import dev.nexa.slurm.process.ProcessIdentity;
+import dev.nexa.slurm.render.Script;
+import dev.nexa.slurm.units.IndexRange;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+
+/** One run's folder: what was rendered, its journal, and what belongs to each submission. */
+public final class RunFolder {
+  private static final String READ_ONLY = "r--------";
+
+  /**
+   * A lock whose owner can't be asked (another host) is taken over after this: no sbatch takes so
+   * long.
+   */
+  private static final Duration ABANDONED = Duration.ofHours(1);
+
+  private final Workspace workspace;
+  private final RunId id;
+
+  RunFolder(Workspace workspace, RunId id) {
+    this.workspace = workspace;
+    this.id = id;
+  }
+
+  public RunId id() {
+    return id;
+  }
+
+  public Path path() {
+    return workspace.runs().toAbsolutePath().normalize().resolve(id.value());
+  }
+
+  public boolean exists() {
+    return Files.isDirectory(path());
+  }
+
+  public Path script() {
+    return path().resolve("job.sbatch");
+  }
+
+  public Path plan() {
+    return path().resolve("plan.json");
+  }
+
+  public Path estimate() {
+    return path().resolve("estimate.json");
+  }
+
+  public Path logs() {
+    return path().resolve("logs");
+  }
+
+  public Path manifest() {
+    return workspace.manifests().resolve(id + ".json");
+  }
+
+  public Path cost() {
+    return workspace.manifests().resolve("cost_" + id + ".json");
+  }
+
+  public Path submission(String key) {
+    return path().resolve("submissions").resolve(key);
+  }
+
+  public Journal journal() {
+    return new Journal(path().resolve("journal.jsonl"), workspace.files());
+  }
+
+  public JsonObject planJson() {
+    return Json.parseObject(DurableFiles.read(plan()));
+  }
+
+  public JsonObject estimateJson() {
+    return Json.parseObject(DurableFiles.read(estimate()));
+  }
+
+  /**
+   * Log path with Slurm's patterns; a percent sign of the path itself is doubled, or Slurm would
+   * expand it.
+   */
+  public String logPattern() {
+    return logs().toString().replace("%", "%%") + "/%A_%a.out";
+  }
+
+  /** Keeps what will run, byte for byte what sbatch reads. */
+  public void stage(Script script, JsonObject plan, JsonObject estimate) {
+    DurableFiles files = workspace.files();
+    Path runner = path().resolve("runner");
+    files.directories(runner);
+    files.directories(logs());
+    for (RunnerFile file : script.files()) {
+      files.create(runner.resolve(file.name()), file.content(), READ_ONLY);
+    }
+    files.force(runner);
+    files.create(script(), script.bytes(), READ_ONLY);
+    files.create(plan(), Json.pretty(plan).getBytes(StandardCharsets.UTF_8), READ_ONLY);
+    files.create(estimate(), Json.pretty(estimate).getBytes(StandardCharsets.UTF_8), READ_ONLY);
+    files.force(path());
+  }
+
+  /** Makes a submission's folder: its task list and offset, room for claims and results. */
+  public void stageSubmission(String key, IndexRange tasks, int offset) {
+    DurableFiles files = workspace.files();
+    Path submission = submission(key);
+    files.directories(submission.resolve("claims"));
+    files.directories(submission.resolve("results"));
+    files.create(
+        submission.resolve("tasks"), (tasks + "\n").getBytes(StandardCharsets.UTF_8), READ_ONLY);
+    files.create(
+        submission.resolve("offset"), (offset + "\n").getBytes(StandardCharsets.UTF_8), READ_ONLY);
+    files.force(submission);
+    files.force(path().resolve("submissions"));
+    files.force(path());
+  }
+
+  /** The right to act on this run, if nobody else has it within the time. */
+  public Optional<FileLock> lock(Duration patience) {
+    ProcessIdentity me = ProcessIdentity.ofThisProcess();
+    String owner = me.host() + " " + me.pid() + " " + me.started() + " " + Instant.now();
+    try {
+      return Optional.of(
+          FileLock.acquire(path().resolve(".lock"), owner, RunFolder::dead, patience));
+    } catch (FileLock.LockedException held) {
+      return Optional.empty();
+    }
+  }
+
+  private static boolean dead(String owner) {
+    String[] part = owner.split(" ", -1);
+    if (part.length < 4) {
+      return false;
+    }
+    ProcessIdentity holder =
+        new ProcessIdentity(part[0], Long.parseLong(part[1]), Instant.parse(part[2]));
+    boolean old = Instant.parse(part[3]).plus(ABANDONED).isBefore(Instant.now());
+    return holder.alive().map(alive -> !alive).orElse(old);
+  }
+}

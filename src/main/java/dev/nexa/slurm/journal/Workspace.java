@@ -1,0 +1,143 @@
+package dev.nexa.slurm.journal;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.DurableFiles;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Where runs are kept: runs/, estimates/ and what is in them (docs/architecture.md shows the tree).
+ */
+public final class Workspace {
+  private final Path root;
+  private final DurableFiles files;
+
+  public Workspace(Path root, DurableFiles files) {
+    this.root = root;
+    this.files = files;
+  }
+
+  public Path root() {
+    return root;
+  }
+
+  public DurableFiles files() {
+    return files;
+  }
+
+  public Path runs() {
+    return root.resolve("runs");
+  }
+
+  Path open() {
+    return runs().resolve("open");
+  }
+
+  public Path manifests() {
+    return runs().resolve("manifests");
+  }
+
+  /** The estimate of a plan, which an approver signs. */
+  public Path estimate(String digest) {
+    return estimates().resolve(digest + ".json");
+  }
+
+  /** Where estimates wait for an approval. */
+  public Path estimates() {
+    return root.resolve("estimates");
+  }
+
+  public RunFolder run(RunId id) {
+    return new RunFolder(this, id);
+  }
+
+  /** Claims the next free id of the stage: its directory is made by exactly one process. */
+  public RunFolder claim(String stage, Instant now) {
+    files.directories(open());
+    files.directories(manifests());
+    for (int n = 1; n < 10_000; n++) {
+      RunFolder run = run(RunId.of(stage, now, n));
+      if (files.claimDirectory(run.path())) {
+        files.force(runs());
+        return run;
+      }
+    }
+    throw new IllegalStateException("10,000 runs of one stage in one second");
+  }
+
+  /** Marks the run as unfinished: from now on every reconcile looks at it. */
+  public void markOpen(RunId id) {
+    files.mark(open().resolve(id.value()));
+  }
+
+  /** The run is finished: no reconcile looks at it again. */
+  public void markClosed(RunId id) {
+    files.unmark(open().resolve(id.value()));
+  }
+
+  /** Unfinished runs, oldest id first. */
+  public List<RunId> openRuns() {
+    return ids(open(), "");
+  }
+
+  /** Every run with a manifest or still open, newest first. */
+  public List<RunId> allRuns() {
+    List<RunId> all = new ArrayList<>(ids(manifests(), ".json"));
+    openRuns().stream().filter(id -> !all.contains(id)).forEach(all::add);
+    all.sort(java.util.Comparator.comparing(Workspace::time).reversed());
+    return all;
+  }
+
+  /** The part of an id that orders runs of different stages. */
+  private static String time(RunId id) {
+    return id.value().substring(id.value().indexOf('_'));
+  }
+
+  /** Points {@code runs/latest} at the run. */
+  public void linkLatest(RunId id) {
+    files.link(runs().resolve("latest"), Path.of(id.value()));
+  }
+
+  /** The run that {@code latest} names. */
+  public RunId latest() {
+    try {
+      return new RunId(Files.readSymbolicLink(runs().resolve("latest")).getFileName().toString());
+    } catch (NoSuchFileException none) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "there is no run in " + root.toAbsolutePath().normalize(),
+          "`nexa-slurm submit CONFIG` makes one");
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  private static List<RunId> ids(Path directory, String suffix) {
+    try (Stream<Path> entries = Files.list(directory)) {
+      List<RunId> ids = new ArrayList<>();
+      for (Path entry : (Iterable<Path>) entries::iterator) {
+        String name = entry.getFileName().toString();
+        if (name.endsWith(suffix)) {
+          Optional<RunId> id = RunId.parse(name.substring(0, name.length() - suffix.length()));
+          id.ifPresent(ids::add);
+        }
+      }
+      Collections.sort(ids);
+      return ids;
+    } catch (NoSuchFileException none) {
+      return new ArrayList<>();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+}

@@ -1,0 +1,177 @@
+package dev.nexa.slurm.plan;
+
+import dev.nexa.slurm.config.ClusterProfile.Storage;
+import dev.nexa.slurm.config.RunConfig.Entrypoint;
+import dev.nexa.slurm.config.RunConfig.Software;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.files.Sha256;
+import dev.nexa.slurm.units.TimeLimit;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * A run with everything resolved: nothing after this reads a config again.
+ *
+ * @param config the file it came from, as told to people
+ * @param ranksPerNode processes of a distributed launch on each node; 0 where the task is one
+ *     process
+ * @param tasks how many array tasks; 1 for a single job
+ * @param requeues how often Slurm may run a task again
+ * @param billed what a task is charged for
+ * @param files files that were named by the config, kept with the run
+ * @param overTimeLimit how long Slurm lets a job run over its limit
+ * @param killWait between SIGTERM and SIGKILL
+ * @param messageTimeout after which Slurm's clients give up on an answer
+ */
+public record Plan(
+    String config,
+    String stage,
+    String title,
+    String backend,
+    String cluster,
+    String scheduler,
+    String accelerator,
+    Map<String, Object> training,
+    Optional<String> dataset,
+    List<String> tags,
+    Allocation allocation,
+    int ranksPerNode,
+    Billed billed,
+    int tasks,
+    Optional<Integer> maxParallel,
+    int requeues,
+    Storage storage,
+    Software software,
+    Map<String, String> env,
+    boolean healthCheck,
+    Optional<String> run,
+    Optional<Entrypoint> entrypoint,
+    List<RunnerFile> files,
+    Duration overTimeLimit,
+    Duration killWait,
+    Duration messageTimeout) {
+
+  /** The model's name, which the seeds keep under {@code model_name}. */
+  public Optional<String> model() {
+    return Optional.ofNullable((String) training.get("model_name"));
+  }
+
+  /**
+   * The tags of the manifest: the backend as the user wrote it, the stage, the experiment, then the
+   * user's own.
+   */
+  public List<String> allTags() {
+    List<String> all = new ArrayList<>();
+    all.add("backend:" + backend);
+    all.add(stage);
+    if (!title.equals(stage)) {
+      all.add("experiment:" + title);
+    }
+    tags.stream().filter(tag -> !all.contains(tag)).forEach(all::add);
+    return List.copyOf(all);
+  }
+
+  /** The longest one attempt can hold its allocation: a minute on top was seen to be needed. */
+  public Duration longestAttempt() {
+    return allocation.timeLimit().plus(overTimeLimit).plus(killWait).plusSeconds(60);
+  }
+
+  /** SHA-256 of what the plan says. */
+  public String digest() {
+    return Sha256.of(toJson().toString());
+  }
+
+  /** The plan as plan.json keeps it. */
+  public JsonObject toJson() {
+    JsonObject json =
+        new JsonObject()
+            .with("schema_version", 1)
+            .with("config", config)
+            .with("stage", stage)
+            .with("title", title)
+            .with("backend", backend)
+            .with("cluster", cluster)
+            .with("scheduler", scheduler)
+            .with("accelerator", accelerator)
+            .withOptional("model", model())
+            .withOptional("dataset", dataset)
+            .with("tags", allTags())
+            .with("hardware", allocation.hardware())
+            .with("training", values(training))
+            .with("allocation", allocation(allocation))
+            .with("ranks_per_node", ranksPerNode)
+            .with("tasks", tasks)
+            .withOptional("max_parallel", maxParallel)
+            .with("requeues", requeues)
+            .with("storage", tiers(storage))
+            .with("software", loaded(software))
+            .with("env", values(new TreeMap<>(env)))
+            .with("health_check", healthCheck)
+            .withOptional("run", run)
+            .with("files", fileDigests())
+            .with("over_time_limit_seconds", overTimeLimit.toSeconds())
+            .with("kill_wait_seconds", killWait.toSeconds())
+            .with("message_timeout_seconds", messageTimeout.toSeconds());
+    entrypoint.ifPresent(
+        started ->
+            json.with(
+                "entrypoint",
+                new JsonObject()
+                    .withOptional("script", started.script())
+                    .withOptional("module", started.module())
+                    .with("args", started.args())));
+    return json;
+  }
+
+  private static JsonObject allocation(Allocation allocation) {
+    return new JsonObject()
+        .with("nodes", allocation.nodes())
+        .with("gpus_per_node", allocation.gpusPerNode())
+        .withOptional("gpu_type", allocation.gpuType())
+        .with("cpus_per_task", allocation.cpusPerTask())
+        .with("memory_bytes", allocation.memoryBytes())
+        .with("time_limit", TimeLimit.format(allocation.timeLimit()))
+        .with("time_limit_seconds", allocation.timeLimit().toSeconds())
+        .withOptional("partition", allocation.partition())
+        .withOptional("account", allocation.account())
+        .withOptional("qos", allocation.qos())
+        .withOptional("constraint", allocation.constraint())
+        .withOptional("reservation", allocation.reservation())
+        .with("exclusive", allocation.exclusive());
+  }
+
+  private static JsonObject tiers(Storage tiers) {
+    return new JsonObject()
+        .with("scratch", tiers.scratch())
+        .with("durable", tiers.durable())
+        .with("shared", tiers.shared());
+  }
+
+  private static JsonObject loaded(Software loaded) {
+    return new JsonObject()
+        .with("modules", loaded.modules())
+        .withOptional("venv", loaded.venv())
+        .withOptional("container", loaded.container());
+  }
+
+  private JsonObject fileDigests() {
+    JsonObject digests = new JsonObject();
+    files.forEach(file -> digests.with(file.name(), file.digest()));
+    return digests;
+  }
+
+  /** The training keys as the runner's config file, and as plan.json keeps them. */
+  public JsonObject trainingJson() {
+    return values(training);
+  }
+
+  private static JsonObject values(Map<String, ?> map) {
+    JsonObject json = new JsonObject();
+    map.forEach(json::with);
+    return json;
+  }
+}

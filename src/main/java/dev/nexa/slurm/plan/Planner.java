@@ -1,0 +1,179 @@
+package dev.nexa.slurm.plan;
+
+import dev.nexa.slurm.config.ClusterProfile;
+import dev.nexa.slurm.config.ClusterProfile.Partition;
+import dev.nexa.slurm.config.ConfigSource;
+import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.config.RunConfig;
+import dev.nexa.slurm.config.RunConfig.Resources;
+import dev.nexa.slurm.config.RunConfig.Software;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.Nearest;
+import dev.nexa.slurm.error.NexaException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Resolves a config against a cluster profile. Pure, but for the files the config names. */
+public final class Planner {
+  private static final long DEFAULT_MEMORY_PER_CPU = 4L << 30;
+
+  private final ConfigSource source;
+
+  public Planner(ConfigSource source) {
+    this.source = source;
+  }
+
+  /** The plan, or a {@link NexaException} that says which key cannot be met. */
+  public Plan plan(RunConfig config, ClusterProfile cluster, Policy policy) {
+    Problems problems = new Problems(config.source().name());
+    Resources asked = config.resources();
+    boolean onGpus = cluster.accelerator().equals("cuda");
+    int gpus = onGpus ? asked.gpusPerNode() : 0;
+    Optional<String> partition = asked.partition().or(cluster::defaultPartition);
+    partition.ifPresent(name -> known(name, cluster, problems));
+    if (config.requeues() > policy.maxRequeues()) {
+      problems.add(
+          "requeues",
+          "the policy allows at most " + policy.maxRequeues() + " (" + policy.name() + ")");
+    }
+    if (config.shards() > cluster.maxArraySize()) {
+      problems.add(
+          "array.shards",
+          "the cluster's arrays hold at most " + cluster.maxArraySize() + " tasks (MaxArraySize)");
+    }
+    if (cluster.scheduler().equals("local") && (asked.nodes() > 1 || gpus > 0)) {
+      problems.add(
+          "resources",
+          "--local has one node and no GPUs to give; submit to a cluster, or set nodes and GPUs");
+    }
+    Allocation allocation = allocation(asked, cluster, gpus, partition);
+    if (gpus > 0 && allocation.gpuType().isEmpty()) {
+      problems.add(
+          "resources.gpu_type",
+          "is needed to know the price; the cluster profile names none either");
+    }
+    problems.throwIfAny();
+    boolean distributed = asked.gpusPerNode() > 0 || asked.nodes() > 1;
+    return new Plan(
+        config.source().name(),
+        config.stage(),
+        config.title(),
+        config.backend(),
+        cluster.name(),
+        cluster.scheduler(),
+        cluster.accelerator(),
+        config.training(),
+        config.dataset(),
+        config.tags(),
+        allocation,
+        distributed ? Math.max(1, asked.gpusPerNode()) : 0,
+        billed(allocation, partition.map(cluster.partitions()::get)),
+        config.shards(),
+        config.maxParallel(),
+        config.requeues(),
+        cluster.storage(),
+        software(config.software(), cluster.software()),
+        merged(cluster.env(), config.env()),
+        cluster.healthCheck(),
+        config.run(),
+        config.entrypoint(),
+        files(config),
+        cluster.overTimeLimit(),
+        cluster.killWait(),
+        cluster.messageTimeout());
+  }
+
+  private static void known(String partition, ClusterProfile cluster, Problems problems) {
+    List<String> names = List.copyOf(cluster.partitions().keySet());
+    if (!names.isEmpty() && !names.contains(partition)) {
+      problems.add(
+          "resources.partition",
+          "cluster profile '"
+              + cluster.name()
+              + "' has no partition '"
+              + partition
+              + "'"
+              + Nearest.hint(partition, names)
+              + "; it has "
+              + String.join(", ", names));
+    }
+  }
+
+  private static Allocation allocation(
+      Resources asked, ClusterProfile cluster, int gpus, Optional<String> partition) {
+    return new Allocation(
+        asked.nodes(),
+        gpus,
+        gpus > 0 ? asked.gpuType().or(cluster::gpuType) : Optional.empty(),
+        asked.cpusPerTask(),
+        asked.memoryBytes().orElse(DEFAULT_MEMORY_PER_CPU * asked.cpusPerTask()),
+        asked.time(),
+        partition,
+        asked.account().or(cluster::account),
+        asked.qos().or(cluster::qos),
+        asked.constraint(),
+        asked.reservation(),
+        asked.exclusive());
+  }
+
+  private static Billed billed(Allocation asked, Optional<Partition> partition) {
+    boolean whole = asked.exclusive() || partition.map(Partition::exclusive).orElse(false);
+    int cpus = asked.cpusPerTask();
+    long memory = asked.memoryBytes();
+    int gpus = asked.gpusPerNode();
+    if (whole && partition.isPresent()) {
+      cpus = partition.get().cpusPerNode().orElse(cpus);
+      memory = partition.get().memoryPerNode().orElse(memory);
+      gpus = partition.get().gpusPerNode().orElse(gpus);
+    }
+    Optional<String> type = asked.gpuType().or(() -> partition.flatMap(Partition::gpuType));
+    return new Billed(cpus * asked.nodes(), memory * asked.nodes(), gpus * asked.nodes(), type);
+  }
+
+  private static Software software(Software own, Software cluster) {
+    return new Software(
+        own.modules().isEmpty() ? cluster.modules() : own.modules(),
+        own.venv().or(cluster::venv),
+        own.container().or(cluster::container));
+  }
+
+  private static Map<String, String> merged(Map<String, String> cluster, Map<String, String> own) {
+    Map<String, String> env = new LinkedHashMap<>(cluster);
+    env.putAll(own);
+    return env;
+  }
+
+  private List<RunnerFile> files(RunConfig config) {
+    List<String> named = new ArrayList<>(config.files());
+    config.entrypoint().flatMap(RunConfig.Entrypoint::script).ifPresent(named::add);
+    List<RunnerFile> files = new ArrayList<>();
+    for (String path : named) {
+      String name = path.substring(path.lastIndexOf('/') + 1);
+      files.add(new RunnerFile(name, source.beside(config.source(), path).bytes()));
+    }
+    return files;
+  }
+
+  /** What can't be met, told all at once. */
+  private static final class Problems {
+    private final String file;
+    private final List<String> lines = new ArrayList<>();
+
+    Problems(String file) {
+      this.file = file;
+    }
+
+    void add(String key, String message) {
+      lines.add(file + ": " + key + ": " + message);
+    }
+
+    void throwIfAny() {
+      if (!lines.isEmpty()) {
+        throw new NexaException(ExitCode.USAGE, String.join("\n", lines));
+      }
+    }
+  }
+}

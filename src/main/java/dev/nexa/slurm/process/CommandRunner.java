@@ -1,0 +1,97 @@
+package dev.nexa.slurm.process;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.apache.commons.exec.CommandLine;
+import org.apache.commons.exec.DefaultExecutor;
+import org.apache.commons.exec.ExecuteWatchdog;
+import org.apache.commons.exec.PumpStreamHandler;
+
+/** Runs programs and waits for them; the one user of Commons Exec. */
+public final class CommandRunner {
+  private static final int MAX_ERR_BYTES = 64 * 1024;
+
+  /** Runs the command and keeps what it prints. */
+  public CommandResult run(Command command) throws IOException {
+    return run(command, started -> {});
+  }
+
+  /** The same, telling of the process as soon as it runs. */
+  public CommandResult run(Command command, Consumer<ProcessIdentity> started) throws IOException {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    CommandResult result = stream(command, out, started);
+    return new CommandResult(
+        result.exit(), out.toString(StandardCharsets.UTF_8), result.err(), result.timedOut());
+  }
+
+  /**
+   * Runs the command and hands on its standard output while it comes.
+   *
+   * @throws IOException if the program can't be started (not found, not executable)
+   */
+  public CommandResult stream(Command command, OutputStream out, Consumer<ProcessIdentity> started)
+      throws IOException {
+    Bounded err = new Bounded(MAX_ERR_BYTES);
+    ExecuteWatchdog watchdog = ExecuteWatchdog.builder().setTimeout(command.timeout()).get();
+    DefaultExecutor executor = new OurExecutor(command, started);
+    executor.setExitValues(null);
+    executor.setStreamHandler(new PumpStreamHandler(out, err));
+    executor.setWatchdog(watchdog);
+    int exit = executor.execute(new CommandLine(command.program()), command.environment());
+    return new CommandResult(
+        exit, "", err.toString(StandardCharsets.UTF_8), watchdog.killedProcess());
+  }
+
+  /**
+   * Commons Exec keeps the process to itself and trims arguments, a delimiter of one control
+   * character among them; its launch is the one place to mend both.
+   */
+  private static final class OurExecutor extends DefaultExecutor {
+    private final Command command;
+    private final Consumer<ProcessIdentity> started;
+
+    // DefaultExecutor's builder can't make a subclass.
+    @SuppressWarnings("deprecation")
+    OurExecutor(Command command, Consumer<ProcessIdentity> started) {
+      this.command = command;
+      this.started = started;
+    }
+
+    @Override
+    protected Process launch(CommandLine line, Map<String, String> environment, Path directory)
+        throws IOException {
+      ProcessBuilder builder = new ProcessBuilder(command.argv());
+      builder.environment().clear();
+      builder.environment().putAll(command.environment());
+      Process process = builder.directory(command.directory().toFile()).start();
+      started.accept(ProcessIdentity.of(process.toHandle()));
+      return process;
+    }
+  }
+
+  /** Keeps the first bytes and drops the rest: a chatty program must not fill our memory. */
+  private static final class Bounded extends ByteArrayOutputStream {
+    private final int limit;
+
+    Bounded(int limit) {
+      this.limit = limit;
+    }
+
+    @Override
+    public synchronized void write(int b) {
+      if (count < limit) {
+        super.write(b);
+      }
+    }
+
+    @Override
+    public synchronized void write(byte[] bytes, int offset, int length) {
+      super.write(bytes, offset, Math.min(length, limit - count));
+    }
+  }
+}

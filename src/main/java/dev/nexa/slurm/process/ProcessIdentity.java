@@ -1,0 +1,53 @@
+package dev.nexa.slurm.process;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * Names one process for good: a pid alone is given again.
+ *
+ * @param host the host it runs on
+ * @param pid its process id
+ * @param started when it started, truncated to seconds; {@link Instant#EPOCH} if the system does
+ *     not say
+ */
+public record ProcessIdentity(String host, long pid, Instant started) {
+
+  public static ProcessIdentity of(ProcessHandle process) {
+    return new ProcessIdentity(localHost(), process.pid(), start(process));
+  }
+
+  public static ProcessIdentity ofThisProcess() {
+    return of(ProcessHandle.current());
+  }
+
+  /** Whether the process lives; empty if that can't be told from this host. */
+  public Optional<Boolean> alive() {
+    if (!host.equals(localHost())) {
+      return Optional.empty();
+    }
+    Optional<ProcessHandle> process = ProcessHandle.of(pid).filter(ProcessHandle::isAlive);
+    return Optional.of(process.isPresent() && start(process.get()).equals(started));
+  }
+
+  private static Instant start(ProcessHandle process) {
+    return process
+        .info()
+        .startInstant()
+        .map(at -> Instant.ofEpochSecond(at.getEpochSecond()))
+        .orElse(Instant.EPOCH);
+  }
+
+  /** This host's name. */
+  public static String localHost() {
+    try {
+      return InetAddress.getLocalHost().getHostName();
+    } catch (UnknownHostException noName) {
+      // The message is "NAME: Name or service not known": the name is known, its address is not.
+      String message = noName.getMessage();
+      return message == null ? "localhost" : message.split(":", 2)[0];
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package dev.nexa.slurm.reconcile;
+
+import dev.nexa.slurm.estimate.Rates;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunId;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the run was planned and estimated to be, read back from its folder.
+ *
+ * @param plannedGpus GPUs of one task over all its nodes
+ * @param requeues how often Slurm may run a task again
+ * @param estimate the document that was kept
+ * @param messageTimeout the cluster's, on which the settle window depends
+ */
+public record RunFacts(
+    RunId id,
+    String stage,
+    Optional<String> model,
+    Optional<String> dataset,
+    String hardware,
+    List<String> tags,
+    String cluster,
+    String scheduler,
+    int tasks,
+    int requeues,
+    Optional<String> gpuType,
+    long plannedGpus,
+    Rates rates,
+    JsonObject estimate,
+    Duration messageTimeout,
+    String logs) {
+
+  /** Read back from the run's folder. */
+  public static RunFacts of(RunFolder run) {
+    return of(run, run.planJson(), run.estimateJson());
+  }
+
+  /** From the documents that the folder keeps. */
+  public static RunFacts of(RunFolder run, JsonObject plan, JsonObject estimate) {
+    JsonObject allocation = plan.object("allocation");
+    return new RunFacts(
+        run.id(),
+        plan.text("stage"),
+        plan.optionalText("model"),
+        plan.optionalText("dataset"),
+        plan.text("hardware"),
+        plan.texts("tags"),
+        plan.text("cluster"),
+        plan.text("scheduler"),
+        (int) plan.number("tasks"),
+        (int) plan.number("requeues"),
+        allocation.optionalText("gpu_type"),
+        allocation.number("nodes") * allocation.number("gpus_per_node"),
+        Rates.fromJson(estimate.object("rates")),
+        estimate,
+        Duration.ofSeconds(plan.number("message_timeout_seconds")),
+        run.logs().toString());
+  }
+}

@@ -1,0 +1,208 @@
+package dev.nexa.slurm.reconcile;
+
+import dev.nexa.slurm.estimate.Usage;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Submission;
+import dev.nexa.slurm.journal.Submission.Phase;
+import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.JobState;
+import dev.nexa.slurm.scheduler.QueueEntry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What a run came to, from its journal, the queue and accounting. Pure.
+ *
+ * @param status running, retry, completed or failed
+ * @param state the finer word, lower case
+ * @param counts tasks by state
+ * @param tasks every task
+ * @param attempts every closed row that held an allocation, duplicates' among them
+ * @param used what those attempts held
+ * @param wasted the part of it that did not end COMPLETED
+ */
+public record RunOutcome(
+    String status,
+    String state,
+    Map<JobState, Integer> counts,
+    List<TaskOutcome> tasks,
+    List<AccountingRecord> attempts,
+    Usage used,
+    Usage wasted) {
+
+  /** A preempted or failed node's task may be queued again; its new row shows within this. */
+  private static final Duration REQUEUE_GRACE = Duration.ofMinutes(2);
+
+  /**
+   * Sums up a run.
+   *
+   * @param rows accounting's rows of the run's keys
+   * @param queue squeue's entries of the run's keys, taken before the rows
+   * @param willRetry whether the run's last submission is closed and another is to be made
+   */
+  public static RunOutcome of(
+      RunFacts facts,
+      RunState journal,
+      List<AccountingRecord> rows,
+      List<QueueEntry> queue,
+      boolean willRetry,
+      Instant now) {
+    List<TaskOutcome> tasks = tasks(facts, journal, rows, queue, now);
+    List<AccountingRecord> attempts = new ArrayList<>();
+    Usage used = Usage.NONE;
+    Usage wasted = Usage.NONE;
+    for (AccountingRecord row : rows) {
+      if (row.ended() && row.ran()) {
+        Usage usage = usage(row, facts);
+        attempts.add(row);
+        used = used.plus(usage);
+        wasted = row.state() == JobState.COMPLETED ? wasted : wasted.plus(usage);
+      }
+    }
+    attempts.sort(
+        Comparator.comparing(AccountingRecord::submit)
+            .thenComparing(row -> row.tasks().indices().get(0))
+            .thenComparing(AccountingRecord::rawJobId));
+    String status = status(tasks, journal, willRetry);
+    return new RunOutcome(
+        status,
+        state(status, tasks, journal, willRetry),
+        counts(tasks),
+        tasks,
+        attempts,
+        used,
+        wasted);
+  }
+
+  /** What one closed row held. */
+  public static Usage usage(AccountingRecord row, RunFacts facts) {
+    Tres tres = Tres.parse(row.allocTres());
+    Map<String, Long> gpus = tres.gpusBy(facts.gpuType().orElse("gpu"), facts.plannedGpus());
+    return Usage.of(gpus, tres.cpus(), tres.memoryBytes(), row.elapsedSeconds());
+  }
+
+  /** Whether nothing more will happen to the run. */
+  public boolean ended() {
+    return status.equals("completed") || status.equals("failed");
+  }
+
+  private static List<TaskOutcome> tasks(
+      RunFacts facts,
+      RunState journal,
+      List<AccountingRecord> rows,
+      List<QueueEntry> queue,
+      Instant now) {
+    Set<Long> primary = new HashSet<>();
+    journal.submissions().forEach(submission -> submission.jobId().ifPresent(primary::add));
+    Map<Integer, List<AccountingRecord>> byTask = new HashMap<>();
+    rows.stream()
+        .filter(row -> primary.contains(row.arrayJobId()))
+        .sorted(
+            Comparator.comparing(AccountingRecord::submit).thenComparing(AccountingRecord::ended))
+        .forEach(
+            row ->
+                row.tasks()
+                    .indices()
+                    .forEach(
+                        task -> byTask.computeIfAbsent(task, t -> new ArrayList<>()).add(row)));
+    Map<Integer, QueueEntry> queued = new HashMap<>();
+    queue.stream()
+        .filter(entry -> entry.active())
+        .forEach(entry -> queued.put(entry.task(), entry));
+    List<TaskOutcome> tasks = new ArrayList<>(facts.tasks());
+    for (int task = 0; task < facts.tasks(); task++) {
+      List<AccountingRecord> attempts = byTask.getOrDefault(task, List.of());
+      QueueEntry entry = queued.get(task);
+      tasks.add(entry == null ? gone(task, attempts, facts, now) : queued(task, entry, attempts));
+    }
+    return tasks;
+  }
+
+  private static TaskOutcome queued(int task, QueueEntry entry, List<AccountingRecord> attempts) {
+    JobState state = entry.state() == JobState.PENDING ? JobState.PENDING : JobState.RUNNING;
+    return new TaskOutcome(task, state, false, attempts);
+  }
+
+  /** The queue does not hold the task: its newest row tells, once it is closed. */
+  private static TaskOutcome gone(
+      int task, List<AccountingRecord> attempts, RunFacts facts, Instant now) {
+    if (attempts.isEmpty()) {
+      return new TaskOutcome(task, JobState.PENDING, false, attempts);
+    }
+    AccountingRecord newest = attempts.get(attempts.size() - 1);
+    boolean over = newest.ended() && newest.state().endsTask();
+    boolean mayRunAgain =
+        facts.requeues() > 0
+            && (newest.state() == JobState.NODE_FAIL
+                || newest.state() == JobState.PREEMPTED
+                || newest.state() == JobState.BOOT_FAIL);
+    boolean settled =
+        !mayRunAgain
+            || newest.end().map(end -> end.plus(REQUEUE_GRACE).isBefore(now)).orElse(false);
+    return new TaskOutcome(task, newest.state(), over && settled, attempts);
+  }
+
+  private static String status(List<TaskOutcome> tasks, RunState journal, boolean willRetry) {
+    if (willRetry) {
+      return "retry";
+    }
+    Phase phase = journal.last().map(Submission::phase).orElse(Phase.CLOSED);
+    if (phase == Phase.REFUSED || phase == Phase.CLOSED) {
+      return "failed";
+    }
+    if (phase != Phase.CONFIRMED || !tasks.stream().allMatch(TaskOutcome::ended)) {
+      return "running";
+    }
+    return tasks.stream().allMatch(TaskOutcome::completed) ? "completed" : "failed";
+  }
+
+  private static String state(
+      String status, List<TaskOutcome> tasks, RunState journal, boolean willRetry) {
+    Phase phase = journal.last().map(Submission::phase).orElse(Phase.CLOSED);
+    if (willRetry || phase == Phase.CLOSED) {
+      boolean lost = journal.last().flatMap(Submission::jobId).isPresent();
+      return lost ? "vanished" : "not_submitted";
+    }
+    return switch (phase) {
+      case INTENDED, UNKNOWN -> "unknown";
+      case SUBMITTED -> "unconfirmed";
+      case REFUSED -> "refused";
+      default -> status.equals("running") ? active(tasks) : worst(tasks);
+    };
+  }
+
+  private static String active(List<TaskOutcome> tasks) {
+    boolean running =
+        tasks.stream().anyMatch(task -> !task.ended() && task.state() != JobState.PENDING);
+    boolean some = tasks.stream().anyMatch(TaskOutcome::ended);
+    return running || some ? "running" : "pending";
+  }
+
+  /** The most frequent state that is not COMPLETED; completed where there is none. */
+  private static String worst(List<TaskOutcome> tasks) {
+    JobState worst = JobState.COMPLETED;
+    int most = 0;
+    for (Map.Entry<JobState, Integer> entry : counts(tasks).entrySet()) {
+      if (entry.getKey() != JobState.COMPLETED && entry.getValue() > most) {
+        worst = entry.getKey();
+        most = entry.getValue();
+      }
+    }
+    return worst.name().toLowerCase(Locale.ROOT);
+  }
+
+  private static Map<JobState, Integer> counts(List<TaskOutcome> tasks) {
+    Map<JobState, Integer> counts = new EnumMap<>(JobState.class);
+    tasks.forEach(task -> counts.merge(task.state(), 1, Integer::sum));
+    return counts;
+  }
+}

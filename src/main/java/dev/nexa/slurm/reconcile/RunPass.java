@@ -1,0 +1,143 @@
+package dev.nexa.slurm.reconcile;
+
+import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.Journal;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Submission;
+import dev.nexa.slurm.journal.Submission.Phase;
+import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.scheduler.JobState;
+import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.scheduler.Scheduler;
+import dev.nexa.slurm.submit.CrashPoint;
+import dev.nexa.slurm.submit.Resolver;
+import dev.nexa.slurm.submit.SettleRules;
+import dev.nexa.slurm.submit.SubmitOnce;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
+
+/**
+ * One run in one reconcile pass: settle its submissions, then write what it came to. The one
+ * healer.
+ */
+public final class RunPass {
+  private final Scheduler scheduler;
+  private final Policy policy;
+  private final Consumer<CrashPoint> passing;
+  private final RunRecords records;
+
+  public RunPass(
+      Workspace workspace, Scheduler scheduler, Policy policy, Consumer<CrashPoint> passing) {
+    this.scheduler = scheduler;
+    this.policy = policy;
+    this.passing = passing;
+    this.records = new RunRecords(workspace, passing);
+  }
+
+  /**
+   * Works on the run, if nobody else does; true if anything changed.
+   *
+   * @param known the run's state that the evidence was gathered for; if it has moved on, the next
+   *     pass sees to it
+   */
+  public boolean reconcile(
+      RunFolder run, RunState known, Evidence evidence, List<String> problems) {
+    Optional<FileLock> lock = run.lock(Duration.ZERO);
+    if (lock.isEmpty()) {
+      return false;
+    }
+    try (FileLock held = lock.get()) {
+      RunState state = RunState.of(run.journal().read());
+      if (!state.equals(known) || !held.holds()) {
+        return false;
+      }
+      return locked(run, state, evidence, problems);
+    }
+  }
+
+  private boolean locked(RunFolder run, RunState before, Evidence evidence, List<String> problems) {
+    if (!Files.exists(run.plan()) || !Files.exists(run.estimate())) {
+      records.abandon(run, before);
+      return true;
+    }
+    RunFacts facts = RunFacts.of(run);
+    boolean settled = settle(run, facts, before, evidence);
+    RunState state = settled ? RunState.of(run.journal().read()) : before;
+    boolean retry = mayRetry(state);
+    if (retry) {
+      passing.accept(CrashPoint.SUBMISSION_CLOSED);
+      Submission lost = state.last().orElseThrow();
+      problems.add(run.id() + ": " + lost.message() + "; submitted again");
+      new SubmitOnce(scheduler, passing).submit(run, lost.tasks(), false, Optional.empty());
+      state = RunState.of(run.journal().read());
+    }
+    RunOutcome outcome =
+        RunOutcome.of(
+            facts,
+            state,
+            evidence.rows(run.id(), Optional.empty()),
+            evidence.queue(run.id(), Optional.empty()),
+            false,
+            Instant.now());
+    return records.write(run, facts, state, outcome, problems) || settled || retry;
+  }
+
+  /**
+   * Writes down what became of submissions that were not confirmed; true if anything became known.
+   */
+  private boolean settle(RunFolder run, RunFacts facts, RunState state, Evidence evidence) {
+    SettleRules rules = SettleRules.of(facts.messageTimeout(), policy.settleWindow());
+    Resolver resolver = new Resolver(rules, evidence.accountingKept());
+    Journal journal = run.journal();
+    boolean settled = false;
+    for (Submission submission : state.submissions()) {
+      Optional<String> key = Optional.of(submission.key());
+      List<QueueEntry> queued = evidence.queue(run.id(), key);
+      Optional<Event> event =
+          resolver.resolve(
+              submission,
+              queued,
+              evidence.rows(run.id(), key),
+              Instant.ofEpochMilli(System.currentTimeMillis()));
+      passing.accept(CrashPoint.LOOKED_UP);
+      event.ifPresent(journal::append);
+      settled |= event.isPresent();
+      cancelStrays(submission, queued, state.cancelRequested());
+    }
+    return settled;
+  }
+
+  /**
+   * Further jobs of the same name that have not begun; and every job of a run whose end was asked
+   * for.
+   */
+  private void cancelStrays(
+      Submission submission, List<QueueEntry> queued, boolean cancelRequested) {
+    long lowest = queued.stream().mapToLong(QueueEntry::arrayJobId).min().orElse(0);
+    long kept = submission.jobId().orElse(lowest);
+    queued.stream()
+        .filter(QueueEntry::active)
+        .filter(
+            entry ->
+                cancelRequested
+                    || (entry.arrayJobId() != kept && entry.state() == JobState.PENDING))
+        .mapToLong(QueueEntry::arrayJobId)
+        .distinct()
+        .forEach(id -> scheduler.cancel(submission.key(), id, OptionalInt.empty()));
+  }
+
+  /** Whether the last submission has no job and policy allows another. */
+  private boolean mayRetry(RunState state) {
+    long closed = state.submissions().stream().filter(s -> s.phase() == Phase.CLOSED).count();
+    boolean lost = state.last().map(last -> last.phase() == Phase.CLOSED).orElse(false);
+    return lost && !state.cancelRequested() && closed <= policy.maxResubmits();
+  }
+}

@@ -1,0 +1,68 @@
+package dev.nexa.slurm.render;
+
+import freemarker.core.CommonMarkupOutputFormat;
+import freemarker.core.CommonTemplateMarkupOutputModel;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * FreeMarker output format for values in {@code #SBATCH} lines. Slurm's parser is no shell
+ * (src/sbatch/opt.c, {@code get_argument}): it eats backslashes inside single quotes and cuts at a
+ * bare {@code #}; double quotes with {@code \} and {@code "} escaped come through unchanged.
+ */
+final class DirectiveFormat extends CommonMarkupOutputFormat<DirectiveFormat.Word> {
+  static final DirectiveFormat INSTANCE = new DirectiveFormat();
+
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@%+=:,./-]+");
+
+  private DirectiveFormat() {}
+
+  @Override
+  public String getName() {
+    return "directive";
+  }
+
+  @Override
+  public String getMimeType() {
+    return "text/x-sbatch-directive";
+  }
+
+  @Override
+  public void output(String text, Writer out) throws IOException {
+    out.write(escapePlainText(text));
+  }
+
+  @Override
+  public String escapePlainText(String text) {
+    if (text.chars().anyMatch(Character::isISOControl)) {
+      throw new IllegalArgumentException("an #SBATCH line can't hold a control character");
+    }
+    return PLAIN.matcher(text).matches()
+        ? text
+        : '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
+  }
+
+  @Override
+  public boolean isLegacyBuiltInBypassed(String builtInName) {
+    return false;
+  }
+
+  @Override
+  protected Word newTemplateMarkupOutputModel(@Nullable String plainText, @Nullable String markup) {
+    return new Word(plainText, markup);
+  }
+
+  /** Text that is already quoted. */
+  static final class Word extends CommonTemplateMarkupOutputModel<Word> {
+    Word(@Nullable String plainText, @Nullable String markup) {
+      super(plainText, markup);
+    }
+
+    @Override
+    public DirectiveFormat getOutputFormat() {
+      return INSTANCE;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package dev.nexa.slurm.render;
+
+import dev.nexa.slurm.backend.Launch;
+import dev.nexa.slurm.config.ConfigSource;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.plan.RunnerFile;
+import freemarker.cache.ConditionalTemplateConfigurationFactory;
+import freemarker.cache.FileNameGlobMatcher;
+import freemarker.core.TemplateClassResolver;
+import freemarker.core.TemplateConfiguration;
+import freemarker.template.Configuration;
+import freemarker.template.SimpleObjectWrapper;
+import freemarker.template.TemplateException;
+import freemarker.template.TemplateExceptionHandler;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Renders a plan as an sbatch script. */
+public final class Renderer {
+  private final Configuration freemarker;
+  private final TemplateSource templates;
+
+  public Renderer(ConfigSource source) {
+    this.templates = new TemplateSource(source);
+    this.freemarker = configuration(templates);
+  }
+
+  /** The script and its files. */
+  public Script render(Plan plan, Launch launch) {
+    StringWriter text = new StringWriter(8192);
+    try {
+      freemarker.getTemplate(launch.template()).process(ScriptModel.of(plan, launch), text);
+    } catch (IOException | TemplateException failed) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "templates/" + launch.template() + ": " + failed.getMessage(),
+          failed,
+          "see docs/templates.md");
+    }
+    List<RunnerFile> files = new ArrayList<>(plan.files());
+    files.addAll(launch.files());
+    return new Script(text.toString(), files, templates.nameOf(launch.template()));
+  }
+
+  /** Everything that could evaluate data, format by locale or skip quoting is off. */
+  private static Configuration configuration(TemplateSource templates) {
+    Configuration configuration = new Configuration(Configuration.VERSION_2_3_34);
+    configuration.setTemplateLoader(templates);
+    configuration.setTemplateUpdateDelayMilliseconds(Long.MAX_VALUE);
+    configuration.setLocalizedLookup(false);
+    configuration.setDefaultEncoding("UTF-8");
+    configuration.setLocale(Locale.ROOT);
+    configuration.setRegisteredCustomOutputFormats(
+        List.of(ShellFormat.INSTANCE, DirectiveFormat.INSTANCE));
+    configuration.setOutputFormat(ShellFormat.INSTANCE);
+    configuration.setRecognizeStandardFileExtensions(false);
+    configuration.setTemplateConfigurations(directives());
+    configuration.setAutoEscapingPolicy(Configuration.FORCE_AUTO_ESCAPING_POLICY);
+    configuration.setInterpolationSyntax(Configuration.SQUARE_BRACKET_INTERPOLATION_SYNTAX);
+    configuration.setNewBuiltinClassResolver(TemplateClassResolver.ALLOWS_NOTHING_RESOLVER);
+    configuration.setAPIBuiltinEnabled(false);
+    configuration.setObjectWrapper(new SimpleObjectWrapper(Configuration.VERSION_2_3_34));
+    configuration.setNumberFormat("c");
+    configuration.setBooleanFormat("c");
+    configuration.setTemplateExceptionHandler(TemplateExceptionHandler.RETHROW_HANDLER);
+    configuration.setLogTemplateExceptions(false);
+    configuration.setWhitespaceStripping(true);
+    return configuration;
+  }
+
+  private static ConditionalTemplateConfigurationFactory directives() {
+    TemplateConfiguration directives = new TemplateConfiguration();
+    directives.setOutputFormat(DirectiveFormat.INSTANCE);
+    return new ConditionalTemplateConfigurationFactory(
+        new FileNameGlobMatcher(TemplateSource.DIRECTIVES), directives);
+  }
+}

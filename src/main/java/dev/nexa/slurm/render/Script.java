@@ -1,0 +1,28 @@
+package dev.nexa.slurm.render;
+
+import dev.nexa.slurm.files.Sha256;
+import dev.nexa.slurm.plan.RunnerFile;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * What will run: the script's text and the files beside it. The same plan gives the same bytes;
+ * nothing of one run is in them.
+ *
+ * @param template where the template was found: the workspace's own wins over the jar's
+ */
+public record Script(String text, List<RunnerFile> files, String template) {
+
+  public byte[] bytes() {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** One digest over the script and every file, by name. */
+  public String digest() {
+    StringBuilder all = new StringBuilder(Sha256.of(text));
+    for (RunnerFile file : files) {
+      all.append('\n').append(file.name()).append(' ').append(file.digest());
+    }
+    return Sha256.of(all.toString());
+  }
+}

@@ -1,0 +1,102 @@
+package dev.nexa.slurm.render;
+
+import dev.nexa.slurm.backend.Launch;
+import dev.nexa.slurm.plan.Allocation;
+import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.units.Memory;
+import dev.nexa.slurm.units.TimeLimit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** What a template sees: plain text, numbers, flags and lists; docs/templates.md lists it. */
+final class ScriptModel {
+  private ScriptModel() {}
+
+  static Map<String, Object> of(Plan plan, Launch launch) {
+    Map<String, Object> model = new LinkedHashMap<>();
+    model.put("directives", directives(plan));
+    model.put("stage", plan.stage());
+    model.put("tasks", plan.tasks());
+    model.put("requeues", plan.requeues());
+    model.put("nodes", plan.allocation().nodes());
+    model.put("gpus_per_node", plan.allocation().gpusPerNode());
+    model.put("ranks_per_node", plan.ranksPerNode());
+    model.put("cpus_per_task", plan.allocation().cpusPerTask());
+    model.put(
+        "threads_per_rank",
+        Math.max(1, plan.allocation().cpusPerTask() / Math.max(1, plan.ranksPerNode())));
+    model.put("accelerator", plan.accelerator());
+    model.put("health_check", plan.healthCheck());
+    model.put("scratch", plan.storage().scratch());
+    model.put("durable", plan.storage().durable());
+    model.put("shared", plan.storage().shared());
+    model.put("modules", plan.software().modules());
+    plan.software().venv().ifPresent(venv -> model.put("venv", ShellFormat.INSTANCE.path(venv)));
+    plan.software()
+        .container()
+        .ifPresent(image -> model.put("container", ShellFormat.INSTANCE.path(image)));
+    model.put("env", env(plan));
+    model.put("command", words(launch.command()));
+    return model;
+  }
+
+  /**
+   * Every option of the plan as {@code name} and {@code value}, in the order sbatch(1) lists them.
+   */
+  private static List<Map<String, Object>> directives(Plan plan) {
+    Allocation asked = plan.allocation();
+    List<Map<String, Object>> options = new ArrayList<>();
+    asked.account().ifPresent(account -> option(options, "account", account));
+    option(options, "array", array(plan));
+    asked.constraint().ifPresent(constraint -> option(options, "constraint", constraint));
+    option(options, "cpus-per-task", "" + asked.cpusPerTask());
+    if (asked.exclusive()) {
+      flag(options, "exclusive");
+    }
+    if (asked.gpusPerNode() > 0) {
+      String type = asked.gpuType().map(name -> name + ":").orElse("");
+      option(options, "gpus-per-node", type + asked.gpusPerNode());
+    }
+    option(options, "mem", Memory.slurm(asked.memoryBytes()));
+    option(options, "nodes", "" + asked.nodes());
+    option(options, "ntasks-per-node", "1");
+    option(options, "open-mode", "append");
+    asked.partition().ifPresent(partition -> option(options, "partition", partition));
+    asked.qos().ifPresent(qos -> option(options, "qos", qos));
+    flag(options, plan.requeues() > 0 ? "requeue" : "no-requeue");
+    asked.reservation().ifPresent(reservation -> option(options, "reservation", reservation));
+    option(options, "time", TimeLimit.format(asked.timeLimit()));
+    return options;
+  }
+
+  private static String array(Plan plan) {
+    Optional<Integer> atOnce = plan.maxParallel().filter(parallel -> parallel < plan.tasks());
+    return "0-" + (plan.tasks() - 1) + atOnce.map(parallel -> "%" + parallel).orElse("");
+  }
+
+  private static void option(List<Map<String, Object>> options, String name, String value) {
+    options.add(Map.of("name", name, "value", value));
+  }
+
+  private static void flag(List<Map<String, Object>> options, String name) {
+    options.add(Map.of("name", name));
+  }
+
+  private static List<Map<String, Object>> env(Plan plan) {
+    List<Map<String, Object>> variables = new ArrayList<>();
+    plan.env()
+        .forEach(
+            (name, value) ->
+                variables.add(Map.of("name", name, "value", ShellFormat.INSTANCE.path(value))));
+    return variables;
+  }
+
+  private static List<Object> words(List<String> command) {
+    List<Object> words = new ArrayList<>();
+    command.forEach(word -> words.add(ShellFormat.INSTANCE.path(word)));
+    return words;
+  }
+}

@@ -1,0 +1,51 @@
+package dev.nexa.slurm.render;
+
+import dev.nexa.slurm.config.ConfigSource;
+import dev.nexa.slurm.config.ConfigSource.Found;
+import freemarker.cache.TemplateLoader;
+import java.io.Reader;
+import java.io.StringReader;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Templates from the workspace's templates/, else from the jar's; each is linted before FreeMarker
+ * sees it.
+ */
+final class TemplateSource implements TemplateLoader {
+  /** The one template that holds {@code #SBATCH} lines. */
+  static final String DIRECTIVES = "directives.ftl";
+
+  private final ConfigSource source;
+
+  TemplateSource(ConfigSource source) {
+    this.source = source;
+  }
+
+  /** Where a template was found, as told to people. */
+  String nameOf(String template) {
+    return source.product("templates/" + template).name();
+  }
+
+  @Override
+  public @Nullable Object findTemplateSource(String name) {
+    Optional<Found> found = source.optional("templates/" + name);
+    found.ifPresent(file -> TemplateLint.check(name, file.text(), name.endsWith(DIRECTIVES)));
+    return found.orElse(null);
+  }
+
+  @Override
+  public long getLastModified(Object templateSource) {
+    return 0;
+  }
+
+  @Override
+  public Reader getReader(Object templateSource, String encoding) {
+    return new StringReader(((Found) templateSource).text());
+  }
+
+  @Override
+  public void closeTemplateSource(Object templateSource) {
+    // It was read whole.
+  }
+}

@@ -1,0 +1,73 @@
+package dev.nexa.slurm.report;
+
+import dev.nexa.slurm.files.JsonObject;
+import java.util.List;
+
+/** Manifests as a person reads them. */
+public final class RunsText {
+  private RunsText() {}
+
+  /** A table of runs. */
+  public static String of(List<JsonObject> manifests) {
+    if (manifests.isEmpty()) {
+      return "No runs here yet. `nexa-slurm submit CONFIG` makes one.\n";
+    }
+    Table table = new Table("RUN", "STATUS", "STATE", "MODEL", "HARDWARE", "COST", "TAGS");
+    for (JsonObject run : manifests) {
+      table.row(
+          run.text("run_id"),
+          run.text("status"),
+          run.text("state"),
+          run.optionalText("model").orElse("-"),
+          run.optionalText("hardware").orElse("-"),
+          run.optionalText("cost").map(cost -> cost + " " + run.text("currency")).orElse("-"),
+          String.join(" ", run.texts("tags")));
+    }
+    return table.toString();
+  }
+
+  /** One run: what it was, what it came to, what it cost against what was promised. */
+  public static String one(JsonObject manifest, JsonObject cost) {
+    StringBuilder text = new StringBuilder();
+    line(text, "run", manifest.text("run_id"));
+    line(text, "status", manifest.text("status") + " (" + manifest.text("state") + ")");
+    manifest.optionalText("model").ifPresent(model -> line(text, "model", model));
+    manifest.optionalText("dataset").ifPresent(dataset -> line(text, "dataset", dataset));
+    manifest.optionalText("hardware").ifPresent(hardware -> line(text, "hardware", hardware));
+    line(text, "tags", String.join(" ", manifest.texts("tags")));
+    manifest
+        .optionalObject("tasks")
+        .ifPresent(tasks -> line(text, "tasks", tasks.object("states").toString()));
+    for (JsonObject submission : manifest.objects("submissions")) {
+      String job =
+          submission
+              .optionalDecimal("job_id")
+              .map(id -> "job " + id.toPlainString())
+              .orElse("no job");
+      line(
+          text,
+          "submission",
+          submission.text("key") + "  " + job + "  " + submission.text("phase"));
+      submission.optionalText("message").ifPresent(message -> line(text, "", message));
+    }
+    manifest.optionalText("started").ifPresent(started -> line(text, "started", started));
+    manifest.optionalText("ended").ifPresent(ended -> line(text, "ended", ended));
+    manifest
+        .optionalText("checkpoint")
+        .ifPresent(checkpoint -> line(text, "checkpoint", checkpoint));
+    manifest
+        .optionalObject("metrics")
+        .filter(metrics -> !metrics.isEmpty())
+        .ifPresent(metrics -> line(text, "metrics", metrics.toString()));
+    line(text, "logs", manifest.text("logs"));
+    String currency = cost.text("currency");
+    line(text, "cost", cost.decimal("total").toPlainString() + " " + currency);
+    line(text, "reserved", cost.object("estimate").text("reservation") + " " + currency);
+    line(text, "wasted", cost.text("wasted") + " " + currency);
+    return text.toString();
+  }
+
+  private static void line(StringBuilder text, String name, String value) {
+    text.append(String.format("%-12s%s%n", name, value));
+  }
+}

@@ -1,0 +1,61 @@
+package dev.nexa.slurm.scheduler;
+
+import dev.nexa.slurm.units.IndexRange;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * One allocation row of accounting: one attempt of one task, or a range of tasks that never
+ * started.
+ *
+ * @param cluster the cluster's name in accounting
+ * @param arrayJobId the array's job id (the job's own where it is no array)
+ * @param rawJobId the task's own id
+ * @param tasks the array indices the row speaks of; one, unless the row is a range that was never
+ *     split; none where the row names no task (a job that is no array)
+ * @param state the row's state
+ * @param rawState the state as printed, such as {@code CANCELLED by 1000}
+ * @param exitCode {@code exit:signal} as printed
+ * @param submit when this attempt was queued; a requeue resets it
+ * @param start when it was given its allocation; empty if never
+ * @param end when it gave it back; empty while it runs
+ * @param elapsedSeconds Slurm's own figure, suspended time not counted
+ * @param nodes the node list, as printed
+ * @param nodeCount number of nodes
+ * @param allocTres what was allocated ({@code cpu=4,mem=8G,gres/gpu=2}); empty if never started
+ * @param reqTres what was asked for
+ * @param reason Slurm's reason
+ * @param name the job's name, which is the submission's key
+ */
+public record AccountingRecord(
+    String cluster,
+    long arrayJobId,
+    long rawJobId,
+    IndexRange tasks,
+    String user,
+    String account,
+    String partition,
+    JobState state,
+    String rawState,
+    String exitCode,
+    Instant submit,
+    Optional<Instant> start,
+    Optional<Instant> end,
+    long elapsedSeconds,
+    String nodes,
+    int nodeCount,
+    String allocTres,
+    String reqTres,
+    String reason,
+    String name) {
+
+  /** Whether the row is closed and its cost known. */
+  public boolean ended() {
+    return state.endsAttempt() && end.isPresent();
+  }
+
+  /** Whether the job was ever given an allocation; one that was not costs nothing. */
+  public boolean ran() {
+    return start.isPresent() && !allocTres.isEmpty();
+  }
+}

@@ -1,0 +1,46 @@
+package dev.nexa.slurm.scheduler.local;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What slurmctld does about a node that died: its tasks are NODE_FAIL and, where they may be,
+ * queued again; nothing of theirs goes on running. Only for the holder of the job's lock.
+ */
+final class Recovery {
+  private Recovery() {}
+
+  /** Brings a job that no supervisor runs into a state that is true. */
+  static void recover(JobDirectory directory) {
+    directory.cutTornTail();
+    Job job = directory.job();
+    List<Event> events = new ArrayList<>();
+    for (Attempt left : directory.history(job).last(a -> a.running() || a.ending())) {
+      ProcessGroup processes = new ProcessGroup(directory.mark(left));
+      boolean survivors = !processes.members().isEmpty();
+      processes.destroy();
+      long now = Instant.now().getEpochSecond();
+      if (left.running()) {
+        long end = survivors ? now : Math.max(left.start(), lastSignOfLife(directory, now));
+        events.add(
+            new Event(end, left.task(), Event.Kind.END, 0, "NODE_FAIL", "0:0", job.requeue()));
+      }
+      events.add(Event.gone(now, left.task()));
+    }
+    if (!events.isEmpty()) {
+      directory.append(events);
+    }
+  }
+
+  /** After a power cut on Friday, a task did not run until somebody looked on Monday. */
+  private static long lastSignOfLife(JobDirectory directory, long now) {
+    try {
+      return Files.getLastModifiedTime(directory.supervisor()).toInstant().getEpochSecond();
+    } catch (IOException unknown) {
+      return now;
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package dev.nexa.slurm.scheduler.slurm;
+
+import dev.nexa.slurm.scheduler.AccountingQuery;
+import dev.nexa.slurm.scheduler.ClientEnvironment;
+import dev.nexa.slurm.scheduler.SubmitRequest;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+
+/** The arguments of each Slurm client. Pure. */
+public final class SlurmCommands {
+  /** Fields of our squeue call: raw id, array id, task, state, reason, start, name. */
+  static final String QUEUE_FORMAT =
+      String.join("" + SacctText.DELIMITER, "%A", "%F", "%K", "%T", "%r", "%S", "%j");
+
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss").withZone(ZoneOffset.UTC);
+
+  private SlurmCommands() {}
+
+  /** The whole sbatch call; options on the command line win over the script's (sbatch(1)). */
+  public static List<String> sbatch(SubmitRequest request, Map<String, String> environment) {
+    List<String> argv = new ArrayList<>();
+    argv.add("sbatch");
+    argv.add("--parsable");
+    argv.add("--job-name=" + request.key());
+    argv.add("--output=" + request.output());
+    if (!request.comment().isEmpty()) {
+      argv.add("--comment=" + request.comment());
+    }
+    argv.add("--chdir=" + request.directory());
+    argv.add("--export=" + export(environment));
+    request.array().ifPresent(array -> argv.add("--array=" + array));
+    argv.add(request.script().toString());
+    argv.add(request.submissionDir().toString());
+    return argv;
+  }
+
+  /**
+   * ALL is our allow-list; only where it holds the client's own secrets are names listed, which
+   * costs a login shell.
+   */
+  private static String export(Map<String, String> environment) {
+    List<String> names = new ArrayList<>();
+    boolean secret = false;
+    for (String name : environment.keySet()) {
+      if (ClientEnvironment.isClientOnly(name)) {
+        secret = true;
+      } else {
+        names.add(name);
+      }
+    }
+    return secret ? String.join(",", names) : "ALL";
+  }
+
+  /**
+   * One call for all of the user's tasks, pending arrays one by one. With {@code -j a,b} slurmctld
+   * sends all jobs.
+   */
+  static List<String> squeue() {
+    return List.of(
+        "squeue", "--me", "--noheader", "--array", "--states=all", "--format=" + QUEUE_FORMAT);
+  }
+
+  /**
+   * Allocation rows only ({@code -X}): steps repeat their job's cost. Every attempt ({@code -D}).
+   */
+  static List<String> sacct(AccountingQuery query) {
+    List<String> argv =
+        new ArrayList<>(
+            List.of(
+                "sacct",
+                "--noheader",
+                "--parsable2",
+                "--allocations",
+                "--duplicates",
+                "--noconvert",
+                "--delimiter=" + SacctText.DELIMITER,
+                "--format=" + String.join(",", SacctText.FIELDS),
+                "--starttime=" + TIME.format(guard(query.since()))));
+    if (query.jobIds().isEmpty()) {
+      argv.add("--name=" + String.join(",", query.names()));
+    } else {
+      argv.add("--jobs=" + joined(query.jobIds()));
+    }
+    return argv;
+  }
+
+  /** A day of grace for clocks that differ; identity is checked by name and submit time anyway. */
+  private static Instant guard(Instant since) {
+    return since.minus(Duration.ofDays(1));
+  }
+
+  private static String joined(List<Long> jobIds) {
+    StringBuilder text = new StringBuilder();
+    for (Long id : jobIds) {
+      text.append(text.length() == 0 ? "" : ",").append(id);
+    }
+    return text.toString();
+  }
+
+  /** The name restricts the call to our job, should the id have been given to another. */
+  static List<String> scancel(String key, long jobId, OptionalInt task) {
+    return List.of(
+        "scancel", "--name=" + key, task.isPresent() ? jobId + "_" + task.getAsInt() : "" + jobId);
+  }
+
+  static List<String> requeue(long jobId, int task) {
+    return List.of("scontrol", "requeue", jobId + "_" + task);
+  }
+
+  static List<String> showConfig() {
+    return List.of("scontrol", "show", "config");
+  }
+}

@@ -1,0 +1,170 @@
+package dev.nexa.slurm.scheduler.slurm;
+
+import dev.nexa.slurm.process.Command;
+import dev.nexa.slurm.process.CommandResult;
+import dev.nexa.slurm.process.CommandRunner;
+import dev.nexa.slurm.process.ProcessIdentity;
+import dev.nexa.slurm.scheduler.AccountingQuery;
+import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.scheduler.Scheduler;
+import dev.nexa.slurm.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.scheduler.SubmitAnswer;
+import dev.nexa.slurm.scheduler.SubmitRequest;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
+
+/** Slurm through its own clients. */
+public final class SlurmScheduler implements Scheduler {
+  /**
+   * Jobs asked for in one sacct call: its argument may not exceed 128 KiB (execve(2),
+   * MAX_ARG_STRLEN).
+   */
+  private static final int CHUNK = 1000;
+
+  private final CommandRunner runner;
+  private final Map<String, String> environment;
+  private final Path directory;
+  private final SlurmSettings settings;
+
+  /**
+   * Slurm as this host knows it.
+   *
+   * @param environment what the clients get, from {@link
+   *     dev.nexa.slurm.scheduler.ClientEnvironment}
+   * @param directory where the clients run
+   */
+  public SlurmScheduler(
+      CommandRunner runner,
+      Map<String, String> environment,
+      Path directory,
+      SlurmSettings settings) {
+    this.runner = runner;
+    this.environment = Map.copyOf(environment);
+    this.directory = directory;
+    this.settings = settings;
+  }
+
+  /** Whether an sbatch can be found: asked before anything is written. */
+  public static boolean installed(Map<String, String> environment) {
+    for (String folder : environment.getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
+      if (Files.isExecutable(Path.of(folder, "sbatch"))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public String name() {
+    return "slurm";
+  }
+
+  @Override
+  public SubmitAnswer submit(SubmitRequest request, Consumer<ProcessIdentity> started) {
+    Command sbatch =
+        new Command(
+            SlurmCommands.sbatch(request, environment),
+            environment,
+            directory,
+            settings.submitTimeout());
+    try {
+      return SbatchAnswer.read(runner.run(sbatch, started));
+    } catch (IOException notStarted) {
+      return new SubmitAnswer.Refused("sbatch could not be started: " + notStarted.getMessage());
+    }
+  }
+
+  @Override
+  public List<QueueEntry> queue() {
+    return SqueueText.read(ask(SlurmCommands.squeue()).out());
+  }
+
+  @Override
+  public void accounting(AccountingQuery query, Consumer<AccountingRecord> rows) {
+    List<Long> ids = query.jobIds();
+    if (ids.isEmpty()) {
+      sacct(query, rows);
+    }
+    for (int from = 0; from < ids.size(); from += CHUNK) {
+      List<Long> chunk = ids.subList(from, Math.min(ids.size(), from + CHUNK));
+      sacct(AccountingQuery.byIds(chunk, query.since()), rows);
+    }
+  }
+
+  /** Rows are handed on only after sacct ended well: half an answer is no answer. */
+  private void sacct(AccountingQuery query, Consumer<AccountingRecord> rows) {
+    List<AccountingRecord> answer = new ArrayList<>();
+    List<String> unreadable = new ArrayList<>();
+    CommandResult result;
+    try (SacctText reader = new SacctText(answer::add, unreadable::add)) {
+      result = runner.stream(command(SlurmCommands.sacct(query)), reader, started -> {});
+    } catch (IOException failed) {
+      throw unavailable("sacct", failed.getMessage());
+    }
+    boolean silentFailure = answer.isEmpty() && !result.err().isBlank();
+    if (!result.succeeded() || silentFailure || !unreadable.isEmpty()) {
+      String said = unreadable.isEmpty() ? result.err() : "it printed '" + unreadable.get(0) + "'";
+      throw unavailable("sacct", result.timedOut() ? "no answer in time" : said);
+    }
+    answer.forEach(rows);
+  }
+
+  @Override
+  public void cancel(String key, long jobId, OptionalInt task) {
+    ask(SlurmCommands.scancel(key, jobId, task));
+  }
+
+  @Override
+  public void requeue(long jobId, int task) {
+    ask(SlurmCommands.requeue(jobId, task));
+  }
+
+  @Override
+  public boolean keepsAccounting() {
+    return !ask(SlurmCommands.showConfig())
+        .out()
+        .contains("AccountingStorageType   = accounting_storage/none");
+  }
+
+  private CommandResult ask(List<String> argv) {
+    CommandResult result;
+    try {
+      result = runner.run(command(argv));
+    } catch (IOException notStarted) {
+      throw unavailable(argv.get(0), notStarted.getMessage());
+    }
+    if (!result.succeeded()) {
+      throw unavailable(argv.get(0), result.timedOut() ? "no answer in time" : result.err());
+    }
+    return result;
+  }
+
+  /** Times as epoch seconds, lists never cut short, everything in UTC and in English. */
+  private Command command(List<String> argv) {
+    Map<String, String> client = new HashMap<>(environment);
+    client.put("LC_ALL", "C");
+    client.put("TZ", "UTC");
+    client.put("SLURM_TIME_FORMAT", "%s");
+    client.put("SLURM_BITSTR_LEN", "0");
+    Duration timeout = settings.queryTimeout();
+    return new Command(argv, client, directory, timeout);
+  }
+
+  private static SchedulerUnavailable unavailable(
+      String client, @org.jspecify.annotations.Nullable String said) {
+    String text = said == null || said.isBlank() ? "it said nothing" : said.strip();
+    return new SchedulerUnavailable(
+        client + " failed: " + text,
+        "nothing was changed; see `scontrol ping` and `sacctmgr ping`, then try again");
+  }
+}

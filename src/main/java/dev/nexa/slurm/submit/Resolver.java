@@ -1,0 +1,116 @@
+package dev.nexa.slurm.submit;
+
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.Submission;
+import dev.nexa.slurm.journal.Submission.Phase;
+import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.QueueEntry;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/**
+ * Decides what became of a submission whose job is not confirmed, from what squeue and accounting
+ * say of its name. Pure: it answers with the event to write, or with none where it is too early to
+ * tell.
+ */
+public final class Resolver {
+  private final SettleRules rules;
+  private final boolean accountingKept;
+
+  public Resolver(SettleRules rules, boolean accountingKept) {
+    this.rules = rules;
+    this.accountingKept = accountingKept;
+  }
+
+  /**
+   * The next event of the submission.
+   *
+   * @param queued squeue's entries of this name
+   * @param rows accounting's rows of this name
+   */
+  public Optional<Event> resolve(
+      Submission submission, List<QueueEntry> queued, List<AccountingRecord> rows, Instant now) {
+    return submission.unresolved()
+        ? find(submission, queued, rows, now)
+        : submission.phase() == Phase.SUBMITTED
+            ? confirm(submission, queued, rows, now)
+            : Optional.empty();
+  }
+
+  private Optional<Event> find(
+      Submission submission, List<QueueEntry> queued, List<AccountingRecord> rows, Instant now) {
+    TreeSet<Long> ids = new TreeSet<>();
+    queued.forEach(entry -> ids.add(entry.arrayJobId()));
+    // A pending row whose job squeue does not list is a job that slurmctld has lost.
+    rows.stream().filter(Resolver::lived).forEach(row -> ids.add(row.arrayJobId()));
+    if (!ids.isEmpty()) {
+      return Optional.of(adopted(submission, ids, now));
+    }
+    Optional<Boolean> alive = submission.client().flatMap(client -> client.alive());
+    if (alive.isEmpty()) {
+      return closedAfter(submission, submission.intended().plus(rules.blindWindow()), now);
+    }
+    if (alive.get()) {
+      return Optional.empty();
+    }
+    if (submission.clientGone().isEmpty()) {
+      return Optional.of(
+          new Event(Event.Type.CLIENT_GONE, now, new JsonObject().with("key", submission.key())));
+    }
+    return closedAfter(submission, submission.clientGone().get().plus(rules.window()), now);
+  }
+
+  private static Event adopted(Submission submission, SortedSet<Long> ids, Instant now) {
+    List<String> duplicates = new ArrayList<>();
+    ids.stream().skip(1).forEach(id -> duplicates.add(id.toString()));
+    JsonObject data =
+        new JsonObject()
+            .with("key", submission.key())
+            .with("job_id", ids.first())
+            .with("duplicates", duplicates);
+    return new Event(Event.Type.ADOPTED, now, data);
+  }
+
+  private static Optional<Event> closedAfter(Submission submission, Instant deadline, Instant now) {
+    return now.isBefore(deadline)
+        ? Optional.empty()
+        : Optional.of(closed(submission, "no job was made", now));
+  }
+
+  private Optional<Event> confirm(
+      Submission submission, List<QueueEntry> queued, List<AccountingRecord> rows, Instant now) {
+    long jobId = submission.jobId().orElseThrow();
+    Instant answered = submission.answered().orElseThrow();
+    boolean saved = !now.isBefore(answered.plus(rules.saveWindow()));
+    boolean inQueue = queued.stream().anyMatch(entry -> entry.arrayJobId() == jobId);
+    boolean ran = rows.stream().anyMatch(row -> row.arrayJobId() == jobId && lived(row));
+    if (ran || (inQueue && saved)) {
+      JsonObject data = new JsonObject().with("key", submission.key()).with("job_id", jobId);
+      return Optional.of(new Event(Event.Type.CONFIRMED, now, data));
+    }
+    // Without accounting a job that left the queue may have run and been purged: never made again.
+    boolean tooEarly = now.isBefore(answered.plus(rules.window()));
+    if (inQueue || tooEarly || !accountingKept) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        closed(
+            submission, "job " + jobId + " vanished: Slurm answered with its id and lost it", now));
+  }
+
+  private static boolean lived(AccountingRecord row) {
+    return row.start().isPresent() || row.end().isPresent();
+  }
+
+  private static Event closed(Submission submission, String message, Instant now) {
+    return new Event(
+        Event.Type.CLOSED,
+        now,
+        new JsonObject().with("key", submission.key()).with("message", message));
+  }
+}

@@ -1,0 +1,69 @@
+#!/bin/bash
+# Rendered by nexa-slurm from templates/ddp.sbatch.ftl: torchrun once on each node, one process for each rank.
+<#include "lib/directives.ftl">
+
+<#include "lib/preamble.ftl">
+
+<#include "lib/health.ftl">
+
+<#include "lib/exit.ftl">
+
+# What the runner reads; a value set by the config or the cluster profile wins.
+nexa_distributed() {
+  export OMP_NUM_THREADS=${OMP_NUM_THREADS:-[=threads_per_rank]}
+  export TOKENIZERS_PARALLELISM=${TOKENIZERS_PARALLELISM:-false}
+  export WANDB_START_METHOD=${WANDB_START_METHOD:-thread}
+<#if accelerator == "cuda">
+  export PYTORCH_CUDA_ALLOC_CONF=${PYTORCH_CUDA_ALLOC_CONF:-expandable_segments:True}
+  export TORCH_NCCL_ASYNC_ERROR_HANDLING=${TORCH_NCCL_ASYNC_ERROR_HANDLING:-1}
+<#else>
+  export NEXA_DEVICE=cpu
+</#if>
+<#if nodes gt 1>
+  # Here, outside any container, and no fallback: a missing scontrol would make one world for each node.
+  local -a hosts=()
+  mapfile -t hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
+  MASTER_ADDR=${hosts[0]:-}
+  if [[ -z $MASTER_ADDR ]]; then
+    echo "nexa-slurm: scontrol show hostnames named no host for '$SLURM_JOB_NODELIST'" >&2
+    return 1
+  fi
+  # Each array task has its own job id; below the ephemeral range of Linux.
+  MASTER_PORT=$((15000 + SLURM_JOB_ID % 14000))
+  NEXA_RENDEZVOUS=(--nnodes=[=nodes] --rdzv-backend=c10d --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" --rdzv-id="$SLURM_JOB_ID.$NEXA_RESTART")
+<#else>
+  NEXA_RENDEZVOUS=(--standalone --nnodes=1)
+</#if>
+}
+<#if nodes gt 1>
+
+# One launcher on each node. srun of 22.05 and 23.02 does not inherit --cpus-per-task.
+nexa_on_each_node() {
+  srun --ntasks-per-node=1 --cpus-per-task=[=cpus_per_task] --kill-on-bad-exit=1 --wait=60 "$@"
+}
+</#if>
+
+nexa_main() {
+  nexa_preamble "$@"
+  nexa_claim
+  nexa_watch
+<#if requeues gt 0>
+  nexa_limit_requeues
+</#if>
+  nexa_software
+  nexa_distributed
+<#if nodes gt 1>
+  export -f nexa_check_node
+  nexa_run nexa_on_each_node bash -c nexa_check_node
+  mkdir -p "$NEXA_TASK_SCRATCH"
+<#else>
+  nexa_check_node
+</#if>
+  cd "$NEXA_RUN_DIR"
+  nexa_run<#if nodes gt 1> nexa_on_each_node</#if><#if container??> "${NEXA_CONTAINER[@]}"</#if> \
+    torchrun "${NEXA_RENDEZVOUS[@]}" --nproc-per-node=[=ranks_per_node] --max-restarts=0 --redirects 1 --tee 1 \
+   <#list command as word> [=word]</#list>
+}
+
+# On the last line: half a script does nothing.
+nexa_main "$@"

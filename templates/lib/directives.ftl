@@ -1,0 +1,3 @@
+<#list directives as option>
+#SBATCH --[=option.name]<#if option.value??>=[=option.value]</#if>
+</#list>

@@ -1,0 +1,54 @@
+# Leaves results/<task>.<restart>.json, whatever ends the task; temp and rename, so that nobody reads half of it.
+nexa_exit() {
+  local status=$?
+  trap - EXIT
+  cd /
+  rm -rf -- "${NEXA_TASK_SCRATCH:?}"
+  rmdir -- "$NEXA_RUN_SCRATCH" 2>/dev/null || true
+  [[ -n $NEXA_SUBMISSION ]] || exit "$status"
+  local result=$NEXA_SUBMISSION/results/$NEXA_TASK.$NEXA_RESTART.json
+  printf '{"task":%d,"restart":%d,"job_id":%d,"array_job_id":%d,"node":"%s","started":%d,"ended":%(%s)T,"exit_code":%d,"signal":"%s"}\n' \
+    "$NEXA_TASK" "$NEXA_RESTART" "$SLURM_JOB_ID" "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}" \
+    "${SLURMD_NODENAME:-$HOSTNAME}" "$NEXA_STARTED" -1 "$status" "$NEXA_SIGNALLED" >"$result.tmp" &&
+    mv -f -- "$result.tmp" "$result" ||
+    echo "nexa-slurm: could not write $result" >&2
+  exit "$status"
+}
+
+# Runs a command so that a signal reaches it at once: bash runs traps only between commands, and wait is one.
+nexa_run() {
+  local status=0 signal
+  "$@" &
+  NEXA_CHILD=$!
+  while :; do
+    NEXA_SIGNAL=
+    status=0
+    wait "$NEXA_CHILD" || status=$?
+    # Empty: the command itself has ended. Otherwise a trap cut the wait short.
+    signal=$NEXA_SIGNAL
+    [[ -n $signal ]] || break
+  done
+  NEXA_CHILD=
+  return "$status"
+}
+
+nexa_signal() {
+  NEXA_SIGNAL=$1
+  NEXA_SIGNALLED=$1
+  if [[ -n $NEXA_CHILD ]]; then
+    kill -s "$1" "$NEXA_CHILD" 2>/dev/null || true
+  fi
+}
+
+nexa_watch() {
+  NEXA_STARTED=$(printf '%(%s)T' -1)
+  NEXA_CHILD=
+  NEXA_SIGNALLED=
+  trap 'nexa_signal TERM' TERM
+  trap nexa_exit EXIT
+  if [[ -n $NEXA_SUBMISSION ]]; then
+    mkdir -p "$NEXA_SUBMISSION/results"
+  else
+    mkdir -p "$NEXA_RUN_SCRATCH/results"
+  fi
+}

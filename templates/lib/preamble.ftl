@@ -1,0 +1,71 @@
+# The one argument is the submission's folder, runs/<run id>/submissions/<key>. By hand, `cd` into a run's folder and
+# `sbatch job.sbatch`: it runs the same, claims nothing and leaves no results.
+nexa_preamble() {
+  set -euo pipefail
+  # Set by sbatch --export: srun would drop what is exported below (srun(1), --export).
+  unset SLURM_EXPORT_ENV
+  NEXA_SUBMISSION=${1:-}
+  NEXA_RESTART=${SLURM_RESTART_COUNT:-0}
+  local offset=0
+  if [[ -n $NEXA_SUBMISSION ]]; then
+    NEXA_RUN_DIR=$(cd "$NEXA_SUBMISSION/../.." && pwd)
+    NEXA_RUN_ID=${NEXA_RUN_DIR##*/}
+    read -r offset <"$NEXA_SUBMISSION/offset"
+  else
+    NEXA_RUN_DIR=$SLURM_SUBMIT_DIR
+    NEXA_RUN_ID=manual_$SLURM_JOB_ID
+  fi
+  # Tasks are numbered over the whole run; a submission may hold a part of them.
+  NEXA_TASK=$((${SLURM_ARRAY_TASK_ID:-0} + offset))
+  NEXA_TASKS=[=tasks]
+  NEXA_STAGE=[=stage]
+  export NEXA_SUBMISSION NEXA_RESTART NEXA_RUN_DIR NEXA_RUN_ID NEXA_TASK NEXA_TASKS NEXA_STAGE
+
+  export NEXA_SCRATCH=[=scratch]
+  export NEXA_DURABLE=[=durable]
+  export NEXA_SHARED=[=shared]
+  export NEXA_RUN_SCRATCH=$NEXA_SCRATCH/$NEXA_RUN_ID
+  export NEXA_TASK_SCRATCH=$NEXA_RUN_SCRATCH/task_$NEXA_TASK
+  export NEXA_METRICS=${NEXA_SUBMISSION:-$NEXA_RUN_SCRATCH}/results/$NEXA_TASK.$NEXA_RESTART.metrics.json
+<#list env as variable>
+  export [=variable.name]=[=variable.value]
+</#list>
+}
+
+# A task belongs to the job that claims it first. A requeue keeps the job id and passes; a duplicate ends here.
+nexa_claim() {
+  [[ -n $NEXA_SUBMISSION ]] || return 0
+  local claim=$NEXA_SUBMISSION/claims/$NEXA_TASK
+  if ! ln -s "$SLURM_JOB_ID" "$claim" 2>/dev/null && [[ $(readlink "$claim") != "$SLURM_JOB_ID" ]]; then
+    echo "nexa-slurm: task $NEXA_TASK belongs to job $(readlink "$claim"); this duplicate ends" >&2
+    exit 0
+  fi
+}
+<#if requeues gt 0>
+
+# The last allowed attempt forbids another: each one costs what the estimate counted.
+nexa_limit_requeues() {
+  if ((NEXA_RESTART >= [=requeues])); then
+    scontrol update "JobId=$SLURM_JOB_ID" Requeue=0 || echo "nexa-slurm: could not forbid a further requeue" >&2
+  fi
+}
+</#if>
+
+nexa_software() {
+  :
+<#if modules?has_content>
+  # Module scripts use unset variables.
+  set +u
+<#list modules as module>
+  module load [=module]
+</#list>
+  set -u
+</#if>
+<#if venv??>
+  # shellcheck disable=SC1091
+  source [=venv]/bin/activate
+</#if>
+<#if container??>
+  NEXA_CONTAINER=(apptainer exec<#if gpus_per_node gt 0> --nv</#if> --bind "$NEXA_RUN_DIR,$NEXA_SCRATCH,$NEXA_DURABLE,$NEXA_SHARED" [=container])
+</#if>
+}

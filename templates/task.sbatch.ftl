@@ -1,0 +1,25 @@
+#!/bin/bash
+# Rendered by nexa-slurm from templates/task.sbatch.ftl: each array task runs one command.
+<#include "lib/directives.ftl">
+
+<#include "lib/preamble.ftl">
+
+<#include "lib/health.ftl">
+
+<#include "lib/exit.ftl">
+
+nexa_main() {
+  nexa_preamble "$@"
+  nexa_claim
+  nexa_watch
+<#if requeues gt 0>
+  nexa_limit_requeues
+</#if>
+  nexa_software
+  nexa_check_node
+  cd "$NEXA_TASK_SCRATCH"
+  nexa_run<#if container??> "${NEXA_CONTAINER[@]}"</#if><#list command as word> [=word]</#list>
+}
+
+# On the last line: half a script does nothing.
+nexa_main "$@"
