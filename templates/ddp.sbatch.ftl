@@ -23,25 +23,37 @@ nexa_distributed() {
   # Here, outside any container, and no fallback: a missing scontrol would make one world for each node.
   local -a hosts=()
   mapfile -t hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
-  MASTER_ADDR=${hosts[0]:-}
-  if [[ -z $MASTER_ADDR ]]; then
+  if [[ -z ${hosts[0]:-} ]]; then
     echo "nexa-slurm: scontrol show hostnames named no host for '$SLURM_JOB_NODELIST'" >&2
     return 1
   fi
+  export MASTER_ADDR=${hosts[0]}
   # Each array task has its own job id; below the ephemeral range of Linux.
-  MASTER_PORT=$((15000 + SLURM_JOB_ID % 14000))
-  NEXA_RENDEZVOUS=(--nnodes=[=nodes] --rdzv-backend=c10d --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" --rdzv-id="$SLURM_JOB_ID.$NEXA_RESTART")
-<#else>
-  NEXA_RENDEZVOUS=(--standalone --nnodes=1)
+  export MASTER_PORT=$((15000 + SLURM_JOB_ID % 14000))
 </#if>
 }
 <#if nodes gt 1>
 
 # One launcher on each node. srun of 22.05 and 23.02 does not inherit --cpus-per-task.
 nexa_on_each_node() {
+  export -f nexa_check_node nexa_torchrun
   srun --ntasks-per-node=1 --cpus-per-task=[=cpus_per_task] --kill-on-bad-exit=1 --wait=60 "$@"
 }
 </#if>
+
+# Runs on each node, where alone its number is known. torchrun guesses from host names who holds the rendezvous, and
+# guesses wrong where a node has several; so it is told (pytorch/pytorch#73656).
+nexa_torchrun() {
+<#if nodes gt 1>
+  local first=0
+  [[ $SLURM_PROCID != 0 ]] || first=1
+  exec<#include "lib/container.ftl"> torchrun --nnodes=[=nodes] --nproc_per_node=[=ranks_per_node] --max_restarts=0 --redirects 1 --tee 1 \
+    --rdzv_backend=c10d --rdzv_endpoint="$MASTER_ADDR:$MASTER_PORT" --rdzv_id="$SLURM_JOB_ID.$NEXA_RESTART" \
+    --rdzv_conf="is_host=$first" "$@"
+<#else>
+  exec<#include "lib/container.ftl"> torchrun --standalone --nnodes=1 --nproc_per_node=[=ranks_per_node] --max_restarts=0 --redirects 1 --tee 1 "$@"
+</#if>
+}
 
 nexa_main() {
   nexa_preamble "$@"
@@ -53,16 +65,17 @@ nexa_main() {
   nexa_software
   nexa_distributed
 <#if nodes gt 1>
-  export -f nexa_check_node
   nexa_run nexa_on_each_node bash -c nexa_check_node
   mkdir -p "$NEXA_TASK_SCRATCH"
 <#else>
   nexa_check_node
 </#if>
   cd "$NEXA_RUN_DIR"
-  nexa_run<#if nodes gt 1> nexa_on_each_node</#if><#if container??> "${NEXA_CONTAINER[@]}"</#if> \
-    torchrun "${NEXA_RENDEZVOUS[@]}" --nproc-per-node=[=ranks_per_node] --max-restarts=0 --redirects 1 --tee 1 \
-   <#list command as word> [=word]</#list>
+<#if nodes gt 1>
+  nexa_run nexa_on_each_node bash -c 'nexa_torchrun "$@"' bash<#list command as word> [=word]</#list>
+<#else>
+  nexa_run nexa_torchrun<#list command as word> [=word]</#list>
+</#if>
 }
 
 # On the last line: half a script does nothing.

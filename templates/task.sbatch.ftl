@@ -18,7 +18,7 @@ nexa_main() {
   nexa_software
   nexa_check_node
   cd "$NEXA_TASK_SCRATCH"
-  nexa_run<#if container??> "${NEXA_CONTAINER[@]}"</#if><#list command as word> [=word]</#list>
+  nexa_run<#include "lib/container.ftl"><#list command as word> [=word]</#list>
 }
 
 # On the last line: half a script does nothing.

@@ -65,7 +65,4 @@ nexa_software() {
   # shellcheck disable=SC1091
   source [=venv]/bin/activate
 </#if>
-<#if container??>
-  NEXA_CONTAINER=(apptainer exec<#if gpus_per_node gt 0> --nv</#if> --bind "$NEXA_RUN_DIR,$NEXA_SCRATCH,$NEXA_DURABLE,$NEXA_SHARED" [=container])
-</#if>
 }

@@ -146,7 +146,7 @@ class Trainer:
         return torch.load(self.folder / name, map_location="cpu", weights_only=safe)
 
     def resume(self):
-        newest = torch.tensor(max(self.saved_steps(), default=0), device=self.device)
+        newest = torch.tensor([max(self.saved_steps(), default=0)], device=self.device)
         dist.broadcast(newest, 0)  # another node may not see the newest file yet
         if newest.item() > 0:
             self.step, self.initial_loss, states = self.load(f"step_{newest.item()}.pt")
@@ -155,8 +155,8 @@ class Trainer:
             log(f"resumed after step {self.step}")
 
     def train(self):
-        shuffle, epochs = torch.Generator().manual_seed(SEED), range(self.config.epochs)
-        order = torch.cat([torch.randperm(len(self.windows), generator=shuffle) for _ in epochs])
+        torch.manual_seed(SEED)  # every rank, and every restart, shuffles alike
+        order = torch.cat([torch.randperm(len(self.windows)) for _ in range(self.config.epochs)])
         steps = len(order) // (self.share * self.ranks)
         if steps == 0:
             fail(f"the dataset is too small for one step of {self.share * self.ranks} windows")
@@ -230,8 +230,8 @@ def main():
     trainer.resume()
     trainer.train()
     figures = trainer.finish() if trainer.rank == 0 and not trainer.stopping else {}
-    seen = [torch.tensor(-1, device=device) for _ in range(trainer.ranks)]
-    dist.all_gather(seen, torch.tensor(trainer.rank, device=device))  # after rank 0 has saved
+    seen = [torch.tensor([-1], device=device) for _ in range(trainer.ranks)]
+    dist.all_gather(seen, torch.tensor([trainer.rank], device=device))  # after rank 0 has saved
     assert [other.item() for other in seen] == list(range(trainer.ranks)), "a rank is missing"
     if trainer.stopping:
         log(f"stopped by SIGTERM after step {trainer.step}, which is saved")

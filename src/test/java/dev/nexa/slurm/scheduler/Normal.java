@@ -1,5 +1,6 @@
 package dev.nexa.slurm.scheduler;
 
+import dev.nexa.slurm.files.Sha256;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -63,14 +64,29 @@ final class Normal {
   }
 
   String text(String text) {
-    return environment ? variables(text) : lines(text);
+    return environment ? variables(text) : shortened(lines(text));
+  }
+
+  private static String shortened(String text) {
+    int kept = 2000;
+    return text.length() <= kept
+        ? text
+        : Sha256.of(text) + " of " + text.length() + " characters\n" + text.substring(text.length() - kept);
   }
 
   private String lines(String text) {
-    return text.replace(folder, "<dir>")
-        .replaceAll("\\S*/slurm_script", "<script>")
-        .replaceAll("slurmstepd-\\S+: ", "slurmstepd: ")
-        .replaceAll("(JOB) \\d+ (ON) \\S+ (CANCELLED AT) [-0-9T:]+", "$1 <id> $2 <host> $3 <time>")
+    StringBuilder lines = new StringBuilder();
+    for (String line : text.split("(?<=\n)", -1)) {
+      lines.append(line(line));
+    }
+    return lines.toString();
+  }
+
+  private String line(String line) {
+    return line.replace(folder, "<dir>")
+        .replaceAll("/[^ ]*/slurm_script", "<script>")
+        .replaceAll("slurmstepd-[^ ]+: ", "slurmstepd: ")
+        .replaceAll("JOB \\d+ ON \\S+ CANCELLED AT [-0-9T:]+", "JOB <id> ON <host> CANCELLED AT <time>")
         .replaceAll("(line \\d+:) +\\d+ (Killed|Terminated) +", "$1 <pid> $2 ");
   }
 
@@ -79,7 +95,7 @@ final class Normal {
     for (String entry : Arrays.asList(text.split("\0", -1))) {
       String name = entry.split("=", 2)[0];
       if (!entry.isEmpty() && !ONE_SIDED.contains(name)) {
-        values.put(name, REPLACED.getOrDefault(name, lines(entry)));
+        values.put(name, REPLACED.getOrDefault(name, lines(entry.substring(entry.indexOf('=') + 1))));
       }
     }
     return values.toString();

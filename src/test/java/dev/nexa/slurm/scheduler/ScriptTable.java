@@ -13,7 +13,7 @@ final class ScriptTable {
   private static final String CANCELLED = "CANCELLED 0:0";
   private static final String TIMEOUT = "TIMEOUT 0:0";
   private static final String REQUEUED = "REQUEUED 0:0";
-  private static final String STOPPED = "*** JOB <id> ON <host> CANCELLED AT <time>";
+  private static final String STOPPED = "slurmstepd: error: *** JOB <id> ON <host> CANCELLED AT <time>";
 
   private ScriptTable() {}
 
@@ -103,7 +103,7 @@ final class ScriptTable {
                 "signal to steps only",
                 "--time=1 --signal=USR1@59",
                 "trap 'echo warned; exit 0' USR1",
-                "for i in {1..60}; do sleep 0.1; done",
+                "for i in {1..15}; do sleep 0.1; done",
                 "exit 6")
             .ends("FAILED 6:0"));
   }
@@ -159,7 +159,7 @@ final class ScriptTable {
             .ends(REQUEUED, "FAILED 7:0"),
         bash(
                 "requeue with open-mode append",
-                "--open-mode=append",
+                "--open-mode=append --array=0-0",
                 "echo ready ${SLURM_RESTART_COUNT-unset}",
                 "[ -n \"$SLURM_RESTART_COUNT\" ] && exit 0",
                 "sleep 200")
@@ -168,7 +168,7 @@ final class ScriptTable {
             .ends(REQUEUED, OK),
         bash(
                 "environment of a second attempt",
-                "--partition=cpu --account=research --mem=100M",
+                "--partition=cpu --account=research --mem=100M --array=0-0",
                 ENVIRONMENT,
                 "[ -n \"$SLURM_RESTART_COUNT\" ] && exit 0",
                 "printf 'X=ready'; sleep 200")

@@ -86,7 +86,8 @@ final class Trial {
   Outcome outcome() {
     Map<Integer, List<String>> attempts = new TreeMap<>();
     for (AccountingRecord record : rows) {
-      for (int task : record.tasks().indices()) {
+      List<Integer> tasks = record.tasks().indices();
+      for (int task : tasks.isEmpty() ? List.of(0) : tasks) {
         attempts
             .computeIfAbsent(task, none -> new ArrayList<>())
             .add(record.state() + " " + record.exitCode());

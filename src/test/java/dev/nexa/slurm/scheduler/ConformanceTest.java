@@ -1,0 +1,126 @@
+package dev.nexa.slurm.scheduler;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.process.Command;
+import dev.nexa.slurm.process.CommandResult;
+import dev.nexa.slurm.process.CommandRunner;
+import dev.nexa.slurm.scheduler.local.LocalSettings;
+import dev.nexa.slurm.scheduler.slurm.SlurmScheduler;
+import dev.nexa.slurm.scheduler.slurm.SlurmSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The same scripts on the real Slurm of {@code dev/cluster} and on the local scheduler: states,
+ * exit codes, attempts, logs and environments are equal, and are what the table says.
+ *
+ * <p>What differs on purpose is {@link Normal#ONE_SIDED}, and three things of Slurm's that no row
+ * of the table touches:
+ *
+ * <ul>
+ *   <li>A pending array task that is cancelled by itself leaves no row in Slurm 22.05; here it does.
+ *   <li>A requeued task starts at once, not after two minutes; {@code --signal} comes when asked
+ *       for, not up to a minute earlier.
+ *   <li>What a script left behind is killed, as under proctrack/cgroup; the cluster of {@code
+ *       dev/cluster}, with proctrack/linuxproc, loses sight of it.
+ * </ul>
+ */
+@Tag("slurm")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ConformanceTest {
+  private static final Pattern KILL_WAIT = Pattern.compile("KillWait += (\\d+) sec");
+
+  private final Map<String, Trial.Outcome> slurm = new TreeMap<>();
+  private final Map<String, Trial.Outcome> local = new TreeMap<>();
+
+  @BeforeAll
+  void runAll(@TempDir Path folder) throws Exception {
+    String run = "conformance" + ProcessHandle.current().pid() + "-" + System.nanoTime() % 100_000;
+    Files.createDirectories(folder.resolve("slurm"));
+    SlurmScheduler real =
+        new SlurmScheduler(
+            new CommandRunner(),
+            ClientEnvironment.forClients(System.getenv()),
+            folder.resolve("slurm"),
+            SlurmSettings.DEFAULT);
+    LocalSettings settings = new LocalSettings(killWait(), Duration.ofMinutes(1));
+    Scheduler ours = LocalSchedulers.in(folder.resolve("state"), settings);
+    ExecutorService two = Executors.newFixedThreadPool(2);
+    try {
+      Future<Map<String, Trial.Outcome>> first =
+          two.submit(trials(real, folder.resolve("slurm"), run));
+      Future<Map<String, Trial.Outcome>> second =
+          two.submit(trials(ours, folder.resolve("local"), run));
+      slurm.putAll(first.get());
+      local.putAll(second.get());
+    } finally {
+      two.shutdownNow();
+    }
+  }
+
+  private static Callable<Map<String, Trial.Outcome>> trials(
+      Scheduler scheduler, Path base, String run) {
+    Trials trials = new Trials(scheduler, ScriptTable.all(), base, run);
+    return () -> trials.run(scheduler.name().equals("slurm") ? ConformanceTest::startNow : t -> {});
+  }
+
+  /** Slurm lets a requeued job wait for 120 s, until its old credential has expired. */
+  private static void startNow(Trial trial) {
+    scontrol("update", "JobId=" + trial.jobId() + "_0", "StartTime=now");
+  }
+
+  private static Duration killWait() {
+    Matcher matcher = KILL_WAIT.matcher(scontrol("show", "config").out());
+    assertThat(matcher.find()).as("dev/cluster is up").isTrue();
+    return Duration.ofSeconds(Long.parseLong(matcher.group(1)));
+  }
+
+  private static CommandResult scontrol(String... arguments) {
+    List<String> argv = new java.util.ArrayList<>(List.of("scontrol"));
+    argv.addAll(List.of(arguments));
+    Map<String, String> environment = ClientEnvironment.forClients(System.getenv());
+    try {
+      return new CommandRunner()
+          .run(new Command(argv, environment, Path.of("/"), Duration.ofSeconds(30)));
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  static List<ScriptCase> table() {
+    return ScriptTable.all();
+  }
+
+  @ParameterizedTest
+  @MethodSource("table")
+  void isTheSameOnBoth(ScriptCase row) {
+    Trial.Outcome real = slurm.get(row.name);
+    Trial.Outcome ours = local.get(row.name);
+    assertThat(real.attempts()).as("Slurm's; %s", real.files()).isEqualTo(row.attempts());
+    assertThat(ours.attempts()).as("ours; %s", ours.files()).isEqualTo(row.attempts());
+    if (row.sameLog()) {
+      assertThat(ours.files()).isEqualTo(real.files());
+    }
+    assertThat(real.files().values().stream().flatMap(String::lines)).containsAll(row.says());
+    assertThat(ours.files().values().stream().flatMap(String::lines)).containsAll(row.says());
+  }
+}

@@ -1,0 +1,1 @@
+<#if container??> apptainer exec<#if gpus_per_node gt 0> --nv</#if> --bind "$NEXA_RUN_DIR,$NEXA_SCRATCH,$NEXA_DURABLE,$NEXA_SHARED" [=container]</#if>
