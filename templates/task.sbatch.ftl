@@ -1,6 +1,8 @@
 #!/bin/bash
 # Rendered by nexa-slurm from templates/task.sbatch.ftl: each array task runs one command.
 <#include "lib/directives.ftl">
+# Values are quoted as they are meant: a dollar sign in one is a dollar sign.
+# shellcheck disable=SC2016,SC2209
 
 <#include "lib/preamble.ftl">
 

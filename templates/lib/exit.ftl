@@ -17,16 +17,19 @@ nexa_exit() {
 
 # Runs a command so that a signal reaches it at once: bash runs traps only between commands, and wait is one.
 nexa_run() {
-  local status=0 signal
+  local status=0 again
   "$@" &
   NEXA_CHILD=$!
-  while :; do
+  NEXA_SIGNAL=
+  wait "$NEXA_CHILD" || status=$?
+  # A trap cut the wait short: wait on, for the command's own status. Bash has lost it where both died at once.
+  while [[ -n $NEXA_SIGNAL ]]; do
     NEXA_SIGNAL=
-    status=0
-    wait "$NEXA_CHILD" || status=$?
-    # Empty: the command itself has ended. Otherwise a trap cut the wait short.
-    signal=$NEXA_SIGNAL
-    [[ -n $signal ]] || break
+    again=0
+    wait "$NEXA_CHILD" || again=$?
+    if ((again >= 0 && again != 127 && again != 255)); then
+      status=$again
+    fi
   done
   NEXA_CHILD=
   return "$status"

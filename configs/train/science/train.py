@@ -71,7 +71,7 @@ def builtin_text():
     draw, sentences = random.Random(SEED), []
     things = ["electron", "photon", "molecule", "planet", "comet", "enzyme", "cell", "crystal"]
     traits = ["energy", "mass", "charge", "momentum", "temperature", "frequency", "entropy"]
-    for _ in range(1000):
+    for _ in range(800):
         thing, trait, value = map(draw.choice, (things, traits, range(2, 100)))
         sentences.append(f"The {trait} of a {thing} doubled: twice {value} is {2 * value}.\n")
     return "".join(sentences)

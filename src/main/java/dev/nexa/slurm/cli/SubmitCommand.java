@@ -57,7 +57,9 @@ final class SubmitCommand implements Callable<Integer> {
     } else {
       tell(submitted, json ? spec.commandLine().getErr() : out);
     }
-    if (submitted.answer() instanceof SubmitAnswer.Refused) {
+    boolean refused = submitted.answer() instanceof SubmitAnswer.Refused;
+    boolean unknown = submitted.answer() instanceof SubmitAnswer.Unknown;
+    if (refused || (unknown && !wait)) {
       return ExitCode.SCHEDULER.status();
     }
     return wait ? await(nexa, submitted, out) : ExitCode.OK.status();

@@ -174,17 +174,14 @@ public record RunOutcome(
     }
     return switch (phase) {
       case INTENDED, UNKNOWN -> "unknown";
-      case SUBMITTED -> "unconfirmed";
+      case SUBMITTED -> begun(tasks) ? "running" : "unconfirmed";
       case REFUSED -> "refused";
-      default -> status.equals("running") ? active(tasks) : worst(tasks);
+      default -> !status.equals("running") ? worst(tasks) : begun(tasks) ? "running" : "pending";
     };
   }
 
-  private static String active(List<TaskOutcome> tasks) {
-    boolean running =
-        tasks.stream().anyMatch(task -> !task.ended() && task.state() != JobState.PENDING);
-    boolean some = tasks.stream().anyMatch(TaskOutcome::ended);
-    return running || some ? "running" : "pending";
+  private static boolean begun(List<TaskOutcome> tasks) {
+    return tasks.stream().anyMatch(task -> task.ended() || task.state() != JobState.PENDING);
   }
 
   /** The most frequent state that is not COMPLETED; completed where there is none. */

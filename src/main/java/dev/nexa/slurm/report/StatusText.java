@@ -25,7 +25,7 @@ public final class StatusText {
           row.tasks(),
           clock(row.elapsed()),
           row.cost(),
-          row.note());
+          row.note().replaceAll("\\s*\\R\\s*", "; "));
     }
     return table.toString();
   }

@@ -37,7 +37,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  * of the table touches:
  *
  * <ul>
- *   <li>A pending array task that is cancelled by itself leaves no row in Slurm 22.05; here it does.
+ *   <li>A pending array task that is cancelled by itself leaves no row in Slurm 22.05; here it
+ *       does.
  *   <li>A requeued task starts at once, not after two minutes; {@code --signal} comes when asked
  *       for, not up to a minute earlier.
  *   <li>What a script left behind is killed, as under proctrack/cgroup; the cluster of {@code

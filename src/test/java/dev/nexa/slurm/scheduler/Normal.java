@@ -39,7 +39,11 @@ final class Normal {
           Map.entry("HOSTNAME", "<host>"),
           Map.entry("SLURM_JOB_GPUS", "<gpus>"),
           Map.entry("CUDA_VISIBLE_DEVICES", "<gpus>"),
-          Map.entry("GPU_DEVICE_ORDINAL", "<gpus>"));
+          Map.entry("GPU_DEVICE_ORDINAL", "<gpus>"),
+          Map.entry("ROCR_VISIBLE_DEVICES", "<gpus>"),
+          Map.entry("ZE_AFFINITY_MASK", "<gpus>"),
+          // Where sbatch was called; the local scheduler takes the job's folder.
+          Map.entry("SLURM_SUBMIT_DIR", "<dir>"));
 
   private final String folder;
   private final Set<String> ids = new HashSet<>();
@@ -71,7 +75,11 @@ final class Normal {
     int kept = 2000;
     return text.length() <= kept
         ? text
-        : Sha256.of(text) + " of " + text.length() + " characters\n" + text.substring(text.length() - kept);
+        : Sha256.of(text)
+            + " of "
+            + text.length()
+            + " characters\n"
+            + text.substring(text.length() - kept);
   }
 
   private String lines(String text) {
@@ -86,7 +94,8 @@ final class Normal {
     return line.replace(folder, "<dir>")
         .replaceAll("/[^ ]*/slurm_script", "<script>")
         .replaceAll("slurmstepd-[^ ]+: ", "slurmstepd: ")
-        .replaceAll("JOB \\d+ ON \\S+ CANCELLED AT [-0-9T:]+", "JOB <id> ON <host> CANCELLED AT <time>")
+        .replaceAll(
+            "JOB \\d+ ON \\S+ CANCELLED AT [-0-9T:]+", "JOB <id> ON <host> CANCELLED AT <time>")
         .replaceAll("(line \\d+:) +\\d+ (Killed|Terminated) +", "$1 <pid> $2 ");
   }
 
@@ -95,9 +104,10 @@ final class Normal {
     for (String entry : Arrays.asList(text.split("\0", -1))) {
       String name = entry.split("=", 2)[0];
       if (!entry.isEmpty() && !ONE_SIDED.contains(name)) {
-        values.put(name, REPLACED.getOrDefault(name, lines(entry.substring(entry.indexOf('=') + 1))));
+        values.put(
+            name, REPLACED.getOrDefault(name, lines(entry.substring(entry.indexOf('=') + 1))));
       }
     }
-    return values.toString();
+    return values.toString().replace(", ", "\n");
   }
 }

@@ -32,7 +32,7 @@ final class ScriptCase {
     }
   }
 
-  /** A script in bash; lines that begin with {@code --} are its directives. */
+  /** A script in bash; lines that begin with a dash are its directives. */
   static ScriptCase bash(String name, String... lines) {
     return interpreted(name, "#!/bin/bash", lines);
   }
@@ -41,7 +41,7 @@ final class ScriptCase {
     ScriptCase row = new ScriptCase(name);
     StringBuilder text = new StringBuilder(first).append('\n');
     for (String line : lines) {
-      text.append(line.startsWith("--") ? "#SBATCH " : "").append(line).append('\n');
+      text.append(line.startsWith("-") ? "#SBATCH " : "").append(line).append('\n');
     }
     row.script = text.toString();
     return row;
@@ -125,7 +125,7 @@ final class ScriptCase {
 
   /** The same name as part of a path. */
   String folder() {
-    return name.replaceAll("[^a-z0-9]+", "-");
+    return name.replaceAll("[^A-Za-z0-9]+", "-");
   }
 
   @Override

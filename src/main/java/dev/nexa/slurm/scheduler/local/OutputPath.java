@@ -4,8 +4,8 @@ import java.nio.file.Path;
 
 /**
  * Slurm's file name patterns (sbatch(1), "filename pattern"; {@code _create_batch_fname} in Slurm's
- * fname.c). A number between {@code %} and the letter pads with zeroes, and a path with a doubled
- * backslash is taken as it is, each doubled one halved. Pure.
+ * fname.c). A number between {@code %} and the letter pads with zeroes. A path with any backslash
+ * is taken as it is, without its patterns, and its backslashes escape what follows. Pure.
  */
 final class OutputPath {
   private static final int MAX_WIDTH = 10;
@@ -29,7 +29,8 @@ final class OutputPath {
   }
 
   private Path path(String pattern) {
-    String name = pattern.contains("\\\\") ? pattern.replace("\\\\", "\\") : expand(pattern);
+    boolean literal = pattern.indexOf('\\') >= 0;
+    String name = literal ? pattern.replaceAll("\\\\(.?)", "$1") : expand(pattern);
     return job.directory().resolve(name);
   }
 

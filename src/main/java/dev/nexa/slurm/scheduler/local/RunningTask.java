@@ -102,7 +102,8 @@ final class RunningTask {
     if (warned || warning.isEmpty()) {
       return;
     }
-    Duration before = Duration.ofSeconds(warning.get().secondsBefore());
+    Duration minute = job.submission().settings().minute();
+    Duration before = minute.multipliedBy(warning.get().secondsBefore()).dividedBy(60);
     if (since(began).plus(before).compareTo(limit) >= 0) {
       warned = true;
       if (warning.get().toScript()) {

@@ -8,6 +8,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -79,8 +80,10 @@ final class StateDirectory {
   }
 
   private void remember(long id) {
+    Path temp = hint.resolveSibling(".last_id." + ProcessHandle.current().pid());
     try {
-      Files.writeString(hint, id + "\n");
+      Files.writeString(temp, id + "\n");
+      Files.move(temp, hint, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot write " + hint, failed);
     }

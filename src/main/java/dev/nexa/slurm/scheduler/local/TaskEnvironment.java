@@ -4,6 +4,7 @@ import dev.nexa.slurm.units.IndexRange;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -16,6 +17,11 @@ import java.util.stream.IntStream;
 final class TaskEnvironment {
   /** Ours: marks every process that the attempt starts. */
   static final String MARK = "NEXA_LOCAL_TASK";
+
+  /** How the libraries of the GPUs' makers are told which to use. */
+  private static final List<String> GPU_VARIABLES =
+      List.of(
+          "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK");
 
   private final Job job;
   private final Attempt attempt;
@@ -110,8 +116,9 @@ final class TaskEnvironment {
               .collect(Collectors.joining(","));
       put("GPUS_ON_NODE", given.gpus());
       put("JOB_GPUS", gpus);
-      variables.put("CUDA_VISIBLE_DEVICES", gpus);
-      variables.put("GPU_DEVICE_ORDINAL", gpus);
+      for (String variable : GPU_VARIABLES) {
+        variables.put(variable, gpus);
+      }
     }
   }
 

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 
 /** Slurm through its own clients. */
 public final class SlurmScheduler implements Scheduler {
@@ -30,6 +31,10 @@ public final class SlurmScheduler implements Scheduler {
    * MAX_ARG_STRLEN).
    */
   private static final int CHUNK = 1000;
+
+  /** What scancel says of a job that is no longer there (slurm_errno.c); 22.05 then ends with 1. */
+  private static final Pattern GONE =
+      Pattern.compile("Invalid job id specified|already completing or completed");
 
   private final CommandRunner runner;
   private final Map<String, String> environment;
@@ -121,7 +126,11 @@ public final class SlurmScheduler implements Scheduler {
 
   @Override
   public void cancel(String key, long jobId, OptionalInt task) {
-    ask(SlurmCommands.scancel(key, jobId, task));
+    CommandResult result = run(SlurmCommands.scancel(key, jobId, task));
+    boolean gone = GONE.matcher(result.err()).find();
+    if (!result.succeeded() && !gone) {
+      throw unavailable("scancel", result);
+    }
   }
 
   @Override
@@ -137,16 +146,19 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   private CommandResult ask(List<String> argv) {
-    CommandResult result;
+    CommandResult result = run(argv);
+    if (!result.succeeded()) {
+      throw unavailable(argv.get(0), result);
+    }
+    return result;
+  }
+
+  private CommandResult run(List<String> argv) {
     try {
-      result = runner.run(command(argv));
+      return runner.run(command(argv));
     } catch (IOException notStarted) {
       throw unavailable(argv.get(0), notStarted.getMessage());
     }
-    if (!result.succeeded()) {
-      throw unavailable(argv.get(0), result.timedOut() ? "no answer in time" : result.err());
-    }
-    return result;
   }
 
   /** Times as epoch seconds, lists never cut short, everything in UTC and in English. */
@@ -158,6 +170,10 @@ public final class SlurmScheduler implements Scheduler {
     client.put("SLURM_BITSTR_LEN", "0");
     Duration timeout = settings.queryTimeout();
     return new Command(argv, client, directory, timeout);
+  }
+
+  private static SchedulerUnavailable unavailable(String client, CommandResult result) {
+    return unavailable(client, result.timedOut() ? "no answer in time" : result.err());
   }
 
   private static SchedulerUnavailable unavailable(

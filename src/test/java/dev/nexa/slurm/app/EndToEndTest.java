@@ -1,0 +1,179 @@
+package dev.nexa.slurm.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.cli.Main;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.files.Sha256;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The main jobs as a person would type them: the real programs, the real schedulers. */
+class EndToEndTest {
+  @TempDir Path workspace;
+
+  @Test
+  void quickstartRunsWithoutSlurmAndLeavesManifestAndCost() throws IOException {
+    JsonObject run = submitAndWait("configs/data/quickstart.yaml", "--local");
+
+    JsonObject manifest = manifest(run);
+    assertThat(manifest.text("status")).isEqualTo("completed");
+    assertThat(manifest.object("tasks").object("states").number("completed")).isEqualTo(4);
+    assertRowsAddUp(manifest.object("metrics"));
+    assertThat(cost(run).decimal("total")).isNotNull();
+    assertThat(cost(run).object("actual").objects("attempts")).hasSize(4);
+  }
+
+  @Test
+  @Tag("slurm")
+  void quickstartLeavesTheSameBytesForAnyNumberOfShards() throws IOException {
+    slurmProfile("");
+    Map<String, String> expected = new TreeMap<>();
+    for (int shards : List.of(1, 4, 16)) {
+      JsonObject run =
+          submitAndWait(
+              "configs/data/quickstart.yaml",
+              "--cluster",
+              "test",
+              "--set",
+              "array.shards=" + shards,
+              "--set",
+              "array.max_parallel=16");
+      assertRowsAddUp(manifest(run).object("metrics"));
+      Path output = workspace.resolve("durable/datasets").resolve(run.text("run_id"));
+      Map<String, String> bytes = digests(output);
+      assertThat(bytes).hasSizeGreaterThan(64);
+      if (expected.isEmpty()) {
+        expected.putAll(bytes);
+      }
+      assertThat(bytes).as("%s shards", shards).isEqualTo(expected);
+    }
+  }
+
+  @Test
+  @Tag("slurm")
+  void scienceTrainsForRealOnTwoNodesWithTwoRanksEach() throws IOException {
+    slurmProfile("accelerator: cpu\n");
+
+    JsonObject run = submitAndWait("configs/train/science.yaml", "--cluster", "test");
+
+    JsonObject manifest = manifest(run);
+    assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
+    JsonObject metrics = manifest.object("metrics");
+    assertThat(metrics.number("ranks")).isEqualTo(4);
+    assertThat(metrics.number("parameters")).isGreaterThanOrEqualTo(1_000_000);
+    assertThat(metrics.decimal("loss_drop")).isGreaterThanOrEqualTo(new BigDecimal("0.30"));
+    assertThat(metrics.flag("checkpoint_loads")).isTrue();
+    assertThat(Path.of(manifest.text("checkpoint"))).isRegularFile();
+    assertThat(cost(run).object("actual").objects("attempts").get(0).text("nodes")).contains("[");
+  }
+
+  @Test
+  @Tag("slurm")
+  void gpusAreAllocatedAndPaidFor() throws IOException {
+    slurmProfile("");
+    Path config =
+        Files.writeString(
+            workspace.resolve("gpus.yaml"),
+            """
+            stage: eval
+            backend: shell
+            run: |
+              echo "sees $CUDA_VISIBLE_DEVICES"
+              sleep 10
+            resources: {gpus_per_node: 3, gpu_type: h100, cpus_per_task: 2, memory: 1G, time: 2m}
+            """);
+
+    JsonObject run = submitAndWait(config.toString(), "--cluster", "test");
+
+    JsonObject attempt = cost(run).object("actual").objects("attempts").get(0);
+    assertThat(attempt.object("gpus").number("h100")).isEqualTo(3);
+    assertThat(attempt.text("gpus_from")).isEqualTo("accounting");
+    BigDecimal seconds = attempt.decimal("elapsed_seconds");
+    assertThat(seconds).isGreaterThanOrEqualTo(new BigDecimal(10));
+    BigDecimal gpuHours = new BigDecimal(cost(run).object("actual").text("gpu_hours"));
+    assertThat(
+            gpuHours
+                .subtract(
+                    seconds
+                        .multiply(new BigDecimal("3"))
+                        .divide(new BigDecimal(3600), 6, java.math.RoundingMode.HALF_EVEN))
+                .abs())
+        .isLessThan(new BigDecimal("0.0001"));
+    BigDecimal reserved = new BigDecimal(cost(run).object("estimate").text("reservation"));
+    assertThat(cost(run).decimal("total")).isPositive().isLessThanOrEqualTo(reserved);
+  }
+
+  /** A profile whose storage is the test's own. */
+  private void slurmProfile(String extra) throws IOException {
+    Path profile = workspace.resolve("configs/clusters/test.yaml");
+    Files.createDirectories(profile.getParent());
+    Files.writeString(
+        profile,
+        extra
+            + """
+            storage:
+              scratch: ${workspace}/scratch
+              durable: ${workspace}/durable
+              shared: ${workspace}/shared
+            """);
+  }
+
+  private JsonObject submitAndWait(String... arguments) {
+    String[] command =
+        Stream.concat(Stream.of("submit", "--wait", "--json"), Stream.of(arguments))
+            .toArray(String[]::new);
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    Map<String, String> environment = new HashMap<>(System.getenv());
+    environment.put("NEXA_WORKSPACE", workspace.toString());
+    Main.run(command, environment, new PrintWriter(out, true), new PrintWriter(err, true));
+    assertThat(out.toString()).as(err.toString()).startsWith("{");
+    return Json.parseObject(out.toString());
+  }
+
+  private static JsonObject manifest(JsonObject run) {
+    return Json.parseObject(DurableFiles.read(Path.of(run.object("files").text("manifest"))));
+  }
+
+  private static JsonObject cost(JsonObject run) {
+    return Json.parseObject(DurableFiles.read(Path.of(run.object("files").text("cost"))));
+  }
+
+  private static String logs(JsonObject run) throws IOException {
+    try (Stream<Path> logs = Files.list(Path.of(manifest(run).text("logs")))) {
+      return String.join("\n", logs.map(DurableFiles::read).toList());
+    }
+  }
+
+  private static void assertRowsAddUp(JsonObject metrics) {
+    assertThat(metrics.number("rows_in")).isGreaterThan(100_000);
+    assertThat(metrics.number("rows_rejected")).isPositive();
+    assertThat(metrics.number("rows_in"))
+        .isEqualTo(metrics.number("rows_out") + metrics.number("rows_rejected"));
+  }
+
+  private static Map<String, String> digests(Path folder) throws IOException {
+    Map<String, String> digests = new TreeMap<>();
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        digests.put(folder.relativize(file).toString(), Sha256.of(Files.readAllBytes(file)));
+      }
+    }
+    return digests;
+  }
+}
