@@ -163,6 +163,13 @@ public record ClusterProfile(
   }
 
   static void check(Values values, List<Problem> problems) {
+    Values storage = values.section("storage");
+    for (String tier : storage.names()) {
+      if (!storage.text(tier).startsWith("/")) {
+        problems.add(
+            storage.problem(tier, "expected an absolute path, got '" + storage.text(tier) + "'"));
+      }
+    }
     Values partitions = values.section("partitions");
     for (String name : partitions.names()) {
       Values partition = partitions.section(name);

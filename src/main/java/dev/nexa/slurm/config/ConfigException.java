@@ -2,17 +2,28 @@ package dev.nexa.slurm.config;
 
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
+import java.util.Comparator;
 import java.util.List;
 
 /** A file that can't be used, with everything that is wrong in it. */
 public final class ConfigException extends NexaException {
   private static final long serialVersionUID = 1L;
 
+  /** What has no line, such as {@code --set}, comes last. */
+  private static final Comparator<Problem> BY_PLACE =
+      Comparator.comparing((Problem problem) -> problem.at().line() == 0)
+          .thenComparing(problem -> problem.at().line())
+          .thenComparing(problem -> problem.at().column());
+
   private final transient List<Problem> problems;
 
   ConfigException(List<Problem> problems) {
-    super(ExitCode.USAGE, text(problems));
-    this.problems = List.copyOf(problems);
+    super(ExitCode.USAGE, text(inOrder(problems)));
+    this.problems = inOrder(problems);
+  }
+
+  private static List<Problem> inOrder(List<Problem> problems) {
+    return problems.stream().sorted(BY_PLACE).toList();
   }
 
   /** Every problem, in the order of the file. */

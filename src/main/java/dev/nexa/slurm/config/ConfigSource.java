@@ -54,11 +54,15 @@ public record ConfigSource(Path workspace) {
 
     /** The content as text. */
     public String text() {
+      ByteBuffer rest = ByteBuffer.wrap(bytes);
       try {
-        return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
+        return StandardCharsets.UTF_8.newDecoder().decode(rest).toString();
       } catch (CharacterCodingException notUtf8) {
+        String before = new String(bytes, 0, rest.position(), StandardCharsets.UTF_8);
+        int line = 1 + (int) before.chars().filter(c -> c == '\n').count();
+        Position at = new Position(name, line, before.length() - before.lastIndexOf('\n'));
         throw new NexaException(
-            ExitCode.USAGE, name + " is not UTF-8 text", notUtf8, "save it as UTF-8");
+            ExitCode.USAGE, at + ": is not UTF-8 text", notUtf8, "save it as UTF-8");
       }
     }
   }

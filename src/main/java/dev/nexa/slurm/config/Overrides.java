@@ -50,7 +50,7 @@ final class Overrides {
     }
     Map<String, Entry> entries = new LinkedHashMap<>(mapping.entries());
     Entry old = entries.get(step);
-    YamlNode child = old == null ? new Mapping(at, Map.of()) : old.value();
+    YamlNode child = old == null ? missing(rest, at) : old.value();
     entries.put(step, new Entry(at, with(child, rest, value, at, problems)));
     return new Mapping(mapping.at(), entries);
   }
@@ -76,6 +76,13 @@ final class Overrides {
       elements.set(i, with(elements.get(i), rest, value, at, problems));
     }
     return new Sequence(sequence.at(), elements);
+  }
+
+  /** What is not there yet: a list, where its first place is asked for. */
+  private static YamlNode missing(List<String> path, Position at) {
+    return !path.isEmpty() && path.get(0).equals("0")
+        ? new Sequence(at, List.of())
+        : new Mapping(at, Map.of());
   }
 
   private static Optional<Integer> index(String step) {

@@ -85,7 +85,7 @@ record ValueType(
           List.of("string", "integer"),
           "",
           List.of(),
-          TimeLimit::parse);
+          text -> TimeLimit.parse(unambiguous(text)));
 
   /** A memory size; a bare number is MiB, as in Slurm. */
   static final ValueType MEMORY =
@@ -95,7 +95,7 @@ record ValueType(
           List.of("string", "integer"),
           "",
           List.of(),
-          Memory::parse);
+          text -> Memory.parse(unambiguous(text)));
 
   /** {@code 2026-11-01}. */
   static final ValueType DATE =
@@ -138,7 +138,8 @@ record ValueType(
 
   /** Text of a given form. */
   static ValueType text(String expected, String pattern) {
-    Pattern form = Pattern.compile(pattern);
+    // Any text may also hold U+2028, which is no control character but ends a line for '.'.
+    Pattern form = Pattern.compile(pattern, Pattern.DOTALL);
     return new ValueType(
         expected,
         EnumSet.of(ScalarType.STRING),
@@ -221,7 +222,16 @@ record ValueType(
     }
   }
 
+  /** A number with a leading zero is octal to some readers of YAML. */
+  private static String unambiguous(String text) {
+    if (text.matches("0\\d+")) {
+      throw new IllegalArgumentException("expected no leading zero, got '" + text + "'");
+    }
+    return text;
+  }
+
   private static Object oneLine(String text) {
+    wholeCharacters(text);
     for (int i = 0; i < text.length(); i++) {
       if (Character.isISOControl(text.charAt(i))) {
         throw new IllegalArgumentException(
@@ -232,7 +242,20 @@ record ValueType(
     return text;
   }
 
+  /** An escape such as \\uD83D alone has no bytes: it would reach the job as a question mark. */
+  private static void wholeCharacters(String text) {
+    text.codePoints()
+        .filter(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)
+        .findFirst()
+        .ifPresent(
+            half -> {
+              throw new IllegalArgumentException(
+                  String.format("holds half of a character (U+%04X): write it whole", half));
+            });
+  }
+
   private static Object script(String text) {
+    wholeCharacters(text);
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
       if (Character.isISOControl(c) && c != '\n' && c != '\t') {

@@ -46,6 +46,11 @@ final class YamlReader {
 
   /** The document's node; empty where the text is no YAML or holds nothing. */
   static Optional<YamlNode> read(String source, String text, List<Problem> problems) {
+    Optional<Problem> unprintable = unprintable(source, text);
+    if (unprintable.isPresent()) {
+      problems.add(unprintable.get());
+      return Optional.empty();
+    }
     YamlReader reader = new YamlReader(source, text, problems);
     try {
       return reader.document();
@@ -60,8 +65,30 @@ final class YamlReader {
   /** One value as somebody wrote it outside a file: a default, or {@code --set key=value}. */
   static YamlNode scalar(Position at, String text) {
     List<Problem> problems = new ArrayList<>();
-    YamlNode node = read("", text, problems).orElse(new Scalar(at, text, ScalarType.STRING));
-    return problems.isEmpty() ? moved(node, at) : new Scalar(at, text, ScalarType.STRING);
+    Scalar asItIs = new Scalar(at, text, ScalarType.STRING);
+    try {
+      YamlNode node = read("", text, problems).orElse(asItIs);
+      return problems.isEmpty() ? moved(node, at) : asItIs;
+    } catch (ConfigException tooDeep) {
+      return asItIs;
+    }
+  }
+
+  /** YAML's parser refuses these too (YAML 1.2, 5.1), but does not say where or which. */
+  private static Optional<Problem> unprintable(String source, String text) {
+    int line = 1;
+    int column = 1;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      boolean allowed = c == '\n' || c == '\r' || c == '\t' || c == '\u0085';
+      if (Character.isISOControl(c) && !allowed) {
+        String message = String.format("holds a control character (U+%04X)", (int) c);
+        return Optional.of(new Problem(new Position(source, line, column), "", message));
+      }
+      column = c == '\n' ? 1 : column + 1;
+      line += c == '\n' ? 1 : 0;
+    }
+    return Optional.empty();
   }
 
   private static YamlNode moved(YamlNode node, Position at) {
@@ -98,19 +125,19 @@ final class YamlReader {
       problems.add(new Problem(new Position(source, 1, 1), "", "is empty"));
       return Optional.empty();
     }
-    YamlNode node = node(first, 0);
+    YamlNode node = node(first, "", 0);
     if (parser.nextToken() != null) {
       problems.add(new Problem(here(), "", "a second document begins; one file holds one"));
     }
     return Optional.of(node);
   }
 
-  private YamlNode node(JsonToken token, int depth) {
+  private YamlNode node(JsonToken token, String path, int depth) {
     Position at = here();
-    checkNode(at, depth);
+    checkNode(at, path, depth);
     return switch (token) {
-      case START_OBJECT -> mapping(at, depth);
-      case START_ARRAY -> sequence(at, depth);
+      case START_OBJECT -> mapping(at, path, depth);
+      case START_ARRAY -> sequence(at, path, depth);
       case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT ->
           new Scalar(at, parser.getString(), ScalarType.NUMBER);
       case VALUE_TRUE -> new Scalar(at, "true", ScalarType.BOOLEAN);
@@ -120,14 +147,15 @@ final class YamlReader {
     };
   }
 
-  private void checkNode(Position at, int depth) {
+  private void checkNode(Position at, String path, int depth) {
     if (parser.isCurrentAlias()) {
       problems.add(
-          new Problem(at, "", "'*" + parser.getString() + "' is an alias; write the value out"));
+          new Problem(at, path, "'*" + parser.getString() + "' is an alias; write the value out"));
     }
     Object tag = parser.getTypeId();
     if (tag != null) {
-      problems.add(new Problem(at, "", "'!" + tag + "' is a tag; values are told by their key"));
+      String written = "!" + tag.toString().replace("tag:yaml.org,2002:", "!");
+      problems.add(new Problem(at, path, "'" + written + "' is a tag; values are told by their key"));
     }
     if (depth == MAX_DEPTH) {
       problems.add(new Problem(at, "", "nested deeper than " + MAX_DEPTH + " levels"));
@@ -135,35 +163,37 @@ final class YamlReader {
     }
   }
 
-  private Mapping mapping(Position at, int depth) {
+  private Mapping mapping(Position at, String path, int depth) {
     Map<String, Entry> entries = new LinkedHashMap<>();
     for (JsonToken token = parser.nextToken();
         token == JsonToken.PROPERTY_NAME;
         token = parser.nextToken()) {
       String name = parser.currentName();
       Position keyAt = here();
+      String child = path.isEmpty() ? name : path + "." + name;
+      YamlNode value = node(required(parser.nextToken()), child, depth + 1);
       if (name.equals("<<")) {
-        problems.add(new Problem(keyAt, "", "'<<' is a merge key; write the keys out"));
+        problems.add(new Problem(keyAt, path, "'<<' is a merge key; write the keys out"));
+        continue;
       }
-      YamlNode value = node(required(parser.nextToken()), depth + 1);
       Entry earlier = entries.putIfAbsent(name, new Entry(keyAt, value));
       if (earlier != null) {
         problems.add(
             new Problem(
                 keyAt,
-                name,
+                child,
                 "duplicate key; it was first written at line " + earlier.keyAt().line()));
       }
     }
     return new Mapping(at, entries);
   }
 
-  private Sequence sequence(Position at, int depth) {
+  private Sequence sequence(Position at, String path, int depth) {
     List<YamlNode> elements = new ArrayList<>();
     for (JsonToken token = required(parser.nextToken());
         token != JsonToken.END_ARRAY;
         token = required(parser.nextToken())) {
-      elements.add(node(token, depth + 1));
+      elements.add(node(token, path + "[" + elements.size() + "]", depth + 1));
     }
     return new Sequence(at, elements);
   }

@@ -45,9 +45,14 @@ public record Money(BigDecimal amount, String currency) implements Comparable<Mo
   /** Decimal digits of the currency's minor unit; unknown codes count as two. */
   public static int minorDigits(String currency) {
     // USD is nearly every call, and java.util.Currency reads its table from disk.
-    return currency.equals("USD") || currency.equals("EUR")
-        ? 2
-        : Math.max(0, Currency.getInstance(currency).getDefaultFractionDigits());
+    if (currency.equals("USD") || currency.equals("EUR")) {
+      return 2;
+    }
+    try {
+      return Math.max(0, Currency.getInstance(currency).getDefaultFractionDigits());
+    } catch (IllegalArgumentException notInTheTable) {
+      return 2;
+    }
   }
 
   /** {@code 12.50 USD}. */

@@ -11,9 +11,13 @@ import java.util.Optional;
  * A process named for good in one line of text. Its start is in clock ticks since this boot: a
  * start in seconds of the day differs between two readers when the clock was set in between, and a
  * living supervisor must never be taken for dead.
+ *
+ * @param boot the kernel's id of this boot
+ * @param space the process id namespace: two containers may have one host name
  */
-record Owner(String host, String boot, long pid, long startTicks) {
+record Owner(String host, String boot, String space, long pid, long startTicks) {
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
+  private static final Path SPACE = Path.of("/proc/self/ns/pid");
 
   static Owner ofThisProcess() {
     return of(ProcessHandle.current().pid());
@@ -22,7 +26,7 @@ record Owner(String host, String boot, long pid, long startTicks) {
   /** A process that lives, or just did. */
   static Owner of(long pid) {
     long start = ProcessTable.read(pid).map(ProcessTable.Entry::startTicks).orElse(-1L);
-    return new Owner(ProcessIdentity.localHost(), bootId(), pid, start);
+    return new Owner(ProcessIdentity.localHost(), bootId(), space(), pid, start);
   }
 
   private static String bootId() {
@@ -33,35 +37,42 @@ record Owner(String host, String boot, long pid, long startTicks) {
     }
   }
 
+  private static String space() {
+    try {
+      return Files.readSymbolicLink(SPACE).toString();
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot read " + SPACE, failed);
+    }
+  }
+
   /** One line without a newline. */
   String line() {
-    return host + " " + boot + " " + pid + " " + startTicks;
+    return String.join(" ", host, boot, space, Long.toString(pid), Long.toString(startTicks));
   }
 
   /** Reads the beginning of a line; empty if it is none of ours. */
   static Optional<Owner> parse(String line) {
     String[] word = line.strip().split(" ", -1);
-    if (word.length < 4 || !word[2].matches("\\d{1,18}") || !word[3].matches("-?\\d{1,18}")) {
+    if (word.length < 5 || !word[3].matches("\\d{1,18}") || !word[4].matches("-?\\d{1,18}")) {
       return Optional.empty();
     }
-    return Optional.of(
-        new Owner(word[0], word[1], Long.parseLong(word[2]), Long.parseLong(word[3])));
+    long pid = Long.parseLong(word[3]);
+    return Optional.of(new Owner(word[0], word[1], word[2], pid, Long.parseLong(word[4])));
   }
 
-  /** Whether it surely is no more. Of another host's processes nothing is sure. */
-  boolean dead() {
+  /** Whether it lives; empty if that can't be told from here. */
+  Optional<Boolean> alive() {
     if (!host.equals(ProcessIdentity.localHost())) {
-      return false;
+      return Optional.empty();
     }
     if (!boot.equals(bootId())) {
-      return true;
+      return Optional.of(false);
+    }
+    if (!space.equals(space())) {
+      return Optional.empty();
     }
     Optional<ProcessTable.Entry> entry = ProcessTable.read(pid);
-    return entry.isEmpty() || entry.get().dead() || entry.get().startTicks() != startTicks;
-  }
-
-  /** For {@link dev.nexa.slurm.files.FileLock}: a text that names nobody is not known dead. */
-  static boolean dead(String line) {
-    return parse(line).map(Owner::dead).orElse(false);
+    return Optional.of(
+        entry.isPresent() && !entry.get().dead() && entry.get().startTicks() == startTicks);
   }
 }

@@ -1,7 +1,5 @@
 package dev.nexa.slurm.scheduler.local;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +22,9 @@ final class Recovery {
       processes.destroy();
       long now = Instant.now().getEpochSecond();
       if (left.running()) {
-        long end = survivors ? now : Math.max(left.start(), lastSignOfLife(directory, now));
+        // After a power cut on Friday, it did not run until somebody looked on Monday.
+        long last = survivors ? now : new Liveness(directory).lastSign().getEpochSecond();
+        long end = Math.max(left.start(), Math.min(now, last));
         events.add(
             new Event(end, left.task(), Event.Kind.END, 0, "NODE_FAIL", "0:0", job.requeue()));
       }
@@ -32,15 +32,6 @@ final class Recovery {
     }
     if (!events.isEmpty()) {
       directory.append(events);
-    }
-  }
-
-  /** After a power cut on Friday, a task did not run until somebody looked on Monday. */
-  private static long lastSignOfLife(JobDirectory directory, long now) {
-    try {
-      return Files.getLastModifiedTime(directory.supervisor()).toInstant().getEpochSecond();
-    } catch (IOException unknown) {
-      return now;
     }
   }
 }

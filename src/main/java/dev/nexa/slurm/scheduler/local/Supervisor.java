@@ -1,10 +1,7 @@
 package dev.nexa.slurm.scheduler.local;
 
 import dev.nexa.slurm.files.FileLock;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -18,13 +15,13 @@ import java.util.List;
 public final class Supervisor {
   private static final Duration PATIENCE = Duration.ofSeconds(10);
   private static final long PAUSE_MILLIS = 25;
-  private static final long HEARTBEAT_SECONDS = 5;
 
   private final StateDirectory state;
   private final JobDirectory directory;
   private final Job job;
   private final History history;
   private final TaskStarter starter;
+  private final Liveness liveness;
   private final List<RunningTask> running = new ArrayList<>();
   private long lastHeartbeat;
 
@@ -34,6 +31,7 @@ public final class Supervisor {
     this.job = directory.job();
     this.history = directory.history(job);
     this.starter = new TaskStarter(directory, job);
+    this.liveness = new Liveness(directory);
   }
 
   /** Runs the job in the folder that is named. One that has a supervisor is left to it. */
@@ -42,16 +40,25 @@ public final class Supervisor {
     String us = Owner.ofThisProcess().line();
     FileLock lock;
     try {
-      lock = FileLock.acquire(directory.lock(), us, Owner::dead, PATIENCE);
+      lock = FileLock.acquire(directory.lock(), us, new Liveness(directory)::dead, PATIENCE);
     } catch (FileLock.LockedException taken) {
       System.err.println(taken.getMessage());
       return;
     }
     try {
       Recovery.recover(directory);
-      new Supervisor(directory).run();
+      new Supervisor(directory).runOrAbandon();
     } finally {
       lock.close();
+    }
+  }
+
+  /** Without a supervisor that writes down what becomes of them, tasks must not go on. */
+  private void runOrAbandon() throws InterruptedException {
+    try {
+      run();
+    } finally {
+      running.forEach(RunningTask::abandon);
     }
   }
 
@@ -176,14 +183,14 @@ public final class Supervisor {
   }
 
   private void heartbeat() {
-    if (now() >= lastHeartbeat + HEARTBEAT_SECONDS) {
-      lastHeartbeat = now();
-      try {
-        Files.setLastModifiedTime(directory.supervisor(), FileTime.from(Instant.now()));
-      } catch (IOException notThere) {
-        System.err.println("no heartbeat: " + notThere);
-      }
+    if (now() < lastHeartbeat + Liveness.HEARTBEAT.toSeconds()) {
+      return;
     }
+    lastHeartbeat = now();
+    if (!liveness.lockIsOurs()) {
+      throw new IllegalStateException("somebody who took us for dead has this job now");
+    }
+    liveness.giveSign();
   }
 
   private static long now() {

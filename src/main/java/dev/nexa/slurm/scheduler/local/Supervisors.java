@@ -7,8 +7,6 @@ import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,16 +57,20 @@ final class Supervisors {
 
   /**
    * Makes a job's state true if its supervisor died or never was, and starts another if something
-   * is left to run. A job of somebody else, or one that another host runs, is left alone.
+   * is left to run. A job of somebody else is left alone.
    */
   void see(JobDirectory job) {
-    if (lives(job) || User.owner(job.path()) != User.current().uid()) {
+    Liveness liveness = new Liveness(job);
+    if (liveness.attended() || User.owner(job.path()) != User.current().uid()) {
       return;
     }
+    String us = Owner.ofThisProcess().line();
     try {
-      FileLock lock = FileLock.acquire(job.lock(), us(), Owner::dead, Duration.ZERO);
+      FileLock lock = FileLock.acquire(job.lock(), us, liveness::dead, Duration.ZERO);
       try {
-        heal(job);
+        if (!liveness.expected()) {
+          heal(job);
+        }
       } finally {
         lock.close();
       }
@@ -78,14 +80,7 @@ final class Supervisors {
     }
   }
 
-  private static String us() {
-    return Owner.ofThisProcess().line();
-  }
-
   private void heal(JobDirectory job) {
-    if (names(job.supervisor())) {
-      return;
-    }
     Recovery.recover(job);
     if (!job.history(job.job()).open() && Request.of(job).isEmpty()) {
       state.markOver(job);
@@ -95,19 +90,6 @@ final class Supervisors {
       start(job);
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot start a supervisor for job " + job.id(), failed);
-    }
-  }
-
-  private static boolean lives(JobDirectory job) {
-    return names(job.lock()) || names(job.supervisor());
-  }
-
-  /** Whether the file names a process that is not known to be dead. */
-  private static boolean names(Path file) {
-    try {
-      return Owner.parse(Files.readString(file)).map(owner -> !owner.dead()).orElse(false);
-    } catch (IOException nobody) {
-      return false;
     }
   }
 }
