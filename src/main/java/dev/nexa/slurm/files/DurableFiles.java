@@ -186,6 +186,17 @@ public final class DurableFiles {
     }
   }
 
+  /** The file's bytes. */
+  public static byte[] readBytes(Path file) {
+    try {
+      return Files.readAllBytes(file);
+    } catch (NoSuchFileException missing) {
+      throw new UncheckedIOException("No such file: " + file, missing);
+    } catch (IOException failed) {
+      throw failure("read", file, failed);
+    }
+  }
+
   /** A name beside the file that no other process or thread uses. */
   private static Path sibling(Path file) {
     return file.resolveSibling(

@@ -32,19 +32,19 @@ public final class Journal {
 
   /** Every whole event, in order; none where nothing was written. */
   public List<Event> read() {
-    return parse(text()).events;
+    byte[] bytes = bytes();
+    return parse(text(bytes, 0, wholeLength(bytes))).events;
   }
 
   /** Adds events, durably, all or none of them visible to a reader. */
   public void append(Event... events) {
-    String text = text();
-    Parsed parsed = parse(text);
+    byte[] bytes = bytes();
+    int whole = wholeLength(bytes);
     StringBuilder lines = new StringBuilder();
-    String previous = parsed.last;
-    if (parsed.wholeLength < text.length()) {
-      files.truncate(
-          file, text.substring(0, parsed.wholeLength).getBytes(StandardCharsets.UTF_8).length);
-      JsonObject cut = new JsonObject().with("removed", text.substring(parsed.wholeLength));
+    String previous = parse(text(bytes, 0, whole)).last;
+    if (whole < bytes.length) {
+      files.truncate(file, whole);
+      JsonObject cut = new JsonObject().with("removed", text(bytes, whole, bytes.length));
       previous = add(lines, previous, Event.now(Event.Type.TORN_TAIL, cut));
     }
     for (Event event : events) {
@@ -65,11 +65,24 @@ public final class Journal {
     return Sha256.of(text);
   }
 
-  private String text() {
-    return Files.exists(file) ? DurableFiles.read(file) : "";
+  private byte[] bytes() {
+    return Files.exists(file) ? DurableFiles.readBytes(file) : new byte[0];
   }
 
-  private record Parsed(List<Event> events, String last, int wholeLength) {}
+  /** Up to the last newline: what follows was cut short, perhaps inside a character. */
+  private static int wholeLength(byte[] bytes) {
+    int end = bytes.length;
+    while (end > 0 && bytes[end - 1] != '\n') {
+      end--;
+    }
+    return end;
+  }
+
+  private static String text(byte[] bytes, int from, int to) {
+    return new String(bytes, from, to - from, StandardCharsets.UTF_8);
+  }
+
+  private record Parsed(List<Event> events, String last) {}
 
   private Parsed parse(String text) {
     List<Event> events = new ArrayList<>();
@@ -81,7 +94,7 @@ public final class Journal {
       previous = Sha256.of(line);
       from = end + 1;
     }
-    return new Parsed(events, previous, from);
+    return new Parsed(events, previous);
   }
 
   private Event event(String line, String previous, int number) {

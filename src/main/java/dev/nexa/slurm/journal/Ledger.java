@@ -36,14 +36,18 @@ public final class Ledger {
     String owner = ProcessIdentity.localHost() + " " + ProcessHandle.current().pid();
     Path lock = workspace.runs().resolve(".ledger.lock");
     try (FileLock held = FileLock.acquire(lock, owner, Ledger::dead, PATIENCE)) {
-      String before = held.holds() && Files.exists(file) ? DurableFiles.read(file) : "";
-      int whole = before.lastIndexOf('\n') + 1;
-      if (whole < before.length()) {
-        workspace
-            .files()
-            .truncate(file, before.substring(0, whole).getBytes(StandardCharsets.UTF_8).length);
+      byte[] bytes =
+          held.holds() && Files.exists(file) ? DurableFiles.readBytes(file) : new byte[0];
+      // A last line that a crash cut short, perhaps inside a character, goes.
+      int whole = bytes.length;
+      while (whole > 0 && bytes[whole - 1] != '\n') {
+        whole--;
       }
-      if (!before.substring(0, whole).contains("{\"run_id\":\"" + id + "\"")) {
+      if (whole < bytes.length) {
+        workspace.files().truncate(file, whole);
+      }
+      String before = new String(bytes, 0, whole, StandardCharsets.UTF_8);
+      if (!before.contains("{\"run_id\":\"" + id + "\"")) {
         workspace.files().append(file, sealed(line) + "\n");
       }
     }

@@ -55,6 +55,9 @@ public final class Planner {
           "resources.gpu_type",
           "is needed to know the price; the cluster profile names none either");
     }
+    if (cluster.scheduler().equals("slurm")) {
+      sized(allocation, partition, cluster, problems);
+    }
     problems.throwIfAny();
     boolean distributed = asked.gpusPerNode() > 0 || asked.nodes() > 1;
     return new Plan(
@@ -99,6 +102,25 @@ public final class Planner {
               + Nearest.hint(partition, names)
               + "; it has "
               + String.join(", ", names));
+    }
+  }
+
+  /** Whole nodes are paid for, so it must be known how large they are. */
+  private static void sized(
+      Allocation asked, Optional<String> partition, ClusterProfile cluster, Problems problems) {
+    Optional<Partition> known = partition.map(cluster.partitions()::get);
+    boolean sized =
+        known.isPresent()
+            && known.get().cpusPerNode().isPresent()
+            && known.get().memoryPerNode().isPresent();
+    if (asked.exclusive() && !sized) {
+      problems.add(
+          "resources.exclusive",
+          "whole nodes are paid for, and cluster profile '"
+              + cluster.name()
+              + "' does not say how large they are; give partitions."
+              + partition.orElse("NAME")
+              + " cpus_per_node and memory_per_node");
     }
   }
 

@@ -1,10 +1,15 @@
 package dev.nexa.slurm.process;
 
 import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import org.apache.commons.exec.CommandLine;
@@ -65,12 +70,30 @@ public final class CommandRunner {
     @Override
     protected Process launch(CommandLine line, Map<String, String> environment, Path directory)
         throws IOException {
-      ProcessBuilder builder = new ProcessBuilder(command.argv());
+      List<String> argv = new ArrayList<>(command.argv());
+      argv.set(0, found(command));
+      ProcessBuilder builder = new ProcessBuilder(argv);
       builder.environment().clear();
       builder.environment().putAll(command.environment());
       Process process = builder.directory(command.directory().toFile()).start();
       started.accept(ProcessIdentity.of(process.toHandle()));
       return process;
+    }
+
+    /** By the PATH that the program is given; Java would look along its own. */
+    private static String found(Command command) throws IOException {
+      String program = command.program();
+      if (program.indexOf('/') >= 0) {
+        return program;
+      }
+      String path = command.environment().getOrDefault("PATH", "");
+      for (String folder : path.split(File.pathSeparator, -1)) {
+        Path candidate = command.directory().resolve(folder).resolve(program);
+        if (Files.isRegularFile(candidate) && Files.isExecutable(candidate)) {
+          return candidate.toString();
+        }
+      }
+      throw new FileNotFoundException("there is no " + program + " on the PATH");
     }
   }
 

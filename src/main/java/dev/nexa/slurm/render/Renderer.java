@@ -19,6 +19,7 @@ import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Renders a plan as an sbatch script. */
 public final class Renderer {
@@ -42,9 +43,24 @@ public final class Renderer {
           failed,
           "see docs/templates.md");
     }
-    List<RunnerFile> files = new ArrayList<>(plan.files());
-    files.addAll(launch.files());
+    List<RunnerFile> files = new ArrayList<>();
+    plan.files().forEach(file -> add(files, file, plan.config()));
+    launch.files().forEach(file -> add(files, file, plan.config()));
     return new Script(text.toString(), files, templates.nameOf(launch.template()));
+  }
+
+  /** They all lie in one folder: a file that is named twice is kept once, two of one name are not. */
+  private static void add(List<RunnerFile> files, RunnerFile file, String config) {
+    Optional<RunnerFile> other =
+        files.stream().filter(earlier -> earlier.name().equals(file.name())).findFirst();
+    if (other.isEmpty()) {
+      files.add(file);
+    } else if (!other.get().digest().equals(file.digest())) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          config + ": files: two different files would be runner/" + file.name(),
+          "give one of them another name");
+    }
   }
 
   /** Everything that could evaluate data, format by locale or skip quoting is off. */

@@ -11,58 +11,87 @@ import java.util.regex.Pattern;
  * on every template as it is loaded.
  */
 final class TemplateLint {
+  private static final Pattern COMMENT = Pattern.compile("(?s)<#--.*?-->");
   private static final Pattern FORBIDDEN =
       Pattern.compile(
-          "<#ftl|<#outputformat|<#setting|<#noautoesc|<#autoesc|\\?interpret|\\?eval|\\?no_esc|\\?new\\b");
-  private static final Pattern HEREDOC = Pattern.compile("(?<!<)<<-?(?!<)\\s*['\"A-Za-z_]");
-  private static final Pattern INTERPOLATION = Pattern.compile("\\[=");
+          "<#(?:ftl|outputformat|setting|noautoesc|autoesc|noparse)\\b"
+              + "|\\?\\s*(?:interpret|eval|eval_json|no_esc|new)\\b");
+  private static final Pattern HEREDOC = Pattern.compile("(?<!<)<<-?(?!<)\\s*['\"\\\\A-Za-z_]");
+  private static final Pattern TAG = Pattern.compile("</?[#@][^>]*>");
 
-  private TemplateLint() {}
+  private final String name;
+  private final String text;
+  private final boolean directives;
+
+  /** The quote that is open at this point: one of " ' ` #, or 0 for none; # is a comment. */
+  private char open;
+
+  private TemplateLint(String name, String text, boolean directives) {
+    this.name = name;
+    this.text = text;
+    this.directives = directives;
+  }
 
   /** Checks a template's text; {@code directives} says whether it holds {@code #SBATCH} lines. */
   static void check(String name, String text, boolean directives) {
-    String[] lines = text.replaceAll("(?s)<#--.*?-->", "").split("\n", -1);
-    for (int i = 0; i < lines.length; i++) {
-      String line = lines[i];
-      Matcher forbidden = FORBIDDEN.matcher(line);
-      if (forbidden.find()) {
-        throw refused(
-            name, i, "'" + forbidden.group() + "' switches quoting off or runs data as a template");
-      }
-      if (HEREDOC.matcher(line).find()) {
-        throw refused(name, i, "a heredoc: nothing inside it is quoted");
-      }
-      Matcher interpolation = INTERPOLATION.matcher(line);
-      while (interpolation.find()) {
-        String before = line.substring(0, interpolation.start()).replaceAll("<[#@/][^>]*>", "");
-        if (!directives && insideQuotesOrComment(before)) {
+    String code = COMMENT.matcher(text).replaceAll(comment -> newlines(comment.group()));
+    TemplateLint lint = new TemplateLint(name, code, directives);
+    lint.refuse(FORBIDDEN, "switches quoting off or runs data as a template");
+    lint.refuse(HEREDOC, "begins a heredoc: nothing inside it is quoted");
+    lint.interpolations();
+  }
+
+  private static String newlines(String comment) {
+    return "\n".repeat((int) comment.chars().filter(c -> c == '\n').count());
+  }
+
+  private void refuse(Pattern forbidden, String why) {
+    Matcher found = forbidden.matcher(text);
+    if (found.find()) {
+      throw refused(found.start(), "'" + found.group() + "' " + why);
+    }
+  }
+
+  /** Walks over the text as bash would read it. */
+  private void interpolations() {
+    Matcher tag = TAG.matcher(text);
+    for (int i = 0; i < text.length(); i++) {
+      if (text.startsWith("[=", i)) {
+        if (open != 0) {
           throw refused(
-              name,
-              i,
-              "an interpolation inside quotes, backticks or a comment is not quoted as a word");
+              i, "an interpolation inside quotes, backticks or a comment is not quoted as a word");
         }
-      }
-    }
-  }
-
-  private static boolean insideQuotesOrComment(String before) {
-    char open = 0;
-    for (int i = 0; i < before.length(); i++) {
-      char c = before.charAt(i);
-      if (open == 0 && c == '\\') {
+        i = text.indexOf(']', i) < 0 ? text.length() : text.indexOf(']', i);
+      } else if (tag.region(i, text.length()).lookingAt()) {
+        i = tag.end() - 1;
+      } else if (text.charAt(i) == '\\' && open != '\'' && open != '#') {
         i++;
-      } else if (open == 0 && (c == '"' || c == '\'' || c == '`')) {
-        open = c;
-      } else if (open == 0 && c == '#' && (i == 0 || before.charAt(i - 1) == ' ')) {
-        return true;
-      } else if (c == open) {
-        open = 0;
+      } else {
+        read(i);
       }
     }
-    return open != 0;
   }
 
-  private static NexaException refused(String name, int line, String why) {
-    return new NexaException(ExitCode.USAGE, "templates/" + name + ":" + (line + 1) + ": " + why);
+  private void read(int i) {
+    char c = text.charAt(i);
+    boolean quote = c == '"' || c == '\'' || c == '`';
+    if (c == '\n' && (open == '#' || directives)) {
+      open = 0;
+    } else if (open == 0 && quote) {
+      open = c;
+    } else if (open == 0 && c == '#' && beginsWord(i) && !directives) {
+      open = '#';
+    } else if (quote && open == c) {
+      open = 0;
+    }
+  }
+
+  private boolean beginsWord(int i) {
+    return i == 0 || " \t\n;&|()".indexOf(text.charAt(i - 1)) >= 0;
+  }
+
+  private NexaException refused(int at, String why) {
+    long line = 1 + text.substring(0, at).chars().filter(c -> c == '\n').count();
+    return new NexaException(ExitCode.USAGE, "templates/" + name + ":" + line + ": " + why);
   }
 }

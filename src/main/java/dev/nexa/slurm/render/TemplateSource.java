@@ -30,7 +30,8 @@ final class TemplateSource implements TemplateLoader {
   @Override
   public @Nullable Object findTemplateSource(String name) {
     Optional<Found> found = source.optional("templates/" + name);
-    found.ifPresent(file -> TemplateLint.check(name, file.text(), name.endsWith(DIRECTIVES)));
+    boolean directives = name.substring(name.lastIndexOf('/') + 1).equals(DIRECTIVES);
+    found.ifPresent(file -> TemplateLint.check(name, file.text(), directives));
     return found.orElse(null);
   }
 

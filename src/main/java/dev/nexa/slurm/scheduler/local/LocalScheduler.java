@@ -8,13 +8,9 @@ import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import dev.nexa.slurm.scheduler.SubmitRequest;
-import dev.nexa.slurm.scheduler.slurm.SacctText;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,11 +27,11 @@ public final class LocalScheduler implements Scheduler {
   public static final String CLUSTER = "local";
 
   private static final Duration PATIENCE = Duration.ofSeconds(5);
-  private static final Duration GRACE = Duration.ofDays(1);
 
   private final StateDirectory state;
   private final Supervisors supervisors;
   private final Submissions submissions;
+  private final LocalAccounting accounting;
 
   /**
    * A scheduler with Slurm's default settings.
@@ -58,6 +54,7 @@ public final class LocalScheduler implements Scheduler {
     this.state = new StateDirectory(stateDir.toAbsolutePath());
     this.supervisors = new Supervisors(state, javaCommand, environment);
     this.submissions = new Submissions(environment, settings);
+    this.accounting = new LocalAccounting(state, supervisors);
   }
 
   @Override
@@ -101,38 +98,7 @@ public final class LocalScheduler implements Scheduler {
 
   @Override
   public void accounting(AccountingQuery query, Consumer<AccountingRecord> rows) {
-    List<JobDirectory> asked = new ArrayList<>();
-    for (long id : query.jobIds()) {
-      if (state.has(id)) {
-        asked.add(state.job(id));
-      }
-    }
-    for (JobDirectory directory :
-        query.names().isEmpty() ? List.<JobDirectory>of() : state.allJobs()) {
-      if (query.names().contains(directory.job().name())) {
-        asked.add(directory);
-      }
-    }
-    long since = query.since().minus(GRACE).getEpochSecond();
-    asked.forEach(directory -> rows(directory, since, rows));
-  }
-
-  private void rows(JobDirectory directory, long since, Consumer<AccountingRecord> rows) {
-    if (state.isOpen(directory)) {
-      supervisors.see(directory);
-    }
-    Job job = directory.job();
-    long now = Instant.now().getEpochSecond();
-    String text = AccountingText.of(job, directory.history(job).all(), since, now);
-    try (SacctText reader = new SacctText(rows, LocalScheduler::unreadable)) {
-      reader.write(text.getBytes(StandardCharsets.UTF_8));
-    } catch (IOException impossible) {
-      throw new UncheckedIOException(impossible);
-    }
-  }
-
-  private static void unreadable(String row) {
-    throw new IllegalStateException("the local scheduler wrote a row that can't be read: " + row);
+    accounting.answer(query, rows);
   }
 
   @Override

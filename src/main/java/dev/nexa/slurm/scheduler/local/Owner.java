@@ -26,7 +26,7 @@ record Owner(String host, String boot, String space, long pid, long startTicks) 
   /** A process that lives, or just did. */
   static Owner of(long pid) {
     long start = ProcessTable.read(pid).map(ProcessTable.Entry::startTicks).orElse(-1L);
-    return new Owner(ProcessIdentity.localHost(), bootId(), space(), pid, start);
+    return new Owner(ProcessIdentity.localHost(), bootId(), ourSpace(), pid, start);
   }
 
   private static String bootId() {
@@ -37,7 +37,7 @@ record Owner(String host, String boot, String space, long pid, long startTicks) 
     }
   }
 
-  private static String space() {
+  private static String ourSpace() {
     try {
       return Files.readSymbolicLink(SPACE).toString();
     } catch (IOException failed) {
@@ -68,7 +68,7 @@ record Owner(String host, String boot, String space, long pid, long startTicks) 
     if (!boot.equals(bootId())) {
       return Optional.of(false);
     }
-    if (!space.equals(space())) {
+    if (!space.equals(ourSpace())) {
       return Optional.empty();
     }
     Optional<ProcessTable.Entry> entry = ProcessTable.read(pid);

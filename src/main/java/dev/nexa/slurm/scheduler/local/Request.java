@@ -53,6 +53,10 @@ record Request(Path file, Kind kind, OptionalInt task, long uid) {
     return requests;
   }
 
+  boolean concerns(Attempt attempt) {
+    return task.isEmpty() || task.getAsInt() == attempt.task();
+  }
+
   void done() {
     FILES.unmark(file);
   }
