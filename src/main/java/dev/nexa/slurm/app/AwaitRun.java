@@ -4,6 +4,7 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -25,7 +26,7 @@ public final class AwaitRun {
     Duration pause = FIRST;
     String last = "";
     while (true) {
-      reconcile.reconcile(List.of(run.id())).problems().forEach(progress);
+      pass(reconcile, run, progress);
       JsonObject manifest = Json.parseObject(DurableFiles.read(run.manifest()));
       String now = manifest.text("state") + " " + manifest.object("tasks").object("states");
       if (!now.equals(last)) {
@@ -39,6 +40,15 @@ public final class AwaitRun {
       sleep(pause);
       Duration longer = pause.multipliedBy(3).dividedBy(2);
       pause = longer.compareTo(LONGEST) > 0 ? LONGEST : longer;
+    }
+  }
+
+  /** An outage is told and waited out: the job goes on without us. */
+  private static void pass(ReconcileRuns reconcile, RunFolder run, Consumer<String> progress) {
+    try {
+      reconcile.reconcile(List.of(run.id())).problems().forEach(progress);
+    } catch (SchedulerUnavailable outage) {
+      progress.accept(String.valueOf(outage.getMessage()));
     }
   }
 

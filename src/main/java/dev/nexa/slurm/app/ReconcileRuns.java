@@ -10,6 +10,8 @@ import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.reconcile.Evidence;
 import dev.nexa.slurm.reconcile.RunPass;
 import dev.nexa.slurm.scheduler.Scheduler;
+import dev.nexa.slurm.scheduler.SchedulerUnavailable;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -66,8 +68,18 @@ public final class ReconcileRuns {
       rows += evidence.rowsRead();
       RunPass pass = new RunPass(workspace, scheduler, policy, nexa.passing());
       for (Map.Entry<RunId, RunState> run : group.getValue().entrySet()) {
-        changed +=
-            pass.reconcile(workspace.run(run.getKey()), run.getValue(), evidence, problems) ? 1 : 0;
+        try {
+          RunFolder folder = workspace.run(run.getKey());
+          changed += pass.reconcile(folder, run.getValue(), evidence, problems) ? 1 : 0;
+        } catch (SchedulerUnavailable outage) {
+          throw outage;
+        } catch (NexaException | UncheckedIOException | IllegalArgumentException broken) {
+          // Waiting for this one run must not go on for ever; of many, the others go on.
+          if (ids.size() == 1) {
+            throw broken;
+          }
+          problems.add(run.getKey() + ": " + broken.getMessage());
+        }
       }
     }
     return new Pass(ids.size(), changed, rows, problems);
@@ -80,8 +92,8 @@ public final class ReconcileRuns {
       RunState state = RunState.of(run.journal().read());
       String scheduler = RunLookup.scheduler(run);
       byScheduler.computeIfAbsent(scheduler, name -> new LinkedHashMap<>()).put(run.id(), state);
-    } catch (NexaException unreadable) {
-      problems.add(unreadable.getMessage());
+    } catch (NexaException | UncheckedIOException | IllegalArgumentException unreadable) {
+      problems.add(run.id() + ": " + unreadable.getMessage());
     }
   }
 }

@@ -78,7 +78,7 @@ public final class RunLookup {
         "`nexa-slurm runs list` shows the runs and their jobs");
   }
 
-  /** Which scheduler has the run's jobs; slurm where it died before it was planned. */
+  /** Which scheduler has the run's jobs; one that died before it was planned has none to ask. */
   static String scheduler(RunFolder run) {
     return Files.exists(run.plan())
         ? Json.parseObject(DurableFiles.read(run.plan())).text("scheduler")

@@ -59,7 +59,12 @@ public final class SubmitRun {
   private Submitted locked(
       Prepared prepared, Script script, Scheduler scheduler, RunFolder run, FileLock lock) {
     Workspace workspace = nexa.workspace();
-    JsonObject plan = prepared.plan().toJson().with("script_digest", script.digest());
+    JsonObject plan =
+        prepared
+            .plan()
+            .toJson()
+            .with("config", prepared.plan().config())
+            .with("script_digest", script.digest());
     JsonObject estimate = prepared.estimateJson();
     workspace.markOpen(run.id());
     nexa.passing().accept(CrashPoint.RUN_OPENED);

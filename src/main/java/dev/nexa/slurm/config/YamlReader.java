@@ -155,7 +155,8 @@ final class YamlReader {
     Object tag = parser.getTypeId();
     if (tag != null) {
       String written = "!" + tag.toString().replace("tag:yaml.org,2002:", "!");
-      problems.add(new Problem(at, path, "'" + written + "' is a tag; values are told by their key"));
+      problems.add(
+          new Problem(at, path, "'" + written + "' is a tag; values are told by their key"));
     }
     if (depth == MAX_DEPTH) {
       problems.add(new Problem(at, "", "nested deeper than " + MAX_DEPTH + " levels"));

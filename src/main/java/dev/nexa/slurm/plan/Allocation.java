@@ -26,11 +26,12 @@ public record Allocation(
     Optional<String> reservation,
     boolean exclusive) {
 
-  /** {@code 4x h100}, {@code 2x 8 CPUs}: the manifest's `hardware`. */
+  /** {@code 4x h100}, {@code 2x 8 CPUs}, {@code 1 CPU}: the manifest's `hardware`. */
   public String hardware() {
     if (gpusPerNode > 0) {
       return nodes * gpusPerNode + "x " + gpuType.orElse("gpu");
     }
-    return nodes + "x " + cpusPerTask + " CPUs";
+    String cpus = cpusPerTask == 1 ? "1 CPU" : cpusPerTask + " CPUs";
+    return nodes == 1 ? cpus : nodes + "x " + cpus;
   }
 }

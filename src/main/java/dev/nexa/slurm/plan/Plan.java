@@ -80,7 +80,7 @@ public record Plan(
     return allocation.timeLimit().plus(overTimeLimit).plus(killWait).plusSeconds(60);
   }
 
-  /** SHA-256 of what the plan says. */
+  /** SHA-256 of what the plan says, wherever its file lies. */
   public String digest() {
     return Sha256.of(toJson().toString());
   }
@@ -90,7 +90,6 @@ public record Plan(
     JsonObject json =
         new JsonObject()
             .with("schema_version", 1)
-            .with("config", config)
             .with("stage", stage)
             .with("title", title)
             .with("backend", backend)

@@ -49,7 +49,9 @@ public final class Renderer {
     return new Script(text.toString(), files, templates.nameOf(launch.template()));
   }
 
-  /** They all lie in one folder: a file that is named twice is kept once, two of one name are not. */
+  /**
+   * They all lie in one folder: a file that is named twice is kept once, two of one name are not.
+   */
   private static void add(List<RunnerFile> files, RunnerFile file, String config) {
     Optional<RunnerFile> other =
         files.stream().filter(earlier -> earlier.name().equals(file.name())).findFirst();

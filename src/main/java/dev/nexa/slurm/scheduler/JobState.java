@@ -56,22 +56,7 @@ public enum JobState {
 
   /** Whether one allocation is over: its row has an end and a cost. The job may still run again. */
   public boolean endsAttempt() {
-    return switch (this) {
-      case COMPLETED,
-          CANCELLED,
-          FAILED,
-          TIMEOUT,
-          NODE_FAIL,
-          PREEMPTED,
-          BOOT_FAIL,
-          DEADLINE,
-          OUT_OF_MEMORY,
-          REQUEUED,
-          RESIZING,
-          REVOKED ->
-          true;
-      default -> false;
-    };
+    return this == REQUEUED || this == RESIZING || endsTask();
   }
 
   /**

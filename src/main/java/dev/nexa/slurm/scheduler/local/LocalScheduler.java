@@ -9,11 +9,12 @@ import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import dev.nexa.slurm.scheduler.SubmitRequest;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 
@@ -26,12 +27,11 @@ public final class LocalScheduler implements Scheduler {
   /** The cluster's name in accounting. */
   public static final String CLUSTER = "local";
 
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
-
   private final StateDirectory state;
   private final Supervisors supervisors;
   private final Submissions submissions;
   private final LocalAccounting accounting;
+  private final LocalControl control;
 
   /**
    * A scheduler with Slurm's default settings.
@@ -55,6 +55,7 @@ public final class LocalScheduler implements Scheduler {
     this.supervisors = new Supervisors(state, javaCommand, environment);
     this.submissions = new Submissions(environment, settings);
     this.accounting = new LocalAccounting(state, supervisors);
+    this.control = new LocalControl(state, supervisors);
   }
 
   @Override
@@ -72,15 +73,29 @@ public final class LocalScheduler implements Scheduler {
     } catch (Refusal refusal) {
       return new SubmitAnswer.Refused(refusal.text());
     }
-    JobDirectory job = state.claimJob();
-    job.prepare(script);
-    state.markOpen(job);
-    job.commit(submission);
+    return submit(script, submission, started);
+  }
+
+  private SubmitAnswer submit(
+      byte[] script, Submission submission, Consumer<ProcessIdentity> started) {
+    Optional<JobDirectory> claimed = Optional.empty();
+    try {
+      JobDirectory job = state.claimJob();
+      claimed = Optional.of(job);
+      job.prepare(script);
+      state.markOpen(job);
+      job.commit(submission);
+    } catch (UncheckedIOException failed) {
+      String message = "the local scheduler: " + failed.getMessage();
+      boolean maybe = claimed.map(JobDirectory::exists).orElse(false);
+      return maybe ? new SubmitAnswer.Unknown(message) : new SubmitAnswer.Refused(message);
+    }
+    JobDirectory job = claimed.get();
     try {
       started.accept(supervisors.start(job));
     } catch (IOException failed) {
-      // The job is there, pending, and any later call starts it.
-      return new SubmitAnswer.Submitted(job.id(), CLUSTER);
+      // The job is there, pending, and the next call tries again.
+      System.err.println("the local scheduler could not start a supervisor: " + failed);
     }
     return new SubmitAnswer.Submitted(job.id(), CLUSTER);
   }
@@ -88,68 +103,40 @@ public final class LocalScheduler implements Scheduler {
   @Override
   public List<QueueEntry> queue() {
     List<QueueEntry> entries = new ArrayList<>();
-    for (JobDirectory directory : state.openJobs()) {
-      supervisors.see(directory);
-      Job job = directory.job();
-      entries.addAll(QueueView.entries(job, directory.history(job)));
-    }
+    asked(
+        () -> {
+          for (JobDirectory directory : state.openJobs()) {
+            supervisors.see(directory);
+            Job job = directory.job();
+            entries.addAll(QueueView.entries(job, directory.history(job)));
+          }
+        });
     return entries;
   }
 
   @Override
   public void accounting(AccountingQuery query, Consumer<AccountingRecord> rows) {
-    accounting.answer(query, rows);
+    List<AccountingRecord> answer = new ArrayList<>();
+    asked(() -> accounting.answer(query, answer::add));
+    answer.forEach(rows);
   }
 
   @Override
   public void cancel(String key, long jobId, OptionalInt task) {
-    if (!state.has(jobId)) {
-      return;
-    }
-    JobDirectory directory = state.job(jobId);
-    Job job = directory.job();
-    if (job.name().equals(key) && directory.history(job).open()) {
-      ask(directory, Request.Kind.CANCEL, task);
-    }
+    asked(() -> control.cancel(key, jobId, task));
   }
 
   @Override
   public void requeue(long jobId, int task) {
-    if (!state.has(jobId)) {
-      throw refused("Invalid job id specified for job " + jobId);
-    }
-    JobDirectory directory = state.job(jobId);
-    Job job = directory.job();
-    History history = directory.history(job);
-    if (!history.has(task)) {
-      throw refused(jobId + "_" + task + ": Invalid job id specified");
-    }
-    if (!job.requeue()) {
-      throw refused("Requested operation is presently disabled for job " + job.taskId(task));
-    }
-    if (history.last(task).pending()) {
-      throw refused("Job is pending execution for job " + job.taskId(task));
-    }
-    ask(directory, Request.Kind.REQUEUE, OptionalInt.of(task));
+    asked(() -> control.requeue(jobId, task));
   }
 
-  private static SchedulerUnavailable refused(String why) {
-    return new SchedulerUnavailable("requeue failed: " + why);
-  }
-
-  /** Leaves a request and waits a moment until it is done: a supervisor may first have to start. */
-  private void ask(JobDirectory directory, Request.Kind kind, OptionalInt task) {
-    Request request = Request.leave(directory, kind, task);
-    state.markOpen(directory);
-    supervisors.see(directory);
-    long deadline = System.nanoTime() + PATIENCE.toNanos();
-    while (!request.isDone() && System.nanoTime() - deadline < 0) {
-      try {
-        Thread.sleep(10);
-      } catch (InterruptedException interrupted) {
-        Thread.currentThread().interrupt();
-        return;
-      }
+  /** A state that can't be read is a scheduler that can't be asked. */
+  private static void asked(Runnable question) {
+    try {
+      question.run();
+    } catch (UncheckedIOException failed) {
+      throw new SchedulerUnavailable("the local scheduler: " + failed.getMessage());
     }
   }
 

@@ -32,6 +32,9 @@ public final class SlurmScheduler implements Scheduler {
    */
   private static final int CHUNK = 1000;
 
+  private static final Pattern NO_ACCOUNTING =
+      Pattern.compile("AccountingStorageType\\s*=\\s*(accounting_storage/none|\\(null\\))");
+
   /** What scancel says of a job that is no longer there (slurm_errno.c); 22.05 then ends with 1. */
   private static final Pattern GONE =
       Pattern.compile("Invalid job id specified|already completing or completed");
@@ -140,9 +143,7 @@ public final class SlurmScheduler implements Scheduler {
 
   @Override
   public boolean keepsAccounting() {
-    return !ask(SlurmCommands.showConfig())
-        .out()
-        .contains("AccountingStorageType   = accounting_storage/none");
+    return !NO_ACCOUNTING.matcher(ask(SlurmCommands.showConfig()).out()).find();
   }
 
   private CommandResult ask(List<String> argv) {
