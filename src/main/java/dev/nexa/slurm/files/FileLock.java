@@ -6,9 +6,10 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -47,8 +48,9 @@ public final class FileLock implements AutoCloseable {
         return new FileLock(lock, unique);
       }
       Optional<String> holder = holder(lock);
-      if (holder.isPresent() && dead.apply(holder.get())) {
-        breakLock(lock, holder.get());
+      if (holder.isPresent()
+          && dead.apply(holder.get())
+          && broken(lock, holder.get(), unique, dead)) {
         continue;
       }
       if (System.nanoTime() > deadline) {
@@ -88,21 +90,39 @@ public final class FileLock implements AutoCloseable {
   }
 
   /**
-   * Moves the dead owner's lock away; if somebody took it meanwhile, it is theirs and goes back.
+   * Removes the dead owner's lock; false if somebody else is at it. Only who has claimed this very
+   * owner's lock, by a link again, may remove it: without that, of three who find it at once one
+   * may remove what another has just taken. A claim whose own maker died is passed over.
    */
-  private static void breakLock(Path lock, String deadOwner) {
-    Path aside = lock.resolveSibling("." + lock.getFileName() + ".stale." + System.nanoTime());
-    try {
-      Files.move(lock, aside, StandardCopyOption.ATOMIC_MOVE);
-      if (!Files.readString(aside).equals(deadOwner)) {
-        Files.createLink(lock, aside);
+  private static boolean broken(
+      Path lock, String deadOwner, String me, Function<String, Boolean> dead) {
+    List<Path> claims = new ArrayList<>();
+    String before = deadOwner;
+    claims.add(claim(lock, before));
+    while (!tryLink(claims.get(claims.size() - 1), me)) {
+      Optional<String> claimant = holder(claims.get(claims.size() - 1));
+      if (claimant.isEmpty() || !dead.apply(claimant.get())) {
+        return false;
       }
-      Files.deleteIfExists(aside);
-    } catch (NoSuchFileException brokenBySomebodyElse) {
-      // Then it is free, and the caller tries again.
+      before += "\n" + claimant.get();
+      claims.add(claim(lock, before));
+    }
+    try {
+      if (holder(lock).equals(Optional.of(deadOwner))) {
+        Files.deleteIfExists(lock);
+      }
+      for (Path claim : claims) {
+        Files.deleteIfExists(claim);
+      }
+      return true;
     } catch (IOException failed) {
       throw DurableFiles.failure("take over", lock, failed);
     }
+  }
+
+  static Path claim(Path lock, String before) {
+    String name = "." + lock.getFileName() + ".claim." + Sha256.of(before).substring(0, 16);
+    return lock.resolveSibling(name);
   }
 
   private static void pause() {

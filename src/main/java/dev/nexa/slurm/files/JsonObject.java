@@ -108,17 +108,17 @@ public final class JsonObject {
 
   /** The list's strings. */
   public List<String> texts(String name) {
-    return list(name, String.class);
+    return list(name, String.class, "a list of strings");
   }
 
   /** The list's objects. */
   public List<JsonObject> objects(String name) {
-    return list(name, JsonObject.class);
+    return list(name, JsonObject.class, "a list of objects");
   }
 
-  private <T> List<T> list(String name, Class<T> type) {
-    if (!(members.get(name) instanceof List<?> list)) {
-      throw wrong(name, "a list");
+  private <T> List<T> list(String name, Class<T> type, String expected) {
+    if (!(members.get(name) instanceof List<?> list && list.stream().allMatch(type::isInstance))) {
+      throw wrong(name, expected);
     }
     List<T> elements = new ArrayList<>(list.size());
     for (Object element : list) {

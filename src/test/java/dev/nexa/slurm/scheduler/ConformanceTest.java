@@ -13,8 +13,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -53,18 +55,23 @@ class ConformanceTest {
   private final Map<String, Trial.Outcome> slurm = new TreeMap<>();
   private final Map<String, Trial.Outcome> local = new TreeMap<>();
 
+  private Scheduler real;
+  private Scheduler ours;
+  private Path base;
+
   @BeforeAll
   void runAll(@TempDir Path folder) throws Exception {
     String run = "conformance" + ProcessHandle.current().pid() + "-" + System.nanoTime() % 100_000;
     Files.createDirectories(folder.resolve("slurm"));
-    SlurmScheduler real =
+    base = folder;
+    real =
         new SlurmScheduler(
             new CommandRunner(),
             ClientEnvironment.forClients(System.getenv()),
             folder.resolve("slurm"),
             SlurmSettings.DEFAULT);
     LocalSettings settings = new LocalSettings(killWait(), Duration.ofMinutes(1));
-    Scheduler ours = LocalSchedulers.in(folder.resolve("state"), settings);
+    ours = LocalSchedulers.in(folder.resolve("state"), settings);
     ExecutorService two = Executors.newFixedThreadPool(2);
     try {
       Future<Map<String, Trial.Outcome>> first =
@@ -96,12 +103,16 @@ class ConformanceTest {
   }
 
   private static CommandResult scontrol(String... arguments) {
-    List<String> argv = new java.util.ArrayList<>(List.of("scontrol"));
+    List<String> argv = new ArrayList<>(List.of("scontrol"));
     argv.addAll(List.of(arguments));
+    return client(argv.toArray(String[]::new));
+  }
+
+  private static CommandResult client(String... argv) {
     Map<String, String> environment = ClientEnvironment.forClients(System.getenv());
     try {
       return new CommandRunner()
-          .run(new Command(argv, environment, Path.of("/"), Duration.ofSeconds(30)));
+          .run(new Command(List.of(argv), environment, Path.of("/"), Duration.ofSeconds(30)));
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }
@@ -123,5 +134,86 @@ class ConformanceTest {
     }
     assertThat(real.files().values().stream().flatMap(String::lines)).containsAll(row.says());
     assertThat(ours.files().values().stream().flatMap(String::lines)).containsAll(row.says());
+  }
+
+  /** Values that a parser of directives could trip over. */
+  static List<String> values() {
+    return List.of(
+        "two  words",
+        "a#b",
+        "#",
+        "say \"hi\"",
+        "it's",
+        "back\\slash",
+        "ends in \\\\",
+        "\\\"",
+        "\"\"",
+        "$HOME `id` $(id)",
+        "*?[x] ~ {a,b} !!",
+        "a;b|c&d<e>f(g)",
+        "--comment=x",
+        " blank around ",
+        "%A_%a %%",
+        "grüße 日本 \uD83D\uDE80");
+  }
+
+  @ParameterizedTest
+  @MethodSource("values")
+  void aQuotedValueReachesSlurmUnchanged(String value) throws IOException {
+    String escaped = value.replace("\\", "\\\\").replace("\"", "\\\"");
+    SubmitAnswer answer =
+        submit(real, "#!/bin/sh\n#SBATCH --comment=\"" + escaped + "\" # no\n:\n");
+    assertThat(answer).isInstanceOf(SubmitAnswer.Submitted.class);
+    String id = Long.toString(((SubmitAnswer.Submitted) answer).jobId());
+    assertThat(client("squeue", "-h", "-t", "all", "-j" + id, "-o", "%k").out())
+        .isEqualTo(value + "\n");
+  }
+
+  /** Scripts that sbatch itself refuses. */
+  static List<String> refused() {
+    return List.of(
+        "",
+        " \n\n",
+        "echo no first line\n",
+        "#!/bin/sh\r\ntrue\r\n",
+        "#!/bin/sh\n\0\n",
+        "#!/bin/sh\n#SBATCH --time=soon\n",
+        "#!/bin/sh\n#SBATCH --mem=lots\n",
+        "#!/bin/sh\n#SBATCH --array=5-1\n",
+        "#!/bin/sh\n#SBATCH --signal=FOO@3\n",
+        "#!/bin/sh\n#SBATCH --cpus-per-task=two\n",
+        "#!/bin/sh\n#SBATCH --nodes=many\n",
+        "#!/bin/sh\n#SBATCH --open-mode=wide\n",
+        "#!/bin/sh\n#SBATCH --exclusive=maybe\n",
+        "#!/bin/sh\n#SBATCH --kill-on-invalid-dep=maybe\n",
+        "#!/bin/sh\n#SBATCH --requeue=5\n",
+        "#!/bin/sh\n#SBATCH --partition\n",
+        "#!/bin/sh\n#SBATCH --comment=\"open\n",
+        "#!/bin/sh\n#SBATCH :\n",
+        "#!/bin/sh\n#SBATCH word\n",
+        "#!/bin/sh\n#SBATCH --no-such-option\n");
+  }
+
+  @ParameterizedTest
+  @MethodSource("refused")
+  void bothRefuseInTheSameWords(String script) throws IOException {
+    SubmitAnswer answer = submit(ours, script);
+    assertThat(answer).isInstanceOf(SubmitAnswer.Refused.class);
+    String slurms = message(submit(real, script)).lines().findFirst().orElseThrow();
+    assertThat(message(answer)).startsWith(slurms);
+  }
+
+  private static String message(SubmitAnswer answer) {
+    return answer instanceof SubmitAnswer.Refused refused
+        ? refused.message()
+        : ((SubmitAnswer.Unknown) answer).message();
+  }
+
+  private SubmitAnswer submit(Scheduler scheduler, String script) throws IOException {
+    Path file = base.resolve("one.sbatch");
+    Files.writeString(file, script);
+    return scheduler.submit(
+        new SubmitRequest("one", file, base, "/dev/null", "", base, Optional.empty()),
+        started -> {});
   }
 }

@@ -55,9 +55,10 @@ final class LocalControl {
   private void ask(JobDirectory directory, Request.Kind kind, OptionalInt task) {
     Request request = Request.leave(directory, kind, task);
     state.markOpen(directory);
-    supervisors.see(directory);
     long deadline = System.nanoTime() + PATIENCE.toNanos();
     while (!request.isDone() && System.nanoTime() - deadline < 0) {
+      // Each time anew: one that lived a moment ago may have been about to end.
+      supervisors.see(directory);
       try {
         Thread.sleep(PAUSE_MILLIS);
       } catch (InterruptedException interrupted) {

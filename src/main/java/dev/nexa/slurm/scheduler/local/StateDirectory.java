@@ -80,7 +80,8 @@ final class StateDirectory {
   }
 
   private void remember(long id) {
-    Path temp = hint.resolveSibling(".last_id." + ProcessHandle.current().pid());
+    long thread = Thread.currentThread().getId();
+    Path temp = hint.resolveSibling(".last_id." + ProcessHandle.current().pid() + "." + thread);
     try {
       Files.writeString(temp, id + "\n");
       Files.move(temp, hint, StandardCopyOption.ATOMIC_MOVE);
