@@ -1,5 +1,7 @@
 package dev.nexa.slurm.estimate;
 
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.units.Money;
@@ -39,8 +41,7 @@ public record Estimate(
         plan.billed().gpus() == 0
             ? Map.of()
             : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
-    Usage attempt = Usage.of(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), seconds);
-    Usage usage = attempt.times((long) plan.tasks() * attempts);
+    Usage usage = usage(plan, gpus, seconds, (long) plan.tasks() * attempts);
     List<CostLine> lines = rates.price(usage);
     return new Estimate(
         plan.digest(),
@@ -52,6 +53,18 @@ public record Estimate(
         usage,
         lines,
         rates.total(lines));
+  }
+
+  private static Usage usage(Plan plan, Map<String, Long> gpus, long seconds, long times) {
+    try {
+      return Usage.of(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), seconds).times(times);
+    } catch (ArithmeticException tooMuch) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          plan.config() + ": this asks for more than can be counted",
+          tooMuch,
+          "ask for fewer tasks, nodes or requeues, or a shorter time");
+    }
   }
 
   /** The estimate as estimate.json keeps it and {@code --json} prints it. */

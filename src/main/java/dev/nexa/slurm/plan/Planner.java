@@ -152,7 +152,13 @@ public final class Planner {
       gpus = partition.get().gpusPerNode().orElse(gpus);
     }
     Optional<String> type = asked.gpuType().or(() -> partition.flatMap(Partition::gpuType));
-    return new Billed(cpus * asked.nodes(), memory * asked.nodes(), gpus * asked.nodes(), type);
+    try {
+      long allMemory = Math.multiplyExact(memory, (long) asked.nodes());
+      return new Billed(cpus * asked.nodes(), allMemory, gpus * asked.nodes(), type);
+    } catch (ArithmeticException tooMuch) {
+      throw new NexaException(
+          ExitCode.USAGE, "resources.memory: over all nodes it is more than can be counted", tooMuch);
+    }
   }
 
   private static Software software(Software own, Software cluster) {

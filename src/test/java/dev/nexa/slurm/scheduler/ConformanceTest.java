@@ -67,7 +67,7 @@ class ConformanceTest {
     real =
         new SlurmScheduler(
             new CommandRunner(),
-            ClientEnvironment.forClients(System.getenv()),
+            ClientEnvironment.forClients(LocalSchedulers.submitters()),
             folder.resolve("slurm"),
             SlurmSettings.DEFAULT);
     LocalSettings settings = new LocalSettings(killWait(), Duration.ofMinutes(1));
@@ -80,6 +80,7 @@ class ConformanceTest {
           two.submit(trials(ours, folder.resolve("local"), run));
       slurm.putAll(first.get());
       local.putAll(second.get());
+      LocalSchedulers.awaitEnd(folder);
     } finally {
       two.shutdownNow();
     }
@@ -109,7 +110,7 @@ class ConformanceTest {
   }
 
   private static CommandResult client(String... argv) {
-    Map<String, String> environment = ClientEnvironment.forClients(System.getenv());
+    Map<String, String> environment = ClientEnvironment.forClients(LocalSchedulers.submitters());
     try {
       return new CommandRunner()
           .run(new Command(List.of(argv), environment, Path.of("/"), Duration.ofSeconds(30)));

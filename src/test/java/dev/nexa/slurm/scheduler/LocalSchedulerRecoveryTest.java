@@ -48,7 +48,7 @@ class LocalSchedulerRecoveryTest {
       scheduler.cancel(entry.name(), entry.arrayJobId(), OptionalInt.empty());
     }
     await(() -> scheduler.queue().isEmpty());
-    supervisors.forEach(supervisor -> await(() -> supervisor.alive().equals(Optional.of(false))));
+    LocalSchedulers.awaitEnd(folder);
   }
 
   private long submit(Scheduler to, String key, String... lines) throws IOException {
@@ -147,6 +147,29 @@ class LocalSchedulerRecoveryTest {
     assertThat(lives(folder.resolve("script.pid"))).isFalse();
     await(() -> scheduler.queue().isEmpty());
     assertThat(rows(job)).containsExactly("0 NODE_FAIL 0:0", "1 COMPLETED 0:0");
+  }
+
+  @Test
+  void manyDeathsLoseNoTaskAndRunNoneTwiceAtOnce() throws Exception {
+    long job =
+        submit(
+            "storm",
+            "--array=0-9%2",
+            "exec 9>lock.$SLURM_ARRAY_TASK_ID; flock -n 9 || touch twice",
+            "sleep 0.3");
+    for (int kill = 0; kill < 4; kill++) {
+      Thread.sleep(700);
+      scheduler.queue();
+      ProcessHandle.allProcesses()
+          .filter(process -> LocalSchedulers.supervises(process, folder))
+          .forEach(ProcessHandle::destroyForcibly);
+    }
+    await(() -> scheduler.queue().isEmpty());
+    List<String> rows = rows(job);
+    assertThat(rows.stream().filter(row -> row.endsWith(" COMPLETED 0:0"))).hasSize(10);
+    assertThat(rows)
+        .allMatch(row -> row.endsWith(" COMPLETED 0:0") || row.endsWith(" NODE_FAIL 0:0"));
+    assertThat(folder.resolve("twice")).doesNotExist();
   }
 
   @Test

@@ -28,6 +28,7 @@ class LocalSchedulerTest {
   void runAll(@TempDir Path folder) throws IOException, InterruptedException {
     LocalScheduler scheduler = LocalSchedulers.in(folder.resolve("state"), HURRIED);
     outcomes.putAll(new Trials(scheduler, ScriptTable.all(), folder, "local").run(requeued -> {}));
+    LocalSchedulers.awaitEnd(folder);
   }
 
   static List<ScriptCase> table() {

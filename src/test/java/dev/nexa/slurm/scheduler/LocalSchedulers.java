@@ -5,6 +5,9 @@ import dev.nexa.slurm.scheduler.local.LocalSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -12,6 +15,8 @@ import java.util.Map;
 final class LocalSchedulers {
   /** Far from every number that a script prints. */
   private static final long FIRST_ID = 7_000_000;
+
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private LocalSchedulers() {}
 
@@ -26,7 +31,40 @@ final class LocalSchedulers {
     return List.of(java, "-cp", System.getProperty("java.class.path"));
   }
 
+  /** What jobs inherit from a submitter who has more than they should see. */
   static Map<String, String> environment() {
-    return ClientEnvironment.forJobs(System.getenv());
+    return ClientEnvironment.forJobs(submitters());
+  }
+
+  static Map<String, String> submitters() {
+    Map<String, String> all = new HashMap<>(System.getenv());
+    all.put("SECRET_MARKER", "not for jobs");
+    all.put("SBATCH_TIMELIMIT", "999");
+    all.put("SLURM_RESTART_COUNT", "7");
+    return all;
+  }
+
+  /** Waits until no supervisor is left that could write into a folder about to be deleted. */
+  static void awaitEnd(Path folder) {
+    Instant deadline = Instant.now().plus(PATIENCE);
+    while (ProcessHandle.allProcesses().anyMatch(process -> supervises(process, folder))) {
+      if (Instant.now().isAfter(deadline)) {
+        throw new AssertionError("supervisors are still at work in " + folder);
+      }
+      try {
+        Thread.sleep(20);
+      } catch (InterruptedException interrupted) {
+        throw new AssertionError(interrupted);
+      }
+    }
+  }
+
+  static boolean supervises(ProcessHandle process, Path folder) {
+    String words = "local.Supervisor " + folder;
+    return process
+        .info()
+        .arguments()
+        .map(arguments -> String.join(" ", arguments).contains(words))
+        .orElse(false);
   }
 }

@@ -304,6 +304,11 @@ final class ScriptTable {
             .isEnvironment()
             .ends(OK),
         bash(
+                "unlisted variables stay out",
+                "env | grep -c -E '^(SECRET_MARKER|SBATCH_|SLURM_RESTART_COUNT|LC_ALL)'; true")
+            .says("0")
+            .ends(OK),
+        bash(
                 "environment of an array",
                 "--partition=cpu --account=research --mem=1G --array=2,4-8:2%3",
                 ENVIRONMENT)

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.scheduler.local;
 
+import java.time.Duration;
 import java.util.List;
 
 /** A job and what happened to it, written down as it happens. Only for the holder of the lock. */
@@ -7,6 +8,7 @@ final class JobLog {
   private final JobDirectory directory;
   private final Job job;
   private final History history;
+  private long lastChange = System.nanoTime();
 
   JobLog(JobDirectory directory) {
     this.directory = directory;
@@ -27,6 +29,12 @@ final class JobLog {
     if (!events.isEmpty()) {
       directory.append(events);
       events.forEach(history::apply);
+      lastChange = System.nanoTime();
     }
+  }
+
+  /** Whether nothing happened for so long. */
+  boolean quietFor(Duration time) {
+    return System.nanoTime() - lastChange > time.toNanos();
   }
 }

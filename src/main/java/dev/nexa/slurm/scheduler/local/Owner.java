@@ -19,6 +19,9 @@ record Owner(String host, String boot, String space, long pid, long startTicks) 
   private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
   private static final Path SPACE = Path.of("/proc/self/ns/pid");
 
+  /** Asked once: a host may be given another name while we run, and the answer may be slow. */
+  private static final String HOST = ProcessIdentity.localHost();
+
   static Owner ofThisProcess() {
     return of(ProcessHandle.current().pid());
   }
@@ -26,7 +29,7 @@ record Owner(String host, String boot, String space, long pid, long startTicks) 
   /** A process that lives, or just did. */
   static Owner of(long pid) {
     long start = ProcessTable.read(pid).map(ProcessTable.Entry::startTicks).orElse(-1L);
-    return new Owner(ProcessIdentity.localHost(), bootId(), ourSpace(), pid, start);
+    return new Owner(HOST, bootId(), ourSpace(), pid, start);
   }
 
   private static String bootId() {
@@ -62,7 +65,7 @@ record Owner(String host, String boot, String space, long pid, long startTicks) 
 
   /** Whether it lives; empty if that can't be told from here. */
   Optional<Boolean> alive() {
-    if (!host.equals(ProcessIdentity.localHost())) {
+    if (!host.equals(HOST)) {
       return Optional.empty();
     }
     if (!boot.equals(bootId())) {

@@ -12,8 +12,8 @@ import java.util.Set;
  * environment, and their sessions and descendants.
  */
 final class ProcessGroup {
-  private static final int ROUNDS = 50;
-  private static final int PAUSE_MILLIS = 10;
+  private static final int ROUNDS = 250;
+  private static final int PAUSE_MILLIS = 2;
 
   private final String variable;
 
@@ -76,7 +76,9 @@ final class ProcessGroup {
       if (pids.isEmpty()) {
         return;
       }
-      send("KILL", pids);
+      for (long pid : pids) {
+        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+      }
       pause();
     }
   }

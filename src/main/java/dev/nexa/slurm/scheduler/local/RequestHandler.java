@@ -34,13 +34,13 @@ final class RequestHandler {
     if (attempt.pending()) {
       log.record(List.of(Event.end(now(), attempt.task(), "CANCELLED by " + uid, "0:0")));
     } else if (attempt.running()) {
-      log.record(running(attempt).cancel(now(), uid));
+      running(attempt).cancel(now(), uid);
     }
   }
 
   private void requeue(Attempt attempt) {
     if (attempt.running()) {
-      log.record(running(attempt).requeue(now()));
+      running(attempt).requeue(now());
     } else if (attempt.over()) {
       log.record(List.of(Event.requeue(now(), attempt.task(), "REQUEUED")));
     }

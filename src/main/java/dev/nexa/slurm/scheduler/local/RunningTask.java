@@ -20,22 +20,28 @@ final class RunningTask {
   private static final String TIME_LIMIT = " DUE TO TIME LIMIT";
   private static final String REQUEUE = " DUE TO JOB REQUEUE";
 
+  private final JobLog log;
   private final Job job;
   private final Attempt attempt;
   private final int slot;
   private final TaskProcess process;
   private final Path error;
+  private final Optional<Duration> limit;
+  private final Optional<Warning> warning;
   private final long began = System.nanoTime();
   private boolean stopped;
   private long killAt;
   private boolean warned;
 
-  RunningTask(Job job, Attempt attempt, int slot, TaskProcess process, Path error) {
-    this.job = job;
+  RunningTask(JobLog log, Attempt attempt, int slot, TaskProcess process, Path error) {
+    this.log = log;
+    this.job = log.job();
     this.attempt = attempt;
     this.slot = slot;
     this.process = process;
     this.error = error;
+    this.limit = job.limit();
+    this.warning = job.warning();
   }
 
   int task() {
@@ -46,28 +52,23 @@ final class RunningTask {
     return slot;
   }
 
-  /** Looks once, does what is due, and says what happened; a task that is gone is done with. */
-  List<Event> look(long now) {
+  /** Looks once and does what is due; false if nothing is left of it. */
+  boolean look(long now) {
     Optional<ExitStatus> status = process.status();
     if (status.isPresent()) {
-      return finish(status.get(), now);
+      finish(status.get(), now);
+      return false;
     }
     if (stopped) {
-      if (System.nanoTime() - killAt >= 0) {
-        process.signalAll("KILL");
-        killAt = System.nanoTime() + KILL_AGAIN.toNanos();
-      }
-      return List.of();
-    }
-    Optional<Duration> limit = job.limit();
-    if (limit.isPresent()) {
+      kill();
+    } else if (limit.isPresent()) {
       warn(limit.get());
       if (since(began).compareTo(limit.get()) >= 0) {
         long end = attempt.start() + limit.get().toSeconds();
-        return stop(Event.end(end, task(), "TIMEOUT", "0:0"), TIME_LIMIT);
+        stop(Event.end(end, task(), "TIMEOUT", "0:0"), TIME_LIMIT);
       }
     }
-    return List.of();
+    return true;
   }
 
   /** Kills it, and says nothing. */
@@ -75,41 +76,49 @@ final class RunningTask {
     process.destroy();
   }
 
-  private List<Event> finish(ExitStatus status, long now) {
+  private void finish(ExitStatus status, long now) {
     process.destroy();
     Event gone = Event.gone(now, task());
-    return stopped
-        ? List.of(gone)
-        : List.of(Event.end(now, task(), status.state(), status.text()), gone);
+    log.record(
+        stopped
+            ? List.of(gone)
+            : List.of(Event.end(now, task(), status.state(), status.text()), gone));
   }
 
   /** Ends it for somebody. */
-  List<Event> cancel(long now, long uid) {
-    return stop(Event.end(now, task(), "CANCELLED by " + uid, "0:0"), "");
+  void cancel(long now, long uid) {
+    stop(Event.end(now, task(), "CANCELLED by " + uid, "0:0"), "");
   }
 
   /** Ends it, to be run again. */
-  List<Event> requeue(long now) {
-    return stop(Event.requeue(now, task(), "REQUEUED"), REQUEUE);
+  void requeue(long now) {
+    stop(Event.requeue(now, task(), "REQUEUED"), REQUEUE);
   }
 
-  private List<Event> stop(Event end, String why) {
+  /** Written down first: a successor must not take it for the victim of our death. */
+  private void stop(Event end, String why) {
+    log.record(List.of(end));
     stopped = true;
     killAt = System.nanoTime() + job.submission().settings().killWait().toNanos();
     say(why);
     process.signalAll("CONT");
     process.signalAll("TERM");
-    return List.of(end);
   }
 
-  private void warn(Duration limit) {
-    Optional<Warning> warning = job.warning();
+  private void kill() {
+    if (System.nanoTime() - killAt >= 0) {
+      process.signalAll("KILL");
+      killAt = System.nanoTime() + KILL_AGAIN.toNanos();
+    }
+  }
+
+  private void warn(Duration before) {
     if (warned || warning.isEmpty()) {
       return;
     }
     Duration minute = job.submission().settings().minute();
-    Duration before = minute.multipliedBy(warning.get().secondsBefore()).dividedBy(60);
-    if (since(began).plus(before).compareTo(limit) >= 0) {
+    Duration notice = minute.multipliedBy(warning.get().secondsBefore()).dividedBy(60);
+    if (since(began).plus(notice).compareTo(before) >= 0) {
       warned = true;
       if (warning.get().toScript()) {
         process.signalScript(warning.get().signal());

@@ -1,16 +1,22 @@
 package dev.nexa.slurm.scheduler.local;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 
 /**
- * Runs one job: one thread that looks around forty times a second. All it knows is in the job's
+ * Runs one job: one thread that looks around many times a second. All it knows is in the job's
  * folder, so that another can take over.
  */
 final class Supervision {
   private static final long PAUSE_MILLIS = 25;
+
+  /** Where nothing happened for a while, looking less often will do. */
+  private static final long LONG_PAUSE_MILLIS = 150;
+
+  private static final Duration WHILE = Duration.ofSeconds(10);
 
   private final StateDirectory state;
   private final JobDirectory directory;
@@ -26,7 +32,7 @@ final class Supervision {
     this.directory = directory;
     this.liveness = liveness;
     this.log = new JobLog(directory);
-    this.starter = new TaskStarter(directory, log.job());
+    this.starter = new TaskStarter(directory, log);
     this.requests = new RequestHandler(log, running);
   }
 
@@ -34,7 +40,7 @@ final class Supervision {
   void run() throws InterruptedException {
     try {
       while (step()) {
-        Thread.sleep(PAUSE_MILLIS);
+        Thread.sleep(log.quietFor(WHILE) ? LONG_PAUSE_MILLIS : PAUSE_MILLIS);
       }
     } finally {
       // Without anybody who writes down what becomes of them, tasks must not go on.
@@ -49,21 +55,10 @@ final class Supervision {
         request.done();
       }
     }
-    for (RunningTask task : List.copyOf(running)) {
-      log.record(task.look(now()));
-      if (!isRunning(task)) {
-        running.remove(task);
-      }
-    }
+    running.removeIf(task -> !task.look(now()));
     startMore();
     heartbeat();
     return log.history().open() || !close();
-  }
-
-  /** Whether something of the attempt is left: at most the one after it is pending. */
-  private boolean isRunning(RunningTask task) {
-    Attempt last = log.history().last(task.task());
-    return last.running() || last.ending();
   }
 
   /** True if the job is over; false if a request came while we were closing. */

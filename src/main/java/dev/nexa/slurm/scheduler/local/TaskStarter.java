@@ -11,12 +11,14 @@ import java.util.Optional;
 /** Starts the attempts of one job. */
 final class TaskStarter {
   private final JobDirectory directory;
+  private final JobLog log;
   private final Job job;
   private final List<String> prefix;
 
-  TaskStarter(JobDirectory directory, Job job) {
+  TaskStarter(JobDirectory directory, JobLog log) {
     this.directory = directory;
-    this.job = job;
+    this.log = log;
+    this.job = log.job();
     this.prefix = resetsSignals() ? List.of("--default-signal") : List.of();
   }
 
@@ -74,7 +76,7 @@ final class TaskStarter {
               files,
               mark);
       return new Outcome(
-          Optional.of(new RunningTask(job, attempt, slot, process, files.error())), "");
+          Optional.of(new RunningTask(log, attempt, slot, process, files.error())), "");
     } catch (IOException failed) {
       OutputFiles.append(files.error(), "slurmstepd: error: " + failed.getMessage() + "\n");
       return Outcome.failed(ExitStatus.exited(1).text());

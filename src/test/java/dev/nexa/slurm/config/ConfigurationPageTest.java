@@ -1,0 +1,101 @@
+package dev.nexa.slurm.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.config.Shape.KnownKey;
+import dev.nexa.slurm.config.Shape.ListOf;
+import dev.nexa.slurm.config.Shape.MapOf;
+import dev.nexa.slurm.config.Shape.Presence;
+import dev.nexa.slurm.config.Shape.Section;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The tables of docs/configuration.md are made from the very tables that check the files. {@code
+ * mvn -Dtest=ConfigurationPageTest -Dgolden.update=true test} writes them anew.
+ */
+class ConfigurationPageTest {
+  private static final Path PAGE = Path.of("docs/configuration.md");
+
+  @ParameterizedTest
+  @CsvSource({"run", "cluster", "prices", "policy"})
+  void tablesAreThoseThatCheckTheFiles(String kind) throws IOException {
+    String begin = "<!-- " + kind + ": made by ConfigurationPageTest -->\n";
+    String end = "<!-- end of " + kind + " -->";
+    String page = Files.readString(PAGE);
+    int from = page.indexOf(begin) + begin.length();
+    int to = page.indexOf(end);
+    assertThat(to).as("%s has the two markers of %s", PAGE, kind).isGreaterThanOrEqualTo(from);
+    String table = table(section(kind));
+    if (Boolean.getBoolean("golden.update")) {
+      Files.writeString(PAGE, page.substring(0, from) + table + page.substring(to));
+      return;
+    }
+    assertThat(page.substring(from, to))
+        .as("%s, %s; -Dgolden.update=true writes it anew", PAGE, kind)
+        .isEqualTo(table);
+  }
+
+  private static Section section(String kind) {
+    return switch (kind) {
+      case "run" -> RunConfig.SPEC;
+      case "cluster" -> ClusterProfile.SPEC;
+      case "prices" -> PriceBook.SPEC;
+      case "policy" -> Policy.SPEC;
+      default -> throw new IllegalArgumentException(kind);
+    };
+  }
+
+  private static String table(Section section) {
+    StringBuilder rows = new StringBuilder();
+    rows.append("| key | what it is | value | default | required |\n|---|---|---|---|---|\n");
+    rows(rows, section, "", true);
+    return rows.toString();
+  }
+
+  /** One row for each key, and below it those of the mapping that it holds. */
+  private static void rows(StringBuilder rows, Section section, String prefix, boolean certain) {
+    for (KnownKey key : section.keys()) {
+      boolean required = key.presence() == Presence.REQUIRED;
+      String name = prefix + key.name();
+      rows.append("| `").append(name).append("` | ").append(cell(key.doc()));
+      rows.append(" | ").append(cell(value(key.shape()))).append(" | ");
+      rows.append(key.fallback().isEmpty() ? "" : "`" + key.fallback() + "`").append(" | ");
+      rows.append(required ? (certain ? "yes" : "within " + parent(prefix)) : "").append(" |\n");
+      below(rows, key.shape(), name, required && certain);
+    }
+  }
+
+  private static void below(StringBuilder rows, Shape shape, String name, boolean certain) {
+    if (shape instanceof Section section) {
+      rows(rows, section, name + ".", certain);
+    } else if (shape instanceof MapOf map) {
+      below(rows, map.value(), name + ".NAME", false);
+    } else if (shape instanceof ListOf list) {
+      below(rows, list.element(), name + ".0", false);
+    }
+  }
+
+  private static String parent(String prefix) {
+    return "`" + prefix.substring(0, prefix.length() - 1) + "`";
+  }
+
+  private static String value(Shape shape) {
+    if (shape instanceof ValueType type) {
+      return type.expected();
+    }
+    if (shape instanceof ListOf list) {
+      return "a list, each " + value(list.element());
+    }
+    return shape instanceof MapOf map
+        ? "a mapping from " + map.name().expected() + " to " + value(map.value())
+        : "a mapping";
+  }
+
+  private static String cell(String text) {
+    return text.replace("|", "\\|");
+  }
+}

@@ -1,0 +1,60 @@
+package dev.nexa.slurm.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.units.Money;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class PolicyTest {
+
+  @BeforeEach
+  void noAdminDecidesHere() {
+    org.junit.jupiter.api.Assumptions.assumeFalse(Files.exists(ConfigReader.ADMIN_POLICY));
+  }
+
+  @Test
+  void theThresholdIsMoney() {
+    Policy policy = read("approval_over: {amount: 12.50, currency: EUR}\n");
+
+    assertThat(policy.approvalOver()).isEqualTo(new Money(new BigDecimal("12.50"), "EUR"));
+    assertThat(policy.maxRequeues()).isEqualTo(3);
+    assertThat(policy.maxResubmits()).isEqualTo(3);
+    assertThat(policy.settleWindow()).isEmpty();
+  }
+
+  @Test
+  void everythingElseMayBeSetToo() {
+    Policy policy =
+        read(
+            """
+            approval_over: {amount: 0, currency: USD}
+            max_requeues: 0
+            max_resubmits: 10
+            settle_window_seconds: 2
+            """);
+
+    assertThat(policy.maxRequeues()).isZero();
+    assertThat(policy.maxResubmits()).isEqualTo(10);
+    assertThat(policy.settleWindow()).contains(Duration.ofSeconds(2));
+  }
+
+  @Test
+  void withoutAThresholdThereIsNoPolicy() {
+    assertThatThrownBy(() -> read("max_requeues: 1\n"))
+        .hasMessageEndingWith("policy.yaml:1:1: approval_over: missing; expected a mapping");
+  }
+
+  @Test
+  void theJarsIsInForceWhereTheWorkspaceHasNone() {
+    assertThat(new ConfigFolder().reader().policy().name()).isEqualTo("jar:configs/policy.yaml");
+  }
+
+  private static Policy read(String text) {
+    return new ConfigFolder().with("configs/policy.yaml", text).reader().policy();
+  }
+}

@@ -1,0 +1,85 @@
+package dev.nexa.slurm.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.files.Sha256;
+import java.math.BigDecimal;
+import java.time.LocalDate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PriceBookTest {
+
+  @Test
+  void aPriceIsExactAndSaysWhereItIsFrom() {
+    String text =
+        """
+        currency: EUR
+        as_of: 2026-11-01
+        gpu_hour: {h100: {price: 5.50, source: "contract 17"}}
+        cpu_hour: {price: 0.04, source: "contract 17"}
+        """;
+
+    PriceBook book = read(text);
+
+    assertThat(book.currency()).isEqualTo("EUR");
+    assertThat(book.asOf()).isEqualTo(LocalDate.of(2026, 11, 1));
+    assertThat(book.digest()).isEqualTo(Sha256.of(text));
+    assertThat(book.gpuHour().get("h100"))
+        .isEqualTo(new PriceBook.Price(new BigDecimal("5.50"), "contract 17"));
+    assertThat(book.cpuHour()).map(PriceBook.Price::price).contains(new BigDecimal("0.04"));
+  }
+
+  @Test
+  void aPriceThatIsNotThereIsUnknownNotZero() {
+    PriceBook book = read("currency: EUR\nas_of: 2026-11-01\n");
+
+    assertThat(book.gpuHour()).isEmpty();
+    assertThat(book.cpuHour()).isEmpty();
+    assertThat(book.memoryGibHour()).isEmpty();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          cpu_hour: {price: -1, source: x}    | 3:19: cpu_hour.price: expected an amount of money, zero or more, got -1
+          cpu_hour: {price: 1}                | 3:11: cpu_hour.source: missing; expected text
+          cpu_hour: {price: 1e400, source: x} | 3:19: cpu_hour.price: expected an amount of money, zero or more of ordinary size, got '1e400'
+          gpu_hour: {h100: 5.50}              | 3:18: gpu_hour.h100: expected a mapping of keys, got a number '5.50'
+          gpu_hour: {'h 100': {price: 1, source: x}} | 3:12: gpu_hour.h 100: expected a name of letters, digits, '.', '_' and '-', got 'h 100'
+          """)
+  void aBadPriceIsToldWithItsPlace(String line, String problem) {
+    assertThatThrownBy(() -> read("currency: EUR\nas_of: 2026-11-01\n" + line + "\n"))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageEndingWith("mine.yaml:" + problem);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          2026-02-30 | expected a date such as 2026-11-01, got '2026-02-30'
+          01.11.2026 | expected a date such as 2026-11-01, got '01.11.2026'
+          """)
+  void aDayIsOneOfTheCalendar(String day, String problem) {
+    assertThatThrownBy(() -> read("currency: EUR\nas_of: " + day + "\n"))
+        .hasMessageEndingWith("mine.yaml:2:8: as_of: " + problem);
+  }
+
+  @Test
+  void aCurrencyIsACode() {
+    assertThatThrownBy(() -> read("currency: dollars\nas_of: 2026-11-01\n"))
+        .hasMessageEndingWith(
+            "mine.yaml:1:11: currency: expected an ISO 4217 code such as USD, got 'dollars'");
+  }
+
+  private static PriceBook read(String text) {
+    return new ConfigFolder().with("configs/prices/mine.yaml", text).reader().prices("mine");
+  }
+}

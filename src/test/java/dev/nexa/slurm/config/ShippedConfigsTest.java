@@ -1,0 +1,73 @@
+package dev.nexa.slurm.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every file in configs/ is a test case. */
+class ShippedConfigsTest {
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("configs")
+  void isReadWithoutAProblem(Path file) {
+    ConfigReader reader = new ConfigReader(new ConfigSource(Path.of("")), Map.of());
+    String name = file.getFileName().toString().replace(".yaml", "");
+
+    assertThatCode(
+            () -> {
+              switch (schema(file)) {
+                case "cluster.schema.json" -> reader.cluster(name);
+                case "prices.schema.json" -> reader.prices(name);
+                case "policy.schema.json" -> reader.policy();
+                default -> reader.run(file.toString(), List.of());
+              }
+            })
+        .doesNotThrowAnyException();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("configs")
+  void fitsItsJsonSchema(Path file) {
+    JsonObject schema = JsonSchema.all().get(schema(file));
+
+    assertThat(SchemaCheck.problems(schema, DurableFiles.read(file))).isEmpty();
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("configs")
+  void tellsTheEditorWhichSchemaItHas(Path file) throws IOException {
+    Path schema = file.getParent().relativize(Path.of("docs/schemas", schema(file)));
+
+    assertThat(Files.readAllLines(file).get(0))
+        .isEqualTo("# yaml-language-server: $schema=" + schema);
+  }
+
+  private static String schema(Path file) {
+    if (file.startsWith("configs/clusters")) {
+      return "cluster.schema.json";
+    }
+    if (file.startsWith("configs/prices")) {
+      return "prices.schema.json";
+    }
+    return file.endsWith("policy.yaml") ? "policy.schema.json" : "run.schema.json";
+  }
+
+  static List<Path> configs() {
+    try (Stream<Path> files = Files.walk(Path.of("configs"))) {
+      return files.filter(file -> file.toString().endsWith(".yaml")).sorted().toList();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+}
