@@ -76,11 +76,7 @@ public final class SubmitRun {
     }
     SubmitAnswer answer =
         new SubmitOnce(scheduler, nexa.passing())
-            .submit(
-                run,
-                IndexRange.upTo(prepared.plan().tasks()),
-                false,
-                Optional.of(created(prepared)));
+            .submit(run, IndexRange.upTo(prepared.plan().tasks()), Optional.of(created(prepared)));
     RunState state = RunState.of(run.journal().read());
     RunFacts facts = RunFacts.of(run, plan, estimate);
     RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), false, Instant.now());

@@ -57,7 +57,8 @@ public record Estimate(
 
   private static Usage usage(Plan plan, Map<String, Long> gpus, long seconds, long times) {
     try {
-      return Usage.of(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), seconds).times(times);
+      return Usage.of(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), seconds)
+          .times(times);
     } catch (ArithmeticException tooMuch) {
       throw new NexaException(
           ExitCode.USAGE,

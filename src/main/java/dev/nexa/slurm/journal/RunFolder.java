@@ -1,5 +1,7 @@
 package dev.nexa.slurm.journal;
 
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.Json;
@@ -90,6 +92,12 @@ public final class RunFolder {
    * expand it.
    */
   public String logPattern() {
+    if (logs().toString().indexOf('\\') >= 0) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "a backslash in " + logs() + ": Slurm would then expand no pattern of a log's name",
+          "use a workspace without one: --workspace DIR");
+    }
     return logs().toString().replace("%", "%%") + "/%A_%a.out";
   }
 

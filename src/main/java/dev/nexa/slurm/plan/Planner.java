@@ -157,7 +157,9 @@ public final class Planner {
       return new Billed(cpus * asked.nodes(), allMemory, gpus * asked.nodes(), type);
     } catch (ArithmeticException tooMuch) {
       throw new NexaException(
-          ExitCode.USAGE, "resources.memory: over all nodes it is more than can be counted", tooMuch);
+          ExitCode.USAGE,
+          "resources.memory: over all nodes it is more than can be counted",
+          tooMuch);
     }
   }
 

@@ -2,6 +2,7 @@ package dev.nexa.slurm.process;
 
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -14,6 +15,7 @@ import java.util.Optional;
  *     not say
  */
 public record ProcessIdentity(String host, long pid, Instant started) {
+  private static final Duration TOLERANCE = Duration.ofSeconds(2);
 
   public static ProcessIdentity of(ProcessHandle process) {
     return new ProcessIdentity(localHost(), process.pid(), start(process));
@@ -29,7 +31,14 @@ public record ProcessIdentity(String host, long pid, Instant started) {
       return Optional.empty();
     }
     Optional<ProcessHandle> process = ProcessHandle.of(pid).filter(ProcessHandle::isAlive);
-    return Optional.of(process.isPresent() && start(process.get()).equals(started));
+    return Optional.of(process.filter(this::startedWithIt).isPresent());
+  }
+
+  /**
+   * Two JVMs may differ by a second: each adds clock ticks to a boot time that it works out itself.
+   */
+  private boolean startedWithIt(ProcessHandle process) {
+    return Duration.between(start(process), started).abs().compareTo(TOLERANCE) <= 0;
   }
 
   private static Instant start(ProcessHandle process) {

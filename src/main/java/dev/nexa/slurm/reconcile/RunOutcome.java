@@ -17,6 +17,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -124,19 +125,43 @@ public record RunOutcome(
       QueueEntry entry = queued.get(task);
       tasks.add(entry == null ? gone(task, attempts, facts, now) : queued(task, entry, attempts));
     }
-    return tasks;
+    return withoutRow(tasks, journal, now);
+  }
+
+  /**
+   * A task that was cancelled while it waited in an array leaves no row (seen with 22.05): once
+   * every other task is over, for a while, and the queue is empty, that is what became of it.
+   */
+  private static List<TaskOutcome> withoutRow(
+      List<TaskOutcome> tasks, RunState journal, Instant now) {
+    boolean othersOver =
+        tasks.stream()
+            .allMatch(task -> task.ended() || (task.attempts().isEmpty() && !task.queued()));
+    Optional<Instant> last =
+        tasks.stream()
+            .flatMap(task -> task.attempts().stream())
+            .flatMap(row -> row.end().stream())
+            .max(Instant::compareTo);
+    boolean settled = last.map(end -> end.plus(REQUEUE_GRACE).isBefore(now)).orElse(false);
+    boolean confirmed = journal.last().map(s -> s.phase() == Phase.CONFIRMED).orElse(false);
+    if (!othersOver || !settled || !confirmed) {
+      return tasks;
+    }
+    return tasks.stream()
+        .map(task -> task.ended() ? task : TaskOutcome.cancelledUnseen(task.task()))
+        .toList();
   }
 
   private static TaskOutcome queued(int task, QueueEntry entry, List<AccountingRecord> attempts) {
     JobState state = entry.state() == JobState.PENDING ? JobState.PENDING : JobState.RUNNING;
-    return new TaskOutcome(task, state, false, attempts);
+    return new TaskOutcome(task, state, false, true, attempts);
   }
 
   /** The queue does not hold the task: its newest row tells, once it is closed. */
   private static TaskOutcome gone(
       int task, List<AccountingRecord> attempts, RunFacts facts, Instant now) {
     if (attempts.isEmpty()) {
-      return new TaskOutcome(task, JobState.PENDING, false, attempts);
+      return new TaskOutcome(task, JobState.PENDING, false, false, attempts);
     }
     AccountingRecord newest = attempts.get(attempts.size() - 1);
     boolean over = newest.ended() && newest.state().endsTask();
@@ -148,7 +173,7 @@ public record RunOutcome(
     boolean settled =
         !mayRunAgain
             || newest.end().map(end -> end.plus(REQUEUE_GRACE).isBefore(now)).orElse(false);
-    return new TaskOutcome(task, newest.state(), over && settled, attempts);
+    return new TaskOutcome(task, newest.state(), over && settled, false, attempts);
   }
 
   private static String status(List<TaskOutcome> tasks, RunState journal, boolean willRetry) {

@@ -76,7 +76,7 @@ public final class RunPass {
       passing.accept(CrashPoint.SUBMISSION_CLOSED);
       Submission lost = state.last().orElseThrow();
       problems.add(run.id() + ": " + lost.message() + "; submitted again");
-      new SubmitOnce(scheduler, passing).submit(run, lost.tasks(), false, Optional.empty());
+      new SubmitOnce(scheduler, passing).submit(run, lost.tasks(), Optional.empty());
       state = RunState.of(run.journal().read());
     }
     RunOutcome outcome =

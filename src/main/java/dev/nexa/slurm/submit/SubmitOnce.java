@@ -34,10 +34,8 @@ public final class SubmitOnce {
    * Submits the run's script for the given tasks; the caller holds the run's lock.
    *
    * @param first an event to write together with the intent, where the run is new
-   * @param rerun whether the tasks are a part of the script's own array
    */
-  public SubmitAnswer submit(
-      RunFolder run, IndexRange tasks, boolean rerun, Optional<Event> first) {
+  public SubmitAnswer submit(RunFolder run, IndexRange tasks, Optional<Event> first) {
     Journal journal = run.journal();
     String key = run.id() + "." + randomLetters();
     run.stageSubmission(key, tasks, 0);
@@ -55,22 +53,16 @@ public final class SubmitOnce {
     }
     passing.accept(CrashPoint.INTENT_WRITTEN);
     SubmitAnswer answer =
-        scheduler.submit(request(run, key, tasks, rerun), client -> started(journal, key, client));
+        scheduler.submit(request(run, key), client -> started(journal, key, client));
     passing.accept(CrashPoint.CLIENT_ANSWERED);
     journal.append(receipt(key, answer));
     passing.accept(CrashPoint.RECEIPT_WRITTEN);
     return answer;
   }
 
-  private static SubmitRequest request(RunFolder run, String key, IndexRange tasks, boolean rerun) {
+  private static SubmitRequest request(RunFolder run, String key) {
     return new SubmitRequest(
-        key,
-        run.script(),
-        run.submission(key),
-        run.logPattern(),
-        "",
-        run.path(),
-        rerun ? Optional.of(tasks) : Optional.empty());
+        key, run.script(), run.submission(key), run.logPattern(), "", run.path(), Optional.empty());
   }
 
   private void started(Journal journal, String key, ProcessIdentity client) {

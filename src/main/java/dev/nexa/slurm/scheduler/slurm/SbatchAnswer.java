@@ -46,7 +46,17 @@ public final class SbatchAnswer {
           "Batch script contains DOS line breaks",
           "Batch script is empty",
           "Unable to open file",
+          "Invalid --",
+          "Invalid numeric value",
+          "Invalid directive found",
+          "is not a valid node count",
+          "requires an argument",
+          "doesn't allow an argument",
           "unrecognized option",
+          "Unmatched",
+          "only whitespace",
+          "contains NULL character",
+          "Pathname of a file, directory or other parameter too long",
           "Script file .* is too large");
 
   private static final Pattern REFUSAL = Pattern.compile(alternatives());
@@ -81,8 +91,11 @@ public final class SbatchAnswer {
       }
       return new SubmitAnswer.Unknown("sbatch ended with 0 but printed no job id: " + said);
     }
+    // 22.05 ends with 255 where it is its own arguments that sbatch dislikes, else with 1.
     boolean validation =
-        result.exit() == 1 && result.out().isBlank() && REFUSAL.matcher(result.err()).find();
+        (result.exit() == 1 || result.exit() == 255)
+            && result.out().isBlank()
+            && REFUSAL.matcher(result.err()).find();
     String message = said.isEmpty() ? "sbatch ended with " + result.exit() : said;
     return validation ? new SubmitAnswer.Refused(message) : new SubmitAnswer.Unknown(message);
   }
