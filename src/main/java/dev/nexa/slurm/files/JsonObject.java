@@ -1,6 +1,7 @@
 package dev.nexa.slurm.files;
 
 import java.math.BigDecimal;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -64,11 +65,19 @@ public final class JsonObject {
   }
 
   public Instant instant(String name) {
-    return Instant.parse(text(name));
+    try {
+      return Instant.parse(text(name));
+    } catch (DateTimeException notATime) {
+      throw wrong(name, "a time such as 2025-11-01T14:32:00Z");
+    }
   }
 
   public long number(String name) {
-    return decimal(name).longValueExact();
+    try {
+      return decimal(name).longValueExact();
+    } catch (ArithmeticException fraction) {
+      throw wrong(name, "a whole number");
+    }
   }
 
   public BigDecimal decimal(String name) {

@@ -9,7 +9,6 @@ import dev.nexa.slurm.files.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -104,7 +103,7 @@ public final class Journal {
         throw broken(number, "it does not follow the line before: one of them was changed");
       }
       Event.Type type = Event.Type.valueOf(json.text("event").toUpperCase(Locale.ROOT));
-      return new Event(type, Instant.parse(json.text("at")), json.object("data"));
+      return new Event(type, json.instant("at"), json.object("data"));
     } catch (IllegalArgumentException notAnEvent) {
       throw broken(number, "it is no event: " + notAnEvent.getMessage());
     }

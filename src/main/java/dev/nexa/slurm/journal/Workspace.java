@@ -105,7 +105,7 @@ public final class Workspace {
 
   /** Points {@code runs/latest} at the run. */
   public void linkLatest(RunId id) {
-    files.link(runs().resolve("latest"), Path.of(id.value()));
+    files.link(runs().resolve("latest"), root.getFileSystem().getPath(id.value()));
   }
 
   /** The run that {@code latest} names. */

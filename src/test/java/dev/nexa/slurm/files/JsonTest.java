@@ -130,6 +130,10 @@ class JsonTest {
     assertThatThrownBy(() -> json.flag("name")).hasMessage("expected true or false under \"name\"");
     assertThatThrownBy(() -> json.texts("name"))
         .hasMessage("expected a list of strings under \"name\"");
+    assertThatThrownBy(() -> json.instant("name"))
+        .hasMessage("expected a time such as 2025-11-01T14:32:00Z under \"name\"");
+    assertThatThrownBy(() -> Json.parseObject("{\"id\": 1.5}").number("id"))
+        .hasMessage("expected a whole number under \"id\"");
     assertThat(json.optionalText("no")).isEmpty();
     assertThat(json.optionalDecimal("no")).isEmpty();
     assertThat(json.optionalObject("id")).isEmpty();

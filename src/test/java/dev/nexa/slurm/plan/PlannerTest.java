@@ -1,0 +1,217 @@
+package dev.nexa.slurm.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.config.ConfigFolder;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PlannerTest {
+  private static final String RUN = "stage: data\nbackend: shell\nrun: echo\n";
+  private static final String PARTITIONS =
+      """
+      default_partition: cpu
+      partitions:
+        cpu: {}
+        gpu: {exclusive: true, cpus_per_node: 96, gpus_per_node: 8, gpu_type: h100, memory_per_node: 1T}
+        sized: {cpus_per_node: 64, memory_per_node: 512G}
+      """;
+
+  @Test
+  void whatTheConfigLeavesOutComesFromTheCluster() {
+    Plan plan =
+        Plans.of(
+            RUN + "resources: {time: 10m, gpus_per_node: 2}\nenv: {B: own}\n",
+            Plans.CLUSTER
+                + """
+                default_partition: gpu
+                account: nlp
+                qos: high
+                gpu_type: h100
+                env: {A: theirs, B: theirs}
+                software: {modules: [cuda], venv: /opt/venv}
+                """);
+
+    assertThat(plan.allocation().partition()).contains("gpu");
+    assertThat(plan.allocation().account()).contains("nlp");
+    assertThat(plan.allocation().qos()).contains("high");
+    assertThat(plan.allocation().gpuType()).contains("h100");
+    assertThat(plan.env()).containsExactly(Map.entry("A", "theirs"), Map.entry("B", "own"));
+    assertThat(plan.software().modules()).containsExactly("cuda");
+    assertThat(plan.software().venv()).contains("/opt/venv");
+  }
+
+  @Test
+  void whatTheConfigSaysWins() {
+    Plan plan =
+        Plans.of(
+            RUN
+                + """
+                resources: {time: 10m, partition: cpu, account: own, qos: low}
+                software: {modules: [gcc]}
+                """,
+            Plans.CLUSTER
+                + "account: nlp\nqos: high\nsoftware: {modules: [cuda], venv: /opt/venv}\n");
+
+    assertThat(plan.allocation().partition()).contains("cpu");
+    assertThat(plan.allocation().account()).contains("own");
+    assertThat(plan.allocation().qos()).contains("low");
+    assertThat(plan.software().modules()).containsExactly("gcc");
+    assertThat(plan.software().venv()).contains("/opt/venv");
+  }
+
+  @Test
+  void memoryIsFourGibibytesForEachCpuWhereNotGiven() {
+    assertThat(
+            Plans.of(RUN + "resources: {time: 1m, cpus_per_task: 3}\n", Plans.CLUSTER).allocation())
+        .returns(12L << 30, Allocation::memoryBytes);
+  }
+
+  @Test
+  void onACpuClusterRanksStayAndGpusAreNotAskedFor() {
+    Plan plan =
+        Plans.of(
+            RUN + "resources: {time: 1m, nodes: 2, gpus_per_node: 4, gpu_type: h100}\n",
+            Plans.CLUSTER + "accelerator: cpu\n");
+
+    assertThat(plan.ranksPerNode()).isEqualTo(4);
+    assertThat(plan.allocation().gpusPerNode()).isZero();
+    assertThat(plan.allocation().gpuType()).isEmpty();
+    assertThat(plan.billed().gpus()).isZero();
+  }
+
+  @ParameterizedTest(name = "{0} nodes with {1} GPUs: {2} ranks on each")
+  @CsvSource({"1, 0, 0", "1, 1, 1", "1, 8, 8", "2, 0, 1", "2, 4, 4"})
+  void aTaskIsDistributedOverGpusOrNodes(int nodes, int gpus, int ranks) {
+    String resources = "{time: 1m, nodes: " + nodes + ", gpus_per_node: " + gpus + "}\n";
+
+    assertThat(Plans.of(RUN + "resources: " + resources, Plans.CLUSTER + "gpu_type: h100\n"))
+        .returns(ranks, Plan::ranksPerNode);
+  }
+
+  @Test
+  void whatIsAskedForIsBilledOnSharedNodes() {
+    assertThat(
+            Plans.of(
+                RUN + "resources: {time: 1m, nodes: 2, cpus_per_task: 8, memory: 64G}\n",
+                Plans.CLUSTER + PARTITIONS))
+        .returns(new Billed(16, 128L << 30, 0, Optional.empty()), Plan::billed);
+  }
+
+  @Test
+  void wholeNodesAreBilledInAnExclusivePartitionWhateverIsAskedFor() {
+    assertThat(
+            Plans.of(
+                RUN + "resources: {time: 1m, nodes: 2, cpus_per_task: 1, partition: gpu}\n",
+                Plans.CLUSTER + PARTITIONS))
+        .returns(new Billed(192, 2L << 40, 16, Optional.of("h100")), Plan::billed);
+  }
+
+  @Test
+  void wholeNodesAreBilledToAJobThatAsksForThem() {
+    assertThat(
+            Plans.of(
+                RUN + "resources: {time: 1m, exclusive: true, partition: sized}\n",
+                Plans.CLUSTER + PARTITIONS))
+        .returns(new Billed(64, 512L << 30, 0, Optional.empty()), Plan::billed);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          {time: 1m, exclusive: true, partition: cpu} | partitions.cpu
+          {time: 1m, exclusive: true}                 | partitions.cpu
+          """)
+  void wholeNodesOfUnknownSizeHaveNoUpperCost(String resources, String partition) {
+    assertProblems(
+        RUN + "resources: " + resources + "\n",
+        Plans.CLUSTER + PARTITIONS,
+        "run.yaml: resources.exclusive: whole nodes are paid for, and cluster profile 'mine' does not"
+            + " say how large they are; give "
+            + partition
+            + " cpus_per_node and memory_per_node");
+  }
+
+  @Test
+  void aPartitionThatTheProfileDoesNotKnowIsToldWithTheNearest() {
+    assertProblems(
+        RUN + "resources: {time: 1m, partition: gpus}\n",
+        Plans.CLUSTER + PARTITIONS,
+        "run.yaml: resources.partition: cluster profile 'mine' has no partition 'gpus' (did you mean"
+            + " 'gpu'?); it has cpu, gpu, sized");
+  }
+
+  @Test
+  void aProfileThatKnowsNoPartitionsTakesAny() {
+    assertThat(
+            Plans.of(RUN + "resources: {time: 1m, partition: any}\n", Plans.CLUSTER)
+                .allocation()
+                .partition())
+        .contains("any");
+  }
+
+  @Test
+  void allThatCannotBeMetIsToldInOneGo() {
+    assertProblems(
+        RUN
+            + "resources: {time: 1m, gpus_per_node: 1}\n"
+            + "requeues: 4\n"
+            + "array: {shards: 1002}\n",
+        Plans.CLUSTER,
+        "run.yaml: requeues: the policy allows at most 3 (jar:configs/policy.yaml)",
+        "run.yaml: array.shards: the cluster's arrays hold at most 1001 tasks (MaxArraySize)",
+        "run.yaml: resources.gpu_type: is needed to know the price; the cluster profile names none"
+            + " either");
+  }
+
+  @Test
+  void thisMachineHasOneNodeAndNoGpus() {
+    assertProblems(
+        RUN + "resources: {time: 1m, nodes: 2}\n",
+        Plans.CLUSTER + "scheduler: local\naccelerator: cpu\n",
+        "run.yaml: resources: --local has one node and no GPUs to give; submit to a cluster, or set"
+            + " nodes and GPUs");
+  }
+
+  @Test
+  void filesThatTheConfigNamesAreKeptWithThePlan() {
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with("run.yaml", RUN + "resources: {time: 1m}\nfiles: [lib/a.py, b.txt]\n")
+            .with("lib/a.py", "print()\n")
+            .with("b.txt", "b")
+            .with("configs/clusters/mine.yaml", Plans.CLUSTER);
+
+    List<RunnerFile> files = Plans.of(folder).files();
+
+    assertThat(files).extracting(RunnerFile::name).containsExactly("a.py", "b.txt");
+    assertThat(files.get(0).content()).asString().isEqualTo("print()\n");
+  }
+
+  @Test
+  void aFileThatIsNotThereIsToldBeforeAnythingIsSubmitted() {
+    assertThatThrownBy(
+            () -> Plans.of(RUN + "resources: {time: 1m}\nfiles: [a.py]\n", Plans.CLUSTER))
+        .hasMessageContaining("no such file: /home/ada/science/a.py");
+  }
+
+  private static void assertProblems(String config, String cluster, String... problems) {
+    assertThatThrownBy(() -> Plans.of(config, cluster))
+        .isInstanceOfSatisfying(
+            NexaException.class,
+            wrong -> {
+              assertThat(wrong.exitCode()).isEqualTo(ExitCode.USAGE);
+              assertThat(wrong.getMessage().replace(ConfigFolder.PATH + "/", "").lines())
+                  .containsExactly(problems);
+            });
+  }
+}

@@ -1,0 +1,104 @@
+package dev.nexa.slurm.render;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.config.ConfigFolder;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.process.Command;
+import dev.nexa.slurm.process.CommandResult;
+import dev.nexa.slurm.process.CommandRunner;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Values of {@code #SBATCH} lines come out of a real sbatch unchanged. */
+@Tag("slurm")
+class DirectiveQuotingTest {
+  private static final int VALUES = 250;
+  private static final Pattern CONSTRAINT =
+      Pattern.compile("^sbatch: constraint +: (.*)$", Pattern.MULTILINE | Pattern.UNIX_LINES);
+  private static final Pattern COMMENT =
+      Pattern.compile(
+          "JobId=(\\d+) .*?^   Comment=(.*?) $",
+          Pattern.MULTILINE | Pattern.DOTALL | Pattern.UNIX_LINES);
+
+  @TempDir Path folder;
+
+  /** No node has the feature, so that sbatch says what it read and slurmctld takes no job. */
+  @Test
+  void aConstraintOfAConfigIsWhatSbatchReads() throws IOException {
+    HostileText hostile = new HostileText(401);
+    for (int i = 0; i < VALUES; i++) {
+      String constraint = "x" + hostile.next();
+      Files.write(folder.resolve("job.sbatch"), script(constraint).bytes());
+
+      CommandResult sbatch = run("sbatch", "-vv", "--test-only", "job.sbatch");
+
+      Matcher read = CONSTRAINT.matcher(sbatch.err());
+      assertThat(read.find()).as(sbatch.err()).isTrue();
+      assertThat(read.group(1)).isEqualTo(constraint);
+      assertThat(sbatch.err()).doesNotContain("error: Unknown");
+    }
+    assertThat(folder.resolve("canary")).doesNotExist();
+  }
+
+  @Test
+  void aQuotedValueIsWhatSlurmKeepsWithTheJob() throws IOException {
+    HostileText hostile = new HostileText(402);
+    List<String> ids = new ArrayList<>();
+    List<String> comments = new ArrayList<>();
+    try {
+      for (int i = 0; i < VALUES; i++) {
+        String comment = hostile.next();
+        Files.writeString(
+            folder.resolve("job.sbatch"),
+            "#!/bin/bash\n#SBATCH --comment="
+                + DirectiveFormat.INSTANCE.escapePlainText(comment)
+                + "\n#SBATCH --time=1\n");
+        CommandResult sbatch =
+            run("sbatch", "--parsable", "--hold", "--job-name=nexa-quoting", "job.sbatch");
+        assertThat(sbatch.exit()).as(sbatch.err()).isZero();
+        ids.add(sbatch.out().strip());
+        comments.add(comment);
+      }
+      List<String> kept = new ArrayList<>();
+      for (String id : ids) {
+        Matcher comment = COMMENT.matcher(run("scontrol", "show", "job", id).out());
+        assertThat(comment.find()).isTrue();
+        kept.add(comment.group(2));
+      }
+      assertThat(kept).isEqualTo(comments);
+    } finally {
+      ids.add(0, "scancel");
+      run(ids.toArray(String[]::new));
+    }
+    assertThat(folder.resolve("canary")).doesNotExist();
+  }
+
+  private static Script script(String constraint) {
+    JsonObject config =
+        new JsonObject()
+            .with("stage", "data")
+            .with("backend", "shell")
+            .with("run", "true\n")
+            .with("resources", new JsonObject().with("time", "1m").with("constraint", constraint));
+    return Scripts.of(
+        new ConfigFolder().with("run.yaml", Json.compact(config)), "run.yaml", "default");
+  }
+
+  private CommandResult run(String... argv) throws IOException {
+    Map<String, String> environment = Map.of("PATH", System.getenv("PATH"), "LC_ALL", "C.UTF-8");
+    return new CommandRunner()
+        .run(new Command(List.of(argv), environment, folder, Duration.ofSeconds(60)));
+  }
+}

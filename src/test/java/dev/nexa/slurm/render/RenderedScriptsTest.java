@@ -1,0 +1,224 @@
+package dev.nexa.slurm.render;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.nexa.slurm.Golden;
+import dev.nexa.slurm.config.ConfigFolder;
+import dev.nexa.slurm.plan.RunnerFile;
+import dev.nexa.slurm.process.Command;
+import dev.nexa.slurm.process.CommandResult;
+import dev.nexa.slurm.process.CommandRunner;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What is rendered, as files to look at: src/test/resources/golden/render. */
+class RenderedScriptsTest {
+  private static final Path GOLDEN = Golden.FOLDER.resolve("render");
+  private static final String CLUSTER =
+      "gpu_type: h100\nstorage: {scratch: /scratch, durable: /durable, shared: /shared}\n";
+
+  @ParameterizedTest(name = "{0} on {1}")
+  @CsvSource({
+    "data/quickstart, default",
+    "data/quickstart, cpu",
+    "data/quickstart, local",
+    "train/science, default",
+    "train/science, cpu",
+  })
+  void theShippedConfigsOnTheShippedClusters(String config, String cluster) {
+    Script script = Scripts.of(new ConfigFolder(), "configs/" + config + ".yaml", cluster);
+
+    String name = config.substring(config.indexOf('/') + 1);
+    Golden.check("render/" + name + "-" + cluster + ".sbatch", script.text());
+  }
+
+  /** One feature each, beside a task that does nothing else. */
+  static List<Variant> variants() {
+    return List.of(
+        new Variant("single-task", "", "", ""),
+        new Variant("many-tasks", "array: {shards: 1000, max_parallel: 50}\n", "", ""),
+        new Variant("requeues", "requeues: 2\n", "", ""),
+        new Variant(
+            "environment",
+            "env: {GREETING: it's $HOME, OUT: \"${durable}/out\", N: 010}\n",
+            "",
+            ""),
+        new Variant("modules", "software: {modules: [cuda/12.4, gcc 13]}\n", "", ""),
+        new Variant("venv", "software: {venv: /opt/my venv}\n", "", ""),
+        new Variant("container", "software: {container: \"${shared}/images/a b.sif\"}\n", "", ""),
+        new Variant(
+            "all-software",
+            "software: {modules: [cuda], venv: /opt/venv, container: /images/a.sif}\n",
+            ", gpus_per_node: 1",
+            ""),
+        new Variant(
+            "every-option",
+            "array: {shards: 4}\n",
+            ", gpus_per_node: 2, gpu_type: a100, partition: gpu, account: nlp, qos: high,"
+                + " constraint: 'a&b # \"c\"', reservation: maint, exclusive: true",
+            "partitions: {gpu: {cpus_per_node: 8, memory_per_node: 64G}}\n"),
+        new Variant("no-health-check", "", ", gpus_per_node: 2", "health_check: false\n"));
+  }
+
+  /**
+   * A variation of a small job.
+   *
+   * @param config lines of its config
+   * @param resources more of its resources
+   * @param cluster lines of its cluster profile
+   */
+  record Variant(String name, String config, String resources, String cluster) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("variants")
+  void oneFeatureAtATime(Variant variant) {
+    Golden.check(
+        "render/task-" + variant + ".sbatch",
+        render(variant, "backend: shell\nrun: echo\n").text());
+  }
+
+  @ParameterizedTest(name = "{0} nodes, {1} GPUs, {2} requeues{3}")
+  @CsvSource({
+    "1, 1, 0, ''",
+    "1, 8, 1, ''",
+    "2, 0, 0, ''",
+    "4, 8, 2, ', container: /images/a.sif'",
+  })
+  void torchrunOnNodes(int nodes, int gpus, int requeues, String container) {
+    Variant variant =
+        new Variant(
+            "ddp",
+            "requeues: " + requeues + "\nsoftware: {modules: [cuda]" + container + "}\n",
+            ", nodes: " + nodes + ", gpus_per_node: " + gpus + ", cpus_per_task: 16",
+            "");
+
+    Script script =
+        render(variant, "backend: python\nentrypoint: {module: nexa.train}\nlr: 1e-3\n");
+
+    Golden.check(
+        "render/ddp-" + nodes + "-nodes-" + gpus + "-gpus-" + requeues + "-requeues.sbatch",
+        script.text());
+  }
+
+  private static Script render(Variant variant, String backend) {
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with(
+                "run.yaml",
+                "stage: data\n"
+                    + backend
+                    + variant.config()
+                    + "resources: {time: 10m, memory: 1G"
+                    + variant.resources()
+                    + "}\n")
+            .with("configs/clusters/mine.yaml", CLUSTER + variant.cluster());
+    return Scripts.of(folder, "run.yaml", "mine");
+  }
+
+  @Test
+  void shellcheckFindsNothingInAnyOfThem() throws IOException {
+    List<String> argv = new ArrayList<>(List.of("shellcheck", "--shell=bash", "--format=gcc"));
+    try (Stream<Path> files = Files.list(GOLDEN)) {
+      files.map(Path::toString).sorted().forEach(argv::add);
+    }
+    assertThat(argv).hasSizeGreaterThan(15);
+
+    CommandResult result;
+    try {
+      result = run(argv);
+    } catch (IOException notInstalled) {
+      assertThat(System.getenv("CI")).as("in CI shellcheck is installed").isNotEqualTo("true");
+      assumeTrue(false, "shellcheck is not installed");
+      return;
+    }
+
+    assertThat(result.out()).isEmpty();
+    assertThat(result.exit()).isZero();
+  }
+
+  @Test
+  void everyScriptDoesAllItsWorkOnItsLastLine() throws IOException {
+    try (Stream<Path> files = Files.list(GOLDEN)) {
+      for (Path file : files.toList()) {
+        List<String> lines = Files.readAllLines(file);
+        assertThat(lines.get(lines.size() - 1)).as("%s", file).isEqualTo("nexa_main \"$@\"");
+        String half = String.join("\n", lines.subList(0, lines.size() - 1));
+        assertThat(run(List.of("bash", "-c", half)))
+            .as("%s without its last line", file)
+            .isEqualTo(new CommandResult(0, "", "", false));
+      }
+    }
+  }
+
+  @Test
+  void theSamePlanRendersTheSameBytes() {
+    Script one = Scripts.of(new ConfigFolder(), "configs/train/science.yaml", "default");
+    Script two = Scripts.of(new ConfigFolder(), "configs/train/science.yaml", "default");
+
+    assertThat(one.bytes()).isEqualTo(two.bytes());
+    assertThat(one.digest()).isEqualTo(two.digest()).hasSize(64);
+  }
+
+  @Test
+  void theDigestCoversTheScriptAndEveryFileBesideIt() {
+    String lines = "stage: a\nbackend: shell\nresources: {time: 1m}\nfiles: [a.txt]\nrun: ";
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with("run.yaml", lines + "echo 1\n")
+            .with("other.yaml", lines + "echo 2\n")
+            .with("a.txt", "a")
+            .with("configs/clusters/mine.yaml", CLUSTER);
+    Script script = Scripts.of(folder, "run.yaml", "mine");
+
+    assertThat(Scripts.of(folder, "other.yaml", "mine"))
+        .returns(script.text(), Script::text)
+        .satisfies(other -> assertThat(other.digest()).isNotEqualTo(script.digest()));
+    assertThat(Scripts.of(folder, "run.yaml", "mine", "resources.time=2m").digest())
+        .isNotEqualTo(script.digest());
+    folder.with("a.txt", "b");
+    assertThat(Scripts.of(folder, "run.yaml", "mine").digest()).isNotEqualTo(script.digest());
+  }
+
+  @Test
+  void filesBesideTheScriptHaveNamesOfTheirOwn() {
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with("a/x.txt", "one")
+            .with("b/x.txt", "two")
+            .with("c/x.txt", "one")
+            .with("run.sh", "mine")
+            .with("configs/clusters/mine.yaml", CLUSTER)
+            .with("run.yaml", "stage: a\nbackend: shell\nresources: {time: 1m}\nrun: echo\n");
+
+    assertThat(Scripts.of(folder, "run.yaml", "mine", "files=[a/x.txt, c/x.txt]").files())
+        .extracting(RunnerFile::name)
+        .containsExactly("x.txt", "run.sh");
+    assertThatThrownBy(() -> Scripts.of(folder, "run.yaml", "mine", "files=[a/x.txt, b/x.txt]"))
+        .hasMessageEndingWith("run.yaml: files: two different files would be runner/x.txt");
+    assertThatThrownBy(() -> Scripts.of(folder, "run.yaml", "mine", "files=[run.sh]"))
+        .hasMessageEndingWith("run.yaml: files: two different files would be runner/run.sh");
+  }
+
+  private static CommandResult run(List<String> argv) throws IOException {
+    Map<String, String> environment = Map.of("PATH", System.getenv("PATH"), "LC_ALL", "C.UTF-8");
+    return new CommandRunner()
+        .run(new Command(argv, environment, Path.of("").toAbsolutePath(), Duration.ofSeconds(60)));
+  }
+}
