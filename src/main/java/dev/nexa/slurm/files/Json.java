@@ -29,6 +29,8 @@ public final class Json {
           .disable(JsonWriteFeature.ESCAPE_FORWARD_SLASHES)
           .build();
 
+  private static final int MAX_SCALE = 1000;
+
   private Json() {}
 
   /** One line, no spaces: what digests are taken of. */
@@ -129,6 +131,15 @@ public final class Json {
     }
   }
 
+  /** Written out again, {@code 1e999999999} would be a gigabyte of zeros. */
+  private static BigDecimal number(String text) {
+    BigDecimal number = new BigDecimal(text);
+    if (Math.abs((long) number.scale()) > MAX_SCALE) {
+      throw new IllegalArgumentException("a number of more than " + MAX_SCALE + " digits");
+    }
+    return number;
+  }
+
   private static @Nullable Object read(JsonParser parser, @Nullable JsonToken token) {
     if (token == null) {
       throw new IllegalArgumentException("the JSON value is empty or cut short");
@@ -151,7 +162,7 @@ public final class Json {
         yield elements;
       }
       case VALUE_STRING -> parser.getString();
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> new BigDecimal(parser.getString());
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> number(parser.getString());
       case VALUE_TRUE -> true;
       case VALUE_FALSE -> false;
       case VALUE_NULL -> null;

@@ -42,7 +42,7 @@ public final class Results {
     for (Path file : newest.values()) {
       try {
         merge(merged, Json.parseObject(DurableFiles.read(file)));
-      } catch (IllegalArgumentException broken) {
+      } catch (IllegalArgumentException | UncheckedIOException broken) {
         problems.add(file + ": " + broken.getMessage());
       }
     }

@@ -157,6 +157,13 @@ class JsonTest {
     assertThat(json.number("id")).isEqualTo(123456789012345678L);
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"1e999999999", "1e-999999999", "1e1001", "1e99999999999"})
+  void aNumberThatWouldFillTheDiskIsRefused(String number) {
+    assertThatThrownBy(() -> Json.parseObject("{\"loss\": " + number + "}"))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
   @Test
   void anEmptyOptionalAddsNothing() {
     assertThat(

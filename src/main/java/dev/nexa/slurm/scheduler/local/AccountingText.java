@@ -80,9 +80,9 @@ final class AccountingText {
             "1",
             started ? job.submission().host() : "None assigned",
             started ? tres : "",
-            tres,
+            job.name(),
             "None",
-            job.name());
+            tres);
     text.append(String.join(String.valueOf(SacctText.DELIMITER), fields)).append('\n');
   }
 }

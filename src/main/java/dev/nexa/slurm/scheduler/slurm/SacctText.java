@@ -21,8 +21,8 @@ import java.util.regex.Pattern;
  */
 public final class SacctText extends OutputStream {
   /**
-   * Present in every Slurm from 20.11 to 26.05 (research/slurm_facts.md, section 1); free text
-   * last.
+   * Present in every Slurm from 20.11 to 26.05 (research/slurm_facts.md, section 1); free text not
+   * last, because a newline in it would look like the row's end.
    */
   public static final List<String> FIELDS =
       List.of(
@@ -41,9 +41,9 @@ public final class SacctText extends OutputStream {
           "NNodes",
           "NodeList",
           "AllocTRES",
-          "ReqTRES",
+          "JobName",
           "Reason",
-          "JobName");
+          "ReqTRES");
 
   /** ASCII unit separator: no name or path holds it. */
   public static final char DELIMITER = '\u001f';
@@ -136,9 +136,9 @@ public final class SacctText extends OutputStream {
               field[13],
               field[12].isEmpty() ? 0 : Integer.parseInt(field[12]),
               field[14],
-              field[15],
+              field[17],
               field[16],
-              field[17]));
+              field[15]));
     } catch (IllegalArgumentException notAnAllocationRow) {
       return Optional.empty();
     }

@@ -1,0 +1,105 @@
+package dev.nexa.slurm.reconcile;
+
+import dev.nexa.slurm.config.PriceBook.Price;
+import dev.nexa.slurm.estimate.Rates;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.RunId;
+import dev.nexa.slurm.journal.RunState;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** What is known of a run before its rows are: its plan's facts and its journal. */
+final class Facts {
+  static final RunId ID = new RunId("train_20251101_120000");
+
+  private static final Rates RATES =
+      new Rates(
+          "book",
+          "2025-11-01",
+          "d1",
+          "USD",
+          Map.of("h100", price("5.50"), "a100", price("3.75")),
+          Optional.of(price("0.04")),
+          Optional.of(price("0.005")));
+
+  private Facts() {}
+
+  /** A training run on two H100 for each task. */
+  static RunFacts of(int tasks, int requeues) {
+    return of(tasks, requeues, RATES);
+  }
+
+  static RunFacts of(int tasks, int requeues, Rates rates) {
+    return new RunFacts(
+        ID,
+        "train",
+        Optional.of("mistral-7b"),
+        Optional.of("science_assistant_v1"),
+        "2x h100",
+        List.of("backend:python", "train"),
+        "default",
+        "slurm",
+        tasks,
+        requeues,
+        Optional.of("h100"),
+        2,
+        rates,
+        estimate(rates),
+        Duration.ofSeconds(10),
+        "/home/ada/science/runs/train_20251101_120000/logs");
+  }
+
+  static Rates inYen() {
+    return new Rates(
+        "yen",
+        "2025-11-01",
+        "d2",
+        "JPY",
+        Map.of("h100", price("800")),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  private static JsonObject estimate(Rates rates) {
+    return new JsonObject()
+        .with("config_digest", "c".repeat(64))
+        .with(
+            "price_book",
+            new JsonObject()
+                .with("name", rates.book())
+                .with("as_of", rates.asOf())
+                .with("digest", rates.digest()))
+        .with("reservation", new JsonObject().with("total", "46"))
+        .with("gpu_hours", "8.2000")
+        .with("cpu_hours", "16.4000")
+        .with("rates", rates.toJson());
+  }
+
+  /** A journal of these events, one a second from noon on, all of the one submission. */
+  static RunState journal(int tasks, String types) {
+    List<Event> events = new ArrayList<>();
+    for (String type : types.split(" ", -1)) {
+      events.add(
+          new Event(
+              Event.Type.valueOf(type.toUpperCase(Locale.ROOT)),
+              Rows.NOON.plusSeconds(events.size()),
+              new JsonObject()
+                  .with("key", Rows.KEY)
+                  .with("tasks", "0-" + (tasks - 1))
+                  .with("job_id", Rows.JOB)
+                  .with("duplicates", List.of())
+                  .with("message", "it said why")));
+    }
+    return RunState.of(events);
+  }
+
+  private static Price price(String amount) {
+    return new Price(new BigDecimal(amount), "list of 2025");
+  }
+}

@@ -1,0 +1,100 @@
+package dev.nexa.slurm.reconcile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Workspaces;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What tasks wrote into the files that NEXA_METRICS names. */
+class ResultsTest {
+  private final RunFolder run = Workspaces.inMemory().claim("train", Rows.NOON);
+  private final RunState journal = Facts.journal(4, "created submitting submitted");
+  private final Path results = run.submission(Rows.KEY).resolve("results");
+  private final List<String> problems = new ArrayList<>();
+
+  @BeforeEach
+  void makeFolder() throws IOException {
+    Files.createDirectories(results);
+  }
+
+  @Test
+  void wholeNumbersAreAddedUpAndTheRestIsKeptFromTheLastTask() throws IOException {
+    metrics("0.0", "{\"rows\": 10, \"loss\": 0.5, \"checkpoint\": \"a\", \"ok\": true}");
+    metrics("1.0", "{\"rows\": 32, \"loss\": 0.25, \"checkpoint\": \"b\"}");
+
+    assertThat(merged())
+        .hasToString("{\"checkpoint\":\"b\",\"loss\":0.25,\"ok\":true,\"rows\":42}");
+  }
+
+  @Test
+  void tasksAreInTheirOrderNotInThatOfTheirNames() throws IOException {
+    metrics("10.0", "{\"checkpoint\": \"ten\"}");
+    metrics("9.0", "{\"checkpoint\": \"nine\"}");
+
+    assertThat(merged()).hasToString("{\"checkpoint\":\"ten\"}");
+  }
+
+  @Test
+  void aTaskThatRanAgainCountsOnceWithItsHighestRestart() throws IOException {
+    metrics("0.0", "{\"rows\": 1}");
+    metrics("0.2", "{\"rows\": 3}");
+    metrics("0.10", "{\"rows\": 11}");
+
+    assertThat(merged()).hasToString("{\"rows\":11}");
+  }
+
+  @Test
+  void aNumberThatMeetsATextIsReplaced() throws IOException {
+    metrics("0.0", "{\"rows\": 1}");
+    metrics("1.0", "{\"rows\": \"many\"}");
+
+    assertThat(merged()).hasToString("{\"rows\":\"many\"}");
+  }
+
+  @Test
+  void aFileThatIsNoJsonIsAProblemAndNoReasonToLoseTheOthers() throws IOException {
+    metrics("0.0", "{\"rows\": 1}");
+    metrics("1.0", "{\"rows\": ");
+    Files.write(results.resolve("2.0.metrics.json"), new byte[] {(byte) 0xff});
+    metrics("3.0", "{\"loss\": 1e999999999}");
+
+    assertThat(merged()).hasToString("{\"rows\":1}");
+    assertThat(problems).hasSize(3);
+    assertThat(problems.get(0)).startsWith(results + "/1.0.metrics.json: not JSON");
+  }
+
+  @Test
+  void otherFilesAreLeftAlone() throws IOException {
+    metrics("0.0", "{\"rows\": 1}");
+    Files.writeString(results.resolve("0.0.json"), "{\"rows\": 2}");
+    Files.writeString(results.resolve("x.0.metrics.json"), "{\"rows\": 4}");
+    Files.writeString(results.resolve("0.0.metrics.json.tmp"), "{\"rows\": 8}");
+
+    assertThat(merged()).hasToString("{\"rows\":1}");
+  }
+
+  @Test
+  void noFilesAreNoMetrics() throws IOException {
+    Files.delete(results);
+
+    assertThat(merged().isEmpty()).isTrue();
+    assertThat(problems).isEmpty();
+  }
+
+  private void metrics(String name, String json) throws IOException {
+    Files.writeString(results.resolve(name + ".metrics.json"), json);
+  }
+
+  private JsonObject merged() {
+    return Results.metrics(run, journal, problems);
+  }
+}
