@@ -53,14 +53,14 @@ nexa_limit_requeues() {
 
 nexa_software() {
   :
-<#if modules?has_content>
+<#list modules>
   # Module scripts use unset variables.
   set +u
-<#list modules as module>
+<#items as module>
   module load [=module]
-</#list>
+</#items>
   set -u
-</#if>
+</#list>
 <#if venv??>
   # shellcheck disable=SC1091
   source [=venv]/bin/activate

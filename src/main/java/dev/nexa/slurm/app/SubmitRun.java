@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** {@code submit}: from a config to a job, once. */
 public final class SubmitRun {
@@ -45,8 +46,9 @@ public final class SubmitRun {
 
   /** Submits; an estimate over the threshold goes no further than estimates/. */
   public Submitted submit(Prepared.Request request) {
+    Supplier<Renderer> renderer = Renderer.inBackground(nexa.source());
     Prepared prepared = Prepared.of(nexa, request);
-    Script script = new Renderer(nexa.source()).render(prepared.plan(), prepared.launch());
+    Script script = renderer.get().render(prepared.plan(), prepared.launch());
     requireApproval(prepared);
     Scheduler scheduler = nexa.scheduler(prepared.plan().scheduler());
     RunFolder run = nexa.workspace().claim(prepared.plan().stage(), Instant.now());

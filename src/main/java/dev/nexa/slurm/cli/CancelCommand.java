@@ -6,35 +6,27 @@ import dev.nexa.slurm.app.RunLookup;
 import dev.nexa.slurm.error.ExitCode;
 import java.io.PrintWriter;
 import java.util.List;
-import java.util.concurrent.Callable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** {@code nexa-slurm cancel}. */
-@Command(
-    name = "cancel",
-    mixinStandardHelpOptions = true,
-    description = "Ends a run's jobs, or one task of it.",
-    footerHeading = "%nExamples:%n",
-    footer = {
-      "  nexa-slurm cancel latest",
-      "  nexa-slurm cancel train_20251101_143200",
-      "  nexa-slurm cancel 12345_7"
-    })
-final class CancelCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
+final class CancelCommand extends Subcommand {
+  private final PositionalParamSpec reference = run();
 
-  @Parameters(paramLabel = "RUN", description = "A run id, `latest`, a job id or 12345_7.")
-  private String reference = "";
+  CancelCommand() {
+    super(
+        "cancel",
+        "Ends a run's jobs, or one task of it.",
+        "nexa-slurm cancel latest",
+        "nexa-slurm cancel train_20251101_143200",
+        "nexa-slurm cancel 12345_7");
+  }
 
   @Override
   public Integer call() {
-    Nexa nexa = RootCommand.of(spec).nexa();
-    RunLookup.Found found = new RunLookup(nexa.workspace()).find(reference);
+    Nexa nexa = nexa();
+    RunLookup.Found found = new RunLookup(nexa.workspace()).find(reference.getValue());
     List<String> jobs = new CancelRun(nexa).cancel(found.run(), found.task());
-    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter out = out();
     out.println(
         jobs.isEmpty()
             ? found.run().id()

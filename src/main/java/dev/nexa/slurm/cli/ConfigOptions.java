@@ -4,35 +4,41 @@ import dev.nexa.slurm.app.Prepared;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** What submit, estimate and render are asked about. */
 final class ConfigOptions {
-  @Parameters(
-      paramLabel = "CONFIG",
-      description = "The run's YAML file: here, in the workspace, or in the jar.")
-  private String config = "";
+  private final PositionalParamSpec config;
+  private final OptionSpec overrides;
+  private final OptionSpec cluster;
+  private final OptionSpec local;
 
-  @Option(
-      names = "--set",
-      paramLabel = "KEY=VALUE",
-      description = "Overrides a key, such as resources.nodes=2; may be given often.")
-  private List<String> overrides = new ArrayList<>();
-
-  @Option(
-      names = "--cluster",
-      paramLabel = "NAME",
-      description =
-          "The cluster profile, configs/clusters/NAME.yaml; the config's, NEXA_CLUSTER's or `default`.")
-  private @Nullable String cluster;
-
-  @Option(names = "--local", description = "Runs on this machine, without Slurm.")
-  private boolean local;
+  ConfigOptions(Subcommand command) {
+    config =
+        command.add(
+            PositionalParamSpec.builder().paramLabel("CONFIG").type(String.class).required(true),
+            "The run's YAML file: here, in the workspace, or in the jar.");
+    overrides =
+        command.add(
+            OptionSpec.builder("--set")
+                .paramLabel("KEY=VALUE")
+                .type(List.class)
+                .auxiliaryTypes(String.class)
+                .initialValue(new ArrayList<>()),
+            "Overrides a key, such as resources.nodes=2; may be given often.");
+    cluster =
+        command.option(
+            "--cluster",
+            "NAME",
+            "The cluster profile, configs/clusters/NAME.yaml; the config's, NEXA_CLUSTER's or `default`.");
+    local = command.flag("--local", "Runs on this machine, without Slurm.");
+  }
 
   Prepared.Request request() {
     return new Prepared.Request(
-        config, overrides, local ? Optional.of("local") : Optional.ofNullable(cluster));
+        config.getValue(),
+        overrides.getValue(),
+        Subcommand.given(local) ? Optional.of("local") : Optional.ofNullable(cluster.getValue()));
   }
 }

@@ -5,35 +5,26 @@ import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.report.EstimateText;
 import java.io.PrintWriter;
-import java.util.concurrent.Callable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm estimate}. */
-@Command(
-    name = "estimate",
-    mixinStandardHelpOptions = true,
-    description = "Says what a run can cost at most, and submits nothing.",
-    footerHeading = "%nExamples:%n",
-    footer = {
-      "  nexa-slurm estimate configs/train/science.yaml",
-      "  nexa-slurm estimate configs/train/science.yaml --set resources.time=2h --json"
-    })
-final class EstimateCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-  @Mixin private ConfigOptions config;
+final class EstimateCommand extends Subcommand {
+  private final ConfigOptions config = new ConfigOptions(this);
+  private final OptionSpec json = flag("--json", "Prints one JSON document.");
 
-  @Option(names = "--json", description = "Prints one JSON document.")
-  private boolean json;
+  EstimateCommand() {
+    super(
+        "estimate",
+        "Says what a run can cost at most, and submits nothing.",
+        "nexa-slurm estimate configs/train/science.yaml",
+        "nexa-slurm estimate configs/train/science.yaml --set resources.time=2h --json");
+  }
 
   @Override
   public Integer call() {
-    Prepared prepared = Prepared.of(RootCommand.of(spec).nexa(), config.request());
-    PrintWriter out = spec.commandLine().getOut();
-    if (json) {
+    Prepared prepared = Prepared.of(nexa(), config.request());
+    PrintWriter out = out();
+    if (given(json)) {
       out.print(Json.pretty(prepared.estimateJson()));
     } else {
       out.print(

@@ -15,7 +15,7 @@ final class Failures implements IExecutionExceptionHandler {
       Exception failure, CommandLine commandLine, ParseResult parsed) {
     PrintWriter err = commandLine.getErr();
     commandLine.getOut().flush();
-    if (RootCommand.of(commandLine.getCommandSpec()).stacktrace) {
+    if (RootCommand.of(commandLine.getCommandSpec()).showsStacktrace()) {
       failure.printStackTrace(err);
     }
     if (failure instanceof NexaException known) {

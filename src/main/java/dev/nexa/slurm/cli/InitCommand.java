@@ -5,26 +5,20 @@ import dev.nexa.slurm.error.ExitCode;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.Callable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Spec;
 
 /** {@code nexa-slurm init}. */
-@Command(
-    name = "init",
-    mixinStandardHelpOptions = true,
-    description =
+final class InitCommand extends Subcommand {
+  InitCommand() {
+    super(
+        "init",
         "Writes a starter workspace: a cluster profile, a price book, a policy and two configs.",
-    footerHeading = "%nExample:%n",
-    footer = "  mkdir science && cd science && nexa-slurm init")
-final class InitCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
+        "mkdir science && cd science && nexa-slurm init");
+  }
 
   @Override
   public Integer call() {
-    List<Path> written = new InitWorkspace(RootCommand.of(spec).nexa()).init();
-    PrintWriter out = spec.commandLine().getOut();
+    List<Path> written = new InitWorkspace(nexa()).init();
+    PrintWriter out = out();
     written.forEach(file -> out.println("wrote " + file.normalize()));
     out.println(
         written.isEmpty()

@@ -7,49 +7,37 @@ import dev.nexa.slurm.error.ExitCode;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** {@code nexa-slurm logs}. */
-@Command(
-    name = "logs",
-    mixinStandardHelpOptions = true,
-    description = "Prints what a task printed.",
-    footerHeading = "%nExamples:%n",
-    footer = {
-      "  nexa-slurm logs latest",
-      "  nexa-slurm logs -f --task 3 train_20251101_143200",
-      "  nexa-slurm logs 12345_7"
-    })
-final class LogsCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
+final class LogsCommand extends Subcommand {
+  private final PositionalParamSpec reference =
+      add(
+          PositionalParamSpec.builder().paramLabel("RUN").type(String.class).defaultValue("latest"),
+          "A run id, `latest`, a job id or 12345_7; the latest run if not given.");
+  private final OptionSpec task =
+      add(
+          OptionSpec.builder("--task").paramLabel("N").type(Integer.class),
+          "The task; 0 if not given.");
+  private final OptionSpec follow = flag("-f, --follow", "Goes on until the run has ended.");
 
-  @Parameters(
-      paramLabel = "RUN",
-      defaultValue = "latest",
-      description = "A run id, `latest`, a job id or 12345_7; the latest run if not given.")
-  private String reference = "latest";
-
-  @Option(names = "--task", paramLabel = "N", description = "The task; 0 if not given.")
-  private @Nullable Integer task;
-
-  @Option(
-      names = {"-f", "--follow"},
-      description = "Goes on until the run has ended.")
-  private boolean follow;
+  LogsCommand() {
+    super(
+        "logs",
+        "Prints what a task printed.",
+        "nexa-slurm logs latest",
+        "nexa-slurm logs -f --task 3 train_20251101_143200",
+        "nexa-slurm logs 12345_7");
+  }
 
   @Override
   public Integer call() {
-    Nexa nexa = RootCommand.of(spec).nexa();
-    RunLookup.Found found = new RunLookup(nexa.workspace()).find(reference);
-    int index = task != null ? task : found.task().orElse(0);
-    new FollowLogs(nexa)
-        .copy(found.run(), index, follow, new WriterStream(spec.commandLine().getOut()));
+    Nexa nexa = nexa();
+    RunLookup.Found found = new RunLookup(nexa.workspace()).find(reference.getValue());
+    Integer asked = task.getValue();
+    int index = asked != null ? asked : found.task().orElse(0);
+    new FollowLogs(nexa).copy(found.run(), index, given(follow), new WriterStream(out()));
     return ExitCode.OK.status();
   }
 

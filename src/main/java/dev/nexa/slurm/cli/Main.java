@@ -10,6 +10,8 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
+    // Types that no option of ours has, and that picocli would load.
+    System.setProperty("picocli.converters.excludes", "java.sql.*,java.time.*");
     PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
     PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
     int status = run(args, System.getenv(), out, err);

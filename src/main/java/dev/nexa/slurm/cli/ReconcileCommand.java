@@ -11,50 +11,34 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm reconcile}. */
-@Command(
-    name = "reconcile",
-    mixinStandardHelpOptions = true,
-    description =
+final class ReconcileCommand extends Subcommand {
+  private final OptionSpec watch =
+      option("--watch", "TIME", "Goes on for ever, with this pause: 60s, 5m.");
+  private final OptionSpec quiet =
+      flag("--quiet", "Prints nothing when nothing changed and there is no problem.");
+  private final OptionSpec json = flag("--json", "Prints one JSON document for each pass.");
+
+  ReconcileCommand() {
+    super(
+        "reconcile",
         "Turns finished jobs into manifests and cost files, and heals submissions that went wrong.",
-    footerHeading = "%nExamples:%n",
-    footer = {
-      "  nexa-slurm reconcile",
-      "  nexa-slurm reconcile --watch 60s",
-      "  */5 * * * * cd /path/to/workspace && /path/to/nexa-slurm reconcile --quiet"
-    })
-final class ReconcileCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-
-  @Option(
-      names = "--watch",
-      paramLabel = "TIME",
-      description = "Goes on for ever, with this pause: 60s, 5m.")
-  private @Nullable String watch;
-
-  @Option(
-      names = "--quiet",
-      description = "Prints nothing when nothing changed and there is no problem.")
-  private boolean quiet;
-
-  @Option(names = "--json", description = "Prints one JSON document for each pass.")
-  private boolean json;
+        "nexa-slurm reconcile",
+        "nexa-slurm reconcile --watch 60s",
+        "*/5 * * * * cd /path/to/workspace && /path/to/nexa-slurm reconcile --quiet");
+  }
 
   @Override
   public Integer call() throws InterruptedException {
-    Nexa nexa = RootCommand.of(spec).nexa();
-    if (watch == null) {
+    Nexa nexa = nexa();
+    String every = watch.getValue();
+    if (every == null) {
       tell(new ReconcileRuns(nexa).reconcile());
       return ExitCode.OK.status();
     }
-    Duration pause = pause(watch);
+    Duration pause = pause(every);
     while (true) {
       watchOnce(nexa);
       Thread.sleep(pause.toMillis());
@@ -69,9 +53,7 @@ final class ReconcileCommand implements Callable<Integer> {
       if (outage.exitCode() != ExitCode.SCHEDULER) {
         throw outage;
       }
-      spec.commandLine()
-          .getErr()
-          .println(Instant.now().truncatedTo(ChronoUnit.SECONDS) + " " + outage.getMessage());
+      err().println(Instant.now().truncatedTo(ChronoUnit.SECONDS) + " " + outage.getMessage());
     }
   }
 
@@ -88,11 +70,11 @@ final class ReconcileCommand implements Callable<Integer> {
   }
 
   private void tell(Pass pass) {
-    PrintWriter out = spec.commandLine().getOut();
-    pass.problems().forEach(problem -> spec.commandLine().getErr().println(problem));
-    if (json) {
+    PrintWriter out = out();
+    pass.problems().forEach(problem -> err().println(problem));
+    if (given(json)) {
       out.print(Json.pretty(pass.toJson()));
-    } else if (!quiet || pass.runsChanged() > 0) {
+    } else if (!given(quiet) || pass.runsChanged() > 0) {
       out.println(
           pass.runsRead()
               + " unfinished runs, "

@@ -11,37 +11,27 @@ import dev.nexa.slurm.plan.RunnerFile;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm render}. */
-@Command(
-    name = "render",
-    mixinStandardHelpOptions = true,
-    description = "Prints the job script: the very bytes that submit would send.",
-    footerHeading = "%nExamples:%n",
-    footer = {
-      "  nexa-slurm render configs/train/science.yaml > job.sbatch",
-      "  nexa-slurm submit configs/train/science.yaml --dry-run    (the same, and sbatch's arguments)"
-    })
-final class RenderCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-  @Mixin private ConfigOptions config;
+final class RenderCommand extends Subcommand {
+  private final ConfigOptions config = new ConfigOptions(this);
+  private final OptionSpec json =
+      flag("--json", "Prints one JSON document, with sbatch's arguments and the files beside it.");
 
-  @Option(
-      names = "--json",
-      description = "Prints one JSON document, with sbatch's arguments and the files beside it.")
-  private boolean json;
+  RenderCommand() {
+    super(
+        "render",
+        "Prints the job script: the very bytes that submit would send.",
+        "nexa-slurm render configs/train/science.yaml > job.sbatch",
+        "nexa-slurm submit configs/train/science.yaml --dry-run    (the same, and sbatch's arguments)");
+  }
 
   @Override
   public Integer call() {
-    Nexa nexa = RootCommand.of(spec).nexa();
-    PrintWriter out = spec.commandLine().getOut();
-    if (json) {
+    Nexa nexa = nexa();
+    PrintWriter out = out();
+    if (given(json)) {
       return print(nexa, config.request(), true, out);
     }
     out.print(new RenderRun(nexa).render(config.request()).script().text());

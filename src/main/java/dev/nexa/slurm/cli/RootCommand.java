@@ -3,51 +3,56 @@ package dev.nexa.slurm.cli;
 import dev.nexa.slurm.app.Nexa;
 import java.nio.file.Path;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
-import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
-import picocli.CommandLine.Spec;
 
 /** {@code nexa-slurm} itself: the options that every command has. */
-@Command(
-    name = "nexa-slurm",
-    mixinStandardHelpOptions = true,
-    versionProvider = VersionText.class,
-    description =
-        "Says what a Slurm job will cost, submits it exactly once, and proves what it did cost.",
-    synopsisSubcommandLabel = "COMMAND",
-    footerHeading = "%nExit status:%n",
-    footer = {
-      "  0 done; 1 a defect or an I/O failure; 2 the command line or a config is wrong;",
-      "  3 needs an approval; 4 the scheduler refused or can't be reached; 5 --wait: the run failed;",
-      "  130 Ctrl-C while waiting: the job goes on.",
-      "",
-      "Start with:  nexa-slurm submit configs/data/quickstart.yaml --local --wait"
-    })
 final class RootCommand implements Runnable {
   private final Map<String, String> environment;
+  private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
 
-  @Spec private CommandSpec spec;
+  private final OptionSpec workspace =
+      OptionSpec.builder("--workspace")
+          .paramLabel("DIR")
+          .type(Path.class)
+          .scopeType(ScopeType.INHERIT)
+          .description(
+              "Where runs are kept and configs are looked up first; NEXA_WORKSPACE, or here.")
+          .build();
 
-  @Option(
-      names = "--workspace",
-      paramLabel = "DIR",
-      scope = ScopeType.INHERIT,
-      description = "Where runs are kept and configs are looked up first; NEXA_WORKSPACE, or here.")
-  private @Nullable Path workspace;
-
-  @Option(
-      names = "--stacktrace",
-      scope = ScopeType.INHERIT,
-      description = "Shows where in the program an error came from.")
-  boolean stacktrace;
+  private final OptionSpec stacktrace =
+      OptionSpec.builder("--stacktrace")
+          .type(boolean.class)
+          .initialValue(false)
+          .scopeType(ScopeType.INHERIT)
+          .description("Shows where in the program an error came from.")
+          .build();
 
   RootCommand(Map<String, String> environment) {
     this.environment = environment;
+    spec.name("nexa-slurm")
+        .versionProvider(new VersionText())
+        .addOption(Subcommand.help())
+        .addOption(Subcommand.version())
+        .addOption(workspace)
+        .addOption(stacktrace);
+    spec.usageMessage()
+        .description(
+            "Says what a Slurm job will cost, submits it exactly once, and proves what it did cost.")
+        .synopsisSubcommandLabel("COMMAND")
+        .footerHeading("%nExit status:%n")
+        .footer(
+            "  0 done; 1 a defect or an I/O failure; 2 the command line or a config is wrong;",
+            "  3 needs an approval; 4 the scheduler refused or can't be reached; 5 --wait: the run failed;",
+            "  130 Ctrl-C while waiting: the job goes on.",
+            "",
+            "Start with:  nexa-slurm submit configs/data/quickstart.yaml --local --wait");
+  }
+
+  CommandSpec spec() {
+    return spec;
   }
 
   @Override
@@ -57,14 +62,18 @@ final class RootCommand implements Runnable {
 
   /** What the use cases share, for the workspace that was named. */
   Nexa nexa() {
+    Path named = workspace.getValue();
     String variable = environment.getOrDefault("NEXA_WORKSPACE", "");
-    Path root = workspace != null ? workspace : Path.of(variable.isEmpty() ? "." : variable);
+    Path root = named != null ? named : Path.of(variable.isEmpty() ? "." : variable);
     return new Nexa(root, environment);
+  }
+
+  boolean showsStacktrace() {
+    return stacktrace.<Boolean>getValue();
   }
 
   /** The root of a subcommand's command line. */
   static RootCommand of(CommandSpec spec) {
-    CommandLine root = spec.root().commandLine();
-    return root.getCommand();
+    return (RootCommand) spec.root().userObject();
   }
 }

@@ -12,46 +12,42 @@ import dev.nexa.slurm.report.StatusText;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Callable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** {@code nexa-slurm status}. */
-@Command(
-    name = "status",
-    mixinStandardHelpOptions = true,
-    description = "Shows what the unfinished runs, or the named ones, are doing. Changes nothing.",
-    footerHeading = "%nExamples:%n",
-    footer = {
-      "  nexa-slurm status",
-      "  nexa-slurm status latest",
-      "  nexa-slurm status train_20251101_143200 --json"
-    })
-final class StatusCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
+final class StatusCommand extends Subcommand {
+  private final PositionalParamSpec references =
+      add(
+          PositionalParamSpec.builder()
+              .paramLabel("RUN")
+              .arity("0..*")
+              .type(List.class)
+              .auxiliaryTypes(String.class)
+              .initialValue(new ArrayList<>()),
+          "A run id, `latest`, a job id or 12345_7.");
+  private final OptionSpec json = flag("--json", "Prints one JSON document.");
 
-  @Parameters(
-      paramLabel = "RUN",
-      arity = "0..*",
-      description = "A run id, `latest`, a job id or 12345_7.")
-  private List<String> references = new ArrayList<>();
-
-  @Option(names = "--json", description = "Prints one JSON document.")
-  private boolean json;
+  StatusCommand() {
+    super(
+        "status",
+        "Shows what the unfinished runs, or the named ones, are doing. Changes nothing.",
+        "nexa-slurm status",
+        "nexa-slurm status latest",
+        "nexa-slurm status train_20251101_143200 --json");
+  }
 
   @Override
   public Integer call() {
-    Nexa nexa = RootCommand.of(spec).nexa();
-    PrintWriter out = spec.commandLine().getOut();
+    Nexa nexa = nexa();
+    PrintWriter out = out();
+    List<String> references = this.references.getValue();
     List<RunId> ids = new ArrayList<>();
     RunLookup lookup = new RunLookup(nexa.workspace());
     references.forEach(reference -> ids.add(lookup.find(reference).run().id()));
     List<RunRow> rows =
         new ShowStatus(nexa).rows(references.isEmpty() ? nexa.workspace().openRuns() : ids);
-    if (json) {
+    if (given(json)) {
       List<JsonObject> runs = rows.stream().map(RunRow::toJson).toList();
       out.print(Json.pretty(new JsonObject().with("schema_version", 1).with("runs", runs)));
     } else {

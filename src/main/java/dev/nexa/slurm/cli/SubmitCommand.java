@@ -9,60 +9,45 @@ import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import java.io.PrintWriter;
-import java.util.concurrent.Callable;
-import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm submit}. */
-@Command(
-    name = "submit",
-    mixinStandardHelpOptions = true,
-    description = "Says what a run can cost, and submits it exactly once.",
-    footerHeading = "%nExamples:%n",
-    footer = {
-      "  nexa-slurm submit configs/train/science.yaml",
-      "  nexa-slurm submit configs/train/science.yaml --set resources.nodes=2 --dry-run",
-      "  nexa-slurm submit configs/data/quickstart.yaml --local --wait"
-    })
-final class SubmitCommand implements Callable<Integer> {
-  @Spec private CommandSpec spec;
-  @Mixin private ConfigOptions config;
+final class SubmitCommand extends Subcommand {
+  private final ConfigOptions config = new ConfigOptions(this);
+  private final OptionSpec dryRun =
+      flag("--dry-run", "Prints the script and sbatch's arguments, and submits nothing.");
+  private final OptionSpec wait =
+      flag("--wait", "Waits until the run has ended; exit status 5 if it did not end well.");
+  private final OptionSpec json = flag("--json", "Prints one JSON document.");
 
-  @Option(
-      names = "--dry-run",
-      description = "Prints the script and sbatch's arguments, and submits nothing.")
-  private boolean dryRun;
-
-  @Option(
-      names = "--wait",
-      description = "Waits until the run has ended; exit status 5 if it did not end well.")
-  private boolean wait;
-
-  @Option(names = "--json", description = "Prints one JSON document.")
-  private boolean json;
+  SubmitCommand() {
+    super(
+        "submit",
+        "Says what a run can cost, and submits it exactly once.",
+        "nexa-slurm submit configs/train/science.yaml",
+        "nexa-slurm submit configs/train/science.yaml --set resources.nodes=2 --dry-run",
+        "nexa-slurm submit configs/data/quickstart.yaml --local --wait");
+  }
 
   @Override
   public Integer call() {
-    Nexa nexa = RootCommand.of(spec).nexa();
-    PrintWriter out = spec.commandLine().getOut();
-    if (dryRun) {
-      return RenderCommand.print(nexa, config.request(), json, out);
+    Nexa nexa = nexa();
+    PrintWriter out = out();
+    if (given(dryRun)) {
+      return RenderCommand.print(nexa, config.request(), given(json), out);
     }
     Submitted submitted = new SubmitRun(nexa).submit(config.request());
-    if (json && !wait) {
+    if (given(json) && !given(wait)) {
       out.print(Json.pretty(submitted.json()));
     } else {
-      tell(submitted, json ? spec.commandLine().getErr() : out);
+      tell(submitted, given(json) ? err() : out);
     }
     boolean refused = submitted.answer() instanceof SubmitAnswer.Refused;
     boolean unknown = submitted.answer() instanceof SubmitAnswer.Unknown;
-    if (refused || (unknown && !wait)) {
+    if (refused || (unknown && !given(wait))) {
       return ExitCode.SCHEDULER.status();
     }
-    return wait ? await(nexa, submitted, out) : ExitCode.OK.status();
+    return given(wait) ? await(nexa, submitted, out) : ExitCode.OK.status();
   }
 
   private static void tell(Submitted submitted, PrintWriter out) {
@@ -85,7 +70,7 @@ final class SubmitCommand implements Callable<Integer> {
   }
 
   private Integer await(Nexa nexa, Submitted submitted, PrintWriter out) {
-    PrintWriter err = spec.commandLine().getErr();
+    PrintWriter err = err();
     out.flush();
     Thread goesOn =
         new Thread(
@@ -94,7 +79,7 @@ final class SubmitCommand implements Callable<Integer> {
     Runtime.getRuntime().addShutdownHook(goesOn);
     JsonObject manifest = new AwaitRun(nexa).await(submitted.run(), err::println);
     Runtime.getRuntime().removeShutdownHook(goesOn);
-    if (json) {
+    if (given(json)) {
       JsonObject document = submitted.json();
       out.print(
           Json.pretty(

@@ -114,7 +114,7 @@ final class Checker {
     }
     try {
       Object value = type.parse().apply(scalar.text());
-      return Optional.of(type.equals(ValueType.PATH) ? expansion.expand((String) value) : value);
+      return Optional.of(type.isPath() ? expansion.expand((String) value) : value);
     } catch (IllegalArgumentException wrong) {
       return problem(node, path, String.valueOf(wrong.getMessage()));
     }

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.files;
 
-import java.io.StringWriter;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -9,13 +8,11 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
-import tools.jackson.core.JsonGenerator;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
-import tools.jackson.core.ObjectWriteContext;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.io.JsonStringEncoder;
 import tools.jackson.core.json.JsonFactory;
-import tools.jackson.core.json.JsonWriteFeature;
 
 /**
  * JSON text to and from plain values: {@link JsonObject}, List, String, BigDecimal or integers,
@@ -24,10 +21,7 @@ import tools.jackson.core.json.JsonWriteFeature;
  */
 public final class Json {
   private static final JsonFactory FACTORY =
-      JsonFactory.builder()
-          .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-          .disable(JsonWriteFeature.ESCAPE_FORWARD_SLASHES)
-          .build();
+      JsonFactory.builder().enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).build();
 
   private static final int MAX_SCALE = 1000;
 
@@ -35,16 +29,14 @@ public final class Json {
 
   /** One line, no spaces: what digests are taken of. */
   public static String compact(@Nullable Object value) {
-    StringWriter text = new StringWriter();
-    try (JsonGenerator generator = FACTORY.createGenerator(ObjectWriteContext.empty(), text)) {
-      write(generator, value);
-    }
+    StringBuilder text = new StringBuilder(512);
+    write(text, value);
     return text.toString();
   }
 
   /** Indented by two, with a newline at the end: what people read. */
   public static String pretty(@Nullable Object value) {
-    StringBuilder text = new StringBuilder(512);
+    StringBuilder text = new StringBuilder(2048);
     pretty(text, value, "\n");
     return text.append('\n').toString();
   }
@@ -55,55 +47,67 @@ public final class Json {
     if (value instanceof JsonObject object && !object.isEmpty()) {
       text.append('{');
       for (Map.Entry<String, @Nullable Object> member : object.members().entrySet()) {
-        text.append(separator).append(compact(member.getKey())).append(": ");
-        pretty(text, member.getValue(), inner);
+        string(text.append(separator), member.getKey());
+        pretty(text.append(": "), member.getValue(), inner);
         separator = "," + inner;
       }
       text.append(newline).append('}');
-    } else if (value instanceof List<?> list && list.stream().anyMatch(Json::isContainer)) {
+    } else if (value instanceof List<?> list && holdsContainer(list)) {
       text.append('[');
       for (Object element : list) {
-        text.append(separator);
-        pretty(text, element, inner);
+        pretty(text.append(separator), element, inner);
         separator = "," + inner;
       }
       text.append(newline).append(']');
     } else {
-      text.append(compact(value));
+      write(text, value);
     }
   }
 
-  private static boolean isContainer(@Nullable Object value) {
-    return value instanceof JsonObject || value instanceof List;
+  private static boolean holdsContainer(List<?> list) {
+    for (Object element : list) {
+      if (element instanceof JsonObject || element instanceof List) {
+        return true;
+      }
+    }
+    return false;
   }
 
-  private static void write(JsonGenerator generator, @Nullable Object value) {
+  private static void write(StringBuilder text, @Nullable Object value) {
+    String separator = "";
     if (value instanceof JsonObject object) {
-      generator.writeStartObject();
+      text.append('{');
       for (Map.Entry<String, @Nullable Object> member : object.members().entrySet()) {
-        generator.writeName(member.getKey());
-        write(generator, member.getValue());
+        string(text.append(separator), member.getKey());
+        write(text.append(':'), member.getValue());
+        separator = ",";
       }
-      generator.writeEndObject();
+      text.append('}');
     } else if (value instanceof List<?> list) {
-      generator.writeStartArray();
+      text.append('[');
       for (Object element : list) {
-        write(generator, element);
+        write(text.append(separator), element);
+        separator = ",";
       }
-      generator.writeEndArray();
-    } else if (value == null) {
-      generator.writeNull();
-    } else if (value instanceof Boolean flag) {
-      generator.writeBoolean(flag);
+      text.append(']');
     } else if (value instanceof BigDecimal decimal) {
-      generator.writeNumber(decimal.toPlainString());
-    } else if (value instanceof Long || value instanceof Integer) {
-      generator.writeNumber(((Number) value).longValue());
+      text.append(decimal.toPlainString());
+    } else if (value == null
+        || value instanceof Boolean
+        || value instanceof Long
+        || value instanceof Integer) {
+      text.append(value);
     } else if (value instanceof String || value instanceof Instant || value instanceof Enum) {
-      generator.writeString(value.toString());
+      string(text, value.toString());
     } else {
       throw new IllegalArgumentException("not a JSON value: " + value.getClass());
     }
+  }
+
+  private static void string(StringBuilder text, String value) {
+    text.append('"');
+    JsonStringEncoder.getInstance().quoteAsString(value, text);
+    text.append('"');
   }
 
   /**

@@ -7,13 +7,22 @@ import java.util.HexFormat;
 
 /** SHA-256 as 64 lower-case hex digits. */
 public final class Sha256 {
+  /** One for all: from the sixteenth on, making one generates a class. */
+  private static final MessageDigest DIGEST = sha256();
+
   private Sha256() {}
 
-  public static String of(byte[] bytes) {
+  private static MessageDigest sha256() {
     try {
-      return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes));
+      return MessageDigest.getInstance("SHA-256");
     } catch (NoSuchAlgorithmException impossible) {
       throw new IllegalStateException("Java guarantees SHA-256", impossible);
+    }
+  }
+
+  public static String of(byte[] bytes) {
+    synchronized (DIGEST) {
+      return HexFormat.of().formatHex(DIGEST.digest(bytes));
     }
   }
 

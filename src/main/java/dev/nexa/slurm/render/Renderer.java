@@ -10,6 +10,7 @@ import freemarker.cache.ConditionalTemplateConfigurationFactory;
 import freemarker.cache.FileNameGlobMatcher;
 import freemarker.core.TemplateClassResolver;
 import freemarker.core.TemplateConfiguration;
+import freemarker.log.Logger;
 import freemarker.template.Configuration;
 import freemarker.template.SimpleObjectWrapper;
 import freemarker.template.TemplateException;
@@ -20,6 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
 
 /** Renders a plan as an sbatch script. */
 public final class Renderer {
@@ -29,6 +33,42 @@ public final class Renderer {
   public Renderer(ConfigSource source) {
     this.templates = new TemplateSource(source);
     this.freemarker = configuration(templates);
+  }
+
+  /**
+   * A renderer that gets ready beside what its caller does next: FreeMarker takes as long to load
+   * as reading the configs does.
+   */
+  public static Supplier<Renderer> inBackground(ConfigSource source) {
+    FutureTask<Renderer> task =
+        new FutureTask<>(
+            () -> {
+              Renderer renderer = new Renderer(source);
+              renderer.load(Launch.TASK);
+              return renderer;
+            });
+    Thread thread = new Thread(task, "renderer");
+    thread.setDaemon(true);
+    thread.start();
+    return () -> {
+      try {
+        return task.get();
+      } catch (ExecutionException | InterruptedException failed) {
+        return new Renderer(source);
+      }
+    };
+  }
+
+  /**
+   * Parses the likely template, which stays in FreeMarker's cache; what is wrong with it is told by
+   * {@link #render}.
+   */
+  private void load(String template) {
+    try {
+      freemarker.getTemplate(template);
+    } catch (IOException | NexaException tooEarlyToTell) {
+      // Rendering it tells.
+    }
   }
 
   /** The script and its files. */
@@ -67,6 +107,7 @@ public final class Renderer {
 
   /** Everything that could evaluate data, format by locale or skip quoting is off. */
   private static Configuration configuration(TemplateSource templates) {
+    logNothing();
     Configuration configuration = new Configuration(Configuration.VERSION_2_3_34);
     configuration.setTemplateLoader(templates);
     configuration.setTemplateUpdateDelayMilliseconds(Long.MAX_VALUE);
@@ -89,6 +130,16 @@ public final class Renderer {
     configuration.setLogTemplateExceptions(false);
     configuration.setWhitespaceStripping(true);
     return configuration;
+  }
+
+  /** FreeMarker also throws whatever it logs, and java.util.logging takes 8 ms to start. */
+  @SuppressWarnings("deprecation") // What replaces it is a system property.
+  private static void logNothing() {
+    try {
+      Logger.selectLoggerLibrary(Logger.LIBRARY_NONE);
+    } catch (ClassNotFoundException impossible) {
+      throw new IllegalStateException("a logger that does nothing is always there", impossible);
+    }
   }
 
   private static ConditionalTemplateConfigurationFactory directives() {
