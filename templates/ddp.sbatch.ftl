@@ -61,7 +61,7 @@ nexa_main() {
   nexa_preamble "$@"
   nexa_claim
   nexa_watch
-<#if requeues gt 0>
+<#if requeues gt 0 && scheduler == "slurm">
   nexa_limit_requeues
 </#if>
   nexa_software

@@ -30,18 +30,36 @@ nexa_preamble() {
 <#list env as variable>
   export [=variable.name]=[=variable.value]
 </#list>
+<#if env_file??>
+  nexa_secrets [=env_file]
+</#if>
 }
+<#if env_file??>
 
-# A task belongs to the job that claims it first. A requeue keeps the job id and passes; a duplicate ends here.
+# Secrets stand in no script, argument or log: the job reads them from a file that only its owner may read.
+nexa_secrets() {
+  if [[ $(stat -L -c %a -- "$1") != 600 ]]; then
+    echo "nexa-slurm: $1: expected a file of mode 600; chmod 600 it" >&2
+    return 1
+  fi
+  set -a
+  # shellcheck disable=SC1090
+  source "$1"
+  set +a
+}
+</#if>
+
+# A task belongs to the job that claims it first. A requeue keeps the job id and passes; a duplicate ends here, and so
+# does a job that turns up after its submission was closed and made again: there is no claims/ then.
 nexa_claim() {
   [[ -n $NEXA_SUBMISSION ]] || return 0
   local claim=$NEXA_SUBMISSION/claims/$NEXA_TASK
   if ! ln -s "$SLURM_JOB_ID" "$claim" 2>/dev/null && [[ $(readlink "$claim") != "$SLURM_JOB_ID" ]]; then
-    echo "nexa-slurm: task $NEXA_TASK belongs to job $(readlink "$claim"); this duplicate ends" >&2
+    echo "nexa-slurm: task $NEXA_TASK belongs to another job ($(readlink "$claim" || echo "submitted again")); this one ends" >&2
     exit 0
   fi
 }
-<#if requeues gt 0>
+<#if requeues gt 0 && scheduler == "slurm">
 
 # The last allowed attempt forbids another: each one costs what the estimate counted.
 nexa_limit_requeues() {

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
@@ -46,7 +48,12 @@ public final class AwaitRun {
   /** An outage is told and waited out: the job goes on without us. */
   private static void pass(ReconcileRuns reconcile, RunFolder run, Consumer<String> progress) {
     try {
-      reconcile.reconcile(List.of(run.id())).problems().forEach(progress);
+      ReconcileRuns.Pass pass = reconcile.reconcile(List.of(run.id()));
+      if (!pass.broken().isEmpty()) {
+        throw new NexaException(
+            ExitCode.DEFECT, String.join("\n", pass.problems()), "see docs/operations.md");
+      }
+      pass.problems().forEach(progress);
     } catch (SchedulerUnavailable outage) {
       progress.accept(String.valueOf(outage.getMessage()));
     }

@@ -13,6 +13,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -90,7 +91,8 @@ public final class FollowLogs {
     }
     lastAsked = now;
     return new ShowStatus(nexa)
-        .rows(List.of(run.id())).stream().allMatch(row -> !row.status().equals("running"));
+        .rows(List.of(run.id()), new ArrayList<>()).stream()
+            .allMatch(row -> !row.status().equals("running"));
   }
 
   private static void pause() {

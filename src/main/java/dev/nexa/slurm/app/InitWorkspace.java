@@ -12,13 +12,19 @@ import java.util.List;
 public final class InitWorkspace {
   private static final List<String> STARTER =
       List.of(
+          "configs/clusters/cpu.yaml",
           "configs/clusters/default.yaml",
+          "configs/clusters/local.yaml",
           "configs/prices/default.yaml",
           "configs/policy.yaml",
           "configs/data/quickstart.yaml",
           "configs/data/quickstart/Records.java",
           "configs/train/science.yaml",
-          "configs/train/science/train.py");
+          "configs/train/science/train.py",
+          "docs/schemas/cluster.schema.json",
+          "docs/schemas/policy.schema.json",
+          "docs/schemas/prices.schema.json",
+          "docs/schemas/run.schema.json");
 
   private final Nexa nexa;
 

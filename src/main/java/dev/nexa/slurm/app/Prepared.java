@@ -12,6 +12,7 @@ import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.Planner;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -49,6 +50,22 @@ public record Prepared(Plan plan, Launch launch, Estimate estimate, Policy polic
     Optional<String> environment =
         Optional.ofNullable(nexa.environment().get("NEXA_CLUSTER")).filter(name -> !name.isEmpty());
     return request.cluster().or(config::cluster).or(() -> environment).orElse("default");
+  }
+
+  /** The workspace's own files that this run is made from where the jar has its own too. */
+  public List<String> ownFiles(Nexa nexa) {
+    List<String> own = new ArrayList<>();
+    for (String path :
+        List.of(
+            "templates/" + launch.template(),
+            "configs/clusters/" + plan.cluster() + ".yaml",
+            "configs/prices/" + estimate.rates().book() + ".yaml",
+            "configs/policy.yaml")) {
+      if (nexa.source().isOwn(path)) {
+        own.add(path);
+      }
+    }
+    return own;
   }
 
   public boolean needsApproval() {

@@ -6,17 +6,16 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
-import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.reconcile.Evidence;
 import dev.nexa.slurm.reconcile.RunPass;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
 
 /** {@code reconcile}: one pass over every unfinished run, with one question to each scheduler. */
 public final class ReconcileRuns {
@@ -30,8 +29,10 @@ public final class ReconcileRuns {
    * What a pass did.
    *
    * @param problems what somebody should look at
+   * @param broken runs that could not be worked on: the next pass will fare no better
    */
-  public record Pass(int runsRead, int runsChanged, int rowsRead, List<String> problems) {
+  public record Pass(
+      int runsRead, int runsChanged, int rowsRead, List<String> problems, Set<RunId> broken) {
     public JsonObject toJson() {
       return new JsonObject()
           .with("schema_version", 1)
@@ -50,50 +51,43 @@ public final class ReconcileRuns {
 
   /** These runs; a scheduler that can't be asked ends the pass and changes nothing of its runs. */
   public Pass reconcile(List<RunId> ids) {
-    Workspace workspace = nexa.workspace();
-    List<String> problems = new ArrayList<>();
-    Map<String, Map<RunId, RunState>> byScheduler = new TreeMap<>();
-    for (RunId id : ids) {
-      read(workspace.run(id), byScheduler, problems);
-    }
-    if (byScheduler.isEmpty()) {
-      return new Pass(ids.size(), 0, 0, problems);
+    RunsByScheduler runs = RunsByScheduler.of(nexa.workspace(), ids);
+    List<String> problems = new ArrayList<>(runs.problems().values());
+    Set<RunId> broken = new HashSet<>(runs.problems().keySet());
+    if (runs.groups().isEmpty()) {
+      return new Pass(ids.size(), 0, 0, problems, broken);
     }
     Policy policy = nexa.configs().policy();
     int changed = 0;
     int rows = 0;
-    for (Map.Entry<String, Map<RunId, RunState>> group : byScheduler.entrySet()) {
+    for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
       Scheduler scheduler = nexa.scheduler(group.getKey());
       Evidence evidence = Evidence.gather(scheduler, group.getValue().values());
       rows += evidence.rowsRead();
-      RunPass pass = new RunPass(workspace, scheduler, policy, nexa.passing());
+      RunPass pass = new RunPass(nexa.workspace(), scheduler, policy, nexa.passing());
       for (Map.Entry<RunId, RunState> run : group.getValue().entrySet()) {
-        try {
-          RunFolder folder = workspace.run(run.getKey());
-          changed += pass.reconcile(folder, run.getValue(), evidence, problems) ? 1 : 0;
-        } catch (SchedulerUnavailable outage) {
-          throw outage;
-        } catch (NexaException | UncheckedIOException | IllegalArgumentException broken) {
-          // Waiting for this one run must not go on for ever; of many, the others go on.
-          if (ids.size() == 1) {
-            throw broken;
-          }
-          problems.add(run.getKey() + ": " + broken.getMessage());
-        }
+        changed += reconcile(pass, run, evidence, problems, broken) ? 1 : 0;
       }
     }
-    return new Pass(ids.size(), changed, rows, problems);
+    return new Pass(ids.size(), changed, rows, problems, broken);
   }
 
-  /** One run that can't be read is a problem of its own, and no reason to leave the others. */
-  private static void read(
-      RunFolder run, Map<String, Map<RunId, RunState>> byScheduler, List<String> problems) {
+  /** One run; what is broken about it is a problem, and no reason to leave the others. */
+  private boolean reconcile(
+      RunPass pass,
+      Map.Entry<RunId, RunState> run,
+      Evidence evidence,
+      List<String> problems,
+      Set<RunId> broken) {
     try {
-      RunState state = RunState.of(run.journal().read());
-      String scheduler = RunLookup.scheduler(run);
-      byScheduler.computeIfAbsent(scheduler, name -> new LinkedHashMap<>()).put(run.id(), state);
-    } catch (NexaException | UncheckedIOException | IllegalArgumentException unreadable) {
-      problems.add(run.id() + ": " + unreadable.getMessage());
+      RunFolder folder = nexa.workspace().run(run.getKey());
+      return pass.reconcile(folder, run.getValue(), evidence, problems);
+    } catch (SchedulerUnavailable outage) {
+      throw outage;
+    } catch (NexaException | UncheckedIOException | IllegalArgumentException failed) {
+      problems.add(run.getKey() + ": " + failed.getMessage());
+      broken.add(run.getKey());
+      return false;
     }
   }
 }

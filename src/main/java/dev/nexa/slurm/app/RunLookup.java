@@ -10,6 +10,7 @@ import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Workspace;
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -62,20 +63,34 @@ public final class RunLookup {
     return new Found(run, OptionalInt.empty());
   }
 
+  /** Slurm's ids and the local scheduler's are not told apart, and Slurm's may begin again. */
   private RunFolder byJob(long jobId) {
+    List<RunFolder> runs = new ArrayList<>();
     for (RunId id : workspace.allRuns()) {
-      RunFolder run = workspace.run(id);
-      boolean has =
-          RunState.of(run.journal().read()).submissions().stream()
-              .anyMatch(submission -> submission.jobId().equals(Optional.of(jobId)));
-      if (has) {
-        return run;
+      if (made(workspace.run(id), jobId)) {
+        runs.add(workspace.run(id));
       }
     }
+    if (runs.size() == 1) {
+      return runs.get(0);
+    }
+    List<String> ids = runs.stream().map(run -> run.id().value()).toList();
     throw new NexaException(
         ExitCode.USAGE,
-        "no run here made job " + jobId,
-        "`nexa-slurm runs list` shows the runs and their jobs");
+        runs.isEmpty()
+            ? "no run here made job " + jobId
+            : "job " + jobId + " is of several runs: " + String.join(", ", ids),
+        "name the run; `nexa-slurm runs list` shows them, `nexa-slurm runs show RUN` its jobs");
+  }
+
+  private static boolean made(RunFolder run, long jobId) {
+    try {
+      return RunState.of(run.journal().read()).submissions().stream()
+          .anyMatch(submission -> submission.jobId().equals(Optional.of(jobId)));
+    } catch (NexaException unreadable) {
+      // A damaged journal is reconcile's to tell; it must not hide the others.
+      return false;
+    }
   }
 
   /** Which scheduler has the run's jobs; one that died before it was planned has none to ask. */

@@ -12,12 +12,11 @@ import dev.nexa.slurm.report.RunRow;
 import dev.nexa.slurm.scheduler.QueueEntry;
 import java.nio.file.Files;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * {@code status}: what the runs are doing now. Reads only: nothing is written, nothing submitted.
@@ -29,27 +28,29 @@ public final class ShowStatus {
     this.nexa = nexa;
   }
 
-  /** A row for each run, in the order given. */
-  public List<RunRow> rows(List<RunId> ids) {
+  /**
+   * A row for each run, in the order given.
+   *
+   * @param problems told of runs that can't be read
+   */
+  public List<RunRow> rows(List<RunId> ids, List<String> problems) {
     Workspace workspace = nexa.workspace();
-    Map<String, Map<RunId, RunState>> byScheduler = new TreeMap<>();
-    for (RunId id : ids) {
-      RunFolder run = workspace.run(id);
-      if (Files.exists(run.plan()) && Files.exists(run.estimate())) {
-        byScheduler
-            .computeIfAbsent(RunLookup.scheduler(run), name -> new LinkedHashMap<>())
-            .put(id, RunState.of(run.journal().read()));
-      }
-    }
-    Map<RunId, RunRow> rows = new LinkedHashMap<>();
-    byScheduler.forEach(
-        (name, runs) -> {
-          Evidence evidence = Evidence.gather(nexa.scheduler(name), runs.values());
-          runs.forEach((id, state) -> rows.put(id, row(workspace.run(id), state, evidence)));
-        });
-    List<RunRow> ordered = new ArrayList<>();
-    ids.forEach(id -> Optional.ofNullable(rows.get(id)).ifPresent(ordered::add));
-    return ordered;
+    RunsByScheduler runs = RunsByScheduler.of(workspace, ids);
+    problems.addAll(runs.problems().values());
+    Map<RunId, RunRow> rows = new HashMap<>();
+    runs.groups()
+        .forEach(
+            (name, group) -> {
+              Evidence evidence = Evidence.gather(nexa.scheduler(name), group.values());
+              group.forEach(
+                  (id, state) -> {
+                    RunFolder run = workspace.run(id);
+                    if (Files.exists(run.plan()) && Files.exists(run.estimate())) {
+                      rows.put(id, row(run, state, evidence));
+                    }
+                  });
+            });
+    return ids.stream().flatMap(id -> Stream.ofNullable(rows.get(id))).toList();
   }
 
   private static RunRow row(RunFolder run, RunState state, Evidence evidence) {

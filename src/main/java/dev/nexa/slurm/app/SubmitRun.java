@@ -19,6 +19,7 @@ import dev.nexa.slurm.scheduler.SubmitAnswer;
 import dev.nexa.slurm.submit.CrashPoint;
 import dev.nexa.slurm.submit.SubmitOnce;
 import dev.nexa.slurm.units.IndexRange;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -76,6 +77,21 @@ public final class SubmitRun {
       throw new IllegalStateException(
           "the lock of " + run.id() + " was taken over while we hold it");
     }
+    try {
+      return submitted(prepared, scheduler, run, plan, estimate);
+    } catch (UncheckedIOException failed) {
+      throw new NexaException(
+          ExitCode.DEFECT,
+          String.valueOf(failed.getMessage()),
+          failed,
+          "a job may exist: do not submit again",
+          "mend that, then `nexa-slurm reconcile` finds out and goes on with " + run.id());
+    }
+  }
+
+  private Submitted submitted(
+      Prepared prepared, Scheduler scheduler, RunFolder run, JsonObject plan, JsonObject estimate) {
+    Workspace workspace = nexa.workspace();
     SubmitAnswer answer =
         new SubmitOnce(scheduler, nexa.passing())
             .submit(run, IndexRange.upTo(prepared.plan().tasks()), Optional.of(created(prepared)));
@@ -95,7 +111,10 @@ public final class SubmitRun {
     Workspace workspace = nexa.workspace();
     Path file = workspace.estimate(prepared.estimate().configDigest());
     workspace.files().directories(workspace.estimates());
-    workspace.files().replace(file, Json.pretty(prepared.estimateJson()));
+    workspace
+        .files()
+        .replace(
+            file, Json.pretty(prepared.estimateJson().with("config", prepared.plan().config())));
     throw new NexaException(
         ExitCode.NEEDS_APPROVAL,
         "this run can cost "
@@ -106,13 +125,13 @@ public final class SubmitRun {
             + prepared.policy().name()
             + ")",
         "nothing was submitted; the estimate is in " + file,
-        "send it to whoever may approve, or ask for less: a shorter time, fewer tasks, fewer requeues");
+        "ask for less (a shorter time, fewer tasks, fewer requeues), or ask whoever keeps the policy");
   }
 
   private Event created(Prepared prepared) {
     JsonObject data =
         new JsonObject()
-            .with("user", nexa.environment().getOrDefault("USER", ""))
+            .with("user", System.getProperty("user.name", ""))
             .with("config", prepared.plan().config())
             .with("config_digest", prepared.estimate().configDigest());
     return Event.now(Event.Type.CREATED, data);

@@ -1,9 +1,11 @@
 package dev.nexa.slurm.backend;
 
+import dev.nexa.slurm.config.ClusterProfile.Storage;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.RunnerFile;
 import java.util.ArrayList;
@@ -41,11 +43,29 @@ public final class PythonBackend implements Backend {
     entrypoint.script().ifPresent(script -> command.add("${run_dir}/runner/" + baseName(script)));
     command.addAll(List.of("--config", "${run_dir}/runner/" + CONFIG));
     command.addAll(entrypoint.args());
-    RunnerFile config = RunnerFile.text(CONFIG, Json.pretty(plan.trainingJson()));
+    RunnerFile config = RunnerFile.text(CONFIG, Json.pretty(config(plan)));
     return new Launch(distributed ? Launch.DDP : Launch.TASK, command, List.of(config));
   }
 
   private static String baseName(String path) {
     return path.substring(path.lastIndexOf('/') + 1);
+  }
+
+  /** The training keys; a program reads this file, not the shell, so the tiers are written out. */
+  private static JsonObject config(Plan plan) {
+    JsonObject config = new JsonObject();
+    Storage tiers = plan.storage();
+    plan.trainingJson()
+        .members()
+        .forEach(
+            (name, value) ->
+                config.with(
+                    name,
+                    value instanceof String text
+                        ? text.replace("${scratch}", tiers.scratch())
+                            .replace("${durable}", tiers.durable())
+                            .replace("${shared}", tiers.shared())
+                        : value));
+    return config;
   }
 }

@@ -6,15 +6,18 @@ import dev.nexa.slurm.app.ReconcileRuns.Pass;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Json;
-import dev.nexa.slurm.units.TimeLimit;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm reconcile}. */
 final class ReconcileCommand extends Subcommand {
+  private static final Pattern PAUSE = Pattern.compile("([1-9]\\d{0,4})([smh]?)");
+
   private final OptionSpec watch =
       option("--watch", "TIME", "Goes on for ever, with this pause: 60s, 5m.");
   private final OptionSpec quiet =
@@ -57,16 +60,20 @@ final class ReconcileCommand extends Subcommand {
     }
   }
 
+  /** Seconds where no unit is given, as watch(1) reads its interval. */
   private static Duration pause(String text) {
-    if (text.matches("[1-9]\\d{0,4}s")) {
-      return Duration.ofSeconds(Long.parseLong(text.substring(0, text.length() - 1)));
-    }
-    try {
-      return TimeLimit.parse(text);
-    } catch (IllegalArgumentException wrong) {
+    Matcher form = PAUSE.matcher(text);
+    if (!form.matches()) {
       throw new NexaException(
-          ExitCode.USAGE, "--watch: " + wrong.getMessage(), wrong, "--watch 60s");
+          ExitCode.USAGE,
+          "--watch: expected a pause such as 60s, 5m or 1h, got '" + text + "'",
+          "--watch 60s");
     }
+    Duration one =
+        form.group(2).equals("h")
+            ? Duration.ofHours(1)
+            : form.group(2).equals("m") ? Duration.ofMinutes(1) : Duration.ofSeconds(1);
+    return one.multipliedBy(Long.parseLong(form.group(1)));
   }
 
   private void tell(Pass pass) {

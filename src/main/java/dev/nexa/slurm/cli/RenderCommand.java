@@ -8,6 +8,7 @@ import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.RunnerFile;
+import dev.nexa.slurm.render.Script;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +50,7 @@ final class RenderCommand extends Subcommand {
     out.println();
     out.println(
         "# Nothing was submitted. The run id and the six letters are made by submit; it would call:");
-    out.println("# " + String.join(" ", rendered.argv()));
+    out.println("# " + Script.shellLine(rendered.argv()));
     for (RunnerFile file : rendered.script().files()) {
       out.println("# runner/" + file.name() + "  sha256 " + file.digest());
     }

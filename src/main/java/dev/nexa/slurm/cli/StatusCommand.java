@@ -45,8 +45,11 @@ final class StatusCommand extends Subcommand {
     List<RunId> ids = new ArrayList<>();
     RunLookup lookup = new RunLookup(nexa.workspace());
     references.forEach(reference -> ids.add(lookup.find(reference).run().id()));
+    List<String> problems = new ArrayList<>();
     List<RunRow> rows =
-        new ShowStatus(nexa).rows(references.isEmpty() ? nexa.workspace().openRuns() : ids);
+        new ShowStatus(nexa)
+            .rows(references.isEmpty() ? nexa.workspace().openRuns() : ids, problems);
+    problems.forEach(err()::println);
     if (given(json)) {
       List<JsonObject> runs = rows.stream().map(RunRow::toJson).toList();
       out.print(Json.pretty(new JsonObject().with("schema_version", 1).with("runs", runs)));

@@ -9,6 +9,7 @@ import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import java.io.PrintWriter;
+import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm submit}. */
@@ -42,6 +43,10 @@ final class SubmitCommand extends Subcommand {
     } else {
       tell(submitted, given(json) ? err() : out);
     }
+    List<String> own = submitted.prepared().ownFiles(nexa);
+    if (!own.isEmpty()) {
+      err().println("from the workspace: " + String.join(", ", own));
+    }
     boolean refused = submitted.answer() instanceof SubmitAnswer.Refused;
     boolean unknown = submitted.answer() instanceof SubmitAnswer.Unknown;
     if (refused || (unknown && !given(wait))) {
@@ -74,7 +79,11 @@ final class SubmitCommand extends Subcommand {
     out.flush();
     Thread goesOn =
         new Thread(
-            () -> err.println("\nstopped waiting; " + submitted.run().id() + " goes on"),
+            () ->
+                err.println(
+                    "\nstopped waiting; "
+                        + submitted.run().id()
+                        + " goes on; `nexa-slurm status` and `nexa-slurm logs -f` follow it"),
             "interrupted");
     Runtime.getRuntime().addShutdownHook(goesOn);
     JsonObject manifest = new AwaitRun(nexa).await(submitted.run(), err::println);

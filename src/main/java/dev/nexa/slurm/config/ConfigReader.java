@@ -75,7 +75,8 @@ public final class ConfigReader {
                     + folder
                     + name
                     + ".yaml here or in the jar",
-                "`nexa-slurm init` writes one to start from"));
+                "the jar has configs/clusters/{default,cpu,local}.yaml and configs/prices/default.yaml;"
+                    + " `nexa-slurm init` writes them here, to copy from"));
   }
 
   private Values read(

@@ -3,6 +3,7 @@ package dev.nexa.slurm.config;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.Nearest;
 import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.units.Memory;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
@@ -25,6 +26,9 @@ import java.util.stream.Stream;
 public record ConfigSource(Path workspace) {
   /** Far above any config a person writes; checked before a byte is parsed. */
   public static final int MAX_BYTES = 1 << 20;
+
+  /** For the programs that a config names: they are kept with every run. */
+  private static final int MAX_PROGRAM_BYTES = 16 << 20;
 
   /** A file that was found. */
   public static final class Found {
@@ -71,7 +75,7 @@ public record ConfigSource(Path workspace) {
   public Found file(String typed) {
     for (Path candidate : List.of(Path.of(typed), workspace.resolve(typed))) {
       if (Files.isRegularFile(candidate)) {
-        return onDisk(candidate);
+        return onDisk(candidate, MAX_BYTES);
       }
     }
     return inJar(typed).orElseThrow(() -> missing(typed));
@@ -80,13 +84,20 @@ public record ConfigSource(Path workspace) {
   /** A file of the product's own tree, such as {@code configs/prices/default.yaml}. */
   public Found product(String path) {
     Path own = workspace.resolve(path);
-    return Files.isRegularFile(own) ? onDisk(own) : inJar(path).orElseThrow(() -> missing(path));
+    return Files.isRegularFile(own)
+        ? onDisk(own, MAX_BYTES)
+        : inJar(path).orElseThrow(() -> missing(path));
+  }
+
+  /** Whether the workspace has its own file of that path, which then wins over the jar's. */
+  public boolean isOwn(String path) {
+    return Files.isRegularFile(workspace.resolve(path));
   }
 
   /** The same, where it may be missing from both. */
   public Optional<Found> optional(String path) {
     Path own = workspace.resolve(path);
-    return Files.isRegularFile(own) ? Optional.of(onDisk(own)) : inJar(path);
+    return Files.isRegularFile(own) ? Optional.of(onDisk(own, MAX_BYTES)) : inJar(path);
   }
 
   /** A file named inside a config: beside it, wherever that lies. */
@@ -94,7 +105,7 @@ public record ConfigSource(Path workspace) {
     if (config.path().isPresent()) {
       Path file = config.path().get().resolveSibling(relative).normalize();
       if (Files.isRegularFile(file)) {
-        return onDisk(file);
+        return onDisk(file, MAX_PROGRAM_BYTES);
       }
       throw missing(file.toString());
     }
@@ -102,13 +113,13 @@ public record ConfigSource(Path workspace) {
     return inJar(folder + relative).orElseThrow(() -> missing(config.name() + " → " + relative));
   }
 
-  private static Found onDisk(Path file) {
+  private static Found onDisk(Path file, int maxBytes) {
     try {
-      if (Files.size(file) > MAX_BYTES) {
+      if (Files.size(file) > maxBytes) {
         throw new NexaException(
             ExitCode.USAGE,
-            file + " is larger than 1 MiB; a config is at most that",
-            "pass data by path instead");
+            file + " is larger than " + Memory.words(maxBytes) + "iB, the most that is read here",
+            "name larger data by its path and let the job read it");
       }
       return new Found(file.toString(), Files.readAllBytes(file), Optional.of(file));
     } catch (NoSuchFileException gone) {

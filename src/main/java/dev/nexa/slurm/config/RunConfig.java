@@ -51,6 +51,7 @@ public record RunConfig(
     Optional<Entrypoint> entrypoint,
     List<String> files,
     Map<String, String> env,
+    Optional<String> envFile,
     Software software) {
 
   /** Words that name files beside the runs' own (DESIGN.md, Run ids). */
@@ -184,7 +185,12 @@ public record RunConfig(
             mapOf(
                 ValueType.text("a variable's name", "[A-Za-z_][A-Za-z0-9_]{0,127}"),
                 ValueType.LITERAL),
-            "Environment variables of the job. No secrets: see docs/operations.md."));
+            "Environment variables of the job. No secrets: those go into env_file."));
+    keys.add(
+        optional(
+            "env_file",
+            ValueType.PATH,
+            "A file of NAME=value lines with your secrets, mode 0600, which the job reads itself."));
     keys.add(optional("software", SOFTWARE, "What is loaded before the command starts."));
     return keys.toArray(Shape.KnownKey[]::new);
   }
@@ -239,6 +245,7 @@ public record RunConfig(
         values.optional("entrypoint", Values.class).map(RunConfig::entrypoint),
         values.texts("files"),
         values.textMap("env"),
+        values.optionalText("env_file"),
         Software.from(values.section("software")));
   }
 

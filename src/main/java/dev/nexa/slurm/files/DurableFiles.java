@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -56,12 +57,18 @@ public final class DurableFiles {
   }
 
   /**
-   * Writes a new file that nobody reads before its directory is announced; the caller forces the
-   * directory.
+   * Makes a new file, whole or not at all, and never over one that is there; the caller forces the
+   * directory, once for many of them.
    */
   public void create(Path file, byte[] content, String permissions) {
+    Path temp = sibling(file);
     try {
-      write(file, content, permissions);
+      try {
+        write(temp, content, permissions);
+        Files.createLink(file, temp);
+      } finally {
+        Files.deleteIfExists(temp);
+      }
     } catch (IOException failed) {
       throw failure("write", file, failed);
     }
@@ -152,6 +159,19 @@ public final class DurableFiles {
       }
     } catch (IOException failed) {
       throw failure("delete", file, failed);
+    }
+  }
+
+  /** Removes a directory, durably, if nothing is in it; false if something is. */
+  public boolean removeEmpty(Path directory) {
+    try {
+      Files.deleteIfExists(directory);
+      sync.force(parent(directory));
+      return true;
+    } catch (DirectoryNotEmptyException used) {
+      return false;
+    } catch (IOException failed) {
+      throw failure("delete", directory, failed);
     }
   }
 

@@ -4,7 +4,6 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
-import dev.nexa.slurm.process.ProcessIdentity;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,9 +32,8 @@ public final class Ledger {
   /** Adds the run's line, once: a pass that died after it finds it there. */
   public void add(RunId id, Instant ended, JsonObject line) {
     Path file = workspace.runs().resolve("ledger-" + MONTH.format(ended) + ".jsonl");
-    String owner = ProcessIdentity.localHost() + " " + ProcessHandle.current().pid();
     Path lock = workspace.runs().resolve(".ledger.lock");
-    try (FileLock held = FileLock.acquire(lock, owner, Ledger::dead, PATIENCE)) {
+    try (FileLock held = FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, PATIENCE)) {
       byte[] bytes =
           held.holds() && Files.exists(file) ? DurableFiles.readBytes(file) : new byte[0];
       // A last line that a crash cut short, perhaps inside a character, goes.
@@ -51,13 +49,6 @@ public final class Ledger {
         workspace.files().append(file, sealed(line) + "\n");
       }
     }
-  }
-
-  private static boolean dead(String owner) {
-    String[] part = owner.split(" ", -1);
-    boolean here = part[0].equals(ProcessIdentity.localHost());
-    return here
-        && ProcessHandle.of(Long.parseLong(part[1])).filter(ProcessHandle::isAlive).isEmpty();
   }
 
   /** The line with a CRC-32 of what stands before it as its last member. */

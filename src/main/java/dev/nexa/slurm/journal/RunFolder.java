@@ -7,25 +7,17 @@ import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.RunnerFile;
-import dev.nexa.slurm.process.ProcessIdentity;
 import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.units.IndexRange;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Optional;
 
 /** One run's folder: what was rendered, its journal, and what belongs to each submission. */
 public final class RunFolder {
   private static final String READ_ONLY = "r--------";
-
-  /**
-   * A lock whose owner can't be asked (another host) is taken over after this: no sbatch takes so
-   * long.
-   */
-  private static final Duration ABANDONED = Duration.ofHours(1);
 
   private final Workspace workspace;
   private final RunId id;
@@ -121,7 +113,7 @@ public final class RunFolder {
   public void stageSubmission(String key, IndexRange tasks, int offset) {
     DurableFiles files = workspace.files();
     Path submission = submission(key);
-    files.directories(submission.resolve("claims"));
+    files.directories(claims(key));
     files.directories(submission.resolve("results"));
     files.create(
         submission.resolve("tasks"), (tasks + "\n").getBytes(StandardCharsets.UTF_8), READ_ONLY);
@@ -132,26 +124,30 @@ public final class RunFolder {
     files.force(path());
   }
 
+  /**
+   * Shuts a submission for good: a job of it that still turns up can't claim a task, and ends.
+   * False if a job has claimed one: then the submission has a job, whatever the scheduler says.
+   */
+  public boolean shut(String key) {
+    return workspace.files().removeEmpty(claims(key));
+  }
+
+  /** Whether the submission was shut. */
+  public boolean isShut(String key) {
+    return Files.notExists(claims(key));
+  }
+
+  private Path claims(String key) {
+    return submission(key).resolve("claims");
+  }
+
   /** The right to act on this run, if nobody else has it within the time. */
   public Optional<FileLock> lock(Duration patience) {
-    ProcessIdentity me = ProcessIdentity.ofThisProcess();
-    String owner = me.host() + " " + me.pid() + " " + me.started() + " " + Instant.now();
     try {
       return Optional.of(
-          FileLock.acquire(path().resolve(".lock"), owner, RunFolder::dead, patience));
+          FileLock.acquire(path().resolve(".lock"), LockOwner.me(), LockOwner::dead, patience));
     } catch (FileLock.LockedException held) {
       return Optional.empty();
     }
-  }
-
-  private static boolean dead(String owner) {
-    String[] part = owner.split(" ", -1);
-    if (part.length < 4) {
-      return false;
-    }
-    ProcessIdentity holder =
-        new ProcessIdentity(part[0], Long.parseLong(part[1]), Instant.parse(part[2]));
-    boolean old = Instant.parse(part[3]).plus(ABANDONED).isBefore(Instant.now());
-    return holder.alive().map(alive -> !alive).orElse(old);
   }
 }

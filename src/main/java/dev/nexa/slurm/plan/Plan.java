@@ -47,6 +47,7 @@ public record Plan(
     Storage storage,
     Software software,
     Map<String, String> env,
+    Optional<String> envFile,
     boolean healthCheck,
     Optional<String> run,
     Optional<Entrypoint> entrypoint,
@@ -109,6 +110,7 @@ public record Plan(
             .with("storage", tiers(storage))
             .with("software", loaded(software))
             .with("env", values(new TreeMap<>(env)))
+            .withOptional("env_file", envFile)
             .with("health_check", healthCheck)
             .withOptional("run", run)
             .with("files", fileDigests())

@@ -47,7 +47,7 @@ public final class Planner {
     if (cluster.scheduler().equals("local") && (asked.nodes() > 1 || gpus > 0)) {
       problems.add(
           "resources",
-          "--local has one node and no GPUs to give; submit to a cluster, or set nodes and GPUs");
+          "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out");
     }
     Allocation allocation = allocation(asked, cluster, gpus, partition);
     if (gpus > 0 && allocation.gpuType().isEmpty()) {
@@ -80,6 +80,7 @@ public final class Planner {
         cluster.storage(),
         software(config.software(), cluster.software()),
         merged(cluster.env(), config.env()),
+        config.envFile(),
         cluster.healthCheck(),
         config.run(),
         config.entrypoint(),

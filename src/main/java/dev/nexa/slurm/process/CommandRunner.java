@@ -8,6 +8,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +17,8 @@ import org.apache.commons.exec.CommandLine;
 import org.apache.commons.exec.DefaultExecutor;
 import org.apache.commons.exec.ExecuteWatchdog;
 import org.apache.commons.exec.PumpStreamHandler;
+import org.apache.commons.exec.Watchdog;
+import org.jspecify.annotations.Nullable;
 
 /** Runs programs and waits for them; the one user of Commons Exec. */
 public final class CommandRunner {
@@ -42,7 +45,7 @@ public final class CommandRunner {
   public CommandResult stream(Command command, OutputStream out, Consumer<ProcessIdentity> started)
       throws IOException {
     Bounded err = new Bounded(MAX_ERR_BYTES);
-    ExecuteWatchdog watchdog = ExecuteWatchdog.builder().setTimeout(command.timeout()).get();
+    ExecuteWatchdog watchdog = new TreeWatchdog(command.timeout());
     DefaultExecutor executor = new OurExecutor(command, started);
     executor.setExitValues(null);
     executor.setStreamHandler(new PumpStreamHandler(out, err));
@@ -94,6 +97,37 @@ public final class CommandRunner {
         }
       }
       throw new FileNotFoundException("there is no " + program + " on the PATH");
+    }
+  }
+
+  /**
+   * Kills the program's children with it: where a site wraps sbatch in a script, the real one would
+   * live on, and hold the pipes that we read to their end.
+   */
+  private static final class TreeWatchdog extends ExecuteWatchdog {
+    private @Nullable Process process;
+
+    // ExecuteWatchdog's builder can't make a subclass.
+    @SuppressWarnings("deprecation")
+    TreeWatchdog(Duration timeout) {
+      super(timeout.toMillis());
+    }
+
+    @Override
+    public synchronized void start(Process started) {
+      process = started;
+      super.start(started);
+    }
+
+    @Override
+    public synchronized void timeoutOccured(Watchdog dog) {
+      Process late = process;
+      List<ProcessHandle> children = late == null ? List.of() : late.descendants().toList();
+      super.timeoutOccured(dog);
+      if (late != null && killedProcess()) {
+        late.destroyForcibly();
+        children.forEach(ProcessHandle::destroyForcibly);
+      }
     }
   }
 

@@ -1,7 +1,12 @@
 package dev.nexa.slurm.process;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -31,7 +36,17 @@ public record ProcessIdentity(String host, long pid, Instant started) {
       return Optional.empty();
     }
     Optional<ProcessHandle> process = ProcessHandle.of(pid).filter(ProcessHandle::isAlive);
-    return Optional.of(process.filter(this::startedWithIt).isPresent());
+    return Optional.of(process.filter(this::startedWithIt).isPresent() && !zombie());
+  }
+
+  /** Whether it ended and nobody waited for it yet, of which Java says that it lives. */
+  private boolean zombie() {
+    try {
+      String stat = Files.readString(Path.of("/proc/" + pid + "/stat"), ISO_8859_1);
+      return stat.startsWith("Z", stat.lastIndexOf(')') + 2);
+    } catch (IOException noSuchProcess) {
+      return false;
+    }
   }
 
   /**

@@ -23,10 +23,12 @@ public final class Evidence {
   private final Map<RunId, List<QueueEntry>> queue = new HashMap<>();
   private final Map<RunId, List<AccountingRecord>> rows = new HashMap<>();
   private final boolean accountingKept;
+  private final Instant asked;
   private int rowsRead;
 
-  private Evidence(boolean accountingKept) {
+  private Evidence(boolean accountingKept, Instant asked) {
     this.accountingKept = accountingKept;
+    this.asked = asked;
   }
 
   /**
@@ -50,10 +52,11 @@ public final class Evidence {
       }
     }
     if (ids.isEmpty() && names.isEmpty()) {
-      return new Evidence(true);
+      return new Evidence(true, Instant.now());
     }
+    Instant asked = Instant.now();
     List<QueueEntry> queued = scheduler.queue();
-    Evidence evidence = new Evidence(scheduler.keepsAccounting());
+    Evidence evidence = new Evidence(scheduler.keepsAccounting(), asked);
     queued.forEach(evidence::add);
     if (evidence.accountingKept && !ids.isEmpty()) {
       scheduler.accounting(AccountingQuery.byIds(ids, since), evidence::add);
@@ -78,6 +81,11 @@ public final class Evidence {
     }
     RunId.ofKey(row.name())
         .ifPresent(id -> rows.computeIfAbsent(id, run -> new ArrayList<>()).add(row));
+  }
+
+  /** When the first question went out: nothing here is older. */
+  public Instant asked() {
+    return asked;
   }
 
   public boolean accountingKept() {

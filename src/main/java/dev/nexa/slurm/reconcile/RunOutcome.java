@@ -102,8 +102,11 @@ public record RunOutcome(
       List<AccountingRecord> rows,
       List<QueueEntry> queue,
       Instant now) {
+    // A job that turned up after its submission was closed did no work: it ended at the claim.
     Set<Long> primary = new HashSet<>();
-    journal.submissions().forEach(submission -> submission.jobId().ifPresent(primary::add));
+    journal.submissions().stream()
+        .filter(submission -> submission.phase() != Phase.CLOSED)
+        .forEach(submission -> submission.jobId().ifPresent(primary::add));
     Map<Integer, List<AccountingRecord>> byTask = new HashMap<>();
     rows.stream()
         .filter(row -> primary.contains(row.arrayJobId()))

@@ -64,12 +64,17 @@ public final class RunPass {
   }
 
   private boolean locked(RunFolder run, RunState before, Evidence evidence, List<String> problems) {
-    if (!Files.exists(run.plan()) || !Files.exists(run.estimate())) {
+    if (before.finished()) {
+      records.close(run);
+      return true;
+    }
+    boolean staged = Files.exists(run.plan()) && Files.exists(run.estimate());
+    if (!staged && before.submissions().isEmpty()) {
       records.abandon(run, before);
       return true;
     }
     RunFacts facts = RunFacts.of(run);
-    boolean settled = settle(run, facts, before, evidence);
+    boolean settled = settle(run, facts, before, evidence, problems);
     RunState state = settled ? RunState.of(run.journal().read()) : before;
     boolean retry = mayRetry(state);
     if (retry) {
@@ -93,7 +98,8 @@ public final class RunPass {
   /**
    * Writes down what became of submissions that were not confirmed; true if anything became known.
    */
-  private boolean settle(RunFolder run, RunFacts facts, RunState state, Evidence evidence) {
+  private boolean settle(
+      RunFolder run, RunFacts facts, RunState state, Evidence evidence, List<String> problems) {
     SettleRules rules = SettleRules.of(facts.messageTimeout(), policy.settleWindow());
     Resolver resolver = new Resolver(rules, evidence.accountingKept());
     Journal journal = run.journal();
@@ -101,18 +107,44 @@ public final class RunPass {
     for (Submission submission : state.submissions()) {
       Optional<String> key = Optional.of(submission.key());
       List<QueueEntry> queued = evidence.queue(run.id(), key);
+      Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
       Optional<Event> event =
-          resolver.resolve(
-              submission,
-              queued,
-              evidence.rows(run.id(), key),
-              Instant.ofEpochMilli(System.currentTimeMillis()));
+          isShut(run, submission)
+              ? Optional.of(Resolver.closed(submission, now))
+              : resolver.resolve(
+                  submission, queued, evidence.rows(run.id(), key), evidence.asked(), now);
       passing.accept(CrashPoint.LOOKED_UP);
-      event.ifPresent(journal::append);
-      settled |= event.isPresent();
+      if (event.isPresent() && mayWrite(event.get(), run, state, problems)) {
+        journal.append(event.get());
+        settled = true;
+      }
       cancelStrays(submission, queued, state.cancelRequested());
     }
     return settled;
+  }
+
+  /** Whether a pass shut it and died before it could write that down. */
+  private static boolean isShut(RunFolder run, Submission submission) {
+    boolean open = submission.unresolved() || submission.phase() == Phase.SUBMITTED;
+    return open && run.isShut(submission.key());
+  }
+
+  /**
+   * What the scheduler does not show may have been, or still come: a submission is closed only
+   * where no job of it has begun, and so that none can begin.
+   */
+  private boolean mayWrite(Event event, RunFolder run, RunState state, List<String> problems) {
+    if (event.type() != Event.Type.CLOSED) {
+      return true;
+    }
+    String key = event.data().text("key");
+    if (!run.shut(key) && !state.cancelRequested()) {
+      problems.add(
+          "a job of " + key + " has begun, but neither squeue nor accounting shows it: waiting");
+      return false;
+    }
+    passing.accept(CrashPoint.SUBMISSION_SHUT);
+    return true;
   }
 
   /**
@@ -122,7 +154,7 @@ public final class RunPass {
   private void cancelStrays(
       Submission submission, List<QueueEntry> queued, boolean cancelRequested) {
     long lowest = queued.stream().mapToLong(QueueEntry::arrayJobId).min().orElse(0);
-    long kept = submission.jobId().orElse(lowest);
+    long kept = submission.phase() == Phase.CLOSED ? 0 : submission.jobId().orElse(lowest);
     queued.stream()
         .filter(QueueEntry::active)
         .filter(

@@ -95,6 +95,11 @@ public final class RunRecords {
               Event.now(Event.Type.FINISHED, new JsonObject().with("status", line.text("status"))));
     }
     passing.accept(CrashPoint.FINISHED_WRITTEN);
+    close(run);
+  }
+
+  /** Takes a run whose files are final off the list. */
+  public void close(RunFolder run) {
     workspace.markClosed(run.id());
   }
 

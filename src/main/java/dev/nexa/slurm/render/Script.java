@@ -13,6 +13,15 @@ import java.util.List;
  */
 public record Script(String text, List<RunnerFile> files, String template) {
 
+  /** A command as a person may paste it into a shell. */
+  public static String shellLine(List<String> argv) {
+    StringBuilder line = new StringBuilder();
+    for (String word : argv) {
+      line.append(line.length() == 0 ? "" : " ").append(ShellFormat.INSTANCE.escapePlainText(word));
+    }
+    return line.toString();
+  }
+
   public byte[] bytes() {
     return text.getBytes(StandardCharsets.UTF_8);
   }

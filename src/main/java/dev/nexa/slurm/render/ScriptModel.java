@@ -21,6 +21,7 @@ final class ScriptModel {
     model.put("stage", plan.stage());
     model.put("tasks", plan.tasks());
     model.put("requeues", plan.requeues());
+    model.put("scheduler", plan.scheduler());
     model.put("nodes", plan.allocation().nodes());
     model.put("gpus_per_node", plan.allocation().gpusPerNode());
     model.put("ranks_per_node", plan.ranksPerNode());
@@ -38,6 +39,7 @@ final class ScriptModel {
     plan.software()
         .container()
         .ifPresent(image -> model.put("container", ShellFormat.INSTANCE.path(image)));
+    plan.envFile().ifPresent(file -> model.put("env_file", ShellFormat.INSTANCE.path(file)));
     model.put("env", env(plan));
     model.put("command", words(launch.command()));
     return model;

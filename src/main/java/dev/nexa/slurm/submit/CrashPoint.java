@@ -27,6 +27,10 @@ public enum CrashPoint {
   MANIFEST_WRITTEN,
   /** The job was looked up, what was found is not recorded. */
   LOOKED_UP,
+  /**
+   * No job of a submission can claim a task any more, the journal does not say that it is closed.
+   */
+  SUBMISSION_SHUT,
   /** A submission without a job is closed, the next one is not begun. */
   SUBMISSION_CLOSED,
   /** The final cost file is written, the manifest is not. */

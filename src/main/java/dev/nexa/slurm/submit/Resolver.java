@@ -32,18 +32,28 @@ public final class Resolver {
    *
    * @param queued squeue's entries of this name
    * @param rows accounting's rows of this name
+   * @param asked when squeue was asked: what it did not say can only be held against a deadline
+   *     that was over then
    */
   public Optional<Event> resolve(
-      Submission submission, List<QueueEntry> queued, List<AccountingRecord> rows, Instant now) {
+      Submission submission,
+      List<QueueEntry> queued,
+      List<AccountingRecord> rows,
+      Instant asked,
+      Instant now) {
     return submission.unresolved()
-        ? find(submission, queued, rows, now)
+        ? find(submission, queued, rows, asked, now)
         : submission.phase() == Phase.SUBMITTED
-            ? confirm(submission, queued, rows, now)
+            ? confirm(submission, queued, rows, asked, now)
             : Optional.empty();
   }
 
   private Optional<Event> find(
-      Submission submission, List<QueueEntry> queued, List<AccountingRecord> rows, Instant now) {
+      Submission submission,
+      List<QueueEntry> queued,
+      List<AccountingRecord> rows,
+      Instant asked,
+      Instant now) {
     TreeSet<Long> ids = new TreeSet<>();
     queued.forEach(entry -> ids.add(entry.arrayJobId()));
     // A pending row whose job squeue does not list is a job that slurmctld has lost.
@@ -52,17 +62,20 @@ public final class Resolver {
       return Optional.of(adopted(submission, ids, now));
     }
     Optional<Boolean> alive = submission.client().flatMap(client -> client.alive());
-    if (alive.isEmpty()) {
-      return closedAfter(submission, submission.intended().plus(rules.blindWindow()), now);
-    }
-    if (alive.get()) {
+    boolean mayLive =
+        alive.orElseGet(() -> asked.isBefore(submission.intended().plus(rules.blindWindow())));
+    if (mayLive) {
       return Optional.empty();
     }
+    // Never closed on one look: a controller that hung may answer squeue before it works off
+    // sbatch.
     if (submission.clientGone().isEmpty()) {
       return Optional.of(
           new Event(Event.Type.CLIENT_GONE, now, new JsonObject().with("key", submission.key())));
     }
-    return closedAfter(submission, submission.clientGone().get().plus(rules.window()), now);
+    return asked.isBefore(submission.clientGone().get().plus(rules.window()))
+        ? Optional.empty()
+        : Optional.of(closed(submission, now));
   }
 
   private static Event adopted(Submission submission, SortedSet<Long> ids, Instant now) {
@@ -76,17 +89,15 @@ public final class Resolver {
     return new Event(Event.Type.ADOPTED, now, data);
   }
 
-  private static Optional<Event> closedAfter(Submission submission, Instant deadline, Instant now) {
-    return now.isBefore(deadline)
-        ? Optional.empty()
-        : Optional.of(closed(submission, "no job was made", now));
-  }
-
   private Optional<Event> confirm(
-      Submission submission, List<QueueEntry> queued, List<AccountingRecord> rows, Instant now) {
+      Submission submission,
+      List<QueueEntry> queued,
+      List<AccountingRecord> rows,
+      Instant asked,
+      Instant now) {
     long jobId = submission.jobId().orElseThrow();
     Instant answered = submission.answered().orElseThrow();
-    boolean saved = !now.isBefore(answered.plus(rules.saveWindow()));
+    boolean saved = !asked.isBefore(answered.plus(rules.saveWindow()));
     boolean inQueue = queued.stream().anyMatch(entry -> entry.arrayJobId() == jobId);
     boolean ran = rows.stream().anyMatch(row -> row.arrayJobId() == jobId && lived(row));
     if (ran || (inQueue && saved)) {
@@ -94,20 +105,24 @@ public final class Resolver {
       return Optional.of(new Event(Event.Type.CONFIRMED, now, data));
     }
     // Without accounting a job that left the queue may have run and been purged: never made again.
-    boolean tooEarly = now.isBefore(answered.plus(rules.window()));
+    boolean tooEarly = asked.isBefore(answered.plus(rules.window()));
     if (inQueue || tooEarly || !accountingKept) {
       return Optional.empty();
     }
-    return Optional.of(
-        closed(
-            submission, "job " + jobId + " vanished: Slurm answered with its id and lost it", now));
+    return Optional.of(closed(submission, now));
   }
 
   private static boolean lived(AccountingRecord row) {
     return row.start().isPresent() || row.end().isPresent();
   }
 
-  private static Event closed(Submission submission, String message, Instant now) {
+  /** The event that no job of the submission exists or will work. */
+  public static Event closed(Submission submission, Instant now) {
+    String message =
+        submission
+            .jobId()
+            .map(id -> "job " + id + " vanished: Slurm answered with its id and lost it")
+            .orElse("no job was made");
     return new Event(
         Event.Type.CLOSED,
         now,

@@ -47,6 +47,17 @@ class BackendsTest {
         .hasToString("{\"model_name\":\"m\",\"lr\":0.00002,\"use_kd\":true,\"save_steps\":500}");
   }
 
+  /** A program reads the file, not the shell. */
+  @Test
+  void storageTiersAreWrittenOutForAProgram() {
+    Launch launch =
+        launch("backend: python\nentrypoint: {module: m}\ndataset_path: ${durable}/a/${shared}\n");
+
+    assertThat(launch.files().get(0).content())
+        .asString()
+        .contains("\"dataset_path\": \"/durable/a//shared\"");
+  }
+
   @Test
   void aModuleIsRunByItsName() {
     assertThat(launch("backend: python\nentrypoint: {module: nexa.train}\n").command())

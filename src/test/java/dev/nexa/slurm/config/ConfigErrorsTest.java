@@ -309,7 +309,7 @@ class ConfigErrorsTest {
       ConfigFolder folder = new ConfigFolder().with("run.yaml", bytes);
 
       assertThat(folder.problems())
-          .containsExactly("run.yaml is larger than 1 MiB; a config is at most that");
+          .containsExactly("run.yaml is larger than 1MiB, the most that is read here");
     }
 
     @Test

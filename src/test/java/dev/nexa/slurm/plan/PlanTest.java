@@ -43,6 +43,7 @@ class PlanTest {
         "dataset=other",
         "tags.0=x",
         "env.A=2",
+        "env_file=/x",
         "resources.time=11m",
         "resources.nodes=1",
         "resources.memory=1G",

@@ -178,8 +178,8 @@ class PlannerTest {
     assertProblems(
         RUN + "resources: {time: 1m, nodes: 2}\n",
         Plans.CLUSTER + "scheduler: local\naccelerator: cpu\n",
-        "run.yaml: resources: --local has one node and no GPUs to give; submit to a cluster, or set"
-            + " nodes and GPUs");
+        "run.yaml: resources: this machine alone has one node and no GPUs to give: add --set"
+            + " resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out");
   }
 
   @Test

@@ -83,24 +83,29 @@ class RunPassTest {
   }
 
   @Test
-  void aSecondPassLeavesTheSameBytes() throws IOException {
-    for (String rows :
-        List.of("0 COMPLETED 10-70; 1 RUNNING 10-", "0 COMPLETED 10-70; 1 FAILED 10-70")) {
-      scheduler.rows.clear();
-      scheduler.rows.addAll(Rows.accounting(rows));
-      if (rows.contains("RUNNING")) {
-        submitted("created submitting submitted");
-        scheduler.queue.addAll(Rows.queue("1 RUNNING"));
-      } else {
-        scheduler.queue.clear();
-      }
-      pass();
-      Map<String, String> once = files();
+  void aSecondPassChangesNothingAndLeavesTheSameBytes() throws IOException {
+    submitted("created submitting submitted");
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 RUNNING 10-"));
+    scheduler.queue.addAll(Rows.queue("1 RUNNING"));
+    pass();
+    Map<String, String> once = files();
 
-      assertThat(pass()).isFalse();
+    assertThat(pass()).isFalse();
 
-      assertThat(files()).isEqualTo(once);
-    }
+    assertThat(files()).isEqualTo(once);
+  }
+
+  @Test
+  void aPassOverAFinishedRunLeavesTheSameBytes() throws IOException {
+    submitted("created submitting submitted");
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 FAILED 10-70"));
+    pass();
+    Map<String, String> once = files();
+    assertThat(state().finished()).isTrue();
+
+    pass();
+
+    assertThat(files()).isEqualTo(once);
   }
 
   @Test
@@ -121,6 +126,23 @@ class RunPassTest {
             run.id()
                 + ": job 100 vanished: Slurm answered with its id and lost it; submitted again");
     assertThat(manifest().text("status")).isEqualTo("running");
+  }
+
+  /** It may be on a node that lost touch with the controller. */
+  @Test
+  void aJobThatHasClaimedATaskIsWaitedForWhateverTheSchedulerSays() throws IOException {
+    submitted("created submitting submitted");
+    Files.createFile(run.submission(Rows.KEY).resolve("claims/0"));
+
+    pass();
+
+    assertThat(scheduler.asked).doesNotContain("submit");
+    assertThat(state().last()).map(Submission::phase).contains(Phase.SUBMITTED);
+    assertThat(problems)
+        .containsExactly(
+            "a job of "
+                + Rows.KEY
+                + " has begun, but neither squeue nor accounting shows it: waiting");
   }
 
   @Test

@@ -60,6 +60,7 @@ class QuotingTest {
       assertThat(environment).containsEntry("V" + i, job.expanded(job.values.get(i)));
     }
     assertThat(environment)
+        .containsEntry("HF_TOKEN", "it is $HOME")
         .containsEntry("NEXA_SCRATCH", job.scratch)
         .containsEntry("NEXA_DURABLE", job.durable)
         .containsEntry("NEXA_SHARED", job.shared)
@@ -160,6 +161,7 @@ class QuotingTest {
     final String durable;
     final String shared;
     final String venv;
+    final String secrets;
     final String container;
     final String constraint;
     final String tag;
@@ -176,6 +178,7 @@ class QuotingTest {
       durable = folder + "/durable " + hostile.nextName();
       shared = folder + "/shared " + hostile.nextName();
       venv = folder + "/venv " + hostile.nextName();
+      secrets = folder + "/secrets " + hostile.nextName();
       container = folder + "/" + hostile.nextName() + ".sif";
       constraint = hostile.next();
       tag = hostile.next();
@@ -186,6 +189,8 @@ class QuotingTest {
       Files.writeString(
           Path.of(venv, "bin", "activate"),
           "printf '%s\\0' \"$BASH_SOURCE\" >\"$OUT/activated\"\n");
+      Files.writeString(Path.of(secrets), "HF_TOKEN='it is $HOME'\n");
+      Files.setPosixFilePermissions(Path.of(secrets), PosixFilePermissions.fromString("rw-------"));
       write("run.yaml", config());
       write("configs/clusters/mine.yaml", cluster());
     }
@@ -203,6 +208,7 @@ class QuotingTest {
           .with("dataset_path", dataset)
           .with("tags", List.of(tag))
           .with("env", env)
+          .with("env_file", secrets)
           .with(
               "software",
               new JsonObject()

@@ -55,6 +55,7 @@ class RenderedScriptsTest {
             "env: {GREETING: it's $HOME, OUT: \"${durable}/out\", N: 010}\n",
             "",
             ""),
+        new Variant("secrets", "env_file: \"${env:HOME:-/home/ada}/.secrets\"\n", "", ""),
         new Variant("modules", "software: {modules: [cuda/12.4, gcc 13]}\n", "", ""),
         new Variant("venv", "software: {venv: /opt/my venv}\n", "", ""),
         new Variant("container", "software: {container: \"${shared}/images/a b.sif\"}\n", "", ""),

@@ -21,6 +21,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
@@ -85,10 +86,19 @@ public final class SlurmScheduler implements Scheduler {
             environment,
             directory,
             settings.submitTimeout());
+    AtomicBoolean runs = new AtomicBoolean();
     try {
-      return SbatchAnswer.read(runner.run(sbatch, started));
-    } catch (IOException notStarted) {
-      return new SubmitAnswer.Refused("sbatch could not be started: " + notStarted.getMessage());
+      return SbatchAnswer.read(
+          runner.run(
+              sbatch,
+              client -> {
+                runs.set(true);
+                started.accept(client);
+              }));
+    } catch (IOException failed) {
+      return runs.get()
+          ? new SubmitAnswer.Unknown("sbatch's answer could not be read: " + failed.getMessage())
+          : new SubmitAnswer.Refused("sbatch could not be started: " + failed.getMessage());
     }
   }
 

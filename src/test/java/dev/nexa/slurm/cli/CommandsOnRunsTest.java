@@ -1,0 +1,214 @@
+package dev.nexa.slurm.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.cli.Terminal.Screen;
+import dev.nexa.slurm.files.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What can be asked about a run of two tasks, submitted as job 4711. */
+class CommandsOnRunsTest {
+  @TempDir Path folder;
+
+  private Terminal terminal;
+  private String run;
+  private String key;
+
+  @BeforeEach
+  void submit() {
+    terminal =
+        new Terminal(folder)
+            .withSlurm()
+            .file(
+                "run.yaml",
+                "stage: data\nbackend: shell\nrun: echo\narray: {shards: 2}\n"
+                    + "resources: {time: 10m, memory: 1G}\n");
+    JsonObject json = terminal.type("submit", "run.yaml", "--json").json();
+    run = json.text("run_id");
+    key = json.objects("jobs").get(0).text("name");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"latest", "RUN", "4711", "4711_1"})
+  void aRunIsFoundByWhateverNameItHas(String reference) {
+    String name = reference.equals("RUN") ? run : reference;
+    log(1, "hello from task 1\n");
+    log(0, "hello from task 0\n");
+
+    assertThat(terminal.type("runs", "show", name).out()).startsWith("run         " + run);
+    assertThat(terminal.type("status", name, "--json").json().objects("runs").get(0).text("run_id"))
+        .isEqualTo(run);
+    assertThat(terminal.type("logs", name).out())
+        .isEqualTo(name.endsWith("_1") ? "hello from task 1\n" : "hello from task 0\n");
+    assertThat(terminal.type("cancel", name).exit()).isZero();
+    assertThat(terminal.argv("scancel"))
+        .containsExactly("--name=" + key + (name.endsWith("_1") ? " 4711_1" : " 4711"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"data_20000101_000000", "4712", "4712_1", "nonsense", "../etc", ""})
+  void aNameOfNoRunIsToldWithWhereTheOthersAre(String reference) {
+    for (List<String> command :
+        List.of(List.of("runs", "show"), List.of("status"), List.of("logs"), List.of("cancel"))) {
+      Screen screen =
+          terminal.type(
+              Stream.concat(command.stream(), Stream.of(reference)).toArray(String[]::new));
+
+      assertThat(screen.exit()).as("%s %s", command, reference).isEqualTo(2);
+      assertThat(screen.err()).startsWith("nexa-slurm: ").contains("nexa-slurm runs list");
+    }
+  }
+
+  @Test
+  void statusIsATableThatSaysWhyARunWaits() {
+    terminal.program(
+        "squeue",
+        Terminal.queueRow(4711, 0, "PENDING", "Priority", key)
+            + "\n"
+            + Terminal.queueRow(4711, 1, "PENDING", "Priority", key));
+
+    Screen screen = terminal.type("status");
+
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out())
+        .startsWith("RUN ")
+        .contains(run, "4711", "other jobs are ahead in the queue");
+  }
+
+  @Test
+  void theDocumentsHaveTheKeysThatScriptsRelyOn() {
+    assertThat(
+            terminal
+                .type("runs", "list", "--json")
+                .json()
+                .objects("runs")
+                .get(0)
+                .members()
+                .keySet())
+        .contains("run_id", "stage", "status", "state", "tasks", "cost_usd");
+    assertThat(terminal.type("runs", "show", "latest", "--json").json().members().keySet())
+        .contains("manifest", "cost");
+    assertThat(terminal.type("reconcile", "--json").json().members().keySet())
+        .contains("runs_read", "runs_changed", "rows_read", "behind_since", "problems");
+    assertThat(terminal.type("estimate", "run.yaml", "--json").json().members().keySet())
+        .contains(
+            "config_digest",
+            "currency",
+            "price_book",
+            "tasks",
+            "time_limit_seconds",
+            "gpu_hours",
+            "cpu_hours",
+            "reservation",
+            "expected",
+            "approval_needed");
+  }
+
+  @Test
+  void aRunThatIsOverIsReconciledOnceAndThenLeftAlone() throws IOException {
+    terminal.program(
+        "sacct",
+        Terminal.accountingRow(4711, 0, "COMPLETED", key)
+            + "\n"
+            + Terminal.accountingRow(4711, 1, "COMPLETED", key));
+
+    Screen first = terminal.type("reconcile");
+    Map<String, String> files = files();
+    Screen second = terminal.type("reconcile");
+
+    assertThat(first.exit()).isZero();
+    assertThat(first.out()).contains("1 unfinished run").contains("2 rows read");
+    assertThat(second.out()).contains("0 unfinished runs");
+    assertThat(files()).isEqualTo(files);
+    JsonObject shown = terminal.type("runs", "show", "4711", "--json").json();
+    assertThat(shown.object("manifest").text("status")).isEqualTo("completed");
+    // Two CPU-hours at 0.04 and two GiB-hours at 0.005
+    assertThat(shown.object("cost").decimal("total")).isEqualByComparingTo("0.09");
+    assertThat(terminal.type("status").out()).startsWith("No unfinished runs.");
+    Screen late = terminal.type("cancel", run);
+    assertThat(late.exit()).isEqualTo(2);
+    assertThat(late.err()).contains(run + " has already ended");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"squeue", "sacct", "scontrol"})
+  void aSchedulerThatCannotBeAskedChangesNothing(String client) throws IOException {
+    terminal.program(client, "echo 'error: Connection refused' >&2; exit 1");
+    Map<String, String> before = files();
+
+    for (List<String> command : List.of(List.of("reconcile"), List.of("status"))) {
+      Screen screen = terminal.type(command.toArray(String[]::new));
+
+      assertThat(screen.exit()).as("%s", command).isEqualTo(4);
+      assertThat(screen.err()).contains(client + " failed: error: Connection refused");
+    }
+    assertThat(files()).isEqualTo(before);
+  }
+
+  @Test
+  void aRunThatIsBrokenIsAProblemAndHoldsUpNoOther() throws IOException {
+    terminal.type("submit", "run.yaml", "--set", "stage=eval");
+    Files.writeString(path("journal.jsonl"), "broken\n");
+
+    Screen screen = terminal.type("reconcile", "--json");
+
+    assertThat(screen.json().texts("problems")).hasSize(1);
+    assertThat(screen.json().texts("problems").get(0)).contains(run).contains("journal.jsonl:1");
+    assertThat(screen.json().number("runs_read")).isEqualTo(2);
+  }
+
+  @Test
+  void aTaskThatHasPrintedNothingIsToldSo() {
+    Screen screen = terminal.type("logs", run, "--task", "1");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err())
+        .contains("task 1 of " + run + " has printed nothing yet", "nexa-slurm status " + run);
+  }
+
+  @Test
+  void aDamagedFileOfOursIsADefectWithoutAStackTraceUnlessAskedFor() throws IOException {
+    Path manifest = terminal.workspace.resolve("runs/manifests/" + run + ".json");
+    Files.delete(manifest);
+
+    Screen screen = terminal.type("runs", "show", run);
+    Screen traced = terminal.type("runs", "show", run, "--stacktrace");
+
+    assertThat(screen.exit()).isEqualTo(1);
+    assertThat(screen.err()).isEqualTo("nexa-slurm: No such file: " + manifest + "\n");
+    assertThat(traced.err()).contains("\tat dev.nexa.slurm.");
+  }
+
+  private void log(int task, String text) {
+    try {
+      Files.writeString(path("logs/4711_" + task + ".out"), text);
+    } catch (IOException failed) {
+      throw new java.io.UncheckedIOException(failed);
+    }
+  }
+
+  private Path path(String name) {
+    return terminal.workspace.resolve("runs").resolve(run).resolve(name);
+  }
+
+  private Map<String, String> files() throws IOException {
+    Map<String, String> files = new TreeMap<>();
+    try (Stream<Path> paths = Files.walk(terminal.workspace)) {
+      for (Path path : paths.filter(Files::isRegularFile).toList()) {
+        files.put(path.toString(), Files.readString(path));
+      }
+    }
+    return files;
+  }
+}

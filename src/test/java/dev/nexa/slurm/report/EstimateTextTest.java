@@ -1,0 +1,55 @@
+package dev.nexa.slurm.report;
+
+import dev.nexa.slurm.Golden;
+import dev.nexa.slurm.config.PriceBook.Price;
+import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.estimate.Rates;
+import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.plan.Plans;
+import dev.nexa.slurm.units.Money;
+import java.math.BigDecimal;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Estimates as a person reads them: src/test/resources/golden/report. */
+class EstimateTextTest {
+  private static final Rates RATES =
+      new Rates(
+          "default",
+          "2025-11-01",
+          "d1",
+          "USD",
+          Map.of("h100", price("5.50")),
+          Optional.of(price("0.04")),
+          Optional.of(price("0.005")));
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "one-task, '', 'time: 45', false",
+    "an-array, 'array: {shards: 64}', 'time: 1-12', true",
+    "with-requeues, 'requeues: 2', 'time: 30:00, gpus_per_node: 2, gpu_type: h100', true",
+    "on-two-nodes, '', 'time: 90m, nodes: 2, gpus_per_node: 4, gpu_type: h100', true",
+  })
+  void saysWhatItCostsAndHowThatCameAbout(
+      String name, String config, String resources, boolean approvalNeeded) {
+    Plan plan =
+        Plans.of(
+            "stage: data\nbackend: shell\nrun: echo\n"
+                + config
+                + "\nresources: {"
+                + resources
+                + "}\n",
+            Plans.CLUSTER);
+    Money threshold = new Money(new BigDecimal("100.00"), "USD");
+
+    Golden.check(
+        "report/estimate-" + name + ".txt",
+        EstimateText.of(plan, Estimate.of(plan, RATES), threshold, approvalNeeded));
+  }
+
+  private static Price price(String amount) {
+    return new Price(new BigDecimal(amount), "list of 2025");
+  }
+}

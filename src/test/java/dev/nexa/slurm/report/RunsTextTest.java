@@ -1,0 +1,44 @@
+package dev.nexa.slurm.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.Golden;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Runs as a person reads them, from the manifests and cost records that are goldens already. */
+class RunsTextTest {
+
+  @ParameterizedTest
+  @ValueSource(strings = {"submitted", "completed", "requeued", "cancelled", "refused", "in-yen"})
+  void oneRunIsWhatItWasWhatItCameToAndWhatItCost(String life) {
+    Golden.check(
+        "report/run-" + life + ".txt",
+        RunsText.one(read("manifest-" + life), read("cost-" + life)));
+  }
+
+  @Test
+  void manyRunsAreATable() {
+    Golden.check(
+        "report/runs.txt",
+        RunsText.of(
+            List.of(
+                read("manifest-completed"), read("manifest-in-yen"), read("manifest-refused"))));
+  }
+
+  @Test
+  void withoutRunsItSaysHowToMakeOne() {
+    assertThat(RunsText.of(List.of()))
+        .isEqualTo("No runs here yet. `nexa-slurm submit CONFIG` makes one.\n");
+  }
+
+  private static JsonObject read(String name) {
+    return Json.parseObject(
+        DurableFiles.read(Golden.FOLDER.resolve("reconcile").resolve(name + ".json")));
+  }
+}
