@@ -33,15 +33,17 @@ final class Checker {
       problems.add(new Problem(node.at(), path, "expected a mapping of keys, got " + node.words()));
       return values;
     }
-    List<String> names = section.keys().stream().map(KnownKey::name).toList();
-    mapping
-        .entries()
-        .forEach(
-            (name, entry) -> {
-              if (!names.contains(name)) {
-                problems.add(new Problem(entry.keyAt(), child(path, name), unknown(name, names)));
-              }
-            });
+    List<String> names = new ArrayList<>();
+    for (KnownKey key : section.keys()) {
+      names.add(key.name());
+    }
+    for (Map.Entry<String, Entry> entry : mapping.entries().entrySet()) {
+      String name = entry.getKey();
+      if (!names.contains(name)) {
+        Position at = entry.getValue().keyAt();
+        problems.add(new Problem(at, child(path, name), unknown(name, names)));
+      }
+    }
     for (KnownKey key : section.keys()) {
       key(key, mapping.entries().get(key.name()), mapping, path, values);
     }
@@ -64,15 +66,13 @@ final class Checker {
       Values values) {
     String childPath = child(path, key.name());
     if (entry != null) {
-      value(key.shape(), entry.value(), childPath)
-          .ifPresent(value -> values.put(key.name(), value, entry.value().at()));
+      put(values, key.name(), value(key.shape(), entry.value(), childPath), entry.value().at());
     } else if (key.presence() == Presence.REQUIRED) {
       problems.add(
           new Problem(mapping.at(), childPath, "missing; expected " + expected(key.shape())));
     } else if (!key.fallback().isEmpty()) {
       YamlNode fallback = YamlReader.scalar(mapping.at(), key.fallback());
-      value(key.shape(), fallback, childPath)
-          .ifPresent(value -> values.put(key.name(), value, mapping.at()));
+      put(values, key.name(), value(key.shape(), fallback, childPath), mapping.at());
     } else if (key.shape() instanceof Section section && holdsUnwritten(section)) {
       // Defaults inside a section hold also where the section is not written.
       values.put(
@@ -82,10 +82,21 @@ final class Checker {
     }
   }
 
+  private static void put(Values values, String key, Optional<Object> value, Position at) {
+    if (value.isPresent()) {
+      values.put(key, value.get(), at);
+    }
+  }
+
   private static boolean holdsUnwritten(Section section) {
-    boolean complete =
-        section.keys().stream().noneMatch(key -> key.presence() == Presence.REQUIRED);
-    return complete && section.keys().stream().anyMatch(key -> !key.fallback().isEmpty());
+    boolean some = false;
+    for (KnownKey key : section.keys()) {
+      if (key.presence() == Presence.REQUIRED) {
+        return false;
+      }
+      some |= !key.fallback().isEmpty();
+    }
+    return some;
   }
 
   private Optional<Object> value(Shape shape, YamlNode node, String path) {
@@ -148,17 +159,16 @@ final class Checker {
       return problem(node, path, "expected a mapping of names, got " + node.words());
     }
     Values values = new Values(path, node.at());
-    mapping
-        .entries()
-        .forEach(
-            (name, entry) -> {
-              Scalar asScalar = new Scalar(entry.keyAt(), name, ScalarType.STRING);
-              boolean goodName = scalar(shape.name(), asScalar, child(path, name)).isPresent();
-              Optional<Object> value = value(shape.value(), entry.value(), child(path, name));
-              if (goodName && value.isPresent()) {
-                values.put(name, value.get(), entry.value().at());
-              }
-            });
+    for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {
+      String name = member.getKey();
+      Entry entry = member.getValue();
+      Scalar asScalar = new Scalar(entry.keyAt(), name, ScalarType.STRING);
+      boolean goodName = scalar(shape.name(), asScalar, child(path, name)).isPresent();
+      Optional<Object> value = value(shape.value(), entry.value(), child(path, name));
+      if (goodName) {
+        put(values, name, value, entry.value().at());
+      }
+    }
     return Optional.of(values);
   }
 

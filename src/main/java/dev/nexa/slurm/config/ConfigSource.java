@@ -131,7 +131,7 @@ public record ConfigSource(Path workspace) {
   }
 
   private static Optional<Found> inJar(String path) {
-    try (InputStream in = ConfigSource.class.getResourceAsStream("/" + path)) {
+    try (InputStream in = Carried.open(path)) {
       return in == null
           ? Optional.empty()
           : Optional.of(new Found("jar:" + path, in.readAllBytes(), Optional.empty()));

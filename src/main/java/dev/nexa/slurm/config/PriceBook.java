@@ -72,10 +72,14 @@ public record PriceBook(
         values.text("currency"),
         values.required("as_of", LocalDate.class),
         gpus,
-        values.optional("cpu_hour", Values.class).map(PriceBook::price),
-        values.optional("memory_gib_hour", Values.class).map(PriceBook::price),
-        values.optional("storage_gb_month", Values.class).map(PriceBook::price),
-        values.optional("egress_gb", Values.class).map(PriceBook::price));
+        optionalPrice(values, "cpu_hour"),
+        optionalPrice(values, "memory_gib_hour"),
+        optionalPrice(values, "storage_gb_month"),
+        optionalPrice(values, "egress_gb"));
+  }
+
+  private static Optional<Price> optionalPrice(Values values, String key) {
+    return values.has(key) ? Optional.of(price(values.section(key))) : Optional.empty();
   }
 
   private static Price price(Values values) {

@@ -272,7 +272,9 @@ public record RunConfig(
   private static Map<String, Object> training(Values values) {
     Map<String, Object> training = new LinkedHashMap<>();
     for (Shape.KnownKey key : TRAINING.keys()) {
-      values.optional(key.name(), Object.class).ifPresent(value -> training.put(key.name(), value));
+      if (values.has(key.name())) {
+        training.put(key.name(), values.required(key.name(), Object.class));
+      }
     }
     return training;
   }

@@ -87,11 +87,15 @@ final class Values {
   }
 
   <T> T required(String key, Class<T> type) {
-    return optional(key, type).orElseThrow(() -> new NoSuchElementException(path + "." + key));
+    Object value = values.get(key);
+    if (value == null) {
+      throw new NoSuchElementException(path + "." + key);
+    }
+    return type.cast(value);
   }
 
   <T> Optional<T> optional(String key, Class<T> type) {
-    return Optional.ofNullable(values.get(key)).map(type::cast);
+    return Optional.ofNullable(type.cast(values.get(key)));
   }
 
   /** The mapping under the key; an empty one where there is none. */

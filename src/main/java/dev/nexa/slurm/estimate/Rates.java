@@ -54,18 +54,19 @@ public record Rates(
    */
   public List<CostLine> price(Usage usage) {
     List<CostLine> lines = new ArrayList<>();
-    usage
-        .gpuSeconds()
-        .forEach(
-            (type, seconds) -> {
-              if (seconds > 0) {
-                lines.add(line("gpu:" + type, hours(seconds), "gpu_hour", gpuPrice(type)));
-              }
-            });
-    cpuHour.ifPresent(
-        price -> lines.add(line("cpu", hours(usage.cpuSeconds()), "cpu_hour", price)));
-    memoryGibHour.ifPresent(
-        price -> lines.add(line("memory", gibHours(usage.memoryByteSeconds()), "gib_hour", price)));
+    for (Map.Entry<String, Long> gpu : usage.gpuSeconds().entrySet()) {
+      if (gpu.getValue() > 0) {
+        String type = gpu.getKey();
+        lines.add(line("gpu:" + type, hours(gpu.getValue()), "gpu_hour", gpuPrice(type)));
+      }
+    }
+    if (cpuHour.isPresent()) {
+      lines.add(line("cpu", hours(usage.cpuSeconds()), "cpu_hour", cpuHour.get()));
+    }
+    if (memoryGibHour.isPresent()) {
+      BigDecimal gibHours = gibHours(usage.memoryByteSeconds());
+      lines.add(line("memory", gibHours, "gib_hour", memoryGibHour.get()));
+    }
     return lines;
   }
 
@@ -116,7 +117,9 @@ public record Rates(
 
   public JsonObject toJson() {
     JsonObject gpus = new JsonObject();
-    gpuHour.forEach((type, price) -> gpus.with(type, price(price)));
+    for (Map.Entry<String, Price> gpu : gpuHour.entrySet()) {
+      gpus.with(gpu.getKey(), price(gpu.getValue()));
+    }
     return new JsonObject()
         .with("book", book)
         .with("as_of", asOf)
@@ -130,7 +133,9 @@ public record Rates(
   public static Rates fromJson(JsonObject json) {
     Map<String, Price> gpus = new LinkedHashMap<>();
     JsonObject byType = json.object("gpu_hour");
-    byType.members().keySet().forEach(type -> gpus.put(type, price(byType.object(type))));
+    for (String type : byType.members().keySet()) {
+      gpus.put(type, price(byType.object(type)));
+    }
     return new Rates(
         json.text("book"),
         json.text("as_of"),

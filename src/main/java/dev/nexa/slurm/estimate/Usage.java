@@ -24,7 +24,9 @@ public record Usage(Map<String, Long> gpuSeconds, long cpuSeconds, BigInteger me
   /** What one allocation uses in that time. */
   public static Usage of(Map<String, Long> gpus, long cpus, long memoryBytes, long seconds) {
     Map<String, Long> gpuSeconds = new TreeMap<>();
-    gpus.forEach((type, count) -> gpuSeconds.put(type, Math.multiplyExact(count, seconds)));
+    for (Map.Entry<String, Long> gpu : gpus.entrySet()) {
+      gpuSeconds.put(gpu.getKey(), Math.multiplyExact(gpu.getValue(), seconds));
+    }
     return new Usage(
         gpuSeconds,
         Math.multiplyExact(cpus, seconds),
@@ -42,7 +44,9 @@ public record Usage(Map<String, Long> gpuSeconds, long cpuSeconds, BigInteger me
 
   public Usage times(long factor) {
     Map<String, Long> gpus = new TreeMap<>();
-    gpuSeconds.forEach((type, seconds) -> gpus.put(type, Math.multiplyExact(seconds, factor)));
+    for (Map.Entry<String, Long> gpu : gpuSeconds.entrySet()) {
+      gpus.put(gpu.getKey(), Math.multiplyExact(gpu.getValue(), factor));
+    }
     return new Usage(
         gpus,
         Math.multiplyExact(cpuSeconds, factor),
@@ -51,7 +55,11 @@ public record Usage(Map<String, Long> gpuSeconds, long cpuSeconds, BigInteger me
 
   /** GPU-hours of all types: one GPU for 3600 s. */
   public BigDecimal gpuHours() {
-    return Rates.hours(gpuSeconds.values().stream().mapToLong(Long::longValue).sum());
+    long sum = 0;
+    for (long seconds : gpuSeconds.values()) {
+      sum += seconds;
+    }
+    return Rates.hours(sum);
   }
 
   public BigDecimal cpuHours() {

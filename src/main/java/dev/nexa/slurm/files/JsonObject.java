@@ -36,7 +36,9 @@ public final class JsonObject {
 
   /** Adds the member only where there is a value. */
   public JsonObject withOptional(String name, Optional<?> value) {
-    value.ifPresent(present -> members.put(name, present));
+    if (value.isPresent()) {
+      members.put(name, value.get());
+    }
     return this;
   }
 

@@ -161,7 +161,9 @@ public record Plan(
 
   private JsonObject fileDigests() {
     JsonObject digests = new JsonObject();
-    files.forEach(file -> digests.with(file.name(), file.digest()));
+    for (RunnerFile file : files) {
+      digests.with(file.name(), file.digest());
+    }
     return digests;
   }
 
@@ -172,7 +174,9 @@ public record Plan(
 
   private static JsonObject values(Map<String, ?> map) {
     JsonObject json = new JsonObject();
-    map.forEach(json::with);
+    for (Map.Entry<String, ?> entry : map.entrySet()) {
+      json.with(entry.getKey(), entry.getValue());
+    }
     return json;
   }
 }

@@ -32,8 +32,10 @@ public final class Planner {
     Resources asked = config.resources();
     boolean onGpus = cluster.accelerator().equals("cuda");
     int gpus = onGpus ? asked.gpusPerNode() : 0;
-    Optional<String> partition = asked.partition().or(cluster::defaultPartition);
-    partition.ifPresent(name -> known(name, cluster, problems));
+    Optional<String> partition = either(asked.partition(), cluster.defaultPartition());
+    if (partition.isPresent()) {
+      known(partition.get(), cluster, problems);
+    }
     if (config.requeues() > policy.maxRequeues()) {
       problems.add(
           "requeues",
@@ -130,13 +132,13 @@ public final class Planner {
     return new Allocation(
         asked.nodes(),
         gpus,
-        gpus > 0 ? asked.gpuType().or(cluster::gpuType) : Optional.empty(),
+        gpus > 0 ? either(asked.gpuType(), cluster.gpuType()) : Optional.empty(),
         asked.cpusPerTask(),
         asked.memoryBytes().orElse(DEFAULT_MEMORY_PER_CPU * asked.cpusPerTask()),
         asked.time(),
         partition,
-        asked.account().or(cluster::account),
-        asked.qos().or(cluster::qos),
+        either(asked.account(), cluster.account()),
+        either(asked.qos(), cluster.qos()),
         asked.constraint(),
         asked.reservation(),
         asked.exclusive());
@@ -164,11 +166,15 @@ public final class Planner {
     }
   }
 
+  private static Optional<String> either(Optional<String> own, Optional<String> cluster) {
+    return own.isPresent() ? own : cluster;
+  }
+
   private static Software software(Software own, Software cluster) {
     return new Software(
         own.modules().isEmpty() ? cluster.modules() : own.modules(),
-        own.venv().or(cluster::venv),
-        own.container().or(cluster::container));
+        either(own.venv(), cluster.venv()),
+        either(own.container(), cluster.container()));
   }
 
   private static Map<String, String> merged(Map<String, String> cluster, Map<String, String> own) {

@@ -64,8 +64,16 @@ public record ProcessIdentity(String host, long pid, Instant started) {
         .orElse(Instant.EPOCH);
   }
 
-  /** This host's name. */
+  /** This host's name; not asked of the resolver, which may be slow, or down. */
   public static String localHost() {
+    try {
+      return Files.readString(Path.of("/proc/sys/kernel/hostname"), ISO_8859_1).strip();
+    } catch (IOException notLinux) {
+      return localHostByAddress();
+    }
+  }
+
+  private static String localHostByAddress() {
     try {
       return InetAddress.getLocalHost().getHostName();
     } catch (UnknownHostException noName) {

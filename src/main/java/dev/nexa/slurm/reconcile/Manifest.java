@@ -4,14 +4,14 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.units.Money;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
+import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +49,7 @@ public final class Manifest {
             .with("tasks", tasks(facts, outcome))
             .with("attempts", outcome.attempts().size())
             .with("metrics", metrics);
-    journal.created().ifPresent(created -> manifest.with("created", created));
+    manifest.withOptional("created", journal.created());
     manifest.withOptional("started", first(outcome.attempts()));
     if (outcome.ended()) {
       manifest.withOptional("ended", ended(outcome));
@@ -68,9 +68,9 @@ public final class Manifest {
 
   private static JsonObject tasks(RunFacts facts, RunOutcome outcome) {
     JsonObject states = new JsonObject();
-    outcome
-        .counts()
-        .forEach((state, count) -> states.with(state.name().toLowerCase(Locale.ROOT), count));
+    for (Map.Entry<JobState, Integer> state : outcome.counts().entrySet()) {
+      states.with(state.getKey().name().toLowerCase(Locale.ROOT), state.getValue());
+    }
     return new JsonObject().with("total", facts.tasks()).with("states", states);
   }
 
@@ -93,10 +93,9 @@ public final class Manifest {
   }
 
   private static Optional<String> text(JsonObject metrics, String name) {
-    return Stream.ofNullable(metrics.members().get(name))
-        .filter(String.class::isInstance)
-        .map(Objects::toString)
-        .findFirst();
+    return metrics.members().get(name) instanceof String text
+        ? Optional.of(text)
+        : Optional.empty();
   }
 
   private static @Nullable Object orNull(Optional<String> value) {

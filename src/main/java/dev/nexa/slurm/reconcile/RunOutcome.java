@@ -69,10 +69,12 @@ public record RunOutcome(
         wasted = row.state() == JobState.COMPLETED ? wasted : wasted.plus(usage);
       }
     }
-    attempts.sort(
-        Comparator.comparing(AccountingRecord::submit)
-            .thenComparing(row -> row.tasks().indices().get(0))
-            .thenComparing(AccountingRecord::rawJobId));
+    if (attempts.size() > 1) {
+      attempts.sort(
+          Comparator.comparing(AccountingRecord::submit)
+              .thenComparing(row -> row.tasks().indices().get(0))
+              .thenComparing(AccountingRecord::rawJobId));
+    }
     String status = status(tasks, journal, willRetry);
     return new RunOutcome(
         status,
@@ -102,11 +104,16 @@ public record RunOutcome(
       List<AccountingRecord> rows,
       List<QueueEntry> queue,
       Instant now) {
+    if (rows.isEmpty() && queue.isEmpty()) {
+      return allPending(facts.tasks());
+    }
     // A job that turned up after its submission was closed did no work: it ended at the claim.
     Set<Long> primary = new HashSet<>();
-    journal.submissions().stream()
-        .filter(submission -> submission.phase() != Phase.CLOSED)
-        .forEach(submission -> submission.jobId().ifPresent(primary::add));
+    for (Submission submission : journal.submissions()) {
+      if (submission.phase() != Phase.CLOSED) {
+        submission.jobId().ifPresent(primary::add);
+      }
+    }
     Map<Integer, List<AccountingRecord>> byTask = new HashMap<>();
     rows.stream()
         .filter(row -> primary.contains(row.arrayJobId()))
@@ -129,6 +136,15 @@ public record RunOutcome(
       tasks.add(entry == null ? gone(task, attempts, facts, now) : queued(task, entry, attempts));
     }
     return withoutRow(tasks, journal, now);
+  }
+
+  /** As it is right after a submit. */
+  private static List<TaskOutcome> allPending(int count) {
+    List<TaskOutcome> tasks = new ArrayList<>(count);
+    for (int task = 0; task < count; task++) {
+      tasks.add(new TaskOutcome(task, JobState.PENDING, false, false, List.of()));
+    }
+    return tasks;
   }
 
   /**
@@ -227,7 +243,9 @@ public record RunOutcome(
 
   private static Map<JobState, Integer> counts(List<TaskOutcome> tasks) {
     Map<JobState, Integer> counts = new EnumMap<>(JobState.class);
-    tasks.forEach(task -> counts.merge(task.state(), 1, Integer::sum));
+    for (TaskOutcome task : tasks) {
+      counts.put(task.state(), counts.getOrDefault(task.state(), 0) + 1);
+    }
     return counts;
   }
 }

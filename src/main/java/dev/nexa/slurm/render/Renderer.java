@@ -27,6 +27,16 @@ import java.util.function.Supplier;
 
 /** Renders a plan as an sbatch script. */
 public final class Renderer {
+  /** What most scripts are made of. */
+  private static final List<String> LIKELY =
+      List.of(
+          Launch.TASK,
+          "lib/directives.ftl",
+          "lib/preamble.ftl",
+          "lib/health.ftl",
+          "lib/exit.ftl",
+          "lib/container.ftl");
+
   private final Configuration freemarker;
   private final TemplateSource templates;
 
@@ -44,7 +54,9 @@ public final class Renderer {
         new FutureTask<>(
             () -> {
               Renderer renderer = new Renderer(source);
-              renderer.load(Launch.TASK);
+              for (String template : LIKELY) {
+                renderer.load(template);
+              }
               return renderer;
             });
     Thread thread = new Thread(task, "renderer");
@@ -60,8 +72,8 @@ public final class Renderer {
   }
 
   /**
-   * Parses the likely template, which stays in FreeMarker's cache; what is wrong with it is told by
-   * {@link #render}.
+   * Parses a template, which stays in FreeMarker's cache; what is wrong with it is told by {@link
+   * #render}.
    */
   private void load(String template) {
     try {

@@ -35,14 +35,18 @@ final class ScriptModel {
     model.put("durable", plan.storage().durable());
     model.put("shared", plan.storage().shared());
     model.put("modules", plan.software().modules());
-    plan.software().venv().ifPresent(venv -> model.put("venv", ShellFormat.INSTANCE.path(venv)));
-    plan.software()
-        .container()
-        .ifPresent(image -> model.put("container", ShellFormat.INSTANCE.path(image)));
-    plan.envFile().ifPresent(file -> model.put("env_file", ShellFormat.INSTANCE.path(file)));
+    path(model, "venv", plan.software().venv());
+    path(model, "container", plan.software().container());
+    path(model, "env_file", plan.envFile());
     model.put("env", env(plan));
     model.put("command", words(launch.command()));
     return model;
+  }
+
+  private static void path(Map<String, Object> model, String name, Optional<String> path) {
+    if (path.isPresent()) {
+      model.put(name, ShellFormat.INSTANCE.path(path.get()));
+    }
   }
 
   /**
@@ -51,9 +55,9 @@ final class ScriptModel {
   private static List<Map<String, Object>> directives(Plan plan) {
     Allocation asked = plan.allocation();
     List<Map<String, Object>> options = new ArrayList<>();
-    asked.account().ifPresent(account -> option(options, "account", account));
+    option(options, "account", asked.account());
     option(options, "array", array(plan));
-    asked.constraint().ifPresent(constraint -> option(options, "constraint", constraint));
+    option(options, "constraint", asked.constraint());
     option(options, "cpus-per-task", "" + asked.cpusPerTask());
     if (asked.exclusive()) {
       flag(options, "exclusive");
@@ -66,17 +70,24 @@ final class ScriptModel {
     option(options, "nodes", "" + asked.nodes());
     option(options, "ntasks-per-node", "1");
     option(options, "open-mode", "append");
-    asked.partition().ifPresent(partition -> option(options, "partition", partition));
-    asked.qos().ifPresent(qos -> option(options, "qos", qos));
+    option(options, "partition", asked.partition());
+    option(options, "qos", asked.qos());
     flag(options, plan.requeues() > 0 ? "requeue" : "no-requeue");
-    asked.reservation().ifPresent(reservation -> option(options, "reservation", reservation));
+    option(options, "reservation", asked.reservation());
     option(options, "time", TimeLimit.format(asked.timeLimit()));
     return options;
   }
 
   private static String array(Plan plan) {
-    Optional<Integer> atOnce = plan.maxParallel().filter(parallel -> parallel < plan.tasks());
-    return "0-" + (plan.tasks() - 1) + atOnce.map(parallel -> "%" + parallel).orElse("");
+    int atOnce = plan.maxParallel().orElse(plan.tasks());
+    return "0-" + (plan.tasks() - 1) + (atOnce < plan.tasks() ? "%" + atOnce : "");
+  }
+
+  private static void option(
+      List<Map<String, Object>> options, String name, Optional<String> value) {
+    if (value.isPresent()) {
+      option(options, name, value.get());
+    }
   }
 
   private static void option(List<Map<String, Object>> options, String name, String value) {
@@ -89,16 +100,19 @@ final class ScriptModel {
 
   private static List<Map<String, Object>> env(Plan plan) {
     List<Map<String, Object>> variables = new ArrayList<>();
-    plan.env()
-        .forEach(
-            (name, value) ->
-                variables.add(Map.of("name", name, "value", ShellFormat.INSTANCE.path(value))));
+    for (Map.Entry<String, String> variable : plan.env().entrySet()) {
+      variables.add(
+          Map.of(
+              "name", variable.getKey(), "value", ShellFormat.INSTANCE.path(variable.getValue())));
+    }
     return variables;
   }
 
   private static List<Object> words(List<String> command) {
     List<Object> words = new ArrayList<>();
-    command.forEach(word -> words.add(ShellFormat.INSTANCE.path(word)));
+    for (String word : command) {
+      words.add(ShellFormat.INSTANCE.path(word));
+    }
     return words;
   }
 }

@@ -59,17 +59,16 @@ public final class SbatchAnswer {
           "Pathname of a file, directory or other parameter too long",
           "Script file .* is too large");
 
-  private static final Pattern REFUSAL = Pattern.compile(alternatives());
-
   private SbatchAnswer() {}
 
-  private static String alternatives() {
+  /** Compiled only where sbatch failed. */
+  private static Pattern refusal() {
     StringBuilder pattern = new StringBuilder();
     for (String message : VALIDATION) {
       String one = message.contains(".*") ? message : Pattern.quote(message);
       pattern.append(pattern.length() == 0 ? "" : "|").append(one);
     }
-    return pattern.toString();
+    return Pattern.compile(pattern.toString());
   }
 
   /**
@@ -95,7 +94,7 @@ public final class SbatchAnswer {
     boolean validation =
         (result.exit() == 1 || result.exit() == 255)
             && result.out().isBlank()
-            && REFUSAL.matcher(result.err()).find();
+            && refusal().matcher(result.err()).find();
     String message = said.isEmpty() ? "sbatch ended with " + result.exit() : said;
     return validation ? new SubmitAnswer.Refused(message) : new SubmitAnswer.Unknown(message);
   }
