@@ -29,6 +29,11 @@ public record Event(Type type, Instant at, JsonObject data) {
      * The sbatch process of an unknown submission was seen to be gone: the settle window begins.
      */
     CLIENT_GONE,
+    /**
+     * A job has begun, and neither squeue nor accounting shows it: the settle window begins,
+     * because accounting may be late.
+     */
+    MISSED,
     /** An unknown submission's job was found by its name. */
     ADOPTED,
     /** The scheduler was seen to hold the job, or accounting to have seen it run. */

@@ -9,15 +9,25 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.RunnerFile;
 import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.units.IndexRange;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /** One run's folder: what was rendered, its journal, and what belongs to each submission. */
 public final class RunFolder {
   private static final String READ_ONLY = "r--------";
+  private static final Pattern RESULT = Pattern.compile("(\\d+)\\.\\d+\\.json");
 
   private final Workspace workspace;
   private final RunId id;
@@ -135,6 +145,30 @@ public final class RunFolder {
   /** Whether the submission was shut. */
   public boolean isShut(String key) {
     return Files.notExists(claims(key));
+  }
+
+  /**
+   * Whether each task that a job of the submission claimed has left its result: none is at work.
+   */
+  public boolean claimsEnded(String key) {
+    Set<String> ended = new HashSet<>();
+    for (String result : names(submission(key).resolve("results"))) {
+      Matcher name = RESULT.matcher(result);
+      if (name.matches()) {
+        ended.add(name.group(1));
+      }
+    }
+    return ended.containsAll(names(claims(key)));
+  }
+
+  private static List<String> names(Path folder) {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.map(file -> file.getFileName().toString()).toList();
+    } catch (NoSuchFileException none) {
+      return List.of();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
   private Path claims(String key) {

@@ -58,6 +58,7 @@ public record RunState(
           Optional.empty(),
           Optional.empty(),
           Optional.empty(),
+          Optional.empty(),
           List.of(),
           "");
     }
@@ -70,6 +71,7 @@ public record RunState(
       case REFUSED -> with(now, Phase.REFUSED, data.text("message"));
       case UNKNOWN -> with(now, Phase.UNKNOWN, data.text("message"));
       case CLIENT_GONE -> withClientGone(now, event.at());
+      case MISSED -> withMissed(now, event.at());
       case CONFIRMED -> with(now, Phase.CONFIRMED, now.message());
       case CLOSED -> with(now, Phase.CLOSED, data.text("message"));
       default -> now;
@@ -86,6 +88,7 @@ public record RunState(
         s.clientGone(),
         s.jobId(),
         s.answered(),
+        s.missed(),
         s.duplicates(),
         message);
   }
@@ -102,6 +105,7 @@ public record RunState(
         s.clientGone(),
         s.jobId(),
         s.answered(),
+        s.missed(),
         s.duplicates(),
         s.message());
   }
@@ -116,6 +120,22 @@ public record RunState(
         Optional.of(at),
         s.jobId(),
         s.answered(),
+        s.missed(),
+        s.duplicates(),
+        s.message());
+  }
+
+  private static Submission withMissed(Submission s, Instant at) {
+    return new Submission(
+        s.key(),
+        s.tasks(),
+        s.intended(),
+        s.phase(),
+        s.client(),
+        s.clientGone(),
+        s.jobId(),
+        s.answered(),
+        Optional.of(at),
         s.duplicates(),
         s.message());
   }
@@ -134,6 +154,7 @@ public record RunState(
         s.clientGone(),
         Optional.of(event.data().number("job_id")),
         Optional.of(event.at()),
+        Optional.empty(),
         List.copyOf(duplicates),
         "");
   }

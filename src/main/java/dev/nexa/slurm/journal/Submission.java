@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param clientGone when that process was seen to be gone
  * @param jobId the array's job id, once known
  * @param answered when the id became known
+ * @param missed when a job that had begun was first seen nowhere
  * @param duplicates ids of further jobs of the same name: reported, and their cost counted
  * @param message what the scheduler said, where it refused or left it open
  */
@@ -29,6 +30,7 @@ public record Submission(
     Optional<Instant> clientGone,
     Optional<Long> jobId,
     Optional<Instant> answered,
+    Optional<Instant> missed,
     List<Long> duplicates,
     String message) {
 

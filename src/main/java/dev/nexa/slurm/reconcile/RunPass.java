@@ -2,6 +2,7 @@ package dev.nexa.slurm.reconcile;
 
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.Journal;
 import dev.nexa.slurm.journal.RunFolder;
@@ -114,10 +115,11 @@ public final class RunPass {
               : resolver.resolve(
                   submission, queued, evidence.rows(run.id(), key), evidence.asked(), now);
       passing.accept(CrashPoint.LOOKED_UP);
-      if (event.isPresent() && mayWrite(event.get(), run, state, problems)) {
-        journal.append(event.get());
-        settled = true;
+      if (event.isPresent() && event.get().type() == Event.Type.CLOSED) {
+        event = closing(event.get(), run, submission, rules, evidence, state, problems);
       }
+      event.ifPresent(journal::append);
+      settled |= event.isPresent();
       cancelStrays(submission, queued, state.cancelRequested());
     }
     return settled;
@@ -130,21 +132,36 @@ public final class RunPass {
   }
 
   /**
-   * What the scheduler does not show may have been, or still come: a submission is closed only
-   * where no job of it has begun, and so that none can begin.
+   * What the scheduler does not show may have been, or still come: a submission is closed so that
+   * no job of it can begin. Where one has begun, it is over and accounting is late, or it was lost
+   * with its controller.
    */
-  private boolean mayWrite(Event event, RunFolder run, RunState state, List<String> problems) {
-    if (event.type() != Event.Type.CLOSED) {
-      return true;
+  private Optional<Event> closing(
+      Event closed,
+      RunFolder run,
+      Submission submission,
+      SettleRules rules,
+      Evidence evidence,
+      RunState state,
+      List<String> problems) {
+    String key = submission.key();
+    if (run.shut(key)) {
+      passing.accept(CrashPoint.SUBMISSION_SHUT);
+      return Optional.of(closed);
     }
-    String key = event.data().text("key");
-    if (!run.shut(key) && !state.cancelRequested()) {
-      problems.add(
-          "a job of " + key + " has begun, but neither squeue nor accounting shows it: waiting");
-      return false;
+    if (state.cancelRequested()) {
+      return Optional.of(closed);
     }
-    passing.accept(CrashPoint.SUBMISSION_SHUT);
-    return true;
+    if (run.claimsEnded(key) || !evidence.accountingKept()) {
+      problems.add("a job of " + key + " has begun, and accounting does not show its end: waiting");
+      return Optional.empty();
+    }
+    if (submission.missed().isEmpty()) {
+      JsonObject data = new JsonObject().with("key", key);
+      return Optional.of(new Event(Event.Type.MISSED, closed.at(), data));
+    }
+    boolean tooEarly = evidence.asked().isBefore(submission.missed().get().plus(rules.window()));
+    return tooEarly ? Optional.empty() : Optional.of(closed);
   }
 
   /**

@@ -99,7 +99,10 @@ public final class Resolver {
     Instant answered = submission.answered().orElseThrow();
     boolean saved = !asked.isBefore(answered.plus(rules.saveWindow()));
     boolean inQueue = queued.stream().anyMatch(entry -> entry.arrayJobId() == jobId);
-    boolean ran = rows.stream().anyMatch(row -> row.arrayJobId() == jobId && lived(row));
+    // A start without an end is not enough: a job that began at once is lost like any other, and
+    // its
+    // row says RUNNING for ever.
+    boolean ran = rows.stream().anyMatch(row -> row.arrayJobId() == jobId && row.ended());
     if (ran || (inQueue && saved)) {
       JsonObject data = new JsonObject().with("key", submission.key()).with("job_id", jobId);
       return Optional.of(new Event(Event.Type.CONFIRMED, now, data));

@@ -70,6 +70,17 @@ class CommandsOnRunsTest {
     }
   }
 
+  /** Slurm's job ids begin again when its state is lost. */
+  @Test
+  void aJobIdThatWasGivenTwiceIsAskedAbout() {
+    String second = terminal.type("submit", "run.yaml", "--json").json().text("run_id");
+
+    Screen screen = terminal.type("runs", "show", "4711");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("job 4711 is of several runs: " + second + ", " + run);
+  }
+
   @Test
   void statusIsATableThatSaysWhyARunWaits() {
     terminal.program(

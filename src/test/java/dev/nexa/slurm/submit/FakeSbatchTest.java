@@ -9,6 +9,7 @@ import dev.nexa.slurm.cli.Main;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.journal.Submission.Phase;
 import dev.nexa.slurm.process.CommandRunner;
 import dev.nexa.slurm.process.ProcessIdentity;
@@ -221,7 +222,7 @@ class FakeSbatchTest {
   @Test
   void aPendingRowWithoutSqueueIsAVanishedJob() {
     submit();
-    slurm.addPendingRow(101, workspace.last().key());
+    slurm.addRow(101, workspace.last().key(), "PENDING");
     slurm.loseAll();
     reconcileUntil(() -> slurm.calls() == 2);
     assertThat(workspace.state().submissions().get(0).message()).contains("vanished");
@@ -285,10 +286,11 @@ class FakeSbatchTest {
 
   /** Short jobs that ran while slurmdbd was down: purged from squeue, and not yet in accounting. */
   @Test
-  void aJobThatHasClaimedItsTaskIsNotMadeAgain() throws IOException {
+  void aJobThatLeftItsResultIsNotMadeAgain() throws IOException {
     submit();
     String key = workspace.last().key();
-    Files.createSymbolicLink(workspace.run().submission(key).resolve("claims/0"), Path.of("101"));
+    workspace.claim(key, 101);
+    Files.writeString(workspace.run().submission(key).resolve("results/0.0.json"), "{}");
     slurm.loseAll();
     List<String> problems = List.of();
     for (int pass = 0; pass < 8; pass++) {
@@ -302,6 +304,27 @@ class FakeSbatchTest {
     finishes();
   }
 
+  /**
+   * It began at once, slurmctld died before it had saved that, and its row says RUNNING for ever.
+   */
+  @Test
+  void aJobThatBeganAndVanishedIsMadeAgainAfterASecondLook() throws IOException {
+    submit();
+    String key = workspace.last().key();
+    workspace.claim(key, 101);
+    slurm.addRow(101, key, "RUNNING");
+    slurm.loseAll();
+    reconcileUntil(() -> workspace.last().missed().isPresent());
+    assertThat(slurm.calls()).isEqualTo(1);
+    Instant missed = workspace.last().missed().get();
+    reconcileUntil(() -> slurm.calls() == 2);
+    Submission lost = workspace.state().submissions().get(0);
+    assertThat(lost.message()).contains("vanished");
+    assertThat(workspace.last().intended()).isAfterOrEqualTo(missed.plusSeconds(1));
+    finishes();
+    assertThat(slurm.calls()).isEqualTo(2);
+  }
+
   /** Gone may mean finished and forgotten (MinJobAge); only the claim tells. */
   @Test
   void withoutAccountingOnlyWhatNeverBeganIsMadeAgain() throws IOException {
@@ -309,15 +332,14 @@ class FakeSbatchTest {
     slurm.sbatch("exit 1");
     submit();
     String key = workspace.last().key();
-    Path claims = workspace.run().submission(key).resolve("claims");
-    Files.createSymbolicLink(claims.resolve("0"), Path.of("101"));
+    workspace.claim(key, 101);
     for (int pass = 0; pass < 8; pass++) {
       pause(300);
       reconcile();
     }
     assertThat(slurm.calls()).isEqualTo(1);
     assertThat(workspace.last().phase()).isEqualTo(Phase.UNKNOWN);
-    Files.delete(claims.resolve("0"));
+    Files.delete(workspace.run().submission(key).resolve("claims/0"));
     reconcileUntil(() -> slurm.calls() == 2);
   }
 

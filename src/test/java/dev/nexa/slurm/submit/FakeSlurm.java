@@ -1,6 +1,7 @@
 package dev.nexa.slurm.submit;
 
 import dev.nexa.slurm.files.Sha256;
+import dev.nexa.slurm.scheduler.slurm.SacctText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -9,9 +10,11 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /**
  * The bash scripts of src/test/resources/fake-slurm in a folder of their own: sbatch, squeue,
@@ -107,7 +110,7 @@ final class FakeSlurm {
     List<String> rows = new ArrayList<>(lines("rows"));
     for (String entry : lines("queue")) {
       String[] field = entry.split(US + "", -1);
-      rows.add(row(field[0], field[6], "COMPLETED", true));
+      rows.add(row(field[0], field[6], "COMPLETED"));
     }
     write("rows", String.join("\n", rows) + (rows.isEmpty() ? "" : "\n"));
     write("queue", "");
@@ -118,36 +121,33 @@ final class FakeSlurm {
     write("queue", "");
   }
 
-  /** Accounting has the row of a job that waits. */
-  void addPendingRow(long id, String name) {
+  /** Accounting has a row of a job that did not end. */
+  void addRow(long id, String name, String rowState) {
     List<String> rows = new ArrayList<>(lines("rows"));
-    rows.add(row("" + id, name, "PENDING", false));
+    rows.add(row("" + id, name, rowState));
     write("rows", String.join("\n", rows) + "\n");
   }
 
-  /** A row in the order of SacctText.FIELDS; times are before the epoch second of the call. */
-  private static String row(String id, String name, String state, boolean ran) {
-    long end = Instant.now().getEpochSecond();
-    return String.join(
-        US + "",
-        id,
-        id + "_0",
-        "fake",
-        "tester",
-        "research",
-        "cpu",
-        state,
-        "0:0",
-        "" + (end - 3),
-        ran ? "" + (end - 2) : "Unknown",
-        ran ? "" + end : "Unknown",
-        ran ? "2" : "0",
-        "1",
-        ran ? "n1" : "None assigned",
-        ran ? "billing=1,cpu=1,mem=100M,node=1" : "",
-        name,
-        "None",
-        "billing=1,cpu=1,mem=100M,node=1");
+  /** A row with the fields that our sacct call asks for; its times are just before the call. */
+  private static String row(String id, String name, String rowState) {
+    long now = Instant.now().getEpochSecond();
+    boolean ran = !rowState.equals("PENDING");
+    boolean ended = rowState.equals("COMPLETED");
+    Map<String, String> fields = new HashMap<>();
+    fields.put("JobIDRaw", id);
+    fields.put("JobID", id + "_0");
+    fields.put("JobName", name);
+    fields.put("State", rowState);
+    fields.put("ExitCode", "0:0");
+    fields.put("Submit", "" + (now - 3));
+    fields.put("Start", ran ? "" + (now - 2) : "Unknown");
+    fields.put("End", ended ? "" + now : "Unknown");
+    fields.put("ElapsedRaw", ran ? "2" : "0");
+    fields.put("NNodes", "1");
+    fields.put("AllocTRES", ran ? "billing=1,cpu=1,mem=100M,node=1" : "");
+    return SacctText.FIELDS.stream()
+        .map(field -> fields.getOrDefault(field, "other"))
+        .collect(Collectors.joining(US + ""));
   }
 
   /** What the whole state is, to see that nothing changed it. */

@@ -304,7 +304,7 @@ class ResolverTest {
                 "0:0",
                 NOON,
                 started ? Optional.of(NOON) : Optional.empty(),
-                Optional.empty(),
+                state.endsAttempt() ? Optional.of(NOON) : Optional.empty(),
                 0,
                 "n1",
                 1,

@@ -28,6 +28,7 @@ import java.util.stream.Stream;
  */
 final class TrialWorkspace {
   private final Path root;
+  private final String config;
 
   /**
    * Makes it.
@@ -55,8 +56,7 @@ final class TrialWorkspace {
         slurm: {kill_wait_seconds: 5, message_timeout_seconds: 10}
         """
             .formatted(root));
-    write(
-        "work.yaml",
+    config =
         """
         stage: %s
         backend: shell
@@ -66,7 +66,14 @@ final class TrialWorkspace {
           time: 5m
           %s
         """
-            .formatted(stage, String.join("\n  ", resources)));
+            .formatted(stage, String.join("\n  ", resources));
+    write("work.yaml", config);
+  }
+
+  /** Its jobs take so long. */
+  TrialWorkspace lasting(int seconds) {
+    write("work.yaml", config.replace("/worked\"", "/worked\"; sleep " + seconds));
+    return this;
   }
 
   private void write(String name, String text) {
@@ -130,6 +137,16 @@ final class TrialWorkspace {
 
   JsonObject manifest() {
     return Json.parseObject(DurableFiles.read(run().manifest()));
+  }
+
+  /** A job claims the run's first task, as the script does. */
+  void claim(String key, long jobId) {
+    try {
+      Path claim = run().submission(key).resolve("claims/0");
+      Files.createSymbolicLink(claim, Path.of(Long.toString(jobId)));
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
   /** The lines that jobs left: one for each time the work was done. */
