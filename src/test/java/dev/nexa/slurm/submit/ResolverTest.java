@@ -127,8 +127,8 @@ class ResolverTest {
     "100, pending, true, 5, ",
     "100, pending, true, 6, confirmed",
     "100, none, false, 6, confirmed",
-    // who ran was there
-    "'', started, true, 0, confirmed",
+    // who ended was there; who only began may be lost with its controller
+    "'', started, true, 0, ",
     "'', ended, true, 0, confirmed",
     // neither queue nor accounting: lost, after the settle window
     "'', none, true, 59, ",
