@@ -80,5 +80,5 @@ nexa_main() {
 </#if>
 }
 
-# On the last line: half a script does nothing.
-nexa_main "$@"
+# On the last line and in braces: half a script does nothing.
+{ nexa_main "$@"; }

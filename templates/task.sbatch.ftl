@@ -23,5 +23,5 @@ nexa_main() {
   nexa_run<#include "lib/container.ftl"><#list command as word> [=word]</#list>
 }
 
-# On the last line: half a script does nothing.
-nexa_main "$@"
+# On the last line and in braces: half a script does nothing.
+{ nexa_main "$@"; }

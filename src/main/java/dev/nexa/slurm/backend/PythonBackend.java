@@ -18,6 +18,7 @@ import java.util.List;
  */
 public final class PythonBackend implements Backend {
   private static final String CONFIG = "config.json";
+  private static final String DATASET = "dataset_path";
 
   @Override
   public String name() {
@@ -53,19 +54,17 @@ public final class PythonBackend implements Backend {
 
   /** The training keys; a program reads this file, not the shell, so the tiers are written out. */
   private static JsonObject config(Plan plan) {
-    JsonObject config = new JsonObject();
+    JsonObject config = plan.trainingJson();
     Storage tiers = plan.storage();
-    plan.trainingJson()
-        .members()
-        .forEach(
-            (name, value) ->
+    config
+        .optionalText(DATASET)
+        .ifPresent(
+            path ->
                 config.with(
-                    name,
-                    value instanceof String text
-                        ? text.replace("${scratch}", tiers.scratch())
-                            .replace("${durable}", tiers.durable())
-                            .replace("${shared}", tiers.shared())
-                        : value));
+                    DATASET,
+                    path.replace("${scratch}", tiers.scratch())
+                        .replace("${durable}", tiers.durable())
+                        .replace("${shared}", tiers.shared())));
     return config;
   }
 }

@@ -257,6 +257,12 @@ public record RunConfig(
           values.problem(
               "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
     }
+    Values env = values.section("env");
+    for (String name : env.names()) {
+      if (name.startsWith("NEXA_")) {
+        problems.add(env.problem(name, "names that begin with NEXA_ are the job script's own"));
+      }
+    }
     Values resources = values.section("resources");
     if (resources.has("gpu_type") && resources.optionalInteger("gpus_per_node").orElse(0) == 0) {
       problems.add(resources.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));

@@ -159,7 +159,7 @@ class RenderedScriptsTest {
     try (Stream<Path> files = Files.list(GOLDEN)) {
       for (Path file : files.toList()) {
         List<String> lines = Files.readAllLines(file);
-        assertThat(lines.get(lines.size() - 1)).as("%s", file).isEqualTo("nexa_main \"$@\"");
+        assertThat(lines.get(lines.size() - 1)).as("%s", file).isEqualTo("{ nexa_main \"$@\"; }");
         String half = String.join("\n", lines.subList(0, lines.size() - 1));
         assertThat(run(List.of("bash", "-c", half)))
             .as("%s without its last line", file)

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -77,9 +78,14 @@ final class Cluster {
 
   /** Runs a command that must succeed; what it printed. */
   static String run(List<String> argv) {
+    return run(argv, Path.of("."));
+  }
+
+  /** The same from another folder. */
+  static String run(List<String> argv, Path folder) {
     try {
-      Process process =
-          new ProcessBuilder(argv).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      ProcessBuilder builder = new ProcessBuilder(argv).directory(folder.toFile());
+      Process process = builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
       String out = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(process.waitFor()).as("%s: %s", argv, out).isZero();
       return out;

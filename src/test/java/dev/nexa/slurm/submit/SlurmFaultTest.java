@@ -269,15 +269,17 @@ class SlurmFaultTest {
   }
 
   private static void sbatch(String name, Path script, Path submission) throws IOException {
+    Path run = submission.getParent().getParent();
+    // From the run's folder, where it would also work without its argument.
     Cluster.run(
         List.of(
             "sbatch",
             "--job-name=" + name,
             "--output=" + submission.resolve("log"),
-            "--chdir=" + submission.getParent().getParent(),
             "--time=1",
             "--mem=50",
             script.toString(),
-            submission.toString()));
+            submission.toString()),
+        run);
   }
 }
