@@ -175,6 +175,21 @@ public final class RunFolder {
     return submission(key).resolve("claims");
   }
 
+  /**
+   * Whether the run is another user's. squeue shows and sbatch makes only one's own jobs: to
+   * anybody else a waiting job looks as if it had vanished.
+   */
+  public boolean isOfAnotherUser() {
+    try {
+      Object owner = Files.getAttribute(path(), "unix:uid");
+      return !owner.equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+    } catch (UnsupportedOperationException | IllegalArgumentException noUserIds) {
+      return false;
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot tell whose " + path() + " is: " + failed, failed);
+    }
+  }
+
   /** The right to act on this run, if nobody else has it within the time. */
   public Optional<FileLock> lock(Duration patience) {
     try {

@@ -51,6 +51,10 @@ public final class RunPass {
    */
   public boolean reconcile(
       RunFolder run, RunState known, Evidence evidence, List<String> problems) {
+    if (run.isOfAnotherUser()) {
+      problems.add(run.id() + " is another user's: only that user can reconcile it");
+      return false;
+    }
     Optional<FileLock> lock = run.lock(Duration.ZERO);
     if (lock.isEmpty()) {
       return false;

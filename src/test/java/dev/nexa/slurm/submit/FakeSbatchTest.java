@@ -2,6 +2,7 @@ package dev.nexa.slurm.submit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.nexa.slurm.app.ReconcileRuns;
 import dev.nexa.slurm.app.SubmitRun;
@@ -407,6 +408,20 @@ class FakeSbatchTest {
     assertThat(workspace.root().toFile().list()).noneMatch(left -> left.endsWith(".tmp"));
   }
 
+  /** To us their waiting job would look as if it had vanished. */
+  @Test
+  void anotherUsersRunIsLeftAlone() throws IOException {
+    assumeTrue(Cluster.isOurs(), "only root can give a folder away");
+    submit();
+    slurm.loseAll();
+    Files.setAttribute(workspace.run().path(), "unix:uid", 65534);
+    Map<String, String> before = workspace.bytes();
+    pause(1500);
+    assertThat(reconcile().problems().toString()).contains("another user's");
+    assertThat(workspace.bytes()).isEqualTo(before);
+    assertThat(slurm.calls()).isEqualTo(1);
+  }
+
   @Test
   void aDeadClientWhomNobodyWaitedForIsGone() throws Exception {
     Process parent = new ProcessBuilder("bash", "-c", "sleep 0.2 & exec sleep 60").start();
@@ -498,9 +513,9 @@ class FakeSbatchTest {
   private void nothingChanges() {
     Map<String, String> before = workspace.bytes();
     String slurmBefore = slurm.digest();
-    for (int pass = 0; pass < 5; pass++) {
+    for (int pass = 0; pass < 3; pass++) {
       assertThatThrownBy(this::reconcile).isInstanceOf(SchedulerUnavailable.class);
-      pause(300);
+      pause(400);
     }
     assertThat(workspace.bytes()).isEqualTo(before);
     assertThat(slurm.digest()).isEqualTo(slurmBefore);

@@ -55,7 +55,7 @@ final class KillTrial {
     String command = "submit";
     for (CrashPoint point : deaths) {
       // Every third healer gets further before it dies.
-      int nth = point == CrashPoint.LOOKED_UP && workspace.hashCode() % 3 == 0 ? 2 : 1;
+      int nth = point == CrashPoint.LOOKED_UP && stage.hashCode() % 3 == 0 ? 2 : 1;
       try (Victim victim = Victim.start(workspace.root(), command, point, nth)) {
         if (victim.stopped()) {
           theOthersLeaveItAlone(point);
