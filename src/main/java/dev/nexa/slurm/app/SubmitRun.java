@@ -5,6 +5,7 @@ import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
@@ -36,14 +37,64 @@ public final class SubmitRun {
     this.nexa = nexa;
   }
 
+  /** Loads what every submit needs, beside what its caller does next: reading the command line. */
+  public static void loadEarly() {
+    Thread thread =
+        new Thread(
+            () -> {
+              Sha256.load();
+              Renderer.load();
+              Json.pretty(new JsonObject());
+            },
+            "load-early");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
   /**
    * What came of it.
    *
+   * @param scheduler its name
+   * @param key the submission's
    * @param answer what the scheduler said
-   * @param json the document that {@code --json} prints
    */
   public record Submitted(
-      RunFolder run, Prepared prepared, SubmitAnswer answer, RunOutcome outcome, JsonObject json) {}
+      RunFolder run,
+      Prepared prepared,
+      String scheduler,
+      String key,
+      SubmitAnswer answer,
+      RunOutcome outcome) {
+
+    /** The document that {@code --json} prints. */
+    public JsonObject json() {
+      List<JsonObject> jobs = new ArrayList<>();
+      if (answer instanceof SubmitAnswer.Submitted submitted) {
+        String cluster = submitted.cluster().isEmpty() ? scheduler : submitted.cluster();
+        jobs.add(
+            new JsonObject()
+                .with("cluster", cluster)
+                .with("job_id", submitted.jobId())
+                .with("submit_time", null)
+                .with("name", key));
+      }
+      return new JsonObject()
+          .with("schema_version", 1)
+          .with("run_id", run.id().value())
+          .with("status", outcome.status())
+          .with("state", outcome.state())
+          .with("jobs", jobs)
+          .with("tasks", prepared.plan().tasks())
+          .with("estimate", prepared.estimateJson())
+          .with(
+              "files",
+              new JsonObject()
+                  .with("script", run.script().toString())
+                  .with("plan", run.plan().toString())
+                  .with("manifest", run.manifest().toAbsolutePath().normalize().toString())
+                  .with("cost", run.cost().toAbsolutePath().normalize().toString()));
+    }
+  }
 
   /** Submits; an estimate over the threshold goes no further than estimates/. */
   public Submitted submit(Prepared.Request request) {
@@ -100,8 +151,8 @@ public final class SubmitRun {
     RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), false, Instant.now());
     new RunRecords(workspace, nexa.passing()).write(run, facts, state, outcome, new ArrayList<>());
     workspace.linkLatest(run.id());
-    return new Submitted(
-        run, prepared, answer, outcome, json(run, scheduler, prepared, answer, outcome));
+    String key = state.last().orElseThrow().key();
+    return new Submitted(run, prepared, scheduler.name(), key, answer, outcome);
   }
 
   private void requireApproval(Prepared prepared) {
@@ -135,39 +186,5 @@ public final class SubmitRun {
             .with("config", prepared.plan().config())
             .with("config_digest", prepared.estimate().configDigest());
     return Event.now(Event.Type.CREATED, data);
-  }
-
-  private static JsonObject json(
-      RunFolder run,
-      Scheduler scheduler,
-      Prepared prepared,
-      SubmitAnswer answer,
-      RunOutcome outcome) {
-    List<JsonObject> jobs = new ArrayList<>();
-    if (answer instanceof SubmitAnswer.Submitted submitted) {
-      String key = RunState.of(run.journal().read()).last().orElseThrow().key();
-      String cluster = submitted.cluster().isEmpty() ? scheduler.name() : submitted.cluster();
-      jobs.add(
-          new JsonObject()
-              .with("cluster", cluster)
-              .with("job_id", submitted.jobId())
-              .with("submit_time", null)
-              .with("name", key));
-    }
-    return new JsonObject()
-        .with("schema_version", 1)
-        .with("run_id", run.id().value())
-        .with("status", outcome.status())
-        .with("state", outcome.state())
-        .with("jobs", jobs)
-        .with("tasks", prepared.plan().tasks())
-        .with("estimate", prepared.estimateJson())
-        .with(
-            "files",
-            new JsonObject()
-                .with("script", run.script().toString())
-                .with("plan", run.plan().toString())
-                .with("manifest", run.manifest().toAbsolutePath().normalize().toString())
-                .with("cost", run.cost().toAbsolutePath().normalize().toString()));
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.cli;
 
+import dev.nexa.slurm.app.SubmitRun;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
@@ -10,6 +11,9 @@ public final class Main {
   private Main() {}
 
   public static void main(String[] args) {
+    if (args.length > 0 && args[0].equals("submit")) {
+      SubmitRun.loadEarly();
+    }
     // Types that no option of ours has, and that picocli would load.
     System.setProperty("picocli.converters.excludes", "java.sql.*,java.time.*");
     PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);

@@ -3,6 +3,8 @@ package dev.nexa.slurm.estimate;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * One line of a bill.
@@ -22,7 +24,15 @@ public record CostLine(
     String source,
     Money amount) {
 
-  public JsonObject toJson() {
+  public static List<JsonObject> toJson(List<CostLine> lines) {
+    List<JsonObject> json = new ArrayList<>();
+    for (CostLine line : lines) {
+      json.add(line.toJson());
+    }
+    return json;
+  }
+
+  private JsonObject toJson() {
     return new JsonObject()
         .with("what", what)
         .with("quantity", quantity.stripTrailingZeros().toPlainString())

@@ -90,7 +90,7 @@ public record Estimate(
             "reservation",
             new JsonObject()
                 .with("total", total.amount().toPlainString())
-                .with("lines", reservation.stream().map(CostLine::toJson).toList()))
+                .with("lines", CostLine.toJson(reservation)))
         .with("expected", null)
         .with("approval_needed", approvalNeeded)
         .with("rates", rates.toJson());

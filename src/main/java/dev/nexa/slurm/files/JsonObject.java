@@ -128,11 +128,14 @@ public final class JsonObject {
   }
 
   private <T> List<T> list(String name, Class<T> type, String expected) {
-    if (!(members.get(name) instanceof List<?> list && list.stream().allMatch(type::isInstance))) {
+    if (!(members.get(name) instanceof List<?> list)) {
       throw wrong(name, expected);
     }
     List<T> elements = new ArrayList<>(list.size());
     for (Object element : list) {
+      if (!type.isInstance(element)) {
+        throw wrong(name, expected);
+      }
       elements.add(type.cast(element));
     }
     return elements;

@@ -72,7 +72,11 @@ public record Plan(
     if (!title.equals(stage)) {
       all.add("experiment:" + title);
     }
-    tags.stream().filter(tag -> !all.contains(tag)).forEach(all::add);
+    for (String tag : tags) {
+      if (!all.contains(tag)) {
+        all.add(tag);
+      }
+    }
     return List.copyOf(all);
   }
 

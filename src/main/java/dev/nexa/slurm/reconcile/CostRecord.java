@@ -32,7 +32,9 @@ public final class CostRecord {
         new Money(
             new BigDecimal(facts.estimate().object("reservation").text("total")), rates.currency());
     List<JsonObject> attempts = new ArrayList<>();
-    outcome.attempts().forEach(row -> attempts.add(attempt(row, facts)));
+    for (AccountingRecord row : outcome.attempts()) {
+      attempts.add(attempt(row, facts));
+    }
     return new JsonObject()
         .with("run_id", facts.id().value())
         .with(
@@ -59,7 +61,7 @@ public final class CostRecord {
             new JsonObject()
                 .with("gpu_hours", hours(outcome.used().gpuHours()))
                 .with("cpu_hours", hours(outcome.used().cpuHours()))
-                .with("lines", lines.stream().map(CostLine::toJson).toList())
+                .with("lines", CostLine.toJson(lines))
                 .with("attempts", attempts))
         .with("difference", total.minus(reserved).amount().toPlainString())
         .with("wasted", wasted.amount().toPlainString());

@@ -63,7 +63,13 @@ public final class Manifest {
   }
 
   private static Optional<Instant> first(List<AccountingRecord> attempts) {
-    return attempts.stream().flatMap(row -> row.start().stream()).min(Instant::compareTo);
+    Optional<Instant> first = Optional.empty();
+    for (AccountingRecord row : attempts) {
+      boolean earlier =
+          row.start().isPresent() && (first.isEmpty() || row.start().get().isBefore(first.get()));
+      first = earlier ? row.start() : first;
+    }
+    return first;
   }
 
   private static JsonObject tasks(RunFacts facts, RunOutcome outcome) {

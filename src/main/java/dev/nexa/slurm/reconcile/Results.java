@@ -9,15 +9,16 @@ import dev.nexa.slurm.journal.Submission;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,11 +72,16 @@ public final class Results {
     if (!Files.isDirectory(folder)) {
       return List.of();
     }
-    try (Stream<Path> files = Files.list(folder)) {
-      return new ArrayList<>(files.sorted().toList());
+    List<Path> files = new ArrayList<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+      for (Path file : entries) {
+        files.add(file);
+      }
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     }
+    Collections.sort(files);
+    return files;
   }
 
   private static void merge(Map<String, @Nullable Object> merged, JsonObject metrics) {

@@ -225,7 +225,12 @@ public record RunOutcome(
   }
 
   private static boolean begun(List<TaskOutcome> tasks) {
-    return tasks.stream().anyMatch(task -> task.ended() || task.state() != JobState.PENDING);
+    for (TaskOutcome task : tasks) {
+      if (task.ended() || task.state() != JobState.PENDING) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The most frequent state that is not COMPLETED; completed where there is none. */

@@ -36,8 +36,10 @@ final class DirectiveFormat extends CommonMarkupOutputFormat<DirectiveFormat.Wor
 
   @Override
   public String escapePlainText(String text) {
-    if (text.chars().anyMatch(Character::isISOControl)) {
-      throw new IllegalArgumentException("an #SBATCH line can't hold a control character");
+    for (int i = 0; i < text.length(); i++) {
+      if (Character.isISOControl(text.charAt(i))) {
+        throw new IllegalArgumentException("an #SBATCH line can't hold a control character");
+      }
     }
     return PLAIN.matcher(text).matches()
         ? text

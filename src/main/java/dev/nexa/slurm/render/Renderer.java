@@ -8,6 +8,8 @@ import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.RunnerFile;
 import freemarker.cache.ConditionalTemplateConfigurationFactory;
 import freemarker.cache.FileNameGlobMatcher;
+import freemarker.cache.StringTemplateLoader;
+import freemarker.cache.TemplateLoader;
 import freemarker.core.TemplateClassResolver;
 import freemarker.core.TemplateConfiguration;
 import freemarker.log.Logger;
@@ -20,7 +22,6 @@ import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
@@ -37,12 +38,21 @@ public final class Renderer {
           "lib/exit.ftl",
           "lib/container.ftl");
 
+  static {
+    logNothing();
+  }
+
   private final Configuration freemarker;
   private final TemplateSource templates;
 
   public Renderer(ConfigSource source) {
     this.templates = new TemplateSource(source);
     this.freemarker = configuration(templates);
+  }
+
+  /** FreeMarker takes 20 ms to load: who has a thread to spare does it early. */
+  public static void load() {
+    configuration(new StringTemplateLoader());
   }
 
   /**
@@ -96,8 +106,12 @@ public final class Renderer {
           "see docs/templates.md");
     }
     List<RunnerFile> files = new ArrayList<>();
-    plan.files().forEach(file -> add(files, file, plan.config()));
-    launch.files().forEach(file -> add(files, file, plan.config()));
+    for (RunnerFile file : plan.files()) {
+      add(files, file, plan.config());
+    }
+    for (RunnerFile file : launch.files()) {
+      add(files, file, plan.config());
+    }
     return new Script(text.toString(), files, templates.nameOf(launch.template()));
   }
 
@@ -105,21 +119,22 @@ public final class Renderer {
    * They all lie in one folder: a file that is named twice is kept once, two of one name are not.
    */
   private static void add(List<RunnerFile> files, RunnerFile file, String config) {
-    Optional<RunnerFile> other =
-        files.stream().filter(earlier -> earlier.name().equals(file.name())).findFirst();
-    if (other.isEmpty()) {
-      files.add(file);
-    } else if (!other.get().digest().equals(file.digest())) {
-      throw new NexaException(
-          ExitCode.USAGE,
-          config + ": files: two different files would be runner/" + file.name(),
-          "give one of them another name");
+    for (RunnerFile earlier : files) {
+      if (earlier.name().equals(file.name())) {
+        if (earlier.digest().equals(file.digest())) {
+          return;
+        }
+        throw new NexaException(
+            ExitCode.USAGE,
+            config + ": files: two different files would be runner/" + file.name(),
+            "give one of them another name");
+      }
     }
+    files.add(file);
   }
 
   /** Everything that could evaluate data, format by locale or skip quoting is off. */
-  private static Configuration configuration(TemplateSource templates) {
-    logNothing();
+  private static Configuration configuration(TemplateLoader templates) {
     Configuration configuration = new Configuration(Configuration.VERSION_2_3_34);
     configuration.setTemplateLoader(templates);
     configuration.setTemplateUpdateDelayMilliseconds(Long.MAX_VALUE);

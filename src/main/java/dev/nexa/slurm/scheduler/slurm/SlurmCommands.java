@@ -35,7 +35,9 @@ public final class SlurmCommands {
     }
     argv.add("--chdir=" + request.directory());
     argv.add("--export=" + export(environment));
-    request.array().ifPresent(array -> argv.add("--array=" + array));
+    if (request.array().isPresent()) {
+      argv.add("--array=" + request.array().get());
+    }
     argv.add(request.script().toString());
     argv.add(request.submissionDir().toString());
     return argv;
