@@ -9,13 +9,12 @@ import dev.nexa.slurm.reconcile.Evidence;
 import dev.nexa.slurm.reconcile.RunFacts;
 import dev.nexa.slurm.reconcile.RunOutcome;
 import dev.nexa.slurm.report.RunRow;
-import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.units.Money;
 import java.nio.file.Files;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
@@ -55,10 +54,8 @@ public final class ShowStatus {
 
   private static RunRow row(RunFolder run, RunState state, Evidence evidence) {
     RunFacts facts = RunFacts.of(run);
-    List<QueueEntry> queue = evidence.queue(run.id(), Optional.empty());
-    RunOutcome outcome =
-        RunOutcome.of(
-            facts, state, evidence.rows(run.id(), Optional.empty()), queue, false, Instant.now());
-    return RunRow.of(facts, state, outcome, CostRecord.total(facts, outcome), queue, Instant.now());
+    RunOutcome outcome = evidence.outcome(run, facts, state);
+    Money cost = CostRecord.total(facts, outcome);
+    return RunRow.of(facts, state, outcome, cost, evidence.queue(run.id()), Instant.now());
   }
 }

@@ -13,21 +13,23 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** One run's folder: what was rendered, its journal, and what belongs to each submission. */
 public final class RunFolder {
   private static final String READ_ONLY = "r--------";
-  private static final Pattern RESULT = Pattern.compile("(\\d+)\\.\\d+\\.json");
+  private static final Pattern RESULT = Pattern.compile("\\d+\\.\\d+\\.json");
 
   private final Workspace workspace;
   private final RunId id;
@@ -123,7 +125,7 @@ public final class RunFolder {
   public void stageSubmission(String key, IndexRange tasks, int offset) {
     DurableFiles files = workspace.files();
     Path submission = submission(key);
-    files.directories(claims(key));
+    files.directories(claimsFolder(key));
     files.directories(submission.resolve("results"));
     files.create(
         submission.resolve("tasks"), (tasks + "\n").getBytes(StandardCharsets.UTF_8), READ_ONLY);
@@ -139,12 +141,50 @@ public final class RunFolder {
    * False if a job has claimed one: then the submission has a job, whatever the scheduler says.
    */
   public boolean shut(String key) {
-    return workspace.files().removeEmpty(claims(key));
+    return workspace.files().removeEmpty(claimsFolder(key));
   }
 
   /** Whether the submission was shut. */
   public boolean isShut(String key) {
-    return Files.notExists(claims(key));
+    return Files.notExists(claimsFolder(key));
+  }
+
+  /**
+   * A task that a job has begun to work on.
+   *
+   * @param jobId the job's own id
+   * @param at when it began, by the clock of its file system
+   */
+  public record Claim(int task, long jobId, Instant at) {}
+
+  /** The tasks of the submission that have begun. */
+  public List<Claim> claims(String key) {
+    List<Claim> claims = new ArrayList<>();
+    for (String task : names(claimsFolder(key))) {
+      Path claim = claimsFolder(key).resolve(task);
+      try {
+        claims.add(
+            new Claim(
+                Integer.parseInt(task),
+                Long.parseLong(Files.readSymbolicLink(claim).toString()),
+                Files.getLastModifiedTime(claim, LinkOption.NOFOLLOW_LINKS).toInstant()));
+      } catch (IOException failed) {
+        throw new UncheckedIOException(failed);
+      }
+    }
+    return claims;
+  }
+
+  /** The results that the submission's tasks have left, attempts in order. */
+  public List<Path> results(String key) {
+    Path folder = submission(key).resolve("results");
+    List<Path> results = new ArrayList<>();
+    for (String name : names(folder)) {
+      if (RESULT.matcher(name).matches()) {
+        results.add(folder.resolve(name));
+      }
+    }
+    return results;
   }
 
   /**
@@ -152,18 +192,16 @@ public final class RunFolder {
    */
   public boolean claimsEnded(String key) {
     Set<String> ended = new HashSet<>();
-    for (String result : names(submission(key).resolve("results"))) {
-      Matcher name = RESULT.matcher(result);
-      if (name.matches()) {
-        ended.add(name.group(1));
-      }
+    for (Path result : results(key)) {
+      String name = result.getFileName().toString();
+      ended.add(name.substring(0, name.indexOf('.')));
     }
-    return ended.containsAll(names(claims(key)));
+    return ended.containsAll(names(claimsFolder(key)));
   }
 
   private static List<String> names(Path folder) {
     try (Stream<Path> files = Files.list(folder)) {
-      return files.map(file -> file.getFileName().toString()).toList();
+      return files.map(file -> file.getFileName().toString()).sorted().toList();
     } catch (NoSuchFileException none) {
       return List.of();
     } catch (IOException failed) {
@@ -171,7 +209,7 @@ public final class RunFolder {
     }
   }
 
-  private Path claims(String key) {
+  private Path claimsFolder(String key) {
     return submission(key).resolve("claims");
   }
 

@@ -107,6 +107,7 @@ public record Plan(
             .with("hardware", allocation.hardware())
             .with("training", values(training))
             .with("allocation", allocation(allocation))
+            .with("billed", billed(billed))
             .with("ranks_per_node", ranksPerNode)
             .with("tasks", tasks)
             .withOptional("max_parallel", maxParallel)
@@ -147,6 +148,14 @@ public record Plan(
         .withOptional("constraint", allocation.constraint())
         .withOptional("reservation", allocation.reservation())
         .with("exclusive", allocation.exclusive());
+  }
+
+  private static JsonObject billed(Billed billed) {
+    return new JsonObject()
+        .with("cpus", billed.cpus())
+        .with("memory_bytes", billed.memoryBytes())
+        .with("gpus", billed.gpus())
+        .withOptional("gpu_type", billed.gpuType());
   }
 
   private static JsonObject tiers(Storage tiers) {

@@ -9,6 +9,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 
 /**
  * {@code cost_<run_id>.json}: the seeds' keys, and beside them every line and every attempt, so
@@ -71,7 +72,8 @@ public final class CostRecord {
     Tres tres = Tres.parse(row.allocTres());
     JsonObject gpus = new JsonObject();
     tres.gpusBy(facts.gpuType().orElse("gpu"), facts.plannedGpus()).forEach(gpus::with);
-    boolean fromRequest = tres.gpus().isEmpty() && facts.plannedGpus() > 0;
+    boolean ofJob = row.witness() == AccountingRecord.Witness.JOB;
+    boolean fromRequest = ofJob || (tres.gpus().isEmpty() && facts.plannedGpus() > 0);
     return new JsonObject()
         .with("task", row.tasks().indices().get(0))
         .with("cluster", row.cluster())
@@ -88,7 +90,8 @@ public final class CostRecord {
         .with("cpus", tres.cpus())
         .with("memory_bytes", tres.memoryBytes())
         .with("gpus", gpus)
-        .with("gpus_from", fromRequest ? "request" : "accounting");
+        .with("gpus_from", fromRequest ? "request" : "accounting")
+        .with("witness", row.witness().name().toLowerCase(Locale.ROOT));
   }
 
   private static String hours(BigDecimal hours) {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.reconcile;
 
+import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
@@ -13,7 +14,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * What one scheduler says of some runs: the queue first, then accounting, so that a task missing
@@ -96,17 +96,21 @@ public final class Evidence {
     return rowsRead;
   }
 
-  /** The queue's entries of the run's submissions, or of one of them. */
-  public List<QueueEntry> queue(RunId run, Optional<String> key) {
-    return queue.getOrDefault(run, List.of()).stream()
-        .filter(entry -> key.map(entry.name()::equals).orElse(true))
-        .toList();
+  /** The queue's entries of the run's submissions. */
+  public List<QueueEntry> queue(RunId run) {
+    return queue.getOrDefault(run, List.of());
   }
 
-  /** Accounting's rows of the run's submissions, or of one of them. */
-  public List<AccountingRecord> rows(RunId run, Optional<String> key) {
-    return rows.getOrDefault(run, List.of()).stream()
-        .filter(row -> key.map(row.name()::equals).orElse(true))
-        .toList();
+  /** The rows of the run's submissions: accounting's, or what its jobs left where none is kept. */
+  public List<AccountingRecord> rows(RunFolder run, RunFacts facts, RunState state) {
+    return accountingKept
+        ? rows.getOrDefault(run.id(), List.of())
+        : new JobResults(run, facts, queue(run.id())).rows(state.submissions(), asked);
+  }
+
+  /** What the run came to. */
+  public RunOutcome outcome(RunFolder run, RunFacts facts, RunState state) {
+    return RunOutcome.of(
+        facts, state, rows(run, facts, state), queue(run.id()), false, Instant.now());
   }
 }

@@ -12,6 +12,8 @@ import java.util.Optional;
  * What the run was planned and estimated to be, read back from its folder.
  *
  * @param plannedGpus GPUs of one task over all its nodes
+ * @param plannedTres what one task was planned to hold, written as AllocTRES is
+ * @param timeLimit of one attempt
  * @param requeues how often Slurm may run a task again
  * @param estimate the document that was kept
  * @param messageTimeout the cluster's, on which the settle window depends
@@ -29,10 +31,14 @@ public record RunFacts(
     int requeues,
     Optional<String> gpuType,
     long plannedGpus,
+    String plannedTres,
+    Duration timeLimit,
     Rates rates,
     JsonObject estimate,
     Duration messageTimeout,
     String logs) {
+
+  private static final long MIB = 1 << 20;
 
   /** Read back from the run's folder. */
   public static RunFacts of(RunFolder run) {
@@ -55,9 +61,21 @@ public record RunFacts(
         (int) plan.number("requeues"),
         allocation.optionalText("gpu_type"),
         allocation.number("nodes") * allocation.number("gpus_per_node"),
+        tres(plan.object("billed")),
+        Duration.ofSeconds(allocation.number("time_limit_seconds")),
         Rates.fromJson(estimate.object("rates")),
         estimate,
         Duration.ofSeconds(plan.number("message_timeout_seconds")),
         run.logs().toString());
+  }
+
+  private static String tres(JsonObject billed) {
+    String tres =
+        "cpu=" + billed.number("cpus") + ",mem=" + billed.number("memory_bytes") / MIB + "M";
+    if (billed.number("gpus") == 0) {
+      return tres;
+    }
+    String type = billed.optionalText("gpu_type").map(name -> ":" + name).orElse("");
+    return tres + ",gres/gpu" + type + "=" + billed.number("gpus");
   }
 }

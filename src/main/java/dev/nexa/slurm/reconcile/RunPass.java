@@ -10,6 +10,7 @@ import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.journal.Submission.Phase;
 import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.QueueEntry;
 import dev.nexa.slurm.scheduler.Scheduler;
@@ -81,7 +82,7 @@ public final class RunPass {
     RunFacts facts = RunFacts.of(run);
     boolean settled = settle(run, facts, before, evidence, problems);
     RunState state = settled ? RunState.of(run.journal().read()) : before;
-    boolean retry = mayRetry(state);
+    boolean retry = mayRetry(state, evidence);
     if (retry) {
       passing.accept(CrashPoint.SUBMISSION_CLOSED);
       Submission lost = state.last().orElseThrow();
@@ -89,14 +90,7 @@ public final class RunPass {
       new SubmitOnce(scheduler, passing).submit(run, lost.tasks(), Optional.empty());
       state = RunState.of(run.journal().read());
     }
-    RunOutcome outcome =
-        RunOutcome.of(
-            facts,
-            state,
-            evidence.rows(run.id(), Optional.empty()),
-            evidence.queue(run.id(), Optional.empty()),
-            false,
-            Instant.now());
+    RunOutcome outcome = evidence.outcome(run, facts, state);
     return records.write(run, facts, state, outcome, problems) || settled || retry;
   }
 
@@ -106,18 +100,20 @@ public final class RunPass {
   private boolean settle(
       RunFolder run, RunFacts facts, RunState state, Evidence evidence, List<String> problems) {
     SettleRules rules = SettleRules.of(facts.messageTimeout(), policy.settleWindow());
-    Resolver resolver = new Resolver(rules, evidence.accountingKept());
+    Resolver resolver = new Resolver(rules);
     Journal journal = run.journal();
+    List<AccountingRecord> allRows = evidence.rows(run, facts, state);
     boolean settled = false;
     for (Submission submission : state.submissions()) {
-      Optional<String> key = Optional.of(submission.key());
-      List<QueueEntry> queued = evidence.queue(run.id(), key);
+      String key = submission.key();
+      List<QueueEntry> queued =
+          evidence.queue(run.id()).stream().filter(entry -> entry.name().equals(key)).toList();
+      List<AccountingRecord> rows = allRows.stream().filter(row -> row.name().equals(key)).toList();
       Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
       Optional<Event> event =
           isShut(run, submission)
               ? Optional.of(Resolver.closed(submission, now))
-              : resolver.resolve(
-                  submission, queued, evidence.rows(run.id(), key), evidence.asked(), now);
+              : resolver.resolve(submission, queued, rows, evidence.asked(), now);
       passing.accept(CrashPoint.LOOKED_UP);
       if (event.isPresent() && event.get().type() == Event.Type.CLOSED) {
         event = closing(event.get(), run, submission, rules, evidence, state, problems);
@@ -157,7 +153,7 @@ public final class RunPass {
       return Optional.of(closed);
     }
     if (run.claimsEnded(key) || !evidence.accountingKept()) {
-      problems.add("a job of " + key + " has begun, and accounting does not show its end: waiting");
+      problems.add("a job of " + key + " has begun, and nothing shows its end yet: waiting");
       return Optional.empty();
     }
     if (submission.missed().isEmpty()) {
@@ -187,10 +183,14 @@ public final class RunPass {
         .forEach(id -> scheduler.cancel(submission.key(), id, OptionalInt.empty()));
   }
 
-  /** Whether the last submission has no job and policy allows another. */
-  private boolean mayRetry(RunState state) {
+  /**
+   * Whether the last submission has no job and policy allows another. Where no accounting is kept,
+   * a job that had an id and never began may also have been cancelled by its owner.
+   */
+  private boolean mayRetry(RunState state, Evidence evidence) {
     long closed = state.submissions().stream().filter(s -> s.phase() == Phase.CLOSED).count();
     boolean lost = state.last().map(last -> last.phase() == Phase.CLOSED).orElse(false);
-    return lost && !state.cancelRequested() && closed <= policy.maxResubmits();
+    boolean known = evidence.accountingKept() || state.last().flatMap(Submission::jobId).isEmpty();
+    return lost && known && !state.cancelRequested() && closed <= policy.maxResubmits();
   }
 }

@@ -5,8 +5,8 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * One allocation row of accounting: one attempt of one task, or a range of tasks that never
- * started.
+ * One allocation as accounting's row tells it, or the job itself: one attempt of one task, or a
+ * range of tasks that never started.
  *
  * @param cluster the cluster's name in accounting
  * @param arrayJobId the array's job id (the job's own where it is no array)
@@ -26,6 +26,7 @@ import java.util.Optional;
  * @param reqTres what was asked for
  * @param reason Slurm's reason
  * @param name the job's name, which is the submission's key
+ * @param witness who says so
  */
 public record AccountingRecord(
     String cluster,
@@ -47,7 +48,19 @@ public record AccountingRecord(
     String allocTres,
     String reqTres,
     String reason,
-    String name) {
+    String name,
+    Witness witness) {
+
+  /** Who tells of an attempt. */
+  public enum Witness {
+    /** Slurm's accounting, or the local scheduler's. */
+    ACCOUNTING,
+    /**
+     * The job's own result, where the cluster keeps no accounting: it does not know who ended it,
+     * nor what exactly it was given, and a job that was killed outright says nothing.
+     */
+    JOB
+  }
 
   /** Whether the row is closed and its cost known. */
   public boolean ended() {

@@ -20,11 +20,9 @@ import java.util.TreeSet;
  */
 public final class Resolver {
   private final SettleRules rules;
-  private final boolean accountingKept;
 
-  public Resolver(SettleRules rules, boolean accountingKept) {
+  public Resolver(SettleRules rules) {
     this.rules = rules;
-    this.accountingKept = accountingKept;
   }
 
   /**
@@ -107,12 +105,8 @@ public final class Resolver {
       JsonObject data = new JsonObject().with("key", submission.key()).with("job_id", jobId);
       return Optional.of(new Event(Event.Type.CONFIRMED, now, data));
     }
-    // Without accounting a job that left the queue may have run and been purged: never made again.
     boolean tooEarly = asked.isBefore(answered.plus(rules.window()));
-    if (inQueue || tooEarly || !accountingKept) {
-      return Optional.empty();
-    }
-    return Optional.of(closed(submission, now));
+    return inQueue || tooEarly ? Optional.empty() : Optional.of(closed(submission, now));
   }
 
   private static boolean lived(AccountingRecord row) {

@@ -3,8 +3,11 @@ package dev.nexa.slurm.reconcile;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Workspaces;
+import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.QueueEntry;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
@@ -43,10 +46,9 @@ class EvidenceTest {
 
     Evidence evidence = Evidence.gather(scheduler, List.of(SUBMITTED));
 
-    assertThat(evidence.rows(Facts.ID, Optional.of(Rows.KEY))).hasSize(1);
-    assertThat(evidence.rows(Facts.ID, Optional.of("another.key"))).isEmpty();
-    assertThat(evidence.queue(Facts.ID, Optional.empty())).hasSize(1);
-    assertThat(evidence.queue(new RunId("train_20251101_120001"), Optional.empty())).isEmpty();
+    assertThat(rows(evidence)).hasSize(1);
+    assertThat(evidence.queue(Facts.ID)).hasSize(1);
+    assertThat(evidence.queue(new RunId("train_20251101_120001"))).isEmpty();
     assertThat(evidence.rowsRead()).isEqualTo(1);
   }
 
@@ -57,7 +59,7 @@ class EvidenceTest {
 
     Evidence evidence = Evidence.gather(scheduler, List.of(SUBMITTED));
 
-    assertThat(evidence.rows(Facts.ID, Optional.empty())).hasSize(1);
+    assertThat(rows(evidence)).hasSize(1);
     assertThat(evidence.rowsRead()).isEqualTo(2);
   }
 
@@ -77,5 +79,10 @@ class EvidenceTest {
 
     assertThatThrownBy(() -> Evidence.gather(scheduler, List.of(SUBMITTED)))
         .isInstanceOf(SchedulerUnavailable.class);
+  }
+
+  private static List<AccountingRecord> rows(Evidence evidence) {
+    RunFolder run = Workspaces.inMemory().run(Facts.ID);
+    return evidence.rows(run, Facts.of(2, 0), SUBMITTED);
   }
 }

@@ -49,6 +49,8 @@ final class Facts {
         requeues,
         Optional.of("h100"),
         2,
+        "cpu=4,mem=8192M,gres/gpu:h100=2",
+        Duration.ofHours(1),
         rates,
         estimate(rates),
         Duration.ofSeconds(10),

@@ -77,7 +77,8 @@ public final class Rows {
         start.isPresent() ? TRES : "",
         TRES,
         "None",
-        KEY);
+        KEY,
+        AccountingRecord.Witness.ACCOUNTING);
   }
 
   static List<QueueEntry> queue(String text) {

@@ -2,36 +2,17 @@ package dev.nexa.slurm.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.nexa.slurm.config.Policy;
-import dev.nexa.slurm.config.PriceBook.Price;
 import dev.nexa.slurm.config.SchemaCheck;
-import dev.nexa.slurm.estimate.Estimate;
-import dev.nexa.slurm.estimate.Rates;
-import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.Json;
-import dev.nexa.slurm.files.JsonObject;
-import dev.nexa.slurm.journal.Event;
-import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.journal.Submission.Phase;
-import dev.nexa.slurm.journal.Workspace;
-import dev.nexa.slurm.journal.Workspaces;
-import dev.nexa.slurm.plan.Plan;
-import dev.nexa.slurm.plan.Plans;
-import dev.nexa.slurm.render.Script;
-import dev.nexa.slurm.submit.CrashPoint;
-import dev.nexa.slurm.units.IndexRange;
-import dev.nexa.slurm.units.Money;
 import java.io.IOException;
-import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -39,20 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A run in reconcile's passes; its events are long past, so that no window is open any more. */
-class RunPassTest {
-  private static final Policy POLICY =
-      new Policy(
-          "policy.yaml",
-          new Money(BigDecimal.TEN, "USD"),
-          3,
-          1,
-          Optional.of(Duration.ofSeconds(1)));
-
-  private final Workspace workspace = Workspaces.inMemory();
-  private final RunFolder run = workspace.claim("train", Rows.NOON);
-  private final FakeScheduler scheduler = new FakeScheduler();
-  private final List<String> problems = new ArrayList<>();
-
+class RunPassTest extends RunPassFixture {
   @Test
   void aJobThatIsInTheQueueIsConfirmedAndTheManifestSaysWhereItStands() {
     submitted("created submitting submitted");
@@ -232,72 +200,6 @@ class RunPassTest {
     assertThat(newPass().reconcile(run, known, evidence, problems)).isFalse();
 
     assertThat(run.manifest()).doesNotExist();
-  }
-
-  private void submitted(String events) {
-    Plan plan =
-        Plans.of(
-            "stage: train\nbackend: shell\nrun: echo\narray: {shards: 2}\n"
-                + "resources: {time: 10m, gpus_per_node: 2, gpu_type: h100}\n",
-            Plans.CLUSTER);
-    Price price = new Price(BigDecimal.ONE, "list");
-    Rates rates =
-        new Rates(
-            "book",
-            "2025-11-01",
-            "d",
-            "USD",
-            Map.of("h100", price),
-            Optional.empty(),
-            Optional.empty());
-    run.stage(
-        new Script("#!/bin/bash\n", List.of(), "jar:x"),
-        plan.toJson(),
-        Estimate.of(plan, rates).toJson(false));
-    run.stageSubmission(Rows.KEY, IndexRange.upTo(2), 0);
-    workspace.markOpen(run.id());
-    List<Event> all = new ArrayList<>();
-    for (String type : events.split(" ", -1)) {
-      all.add(event(type, all.size(), Rows.KEY));
-    }
-    run.journal().append(all.toArray(Event[]::new));
-  }
-
-  private static Event event(String type, int second, String key) {
-    return new Event(
-        Event.Type.valueOf(type.toUpperCase(Locale.ROOT)),
-        Rows.NOON.plusSeconds(second),
-        new JsonObject()
-            .with("key", key)
-            .with("tasks", "0-1")
-            .with("job_id", Rows.JOB)
-            .with("duplicates", List.of())
-            .with("message", "it said why"));
-  }
-
-  private boolean pass() {
-    Evidence evidence = Evidence.gather(scheduler, List.of(state()));
-    return newPass().reconcile(run, state(), evidence, problems);
-  }
-
-  private RunPass newPass() {
-    return new RunPass(workspace, scheduler, POLICY, CrashPoint.NONE);
-  }
-
-  private RunState state() {
-    return RunState.of(run.journal().read());
-  }
-
-  private JsonObject manifest() {
-    return Json.parseObject(DurableFiles.read(run.manifest()));
-  }
-
-  private JsonObject cost() {
-    return Json.parseObject(DurableFiles.read(run.cost()));
-  }
-
-  private static JsonObject schema(String kind) {
-    return Json.parseObject(DurableFiles.read(Path.of("docs/schemas/" + kind + ".schema.json")));
   }
 
   private Map<String, String> files() throws IOException {

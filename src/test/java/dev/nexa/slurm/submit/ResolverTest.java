@@ -58,7 +58,7 @@ class ResolverTest {
   void withoutAJobItIsClosedOnlyOnceNoneCanTurnUp(
       String events, String client, long seconds, String event) {
     Optional<Event> resolved =
-        resolve(true, submission(events, client), List.of(), List.of(), NOON.plusSeconds(seconds));
+        resolve(submission(events, client), List.of(), List.of(), NOON.plusSeconds(seconds));
 
     assertThat(type(resolved)).isEqualTo(event == null ? "" : event);
   }
@@ -67,7 +67,6 @@ class ResolverTest {
   void aSubmissionThatIsClosedSaysThatNoJobWasMade() {
     Event closed =
         resolve(
-                true,
                 submission("submitting unknown client_gone", "none"),
                 List.of(),
                 List.of(),
@@ -92,7 +91,6 @@ class ResolverTest {
     for (String client : List.of("none", "living", "dead")) {
       Event adopted =
           resolve(
-                  true,
                   submission("submitting client_started unknown", client),
                   queue(queued),
                   rows(ended, JobState.COMPLETED, true),
@@ -111,7 +109,6 @@ class ResolverTest {
   void aPendingRowWithoutAnEntryInTheQueueIsNoJob() {
     assertThat(
             resolve(
-                true,
                 submission("submitting unknown", "none"),
                 List.of(),
                 rows("100", JobState.PENDING, false),
@@ -119,33 +116,30 @@ class ResolverTest {
         .isEmpty();
   }
 
-  @ParameterizedTest(name = "queue [{0}], accounting {1}, kept {2}, {3} s after the answer: {4}")
+  @ParameterizedTest(name = "queue [{0}], accounting {1}, {2} s after the answer: {3}")
   @CsvSource({
     // an id is not yet a job: slurmctld saves up to 5 s later
-    "100, none, true, 5, ",
-    "100, none, true, 6, confirmed",
-    "100, pending, true, 5, ",
-    "100, pending, true, 6, confirmed",
-    "100, none, false, 6, confirmed",
+    "100, none, 5, ",
+    "100, none, 6, confirmed",
+    "100, pending, 5, ",
+    "100, pending, 6, confirmed",
     // who ended was there; who only began may be lost with its controller
-    "'', started, true, 0, ",
-    "'', ended, true, 0, confirmed",
+    "'', started, 0, ",
+    "'', ended, 0, confirmed",
     // neither queue nor accounting: lost, after the settle window
-    "'', none, true, 59, ",
-    "'', none, true, 60, closed",
-    "'', pending, true, 59, ",
-    "'', pending, true, 60, closed",
+    "'', none, 59, ",
+    "'', none, 60, closed",
+    "'', pending, 59, ",
+    "'', pending, 60, closed",
     // another job of that name is not this one
-    "101, none, true, 60, closed",
-    // without accounting, gone may also mean finished and purged
-    "'', none, false, 100000, ",
+    "101, none, 60, closed",
   })
   void anAnsweredSubmissionIsConfirmedOrHasVanished(
-      String queued, String accounting, boolean kept, long seconds, String event) {
+      String queued, String accounting, long seconds, String event) {
     Submission submission = submission("submitting client_started submitted", "dead");
     Instant now = submission.answered().orElseThrow().plusSeconds(seconds);
 
-    Optional<Event> resolved = resolve(kept, submission, queue(queued), rows(accounting), now);
+    Optional<Event> resolved = resolve(submission, queue(queued), rows(accounting), now);
 
     assertThat(type(resolved)).isEqualTo(event == null ? "" : event);
   }
@@ -155,7 +149,7 @@ class ResolverTest {
   void anAnswerIsHeldAgainstTheTimeItWasAskedFor() {
     Submission submission = submission("submitting client_started submitted", "dead");
     Instant answered = submission.answered().orElseThrow();
-    Resolver resolver = new Resolver(RULES, true);
+    Resolver resolver = new Resolver(RULES);
 
     assertThat(
             resolver.resolve(
@@ -180,7 +174,7 @@ class ResolverTest {
     Submission submission = submission("submitting submitted", "none");
 
     assertThat(
-            resolve(true, submission, List.of(), List.of(), NOON.plusSeconds(100))
+            resolve(submission, List.of(), List.of(), NOON.plusSeconds(100))
                 .map(event -> event.data().text("message")))
         .contains("job 100 vanished: Slurm answered with its id and lost it");
   }
@@ -194,12 +188,7 @@ class ResolverTest {
   })
   void whatIsSettledStaysSo(String events) {
     assertThat(
-            resolve(
-                true,
-                submission(events, "none"),
-                queue("100"),
-                rows("ended"),
-                NOON.plusSeconds(999)))
+            resolve(submission(events, "none"), queue("100"), rows("ended"), NOON.plusSeconds(999)))
         .isEmpty();
   }
 
@@ -226,12 +215,8 @@ class ResolverTest {
 
   /** Asks the scheduler and decides at one moment. */
   private static Optional<Event> resolve(
-      boolean accountingKept,
-      Submission submission,
-      List<QueueEntry> queued,
-      List<AccountingRecord> rows,
-      Instant at) {
-    return new Resolver(RULES, accountingKept).resolve(submission, queued, rows, at, at);
+      Submission submission, List<QueueEntry> queued, List<AccountingRecord> rows, Instant at) {
+    return new Resolver(RULES).resolve(submission, queued, rows, at, at);
   }
 
   private static String type(Optional<Event> event) {
@@ -311,7 +296,8 @@ class ResolverTest {
                 "cpu=1",
                 "cpu=1",
                 "None",
-                KEY));
+                KEY,
+                AccountingRecord.Witness.ACCOUNTING));
       }
     }
     return rows;

@@ -138,7 +138,8 @@ public final class SacctText extends OutputStream {
               field[14],
               field[17],
               field[16],
-              field[15]));
+              field[15],
+              AccountingRecord.Witness.ACCOUNTING));
     } catch (IllegalArgumentException notAnAllocationRow) {
       return Optional.empty();
     }

@@ -1,0 +1,194 @@
+package dev.nexa.slurm.reconcile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.config.SchemaCheck;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Submission;
+import dev.nexa.slurm.journal.Submission.Phase;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributeView;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Runs on a cluster that keeps no accounting. */
+class JobResultsTest extends RunPassFixture {
+
+  @BeforeEach
+  void keepNoAccounting() {
+    scheduler.accountingKept = false;
+  }
+
+  @Test
+  void whatTheJobsLeftEndsTheRunAndIsItsCost() throws IOException {
+    submitted("created submitting submitted");
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("0.0", 0, "", 60);
+    leaves("1.0", 0, "", 3600);
+
+    assertThat(pass()).isTrue();
+
+    assertThat(manifest().text("status")).isEqualTo("completed");
+    assertThat(state().finished()).isTrue();
+    assertThat(cost().object("actual").text("gpu_hours")).isEqualTo("2.0333");
+    List<JsonObject> attempts = cost().object("actual").objects("attempts");
+    assertThat(attempts).hasSize(2);
+    assertThat(attempts.get(0).text("witness")).isEqualTo("job");
+    assertThat(attempts.get(0).text("gpus_from")).isEqualTo("request");
+    assertThat(SchemaCheck.problems(schema("cost"), Json.pretty(cost()))).isEmpty();
+  }
+
+  @ParameterizedTest(name = "exit {0}, signal {1}, {2} s: {3}")
+  @CsvSource({
+    "0, '', 60, completed",
+    "1, '', 60, failed",
+    "143, TERM, 60, cancelled",
+    "143, TERM, 600, timeout",
+  })
+  void theExitCodeAndTheClockTellHowItEnded(int exit, String signal, int seconds, String state)
+      throws IOException {
+    submitted("created submitting submitted");
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("0.0", exit, signal, seconds);
+    leaves("1.0", exit, signal, seconds);
+
+    pass();
+
+    assertThat(manifest().text("state")).isEqualTo(state);
+  }
+
+  @Test
+  void everyAttemptCostsAndTheLastDecides() throws IOException {
+    submitted("created submitting submitted confirmed");
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("0.0", 143, "TERM", 60);
+    leaves("0.1", 0, "", 120);
+    leaves("1.0", 0, "", 60);
+
+    pass();
+
+    assertThat(manifest().text("status")).isEqualTo("completed");
+    assertThat(cost().object("actual").objects("attempts")).hasSize(3);
+    assertThat(cost().text("wasted")).isEqualTo("0.03");
+  }
+
+  @Test
+  void aTaskInTheQueueHasNotEnded() throws IOException {
+    submitted("created submitting submitted confirmed");
+    scheduler.queue.addAll(Rows.queue("0 RUNNING; 1 PENDING"));
+    begins(0, Rows.NOON);
+    leaves("0.0", 143, "TERM", 60);
+
+    pass();
+
+    assertThat(manifest().text("status")).isEqualTo("running");
+    assertThat(manifest().object("tasks").object("states"))
+        .hasToString("{\"pending\":1,\"running\":1}");
+  }
+
+  /**
+   * Nobody knows when it was killed: it is charged for all of its time, and only once that is over.
+   */
+  @Test
+  void aTaskThatBeganAndLeftNothingIsOverAfterItsTimeLimit() throws IOException {
+    submitted("created submitting submitted confirmed");
+    Instant now = Instant.now();
+    begins(0, now.minus(Duration.ofMinutes(9)));
+    begins(1, Rows.NOON);
+    leaves("1.0", 0, "", 60);
+
+    pass();
+
+    assertThat(manifest().text("status")).isEqualTo("running");
+
+    begins(0, now.minus(Duration.ofMinutes(11)));
+    pass();
+
+    assertThat(manifest().text("status")).isEqualTo("failed");
+    assertThat(cost().object("actual").objects("attempts").get(1).number("elapsed_seconds"))
+        .isEqualTo(600);
+  }
+
+  @Test
+  void aTaskThatIsGoneAndNeverBeganWasCancelled() throws IOException {
+    submitted("created submitting submitted confirmed");
+    begins(1, Rows.NOON);
+    leaves("1.0", 0, "", 60);
+
+    pass();
+
+    assertThat(manifest().text("state")).isEqualTo("cancelled");
+    assertThat(cost().object("actual").objects("attempts")).hasSize(1);
+  }
+
+  /** A job with an id that never began may have been cancelled by its owner: not made again. */
+  @Test
+  void aJobThatVanishedHasFailedAndIsNotMadeAgain() {
+    submitted("created submitting submitted");
+
+    pass();
+
+    assertThat(scheduler.asked).doesNotContain("submit");
+    assertThat(manifest().text("status")).isEqualTo("failed");
+    assertThat(manifest().text("state")).isEqualTo("vanished");
+  }
+
+  @Test
+  void aJobWhoseAnswerWasLostIsFoundByItsResult() throws IOException {
+    submitted("created submitting unknown");
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("0.0", 0, "", 60);
+    leaves("1.0", 0, "", 60);
+
+    pass();
+    pass();
+
+    assertThat(state().last().map(Submission::phase)).contains(Phase.CONFIRMED);
+    assertThat(manifest().text("status")).isEqualTo("completed");
+  }
+
+  private void begins(int task, Instant at) throws IOException {
+    Path claim = run.submission(Rows.KEY).resolve("claims/" + task);
+    Files.deleteIfExists(claim);
+    Files.createSymbolicLink(claim, claim.getFileSystem().getPath("" + (Rows.JOB + 1 + task)));
+    Files.getFileAttributeView(claim, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+        .setTimes(FileTime.from(at), null, null);
+  }
+
+  /** A result as templates/lib/exit.ftl writes it. */
+  private void leaves(String taskAndRestart, int exit, String signal, int seconds)
+      throws IOException {
+    String[] name = taskAndRestart.split("\\.", -1);
+    long task = Long.parseLong(name[0]);
+    long restart = Long.parseLong(name[1]);
+    Instant start = Rows.NOON.plusSeconds(1000 * restart);
+    JsonObject result =
+        new JsonObject()
+            .with("task", task)
+            .with("restart", restart)
+            .with("job_id", Rows.JOB + 1 + task)
+            .with("array_job_id", Rows.JOB)
+            .with("node", "n1")
+            .with("started", start.getEpochSecond())
+            .with("ended", start.getEpochSecond() + seconds)
+            .with("exit_code", exit)
+            .with("signal", signal);
+    Files.writeString(
+        run.submission(Rows.KEY).resolve("results/" + taskAndRestart + ".json"),
+        Json.compact(result));
+  }
+}

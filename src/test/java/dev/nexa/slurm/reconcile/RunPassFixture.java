@@ -1,0 +1,110 @@
+package dev.nexa.slurm.reconcile;
+
+import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.config.PriceBook.Price;
+import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.estimate.Rates;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.journal.Workspaces;
+import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.plan.Plans;
+import dev.nexa.slurm.render.Script;
+import dev.nexa.slurm.submit.CrashPoint;
+import dev.nexa.slurm.units.IndexRange;
+import dev.nexa.slurm.units.Money;
+import java.math.BigDecimal;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** A run of two tasks, on two H100 each, and what passes over it need. */
+abstract class RunPassFixture {
+  static final Policy POLICY =
+      new Policy(
+          "policy.yaml",
+          new Money(BigDecimal.TEN, "USD"),
+          3,
+          1,
+          Optional.of(Duration.ofSeconds(1)));
+
+  final Workspace workspace = Workspaces.inMemory();
+  final RunFolder run = workspace.claim("train", Rows.NOON);
+  final FakeScheduler scheduler = new FakeScheduler();
+  final List<String> problems = new ArrayList<>();
+
+  void submitted(String events) {
+    Plan plan =
+        Plans.of(
+            "stage: train\nbackend: shell\nrun: echo\narray: {shards: 2}\n"
+                + "resources: {time: 10m, gpus_per_node: 2, gpu_type: h100}\n",
+            Plans.CLUSTER);
+    Price price = new Price(BigDecimal.ONE, "list");
+    Rates rates =
+        new Rates(
+            "book",
+            "2025-11-01",
+            "d",
+            "USD",
+            Map.of("h100", price),
+            Optional.empty(),
+            Optional.empty());
+    run.stage(
+        new Script("#!/bin/bash\n", List.of(), "jar:x"),
+        plan.toJson(),
+        Estimate.of(plan, rates).toJson(false));
+    run.stageSubmission(Rows.KEY, IndexRange.upTo(2), 0);
+    workspace.markOpen(run.id());
+    List<Event> all = new ArrayList<>();
+    for (String type : events.split(" ", -1)) {
+      all.add(event(type, all.size(), Rows.KEY));
+    }
+    run.journal().append(all.toArray(Event[]::new));
+  }
+
+  static Event event(String type, int second, String key) {
+    return new Event(
+        Event.Type.valueOf(type.toUpperCase(Locale.ROOT)),
+        Rows.NOON.plusSeconds(second),
+        new JsonObject()
+            .with("key", key)
+            .with("tasks", "0-1")
+            .with("job_id", Rows.JOB)
+            .with("duplicates", List.of())
+            .with("message", "it said why"));
+  }
+
+  boolean pass() {
+    Evidence evidence = Evidence.gather(scheduler, List.of(state()));
+    return newPass().reconcile(run, state(), evidence, problems);
+  }
+
+  RunPass newPass() {
+    return new RunPass(workspace, scheduler, POLICY, CrashPoint.NONE);
+  }
+
+  RunState state() {
+    return RunState.of(run.journal().read());
+  }
+
+  JsonObject manifest() {
+    return Json.parseObject(DurableFiles.read(run.manifest()));
+  }
+
+  JsonObject cost() {
+    return Json.parseObject(DurableFiles.read(run.cost()));
+  }
+
+  static JsonObject schema(String kind) {
+    return Json.parseObject(DurableFiles.read(Path.of("docs/schemas/" + kind + ".schema.json")));
+  }
+}
