@@ -1,5 +1,6 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
@@ -45,7 +46,11 @@ public final class ShowStatus {
                   (id, state) -> {
                     RunFolder run = workspace.run(id);
                     if (Files.exists(run.plan()) && Files.exists(run.estimate())) {
-                      rows.put(id, row(run, state, evidence));
+                      try {
+                        rows.put(id, row(run, state, evidence));
+                      } catch (NexaException broken) {
+                        problems.add(id + ": " + broken.getMessage());
+                      }
                     }
                   });
             });

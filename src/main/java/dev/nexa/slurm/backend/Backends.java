@@ -1,8 +1,8 @@
 package dev.nexa.slurm.backend;
 
-import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.config.ConfigException;
+import dev.nexa.slurm.config.Written;
 import dev.nexa.slurm.error.Nearest;
-import dev.nexa.slurm.error.NexaException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
@@ -12,7 +12,7 @@ public final class Backends {
   private Backends() {}
 
   /** The backend of that name. */
-  public static Backend named(String name, String config) {
+  public static Backend named(String name, Written written) {
     List<String> names = new ArrayList<>();
     for (Backend backend : ServiceLoader.load(Backend.class)) {
       if (backend.name().equals(name)) {
@@ -20,14 +20,14 @@ public final class Backends {
       }
       names.add(backend.name());
     }
-    throw new NexaException(
-        ExitCode.USAGE,
-        config
-            + ": backend: there is no backend '"
-            + name
-            + "'"
-            + Nearest.hint(name, names)
-            + "; there are "
-            + String.join(", ", names));
+    throw new ConfigException(
+        written.problem(
+            "backend",
+            "there is no backend '"
+                + name
+                + "'"
+                + Nearest.hint(name, names)
+                + "; there are "
+                + String.join(", ", names)));
   }
 }

@@ -1,9 +1,8 @@
 package dev.nexa.slurm.backend;
 
 import dev.nexa.slurm.config.ClusterProfile.Storage;
+import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
-import dev.nexa.slurm.error.ExitCode;
-import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.Plan;
@@ -31,10 +30,11 @@ public final class PythonBackend implements Backend {
         plan.entrypoint()
             .orElseThrow(
                 () ->
-                    new NexaException(
-                        ExitCode.USAGE,
-                        plan.config()
-                            + ": entrypoint: missing; backend python starts its script or module"));
+                    new ConfigException(
+                        plan.written()
+                            .problem(
+                                "entrypoint",
+                                "missing; backend python starts its script or module")));
     boolean distributed = plan.ranksPerNode() > 0;
     List<String> command = new ArrayList<>();
     if (!distributed) {

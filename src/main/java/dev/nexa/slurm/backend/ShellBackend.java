@@ -1,7 +1,6 @@
 package dev.nexa.slurm.backend;
 
-import dev.nexa.slurm.error.ExitCode;
-import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.RunnerFile;
 import java.util.List;
@@ -24,10 +23,10 @@ public final class ShellBackend implements Backend {
         plan.run()
             .orElseThrow(
                 () ->
-                    new NexaException(
-                        ExitCode.USAGE,
-                        plan.config()
-                            + ": run: missing; backend shell runs the text under this key"));
+                    new ConfigException(
+                        plan.written()
+                            .problem(
+                                "run", "missing; backend shell runs the text under this key")));
     List<String> command = List.of("bash", "${run_dir}/runner/" + FILE);
     return new Launch(Launch.TASK, command, List.of(RunnerFile.text(FILE, text)));
   }

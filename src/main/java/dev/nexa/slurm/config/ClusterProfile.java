@@ -170,6 +170,7 @@ public record ClusterProfile(
             storage.problem(tier, "expected an absolute path, got '" + storage.text(tier) + "'"));
       }
     }
+    values.section("software").requireAbsolute("venv", problems);
     Values partitions = values.section("partitions");
     for (String name : partitions.names()) {
       Values partition = partitions.section(name);

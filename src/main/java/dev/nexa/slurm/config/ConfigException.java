@@ -17,7 +17,11 @@ public final class ConfigException extends NexaException {
 
   private final transient List<Problem> problems;
 
-  ConfigException(List<Problem> problems) {
+  public ConfigException(Problem problem) {
+    this(List.of(problem));
+  }
+
+  public ConfigException(List<Problem> problems) {
     super(ExitCode.USAGE, text(inOrder(problems)));
     this.problems = inOrder(problems);
   }

@@ -29,6 +29,7 @@ import java.util.Set;
  * </pre>
  *
  * @param source the file it was read from
+ * @param written where its keys stand
  * @param training the seeds' training keys that were given, in their order
  * @param dataset the dataset's name; from {@code dataset}, else from the last part of {@code
  *     dataset_path}
@@ -36,6 +37,7 @@ import java.util.Set;
  */
 public record RunConfig(
     ConfigSource.Found source,
+    Written written,
     String stage,
     Optional<String> name,
     String backend,
@@ -111,7 +113,10 @@ public record RunConfig(
   static final Section SOFTWARE =
       section(
           optional("modules", listOf(ValueType.TEXT), "Environment modules to load, in order."),
-          optional("venv", ValueType.PATH, "A Python virtual environment to activate."),
+          optional(
+              "venv",
+              ValueType.PATH,
+              "A Python virtual environment to activate; an absolute path."),
           optional("container", ValueType.PATH, "An Apptainer image that the command runs in."));
 
   /** Every key of the file. */
@@ -190,7 +195,7 @@ public record RunConfig(
         optional(
             "env_file",
             ValueType.PATH,
-            "A file of NAME=value lines with your secrets, mode 0600, which the job reads itself."));
+            "A file of NAME=value lines with your secrets, mode 0600, which the job reads itself; an absolute path."));
     keys.add(optional("software", SOFTWARE, "What is loaded before the command starts."));
     return keys.toArray(Shape.KnownKey[]::new);
   }
@@ -230,6 +235,7 @@ public record RunConfig(
     Values array = values.section("array");
     return new RunConfig(
         source,
+        new Written(source.name(), values.positions()),
         values.text("stage"),
         values.optionalText("name"),
         values.text("backend"),
@@ -267,6 +273,8 @@ public record RunConfig(
     if (resources.has("gpu_type") && resources.optionalInteger("gpus_per_node").orElse(0) == 0) {
       problems.add(resources.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
     }
+    values.requireAbsolute("env_file", problems);
+    values.section("software").requireAbsolute("venv", problems);
     values
         .optional("entrypoint", Values.class)
         .filter(entrypoint -> entrypoint.has("script") == entrypoint.has("module"))

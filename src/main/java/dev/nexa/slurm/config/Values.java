@@ -38,8 +38,30 @@ final class Values {
     return positions.getOrDefault(key, at);
   }
 
+  /** Where each key below was written, by its whole path. */
+  Map<String, Position> positions() {
+    Map<String, Position> all = new LinkedHashMap<>();
+    for (Map.Entry<String, Position> entry : positions.entrySet()) {
+      String key = entry.getKey();
+      all.put(path.isEmpty() ? key : path + "." + key, entry.getValue());
+      if (values.get(key) instanceof Values below) {
+        all.putAll(below.positions());
+      }
+    }
+    return all;
+  }
+
   Problem problem(String key, String message) {
     return new Problem(at(key), path.isEmpty() ? key : path + "." + key, message);
+  }
+
+  /** The job starts in its run's folder, so a relative path would mean something else there. */
+  void requireAbsolute(String key, List<Problem> problems) {
+    String path = optionalText(key).orElse("/");
+    if (!path.startsWith("/") && !path.startsWith("${")) {
+      String begin = "'; begin it with ${workspace}/ or ${env:HOME}/";
+      problems.add(problem(key, "expected an absolute path, got '" + path + begin));
+    }
   }
 
   List<String> names() {

@@ -3,6 +3,7 @@ package dev.nexa.slurm.plan;
 import dev.nexa.slurm.config.ClusterProfile.Storage;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.config.RunConfig.Software;
+import dev.nexa.slurm.config.Written;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.units.TimeLimit;
@@ -16,7 +17,7 @@ import java.util.TreeMap;
 /**
  * A run with everything resolved: nothing after this reads a config again.
  *
- * @param config the file it came from, as told to people
+ * @param written where the config's keys stand
  * @param ranksPerNode processes of a distributed launch on each node; 0 where the task is one
  *     process
  * @param tasks how many array tasks; 1 for a single job
@@ -28,7 +29,7 @@ import java.util.TreeMap;
  * @param messageTimeout after which Slurm's clients give up on an answer
  */
 public record Plan(
-    String config,
+    Written written,
     String stage,
     String title,
     String backend,
@@ -55,6 +56,11 @@ public record Plan(
     Duration overTimeLimit,
     Duration killWait,
     Duration messageTimeout) {
+
+  /** The file it came from, as told to people. */
+  public String config() {
+    return written.file();
+  }
 
   /** The model's name, which the seeds keep under {@code model_name}. */
   public Optional<String> model() {

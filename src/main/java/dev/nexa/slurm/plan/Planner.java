@@ -2,14 +2,15 @@ package dev.nexa.slurm.plan;
 
 import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.ClusterProfile.Partition;
+import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.ConfigSource;
 import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.config.Problem;
 import dev.nexa.slurm.config.RunConfig;
 import dev.nexa.slurm.config.RunConfig.Resources;
 import dev.nexa.slurm.config.RunConfig.Software;
-import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.config.Written;
 import dev.nexa.slurm.error.Nearest;
-import dev.nexa.slurm.error.NexaException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,44 +27,53 @@ public final class Planner {
     this.source = source;
   }
 
-  /** The plan, or a {@link NexaException} that says which key cannot be met. */
+  /** The plan, or a {@link ConfigException} that says which keys cannot be met. */
   public Plan plan(RunConfig config, ClusterProfile cluster, Policy policy) {
-    Problems problems = new Problems(config.source().name());
+    List<Problem> problems = new ArrayList<>();
+    Written written = config.written();
     Resources asked = config.resources();
     boolean onGpus = cluster.accelerator().equals("cuda");
     int gpus = onGpus ? asked.gpusPerNode() : 0;
     Optional<String> partition = either(asked.partition(), cluster.defaultPartition());
     if (partition.isPresent()) {
-      known(partition.get(), cluster, problems);
+      known(partition.get(), cluster, written, problems);
     }
     if (config.requeues() > policy.maxRequeues()) {
       problems.add(
-          "requeues",
-          "the policy allows at most " + policy.maxRequeues() + " (" + policy.name() + ")");
+          written.problem(
+              "requeues",
+              "the policy allows at most " + policy.maxRequeues() + " (" + policy.name() + ")"));
     }
     if (config.shards() > cluster.maxArraySize()) {
       problems.add(
-          "array.shards",
-          "the cluster's arrays hold at most " + cluster.maxArraySize() + " tasks (MaxArraySize)");
+          written.problem(
+              "array.shards",
+              "the cluster's arrays hold at most "
+                  + cluster.maxArraySize()
+                  + " tasks (MaxArraySize)"));
     }
     if (cluster.scheduler().equals("local") && (asked.nodes() > 1 || gpus > 0)) {
       problems.add(
-          "resources",
-          "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out");
+          written.problem(
+              "resources",
+              "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
     }
     Allocation allocation = allocation(asked, cluster, gpus, partition);
     if (gpus > 0 && allocation.gpuType().isEmpty()) {
       problems.add(
-          "resources.gpu_type",
-          "is needed to know the price; the cluster profile names none either");
+          written.problem(
+              "resources.gpu_type",
+              "is needed to know the price; the cluster profile names none either"));
     }
     if (cluster.scheduler().equals("slurm")) {
-      sized(allocation, partition, cluster, problems);
+      sized(allocation, partition, cluster, written, problems);
     }
-    problems.throwIfAny();
+    if (!problems.isEmpty()) {
+      throw new ConfigException(problems);
+    }
     boolean distributed = asked.gpusPerNode() > 0 || asked.nodes() > 1;
     return new Plan(
-        config.source().name(),
+        written,
         config.stage(),
         config.title(),
         config.backend(),
@@ -75,7 +85,7 @@ public final class Planner {
         config.tags(),
         allocation,
         distributed ? Math.max(1, asked.gpusPerNode()) : 0,
-        billed(allocation, partition.map(cluster.partitions()::get)),
+        billed(allocation, partition.map(cluster.partitions()::get), written),
         config.shards(),
         config.maxParallel(),
         config.requeues(),
@@ -92,25 +102,31 @@ public final class Planner {
         cluster.messageTimeout());
   }
 
-  private static void known(String partition, ClusterProfile cluster, Problems problems) {
+  private static void known(
+      String partition, ClusterProfile cluster, Written written, List<Problem> problems) {
     List<String> names = List.copyOf(cluster.partitions().keySet());
     if (!names.isEmpty() && !names.contains(partition)) {
       problems.add(
-          "resources.partition",
-          "cluster profile '"
-              + cluster.name()
-              + "' has no partition '"
-              + partition
-              + "'"
-              + Nearest.hint(partition, names)
-              + "; it has "
-              + String.join(", ", names));
+          written.problem(
+              "resources.partition",
+              "cluster profile '"
+                  + cluster.name()
+                  + "' has no partition '"
+                  + partition
+                  + "'"
+                  + Nearest.hint(partition, names)
+                  + "; it has "
+                  + String.join(", ", names)));
     }
   }
 
   /** Whole nodes are paid for, so it must be known how large they are. */
   private static void sized(
-      Allocation asked, Optional<String> partition, ClusterProfile cluster, Problems problems) {
+      Allocation asked,
+      Optional<String> partition,
+      ClusterProfile cluster,
+      Written written,
+      List<Problem> problems) {
     Optional<Partition> known = partition.map(cluster.partitions()::get);
     boolean sized =
         known.isPresent()
@@ -118,12 +134,13 @@ public final class Planner {
             && known.get().memoryPerNode().isPresent();
     if (asked.exclusive() && !sized) {
       problems.add(
-          "resources.exclusive",
-          "whole nodes are paid for, and cluster profile '"
-              + cluster.name()
-              + "' does not say how large they are; give partitions."
-              + partition.orElse("NAME")
-              + " cpus_per_node and memory_per_node");
+          written.problem(
+              "resources.exclusive",
+              "whole nodes are paid for, and cluster profile '"
+                  + cluster.name()
+                  + "' does not say how large they are; give partitions."
+                  + partition.orElse("NAME")
+                  + " cpus_per_node and memory_per_node"));
     }
   }
 
@@ -144,7 +161,7 @@ public final class Planner {
         asked.exclusive());
   }
 
-  private static Billed billed(Allocation asked, Optional<Partition> partition) {
+  private static Billed billed(Allocation asked, Optional<Partition> partition, Written written) {
     boolean whole = asked.exclusive() || partition.map(Partition::exclusive).orElse(false);
     int cpus = asked.cpusPerTask();
     long memory = asked.memoryBytes();
@@ -159,10 +176,8 @@ public final class Planner {
       long allMemory = Math.multiplyExact(memory, (long) asked.nodes());
       return new Billed(cpus * asked.nodes(), allMemory, gpus * asked.nodes(), type);
     } catch (ArithmeticException tooMuch) {
-      throw new NexaException(
-          ExitCode.USAGE,
-          "resources.memory: over all nodes it is more than can be counted",
-          tooMuch);
+      throw new ConfigException(
+          written.problem("resources.memory", "over all nodes it is more than can be counted"));
     }
   }
 
@@ -192,25 +207,5 @@ public final class Planner {
       files.add(new RunnerFile(name, source.beside(config.source(), path).bytes()));
     }
     return files;
-  }
-
-  /** What can't be met, told all at once. */
-  private static final class Problems {
-    private final String file;
-    private final List<String> lines = new ArrayList<>();
-
-    Problems(String file) {
-      this.file = file;
-    }
-
-    void add(String key, String message) {
-      lines.add(file + ": " + key + ": " + message);
-    }
-
-    void throwIfAny() {
-      if (!lines.isEmpty()) {
-        throw new NexaException(ExitCode.USAGE, String.join("\n", lines));
-      }
-    }
   }
 }

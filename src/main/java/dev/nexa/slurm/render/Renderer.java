@@ -2,6 +2,7 @@ package dev.nexa.slurm.render;
 
 import dev.nexa.slurm.backend.Launch;
 import dev.nexa.slurm.config.ConfigSource;
+import dev.nexa.slurm.config.Position;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.plan.Plan;
@@ -10,6 +11,7 @@ import freemarker.cache.ConditionalTemplateConfigurationFactory;
 import freemarker.cache.FileNameGlobMatcher;
 import freemarker.cache.StringTemplateLoader;
 import freemarker.cache.TemplateLoader;
+import freemarker.core.ParseException;
 import freemarker.core.TemplateClassResolver;
 import freemarker.core.TemplateConfiguration;
 import freemarker.log.Logger;
@@ -25,6 +27,7 @@ import java.util.Locale;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Renders a plan as an sbatch script. */
 public final class Renderer {
@@ -98,12 +101,15 @@ public final class Renderer {
     StringWriter text = new StringWriter(8192);
     try {
       freemarker.getTemplate(launch.template()).process(ScriptModel.of(plan, launch), text);
-    } catch (IOException | TemplateException failed) {
-      throw new NexaException(
-          ExitCode.USAGE,
-          "templates/" + launch.template() + ": " + failed.getMessage(),
-          failed,
-          "see docs/templates.md");
+    } catch (ParseException wrong) {
+      Position at = at(wrong.getTemplateName(), wrong.getLineNumber(), wrong.getColumnNumber());
+      throw failure(at.toString(), wrong.getEditorMessage(), wrong);
+    } catch (TemplateException wrong) {
+      Position at =
+          at(wrong.getTemplateSourceName(), wrong.getLineNumber(), wrong.getColumnNumber());
+      throw failure(at.toString(), wrong.getMessageWithoutStackTop(), wrong);
+    } catch (IOException failed) {
+      throw failure("templates/" + launch.template(), String.valueOf(failed.getMessage()), failed);
     }
     List<RunnerFile> files = new ArrayList<>();
     for (RunnerFile file : plan.files()) {
@@ -113,6 +119,18 @@ public final class Renderer {
       add(files, file, plan.config());
     }
     return new Script(text.toString(), files, templates.nameOf(launch.template()));
+  }
+
+  private static Position at(
+      @Nullable String template, @Nullable Integer line, @Nullable Integer column) {
+    return new Position(
+        "templates/" + template, line == null ? 0 : line, column == null ? 0 : column);
+  }
+
+  /** FreeMarker's advice, which follows its first lines, is for people who write Java. */
+  private static NexaException failure(String where, String message, Exception cause) {
+    String ours = message.split("\n\n?----", 2)[0].strip();
+    return new NexaException(ExitCode.USAGE, where + ": " + ours, cause, "see docs/templates.md");
   }
 
   /**

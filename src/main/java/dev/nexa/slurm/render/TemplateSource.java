@@ -22,6 +22,12 @@ final class TemplateSource implements TemplateLoader {
     this.source = source;
   }
 
+  /** FreeMarker says so where it finds no template. */
+  @Override
+  public String toString() {
+    return "the workspace's templates/, then the jar's";
+  }
+
   /** Where a template was found, as told to people. */
   String nameOf(String template) {
     return source.product("templates/" + template).name();

@@ -78,17 +78,18 @@ class BackendsTest {
   @Test
   void aBackendSaysWhatItLacks() {
     assertThatThrownBy(() -> launch("backend: shell\n"))
-        .hasMessageEndingWith("run.yaml: run: missing; backend shell runs the text under this key");
+        .hasMessageEndingWith(
+            "run.yaml:1:1: run: missing; backend shell runs the text under this key");
     assertThatThrownBy(() -> launch("backend: python\n"))
         .hasMessageEndingWith(
-            "run.yaml: entrypoint: missing; backend python starts its script or module");
+            "run.yaml:1:1: entrypoint: missing; backend python starts its script or module");
   }
 
   @Test
   void anUnknownBackendIsToldWithTheNearest() {
     assertThatThrownBy(() -> launch("backend: pyton\n"))
         .hasMessageEndingWith(
-            "run.yaml: backend: there is no backend 'pyton' (did you mean 'python'?); there are"
+            "run.yaml:2:10: backend: there is no backend 'pyton' (did you mean 'python'?); there are"
                 + " shell, python");
   }
 
@@ -103,6 +104,6 @@ class BackendsTest {
                 .with("run.yaml", "stage: train\n" + lines + resources)
                 .with("lib/train.py", "")
                 .with("configs/clusters/mine.yaml", Plans.CLUSTER));
-    return Backends.named(plan.backend(), plan.config()).launch(plan);
+    return Backends.named(plan.backend(), plan.written()).launch(plan);
   }
 }

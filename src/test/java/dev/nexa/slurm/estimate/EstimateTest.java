@@ -192,7 +192,8 @@ class EstimateTest {
     assertThatThrownBy(
             () -> estimate("resources: {" + HOUR + ", nodes: 100000, memory: 1000000T}\n", ""))
         .isInstanceOf(NexaException.class)
-        .hasMessage("resources.memory: over all nodes it is more than can be counted");
+        .hasMessageEndingWith(
+            "run.yaml:4:47: resources.memory: over all nodes it is more than can be counted");
   }
 
   @Test

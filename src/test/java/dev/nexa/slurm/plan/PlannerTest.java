@@ -135,7 +135,7 @@ class PlannerTest {
     assertProblems(
         RUN + "resources: " + resources + "\n",
         Plans.CLUSTER + PARTITIONS,
-        "run.yaml: resources.exclusive: whole nodes are paid for, and cluster profile 'mine' does not"
+        "run.yaml:4:34: resources.exclusive: whole nodes are paid for, and cluster profile 'mine' does not"
             + " say how large they are; give "
             + partition
             + " cpus_per_node and memory_per_node");
@@ -146,7 +146,7 @@ class PlannerTest {
     assertProblems(
         RUN + "resources: {time: 1m, partition: gpus}\n",
         Plans.CLUSTER + PARTITIONS,
-        "run.yaml: resources.partition: cluster profile 'mine' has no partition 'gpus' (did you mean"
+        "run.yaml:4:34: resources.partition: cluster profile 'mine' has no partition 'gpus' (did you mean"
             + " 'gpu'?); it has cpu, gpu, sized");
   }
 
@@ -167,10 +167,10 @@ class PlannerTest {
             + "requeues: 4\n"
             + "array: {shards: 1002}\n",
         Plans.CLUSTER,
-        "run.yaml: requeues: the policy allows at most 3 (jar:configs/policy.yaml)",
-        "run.yaml: array.shards: the cluster's arrays hold at most 1001 tasks (MaxArraySize)",
-        "run.yaml: resources.gpu_type: is needed to know the price; the cluster profile names none"
-            + " either");
+        "run.yaml:4:12: resources.gpu_type: is needed to know the price; the cluster profile names none"
+            + " either",
+        "run.yaml:5:11: requeues: the policy allows at most 3 (jar:configs/policy.yaml)",
+        "run.yaml:6:17: array.shards: the cluster's arrays hold at most 1001 tasks (MaxArraySize)");
   }
 
   @Test
@@ -178,7 +178,7 @@ class PlannerTest {
     assertProblems(
         RUN + "resources: {time: 1m, nodes: 2}\n",
         Plans.CLUSTER + "scheduler: local\naccelerator: cpu\n",
-        "run.yaml: resources: this machine alone has one node and no GPUs to give: add --set"
+        "run.yaml:4:12: resources: this machine alone has one node and no GPUs to give: add --set"
             + " resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out");
   }
 

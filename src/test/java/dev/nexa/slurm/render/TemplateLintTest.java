@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -140,17 +141,26 @@ class TemplateLintTest {
             });
   }
 
-  @Test
-  void whatATemplateDoesWrongIsToldWithItsName() {
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          echo [=stgae]            | task.sbatch.ftl:2:8: The following has evaluated to null or missing:
+          <#if x>                  | task.sbatch.ftl:2:8: Unexpected end of file reached.
+          <#include "lib/nope.ftl">| task.sbatch.ftl:2:1: Template inclusion failed (for parameter value "lib/nope.ftl"):
+          """)
+  void whatATemplateDoesWrongIsToldWithItsLineAndNotAtLength(String line, String message) {
     ConfigFolder folder =
         new ConfigFolder()
             .with("run.yaml", "stage: a\nbackend: shell\nrun: echo\nresources: {time: 1m}\n")
-            .with("templates/task.sbatch.ftl", "#!/bin/bash\necho [=stgae]\n");
+            .with("templates/task.sbatch.ftl", "#!/bin/bash\n" + line + "\n");
 
     assertThatThrownBy(() -> Scripts.of(folder, "run.yaml", "default"))
         .isInstanceOf(NexaException.class)
-        .hasMessageStartingWith("templates/task.sbatch.ftl: ")
-        .hasMessageContaining("stgae");
+        .hasMessageStartingWith("templates/" + message)
+        .hasMessageNotContaining("----")
+        .hasMessageNotContaining("TemplateSource");
   }
 
   @ParameterizedTest
