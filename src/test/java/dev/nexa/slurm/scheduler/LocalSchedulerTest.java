@@ -16,11 +16,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The conformance table on the local scheduler alone, with minutes of two seconds. */
+/** The conformance table on the local scheduler alone, with minutes of five seconds. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class LocalSchedulerTest {
   private static final LocalSettings HURRIED =
-      new LocalSettings(Duration.ofSeconds(1), Duration.ofSeconds(2));
+      new LocalSettings(Duration.ofSeconds(1), Duration.ofSeconds(5));
 
   private final Map<String, Trial.Outcome> outcomes = new LinkedHashMap<>();
 

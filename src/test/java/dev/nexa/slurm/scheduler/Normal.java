@@ -96,7 +96,9 @@ final class Normal {
         .replaceAll("slurmstepd-[^ ]+: ", "slurmstepd: ")
         .replaceAll(
             "JOB \\d+ ON \\S+ CANCELLED AT [-0-9T:]+", "JOB <id> ON <host> CANCELLED AT <time>")
-        .replaceAll("(line \\d+:) +\\d+ (Killed|Terminated) +", "$1 <pid> $2 ");
+        .replaceAll("(line \\d+:) +\\d+ (Killed|Terminated) +", "$1 <pid> $2 ")
+        // Bash says so of a child only where it outlives it.
+        .replaceAll("^Terminated\n$", "");
   }
 
   private String variables(String text) {
