@@ -1,5 +1,6 @@
 package dev.nexa.slurm.config;
 
+import dev.nexa.slurm.config.Shape.Free;
 import dev.nexa.slurm.config.Shape.KnownKey;
 import dev.nexa.slurm.config.Shape.ListOf;
 import dev.nexa.slurm.config.Shape.MapOf;
@@ -106,7 +107,37 @@ final class Checker {
     if (shape instanceof Section section) {
       return Optional.of(section(section, node, path));
     }
+    if (shape instanceof Free) {
+      return node instanceof Mapping
+          ? free(node, path)
+          : problem(node, path, "expected a mapping of names, got " + node.words());
+    }
     return shape instanceof ListOf list ? list(list, node, path) : map((MapOf) shape, node, path);
+  }
+
+  /** Values as YAML 1.2 has them; references in texts are replaced. */
+  private Optional<Object> free(YamlNode node, String path) {
+    if (node instanceof Mapping mapping) {
+      Values values = new Values(path, node.at());
+      for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {
+        YamlNode value = member.getValue().value();
+        put(values, member.getKey(), free(value, child(path, member.getKey())), value.at());
+      }
+      return Optional.of(values);
+    }
+    if (node instanceof Sequence sequence) {
+      List<Object> elements = new ArrayList<>();
+      for (int i = 0; i < sequence.elements().size(); i++) {
+        free(sequence.elements().get(i), path + "[" + i + "]").ifPresent(elements::add);
+      }
+      return Optional.of(elements);
+    }
+    ScalarType type = ((Scalar) node).type();
+    ValueType as =
+        type == ScalarType.NUMBER
+            ? ValueType.DECIMAL_NUMBER
+            : type == ScalarType.BOOLEAN ? ValueType.BOOLEAN : ValueType.FREE_TEXT;
+    return scalar(as, node, path);
   }
 
   private Optional<Object> scalar(ValueType type, YamlNode node, String path) {
@@ -125,7 +156,7 @@ final class Checker {
     }
     try {
       Object value = type.parse().apply(scalar.text());
-      return Optional.of(type.isPath() ? expansion.expand((String) value) : value);
+      return Optional.of(type.holdsReferences() ? expansion.expand((String) value) : value);
     } catch (IllegalArgumentException wrong) {
       return problem(node, path, String.valueOf(wrong.getMessage()));
     }

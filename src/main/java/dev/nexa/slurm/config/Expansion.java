@@ -37,9 +37,6 @@ final class Expansion {
       matcher.appendReplacement(result, Matcher.quoteReplacement(value(matcher.group(1))));
     }
     matcher.appendTail(result);
-    if (result.indexOf("\n") >= 0 || result.indexOf("\0") >= 0) {
-      throw new IllegalArgumentException("a variable's value holds a control character");
-    }
     return result.toString();
   }
 
@@ -65,6 +62,9 @@ final class Expansion {
     String fallback = env.group(2);
     String value = environment.get(name);
     if (value != null && !value.isEmpty()) {
+      if (value.indexOf('\n') >= 0) {
+        throw new IllegalArgumentException("the environment variable " + name + " holds a newline");
+      }
       return value;
     }
     if (fallback == null) {

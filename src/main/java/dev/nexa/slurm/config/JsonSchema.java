@@ -1,5 +1,6 @@
 package dev.nexa.slurm.config;
 
+import dev.nexa.slurm.config.Shape.Free;
 import dev.nexa.slurm.config.Shape.KnownKey;
 import dev.nexa.slurm.config.Shape.ListOf;
 import dev.nexa.slurm.config.Shape.MapOf;
@@ -50,7 +51,9 @@ public final class JsonSchema {
           .with("propertyNames", new JsonObject().with("pattern", map.name().pattern()))
           .with("additionalProperties", of(map.value()));
     }
-    return section((Section) shape);
+    return shape instanceof Free
+        ? new JsonObject().with("type", "object")
+        : section((Section) shape);
   }
 
   private static JsonObject scalar(ValueType type) {

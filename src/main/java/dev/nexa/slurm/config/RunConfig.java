@@ -8,6 +8,7 @@ import static dev.nexa.slurm.config.Shape.section;
 import static dev.nexa.slurm.config.Shape.withDefault;
 
 import dev.nexa.slurm.config.Shape.Section;
+import dev.nexa.slurm.files.JsonObject;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -34,6 +35,7 @@ import java.util.Set;
  * @param dataset the dataset's name; from {@code dataset}, else from the last part of {@code
  *     dataset_path}
  * @param requeues how often Slurm may run a task again
+ * @param options the runner's own options
  */
 public record RunConfig(
     ConfigSource.Found source,
@@ -54,6 +56,7 @@ public record RunConfig(
     List<String> files,
     Map<String, String> env,
     Optional<String> envFile,
+    JsonObject options,
     Software software) {
 
   /** Words that name files beside the runs' own (DESIGN.md, Run ids). */
@@ -79,7 +82,45 @@ public record RunConfig(
           optional("kd_lambda", ValueType.DECIMAL_NUMBER, "Weight of the distillation loss."),
           optional("save_steps", ValueType.integer(1, 1_000_000_000), "Steps between checkpoints."),
           optional("eval_steps", ValueType.integer(1, 1_000_000_000), "Steps between evaluations."),
-          optional("fp16", ValueType.BOOLEAN, "Mixed precision in half floats."));
+          optional("fp16", ValueType.BOOLEAN, "Mixed precision in half floats."),
+          optional("bf16", ValueType.BOOLEAN, "Mixed precision in bfloat16."),
+          optional(
+              "model_size",
+              ValueType.text("a parameter count such as 350M or 7B", "[0-9]+(\\.[0-9]+)?[MBT]"),
+              "The model's parameters; read off model_name (`llama-70b`) where not given."),
+          optional("max_length", ValueType.integer(1, 100_000_000), "Tokens of one example."),
+          optional("seed", ValueType.integer(0, 2_000_000_000), "Seed of every random choice."),
+          optional(
+              "teacher_model", ValueType.TEXT, "The model to distil from, where use_kd is true."),
+          optional(
+              "adapter",
+              ValueType.choice("none", "lora", "qlora"),
+              "Trains low-rank adapters instead of all weights; `qlora` on a 4-bit base."),
+          optional("lora_r", ValueType.integer(1, 65_536), "Rank of the adapters."),
+          optional("lora_alpha", ValueType.integer(1, 1_000_000), "Scale of the adapters."),
+          optional("lora_dropout", ValueType.DECIMAL_NUMBER, "Dropout inside the adapters."),
+          optional(
+              "strategy",
+              ValueType.choice("ddp", "fsdp", "zero1", "zero2", "zero3"),
+              "How the model is spread over the ranks; `ddp` keeps a whole copy on each."),
+          optional(
+              "offload",
+              ValueType.choice("none", "cpu", "nvme"),
+              "Where fsdp and zero3 put what the GPUs can't hold; `nvme` is the scratch tier."),
+          optional(
+              "mixed_precision",
+              ValueType.choice("no", "fp16", "bf16"),
+              "Accelerate's name for fp16 and bf16."),
+          optional(
+              "fsdp",
+              ValueType.choice("full_shard", "shard_grad_op"),
+              "Accelerate's name for `strategy: fsdp`; `shard_grad_op` keeps the weights whole."),
+          optional(
+              "fsdp_offload_params", ValueType.BOOLEAN, "Accelerate's name for `offload: cpu`."),
+          optional(
+              "fsdp_state_dict_type",
+              ValueType.choice("FULL_STATE_DICT", "SHARDED_STATE_DICT"),
+              "How fsdp writes checkpoints."));
 
   private static final Section RESOURCES =
       section(
@@ -135,7 +176,10 @@ public record RunConfig(
             ValueType.NAME_WORD,
             "The experiment's name; becomes the tag `experiment:NAME`."));
     keys.add(
-        required("backend", ValueType.NAME_WORD, "What runs inside the job: `shell` or `python`."));
+        required(
+            "backend",
+            ValueType.NAME_WORD,
+            "What runs inside the job: `shell`, `python`, `hf`, `axolotl`, `accelerate`, `vllm` or `lm_eval`."));
     keys.add(
         optional(
             "cluster", ValueType.NAME_WORD, "The cluster profile, configs/clusters/NAME.yaml."));
@@ -196,6 +240,11 @@ public record RunConfig(
             "env_file",
             ValueType.PATH,
             "A file of NAME=value lines with your secrets, mode 0600, which the job reads itself; an absolute path."));
+    keys.add(
+        optional(
+            "options",
+            new Shape.Free(),
+            "The runner's own options, as it names them; they win over what the other keys become."));
     keys.add(optional("software", SOFTWARE, "What is loaded before the command starts."));
     return keys.toArray(Shape.KnownKey[]::new);
   }
@@ -252,6 +301,7 @@ public record RunConfig(
         values.texts("files"),
         values.textMap("env"),
         values.optionalText("env_file"),
+        values.section("options").json(),
         Software.from(values.section("software")));
   }
 

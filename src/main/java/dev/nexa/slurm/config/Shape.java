@@ -3,13 +3,16 @@ package dev.nexa.slurm.config;
 import java.util.List;
 
 /** What may stand under a key. */
-sealed interface Shape permits ValueType, Shape.ListOf, Shape.MapOf, Shape.Section {
+sealed interface Shape permits ValueType, Shape.ListOf, Shape.MapOf, Shape.Section, Shape.Free {
 
   /** A list of like elements. */
   record ListOf(Shape element) implements Shape {}
 
   /** A mapping with names of the user's choice, each of the given form. */
   record MapOf(ValueType name, Shape value) implements Shape {}
+
+  /** A mapping whose keys and values are somebody else's to check. */
+  record Free() implements Shape {}
 
   /** A mapping with known keys. */
   record Section(List<KnownKey> keys) implements Shape {

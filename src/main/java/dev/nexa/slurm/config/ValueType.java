@@ -58,6 +58,16 @@ record ValueType(
           List.of(),
           ValueType::oneLine);
 
+  /** Text of any number of lines, also none. */
+  static final ValueType FREE_TEXT =
+      new ValueType(
+          "text",
+          EnumSet.of(ScalarType.STRING),
+          List.of("string"),
+          "",
+          List.of(),
+          ValueType::anyText);
+
   /** Several lines of shell. */
   static final ValueType SCRIPT =
       new ValueType(
@@ -117,8 +127,8 @@ record ValueType(
    * Whether references such as {@code ${workspace}} are replaced in it. Not {@code equals}: a
    * record's own takes 10 ms when it is first called.
    */
-  boolean isPath() {
-    return parse == PATH.parse;
+  boolean holdsReferences() {
+    return parse == PATH.parse || parse == FREE_TEXT.parse;
   }
 
   /** A whole number within bounds. */
@@ -263,6 +273,13 @@ record ValueType(
   }
 
   private static Object script(String text) {
+    if (text.isBlank()) {
+      throw new IllegalArgumentException("is empty");
+    }
+    return anyText(text);
+  }
+
+  private static Object anyText(String text) {
     wholeCharacters(text);
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
@@ -272,9 +289,6 @@ record ValueType(
                 "holds a control character (U+%04X): only newlines and tabs may stand in it",
                 (int) c));
       }
-    }
-    if (text.isBlank()) {
-      throw new IllegalArgumentException("is empty");
     }
     return text;
   }

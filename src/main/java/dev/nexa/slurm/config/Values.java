@@ -1,5 +1,6 @@
 package dev.nexa.slurm.config;
 
+import dev.nexa.slurm.files.JsonObject;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -124,6 +125,29 @@ final class Values {
   Values section(String key) {
     return optional(key, Values.class)
         .orElseGet(() -> new Values(path.isEmpty() ? key : path + "." + key, at));
+  }
+
+  /** The whole mapping as JSON would hold it. */
+  JsonObject json() {
+    JsonObject json = new JsonObject();
+    for (Map.Entry<String, Object> entry : values.entrySet()) {
+      json.with(entry.getKey(), json(entry.getValue()));
+    }
+    return json;
+  }
+
+  private static Object json(Object value) {
+    if (value instanceof Values below) {
+      return below.json();
+    }
+    if (!(value instanceof List<?> list)) {
+      return value;
+    }
+    List<Object> elements = new ArrayList<>();
+    for (Object element : list) {
+      elements.add(json(element));
+    }
+    return elements;
   }
 
   List<String> texts(String key) {

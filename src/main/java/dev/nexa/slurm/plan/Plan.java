@@ -49,6 +49,7 @@ public record Plan(
     Software software,
     Map<String, String> env,
     Optional<String> envFile,
+    JsonObject options,
     boolean healthCheck,
     Optional<String> run,
     Optional<Entrypoint> entrypoint,
@@ -122,6 +123,7 @@ public record Plan(
             .with("software", loaded(software))
             .with("env", values(new TreeMap<>(env)))
             .withOptional("env_file", envFile)
+            .with("options", options)
             .with("health_check", healthCheck)
             .withOptional("run", run)
             .with("files", fileDigests())

@@ -93,6 +93,7 @@ public final class Planner {
         software(config.software(), cluster.software()),
         merged(cluster.env(), config.env()),
         config.envFile(),
+        config.options(),
         cluster.healthCheck(),
         config.run(),
         config.entrypoint(),

@@ -84,6 +84,9 @@ class ConfigurationPageTest {
     if (shape instanceof ListOf list) {
       return "a list, each " + value(list.element());
     }
+    if (shape instanceof Shape.Free) {
+      return "a mapping, kept as it is";
+    }
     return shape instanceof MapOf map
         ? "a mapping from " + map.name().expected() + " to " + value(map.value())
         : "a mapping";
