@@ -11,7 +11,6 @@ import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.files.JsonObject;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,7 +30,7 @@ import java.util.Set;
  *
  * @param source the file it was read from
  * @param written where its keys stand
- * @param training the seeds' training keys that were given, in their order
+ * @param training the training keys that were given
  * @param dataset the dataset's name; from {@code dataset}, else from the last part of {@code
  *     dataset_path}
  * @param requeues how often Slurm may run a task again
@@ -44,7 +43,7 @@ public record RunConfig(
     Optional<String> name,
     String backend,
     Optional<String> cluster,
-    Map<String, Object> training,
+    Training training,
     Optional<String> dataset,
     List<String> tags,
     Resources resources,
@@ -61,66 +60,6 @@ public record RunConfig(
 
   /** Words that name files beside the runs' own (DESIGN.md, Run ids). */
   private static final Set<String> RESERVED_STAGES = Set.of("cost", "infra", "estimate");
-
-  private static final Section TRAINING =
-      section(
-          optional(
-              "model_name", ValueType.TEXT, "The model to train or serve; the manifest's `model`."),
-          optional("dataset_path", ValueType.PATH, "Where the training data lies."),
-          optional("lr", ValueType.DECIMAL_NUMBER, "Learning rate."),
-          optional("batch_size", ValueType.integer(1, 1_000_000), "Examples per device and step."),
-          optional(
-              "grad_accumulation",
-              ValueType.integer(1, 1_000_000),
-              "Steps whose gradients are added up."),
-          optional("epochs", ValueType.DECIMAL_NUMBER, "Passes over the data."),
-          optional("use_kd", ValueType.BOOLEAN, "Whether to distil from a teacher."),
-          optional(
-              "kd_temperature",
-              ValueType.DECIMAL_NUMBER,
-              "Softmax temperature of the distillation loss."),
-          optional("kd_lambda", ValueType.DECIMAL_NUMBER, "Weight of the distillation loss."),
-          optional("save_steps", ValueType.integer(1, 1_000_000_000), "Steps between checkpoints."),
-          optional("eval_steps", ValueType.integer(1, 1_000_000_000), "Steps between evaluations."),
-          optional("fp16", ValueType.BOOLEAN, "Mixed precision in half floats."),
-          optional("bf16", ValueType.BOOLEAN, "Mixed precision in bfloat16."),
-          optional(
-              "model_size",
-              ValueType.text("a parameter count such as 350M or 7B", "[0-9]+(\\.[0-9]+)?[MBT]"),
-              "The model's parameters; read off model_name (`llama-70b`) where not given."),
-          optional("max_length", ValueType.integer(1, 100_000_000), "Tokens of one example."),
-          optional("seed", ValueType.integer(0, 2_000_000_000), "Seed of every random choice."),
-          optional(
-              "teacher_model", ValueType.TEXT, "The model to distil from, where use_kd is true."),
-          optional(
-              "adapter",
-              ValueType.choice("none", "lora", "qlora"),
-              "Trains low-rank adapters instead of all weights; `qlora` on a 4-bit base."),
-          optional("lora_r", ValueType.integer(1, 65_536), "Rank of the adapters."),
-          optional("lora_alpha", ValueType.integer(1, 1_000_000), "Scale of the adapters."),
-          optional("lora_dropout", ValueType.DECIMAL_NUMBER, "Dropout inside the adapters."),
-          optional(
-              "strategy",
-              ValueType.choice("ddp", "fsdp", "zero1", "zero2", "zero3"),
-              "How the model is spread over the ranks; `ddp` keeps a whole copy on each."),
-          optional(
-              "offload",
-              ValueType.choice("none", "cpu", "nvme"),
-              "Where fsdp and zero3 put what the GPUs can't hold; `nvme` is the scratch tier."),
-          optional(
-              "mixed_precision",
-              ValueType.choice("no", "fp16", "bf16"),
-              "Accelerate's name for fp16 and bf16."),
-          optional(
-              "fsdp",
-              ValueType.choice("full_shard", "shard_grad_op"),
-              "Accelerate's name for `strategy: fsdp`; `shard_grad_op` keeps the weights whole."),
-          optional(
-              "fsdp_offload_params", ValueType.BOOLEAN, "Accelerate's name for `offload: cpu`."),
-          optional(
-              "fsdp_state_dict_type",
-              ValueType.choice("FULL_STATE_DICT", "SHARDED_STATE_DICT"),
-              "How fsdp writes checkpoints."));
 
   private static final Section RESOURCES =
       section(
@@ -183,7 +122,7 @@ public record RunConfig(
     keys.add(
         optional(
             "cluster", ValueType.NAME_WORD, "The cluster profile, configs/clusters/NAME.yaml."));
-    keys.addAll(TRAINING.keys());
+    keys.addAll(Training.KEYS.keys());
     keys.add(
         optional(
             "dataset",
@@ -289,7 +228,7 @@ public record RunConfig(
         values.optionalText("name"),
         values.text("backend"),
         values.optionalText("cluster"),
-        training(values),
+        Training.from(values),
         dataset(values),
         values.texts("tags"),
         resources(values.section("resources")),
@@ -313,6 +252,7 @@ public record RunConfig(
           values.problem(
               "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
     }
+    Training.check(values, problems);
     Values env = values.section("env");
     for (String name : env.names()) {
       if (name.startsWith("NEXA_")) {
@@ -331,16 +271,6 @@ public record RunConfig(
         .ifPresent(
             entrypoint ->
                 problems.add(values.problem("entrypoint", "needs either script or module")));
-  }
-
-  private static Map<String, Object> training(Values values) {
-    Map<String, Object> training = new LinkedHashMap<>();
-    for (Shape.KnownKey key : TRAINING.keys()) {
-      if (values.has(key.name())) {
-        training.put(key.name(), values.required(key.name(), Object.class));
-      }
-    }
-    return training;
   }
 
   private static Optional<String> dataset(Values values) {

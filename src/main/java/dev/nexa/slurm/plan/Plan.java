@@ -3,6 +3,7 @@ package dev.nexa.slurm.plan;
 import dev.nexa.slurm.config.ClusterProfile.Storage;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.config.RunConfig.Software;
+import dev.nexa.slurm.config.Training;
 import dev.nexa.slurm.config.Written;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
@@ -36,7 +37,7 @@ public record Plan(
     String cluster,
     String scheduler,
     String accelerator,
-    Map<String, Object> training,
+    Training training,
     Optional<String> dataset,
     List<String> tags,
     Allocation allocation,
@@ -65,7 +66,7 @@ public record Plan(
 
   /** The model's name, which the seeds keep under {@code model_name}. */
   public Optional<String> model() {
-    return Optional.ofNullable((String) training.get("model_name"));
+    return training.text("model_name");
   }
 
   /**
@@ -112,7 +113,7 @@ public record Plan(
             .withOptional("dataset", dataset)
             .with("tags", allTags())
             .with("hardware", allocation.hardware())
-            .with("training", values(training))
+            .with("training", trainingJson())
             .with("allocation", allocation(allocation))
             .with("billed", billed(billed))
             .with("ranks_per_node", ranksPerNode)
@@ -190,7 +191,7 @@ public record Plan(
 
   /** The training keys as the runner's config file, and as plan.json keeps them. */
   public JsonObject trainingJson() {
-    return values(training);
+    return values(training.given());
   }
 
   private static JsonObject values(Map<String, ?> map) {

@@ -35,7 +35,7 @@ class ExpansionTest {
           $${x                      | $${x
           """)
   void aReferenceIsReplacedByItsValue(String path, String expanded) {
-    assertThat(datasetPath(path).run().training()).containsEntry("dataset_path", expanded);
+    assertThat(datasetPath(path).run().training().given()).containsEntry("dataset_path", expanded);
   }
 
   @Test
@@ -79,7 +79,7 @@ class ExpansionTest {
   void aValueWithANewlineIsRefused() {
     assertThat(datasetPath("${env:LINES}").problems())
         .containsExactly(
-            "run.yaml:5:15: dataset_path: a variable's value holds a control character");
+            "run.yaml:5:15: dataset_path: the environment variable LINES holds a newline");
   }
 
   @Test
@@ -88,7 +88,7 @@ class ExpansionTest {
         folder(
             "model_name: \"${env:DATA}\"\nenv: {A: \"${env:DATA}\"}\ntags: [\"${workspace}\"]\n");
 
-    assertThat(folder.run().training()).containsEntry("model_name", "${env:DATA}");
+    assertThat(folder.run().training().given()).containsEntry("model_name", "${env:DATA}");
     assertThat(folder.run().env()).containsEntry("A", "${env:DATA}");
     assertThat(folder.run().tags()).containsExactly("${workspace}");
   }
@@ -99,7 +99,7 @@ class ExpansionTest {
         new ConfigFolder(Map.of("A", "${env:B}", "B", "b"))
             .with("run.yaml", good() + "dataset_path: ${env:A}\n");
 
-    assertThat(folder.run().training()).containsEntry("dataset_path", "${env:B}");
+    assertThat(folder.run().training().given()).containsEntry("dataset_path", "${env:B}");
   }
 
   private static ConfigFolder datasetPath(String path) {

@@ -40,7 +40,7 @@ class OverridesTest {
 
   @Test
   void aValueHasTheTypeThatItWouldHaveInTheFile() {
-    assertThat(folder.run("lr=2e-5", "use_kd=true", "batch_size=8").training())
+    assertThat(folder.run("lr=2e-5", "use_kd=true", "batch_size=8").training().given())
         .containsEntry("lr", new java.math.BigDecimal("2e-5"))
         .containsEntry("use_kd", true)
         .containsEntry("batch_size", 8);

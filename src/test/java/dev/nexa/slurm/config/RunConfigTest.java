@@ -33,7 +33,7 @@ class RunConfigTest {
             fp16: true
             """);
 
-    assertThat(config.training())
+    assertThat(config.training().given())
         .containsExactly(
             Map.entry("model_name", "mistral-7b-instruct"),
             Map.entry("dataset_path", "/mnt/datasets/science_assistant_v1.jsonl"),
