@@ -1,17 +1,19 @@
-# Leaves results/<task>.<restart>.json, whatever ends the task; temp and rename, so that nobody reads half of it.
+# Leaves results/<task>.<restart>.json, whatever ends the task; temp and rename, so that nobody reads half of it. First
+# of all: to tidy up may take longer than Slurm waits.
 nexa_exit() {
   local status=$?
   trap - EXIT
+  if [[ -n $NEXA_SUBMISSION ]]; then
+    local result=$NEXA_SUBMISSION/results/$NEXA_TASK.$NEXA_RESTART.json
+    printf '{"task":%d,"restart":%d,"job_id":%d,"array_job_id":%d,"node":"%s","started":%d,"ended":%(%s)T,"exit_code":%d,"signal":"%s"}\n' \
+      "$NEXA_TASK" "$NEXA_RESTART" "$SLURM_JOB_ID" "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}" \
+      "${SLURMD_NODENAME:-$HOSTNAME}" "$NEXA_STARTED" -1 "$status" "$NEXA_SIGNALLED" >"$result.tmp" &&
+      mv -f -- "$result.tmp" "$result" ||
+      echo "nexa-slurm: could not write $result" >&2
+  fi
   cd /
   rm -rf -- "${NEXA_TASK_SCRATCH:?}"
   rmdir -- "$NEXA_RUN_SCRATCH" 2>/dev/null || true
-  [[ -n $NEXA_SUBMISSION ]] || exit "$status"
-  local result=$NEXA_SUBMISSION/results/$NEXA_TASK.$NEXA_RESTART.json
-  printf '{"task":%d,"restart":%d,"job_id":%d,"array_job_id":%d,"node":"%s","started":%d,"ended":%(%s)T,"exit_code":%d,"signal":"%s"}\n' \
-    "$NEXA_TASK" "$NEXA_RESTART" "$SLURM_JOB_ID" "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}" \
-    "${SLURMD_NODENAME:-$HOSTNAME}" "$NEXA_STARTED" -1 "$status" "$NEXA_SIGNALLED" >"$result.tmp" &&
-    mv -f -- "$result.tmp" "$result" ||
-    echo "nexa-slurm: could not write $result" >&2
   exit "$status"
 }
 

@@ -15,7 +15,7 @@ nexa_check_node() {
   local promised=[=gpus_per_node]
   local -a visible=()
   IFS=, read -r -a visible <<<"${CUDA_VISIBLE_DEVICES:-}" || true
-  if ((${#visible[@]} != promised)); then
+  if ((${#visible[@]} < promised)); then # a whole node may have more
     echo "nexa-slurm: node $node: $promised GPUs promised, CUDA_VISIBLE_DEVICES='${CUDA_VISIBLE_DEVICES:-}'" >&2
     return 1
   fi

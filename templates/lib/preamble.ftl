@@ -54,10 +54,16 @@ nexa_secrets() {
 nexa_claim() {
   [[ -n $NEXA_SUBMISSION ]] || return 0
   local claim=$NEXA_SUBMISSION/claims/$NEXA_TASK
-  if ! ln -s "$SLURM_JOB_ID" "$claim" 2>/dev/null && [[ $(readlink "$claim") != "$SLURM_JOB_ID" ]]; then
-    echo "nexa-slurm: task $NEXA_TASK belongs to another job ($(readlink "$claim" || echo "submitted again")); this one ends" >&2
+  ln -s "$SLURM_JOB_ID" "$claim" 2>/dev/null && return
+  local holder
+  holder=$(readlink "$claim") || true
+  [[ $holder != "$SLURM_JOB_ID" ]] || return 0
+  if [[ -n $holder || ! -e ${claim%/*} ]]; then
+    echo "nexa-slurm: task $NEXA_TASK belongs to another job (${holder:-submitted again}); this one ends" >&2
     exit 0
   fi
+  echo "nexa-slurm: task $NEXA_TASK can't be claimed: $claim can't be made" >&2
+  return 1
 }
 <#if requeues gt 0 && scheduler == "slurm">
 

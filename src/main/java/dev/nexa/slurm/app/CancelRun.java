@@ -9,6 +9,7 @@ import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.scheduler.Scheduler;
+import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,7 +45,16 @@ public final class CancelRun {
       if (task.isEmpty()) {
         run.journal().append(Event.now(Event.Type.CANCEL_REQUESTED, new JsonObject()));
       }
-      return cancel(scheduler, state, task);
+      try {
+        return cancel(scheduler, state, task);
+      } catch (SchedulerUnavailable outage) {
+        if (task.isPresent()) {
+          throw outage;
+        }
+        throw new SchedulerUnavailable(
+            String.valueOf(outage.getMessage()),
+            "that the run is to end is written down: `nexa-slurm reconcile` ends its jobs");
+      }
     }
   }
 

@@ -60,8 +60,8 @@ public record Nexa(Path root, Map<String, String> environment, Consumer<CrashPoi
     if (!SlurmScheduler.installed(client)) {
       throw new SchedulerUnavailable(
           "there is no Slurm here: sbatch is not on the PATH",
-          "run it on this machine: add --local",
-          "or only look at it: add --dry-run");
+          "type it where Slurm's clients are on the PATH",
+          "or submit to this machine: add --local; or only look at it: add --dry-run");
     }
     return new SlurmScheduler(
         new CommandRunner(), client, root.toAbsolutePath(), SlurmSettings.DEFAULT);

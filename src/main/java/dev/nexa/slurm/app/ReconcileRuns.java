@@ -2,6 +2,7 @@ package dev.nexa.slurm.app;
 
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
@@ -84,7 +85,10 @@ public final class ReconcileRuns {
       return pass.reconcile(folder, run.getValue(), evidence, problems);
     } catch (SchedulerUnavailable outage) {
       throw outage;
-    } catch (NexaException | UncheckedIOException | IllegalArgumentException failed) {
+    } catch (NexaException
+        | UncheckedIOException
+        | IllegalArgumentException
+        | FileLock.LockedException failed) {
       problems.add(run.getKey() + ": " + failed.getMessage());
       broken.add(run.getKey());
       return false;

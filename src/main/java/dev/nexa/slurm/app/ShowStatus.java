@@ -11,6 +11,7 @@ import dev.nexa.slurm.reconcile.RunFacts;
 import dev.nexa.slurm.reconcile.RunOutcome;
 import dev.nexa.slurm.report.RunRow;
 import dev.nexa.slurm.units.Money;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.time.Instant;
 import java.util.HashMap;
@@ -47,8 +48,10 @@ public final class ShowStatus {
                     RunFolder run = workspace.run(id);
                     if (Files.exists(run.plan()) && Files.exists(run.estimate())) {
                       try {
-                        rows.put(id, row(run, state, evidence));
-                      } catch (NexaException broken) {
+                        rows.put(id, row(run, state, evidence, problems));
+                      } catch (NexaException
+                          | UncheckedIOException
+                          | IllegalArgumentException broken) {
                         problems.add(id + ": " + broken.getMessage());
                       }
                     }
@@ -57,10 +60,11 @@ public final class ShowStatus {
     return ids.stream().flatMap(id -> Stream.ofNullable(rows.get(id))).toList();
   }
 
-  private static RunRow row(RunFolder run, RunState state, Evidence evidence) {
+  private static RunRow row(
+      RunFolder run, RunState state, Evidence evidence, List<String> problems) {
     RunFacts facts = RunFacts.of(run);
-    RunOutcome outcome = evidence.outcome(run, facts, state);
+    RunOutcome outcome = evidence.outcome(run, facts, state, problems);
     Money cost = CostRecord.total(facts, outcome);
-    return RunRow.of(facts, state, outcome, cost, evidence.queue(run.id()), Instant.now());
+    return RunRow.of(facts, state, outcome, cost, evidence.queue(state), Instant.now());
   }
 }

@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -148,7 +149,7 @@ public final class SubmitRun {
             .submit(run, IndexRange.upTo(prepared.plan().tasks()), Optional.of(created(prepared)));
     RunState state = RunState.of(run.journal().read());
     RunFacts facts = RunFacts.of(run, plan, estimate);
-    RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), false, Instant.now());
+    RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), Map.of(), Instant.now());
     new RunRecords(workspace, nexa.passing()).write(run, facts, state, outcome, new ArrayList<>());
     workspace.linkLatest(run.id());
     String key = state.last().orElseThrow().key();

@@ -174,11 +174,15 @@ public record ClusterProfile(
     Values partitions = values.section("partitions");
     for (String name : partitions.names()) {
       Values partition = partitions.section(name);
-      boolean sized = partition.has("cpus_per_node") && partition.has("memory_per_node");
+      boolean sized =
+          partition.has("cpus_per_node")
+              && partition.has("memory_per_node")
+              && partition.has("gpus_per_node");
       if (partition.optional("exclusive", Boolean.class).orElse(false) && !sized) {
         problems.add(
             partition.problem(
-                "exclusive", "whole nodes are paid for: give cpus_per_node and memory_per_node"));
+                "exclusive",
+                "whole nodes are paid for: give cpus_per_node, memory_per_node and gpus_per_node (0 for none)"));
       }
     }
   }

@@ -81,7 +81,8 @@ public record Rates(
               + type
               + "'"
               + Nearest.hint(type, gpuHour.keySet()),
-          "add gpu_hour." + type + " to configs/prices/" + book + ".yaml");
+          "for a new run: add gpu_hour." + type + " to configs/prices/" + book + ".yaml",
+          "a run that is under way keeps the rates it was estimated with");
     }
     return price;
   }

@@ -59,7 +59,8 @@ public final class Planner {
               "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
     }
     Allocation allocation = allocation(asked, cluster, gpus, partition);
-    if (gpus > 0 && allocation.gpuType().isEmpty()) {
+    Billed billed = billed(allocation, partition.map(cluster.partitions()::get), cluster, written);
+    if (billed.gpus() > 0 && billed.gpuType().isEmpty()) {
       problems.add(
           written.problem(
               "resources.gpu_type",
@@ -85,7 +86,7 @@ public final class Planner {
         config.tags(),
         allocation,
         distributed ? Math.max(1, asked.gpusPerNode()) : 0,
-        billed(allocation, partition.map(cluster.partitions()::get), written),
+        billed,
         config.shards(),
         config.maxParallel(),
         config.requeues(),
@@ -132,7 +133,8 @@ public final class Planner {
     boolean sized =
         known.isPresent()
             && known.get().cpusPerNode().isPresent()
-            && known.get().memoryPerNode().isPresent();
+            && known.get().memoryPerNode().isPresent()
+            && known.get().gpusPerNode().isPresent();
     if (asked.exclusive() && !sized) {
       problems.add(
           written.problem(
@@ -141,7 +143,7 @@ public final class Planner {
                   + cluster.name()
                   + "' does not say how large they are; give partitions."
                   + partition.orElse("NAME")
-                  + " cpus_per_node and memory_per_node"));
+                  + " cpus_per_node, memory_per_node and gpus_per_node (0 for none)"));
     }
   }
 
@@ -162,7 +164,8 @@ public final class Planner {
         asked.exclusive());
   }
 
-  private static Billed billed(Allocation asked, Optional<Partition> partition, Written written) {
+  private static Billed billed(
+      Allocation asked, Optional<Partition> partition, ClusterProfile cluster, Written written) {
     boolean whole = asked.exclusive() || partition.map(Partition::exclusive).orElse(false);
     int cpus = asked.cpusPerTask();
     long memory = asked.memoryBytes();
@@ -172,7 +175,8 @@ public final class Planner {
       memory = partition.get().memoryPerNode().orElse(memory);
       gpus = partition.get().gpusPerNode().orElse(gpus);
     }
-    Optional<String> type = asked.gpuType().or(() -> partition.flatMap(Partition::gpuType));
+    Optional<String> type =
+        either(asked.gpuType(), either(partition.flatMap(Partition::gpuType), cluster.gpuType()));
     try {
       long allMemory = Math.multiplyExact(memory, (long) asked.nodes());
       return new Billed(cpus * asked.nodes(), allMemory, gpus * asked.nodes(), type);

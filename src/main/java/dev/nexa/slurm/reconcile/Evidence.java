@@ -1,7 +1,6 @@
 package dev.nexa.slurm.reconcile;
 
 import dev.nexa.slurm.journal.RunFolder;
-import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.scheduler.AccountingQuery;
@@ -20,8 +19,8 @@ import java.util.Map;
  * from the queue has had its chance to be in the rows. Asked once for all runs.
  */
 public final class Evidence {
-  private final Map<RunId, List<QueueEntry>> queue = new HashMap<>();
-  private final Map<RunId, List<AccountingRecord>> rows = new HashMap<>();
+  private final Map<String, List<QueueEntry>> queue = new HashMap<>();
+  private final Map<String, List<AccountingRecord>> rows = new HashMap<>();
   private final boolean accountingKept;
   private final Instant asked;
   private int rowsRead;
@@ -68,19 +67,15 @@ public final class Evidence {
   }
 
   private void add(QueueEntry entry) {
-    RunId.ofKey(entry.name())
-        .ifPresent(id -> queue.computeIfAbsent(id, run -> new ArrayList<>()).add(entry));
+    queue.computeIfAbsent(entry.name(), key -> new ArrayList<>()).add(entry);
   }
 
   private void add(AccountingRecord row) {
     rowsRead++;
-    if (row.tasks().indices().isEmpty()) {
-      // Our jobs are arrays; before its tasks have rows, an array was seen as one row without an
-      // index.
-      return;
+    // Our jobs are arrays; before its tasks have rows, an array was seen as one without an index.
+    if (!row.tasks().indices().isEmpty()) {
+      rows.computeIfAbsent(row.name(), key -> new ArrayList<>()).add(row);
     }
-    RunId.ofKey(row.name())
-        .ifPresent(id -> rows.computeIfAbsent(id, run -> new ArrayList<>()).add(row));
   }
 
   /** When the first question went out: nothing here is older. */
@@ -96,21 +91,43 @@ public final class Evidence {
     return rowsRead;
   }
 
-  /** The queue's entries of the run's submissions. */
-  public List<QueueEntry> queue(RunId run) {
-    return queue.getOrDefault(run, List.of());
+  /** The queue's entries of one submission. */
+  public List<QueueEntry> queue(String key) {
+    return queue.getOrDefault(key, List.of());
   }
 
-  /** The rows of the run's submissions: accounting's, or what its jobs left where none is kept. */
-  public List<AccountingRecord> rows(RunFolder run, RunFacts facts, RunState state) {
+  /** The queue's entries of all of a run's submissions. */
+  public List<QueueEntry> queue(RunState state) {
+    List<QueueEntry> entries = new ArrayList<>();
+    for (Submission submission : state.submissions()) {
+      entries.addAll(queue(submission.key()));
+    }
+    return entries;
+  }
+
+  /**
+   * The rows of one submission: accounting's, or what its jobs left where none is kept.
+   *
+   * @param problems told of results that can't be read
+   */
+  public List<AccountingRecord> rows(
+      RunFolder run, RunFacts facts, Submission submission, List<String> problems) {
+    String key = submission.key();
     return accountingKept
-        ? rows.getOrDefault(run.id(), List.of())
-        : new JobResults(run, facts, queue(run.id())).rows(state.submissions(), asked);
+        ? rows.getOrDefault(key, List.of())
+        : new JobResults(run, facts, submission, queue(key), problems).rows(asked);
   }
 
   /** What the run came to. */
-  public RunOutcome outcome(RunFolder run, RunFacts facts, RunState state) {
-    return RunOutcome.of(
-        facts, state, rows(run, facts, state), queue(run.id()), false, Instant.now());
+  public RunOutcome outcome(RunFolder run, RunFacts facts, RunState state, List<String> problems) {
+    List<AccountingRecord> all = new ArrayList<>();
+    Map<Integer, Long> holders = new HashMap<>();
+    for (Submission submission : state.submissions()) {
+      all.addAll(rows(run, facts, submission, problems));
+      if (!submission.duplicates().isEmpty()) {
+        run.claims(submission.key()).forEach(claim -> holders.put(claim.task(), claim.jobId()));
+      }
+    }
+    return RunOutcome.of(facts, state, all, queue(state), holders, Instant.now());
   }
 }

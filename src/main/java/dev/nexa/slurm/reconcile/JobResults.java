@@ -12,127 +12,185 @@ import dev.nexa.slurm.scheduler.AccountingRecord.Witness;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.QueueEntry;
 import dev.nexa.slurm.units.IndexRange;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What a run's jobs tell of themselves on a cluster that keeps no accounting
- * (AccountingStorageType=accounting_storage/none): rows like accounting's, from the submissions'
- * {@code results/} and {@code claims/}. What they held is what was planned.
+ * What a submission's jobs tell of themselves on a cluster that keeps no accounting
+ * (AccountingStorageType=accounting_storage/none): rows like accounting's, from {@code results/}
+ * and {@code claims/}, and from squeue while it still shows what has ended (MinJobAge). What they
+ * held is what was planned.
  */
 final class JobResults {
-  private final RunFolder run;
   private final RunFacts facts;
-  private final List<QueueEntry> queue;
+  private final Submission submission;
+  private final Map<Integer, QueueEntry> queue = new HashMap<>();
+  private final Map<Integer, Claim> claims = new TreeMap<>();
+  private final Map<Integer, TreeMap<Integer, JsonObject>> results = new TreeMap<>();
 
-  JobResults(RunFolder run, RunFacts facts, List<QueueEntry> queue) {
-    this.run = run;
+  /** Reads the submission's folder; a result that can't be read is told and counts as none. */
+  JobResults(
+      RunFolder run,
+      RunFacts facts,
+      Submission submission,
+      List<QueueEntry> queued,
+      List<String> problems) {
     this.facts = facts;
-    this.queue = queue;
+    this.submission = submission;
+    queued.forEach(entry -> queue.put(entry.task(), entry));
+    run.claims(submission.key()).forEach(claim -> claims.put(claim.task(), claim));
+    for (Path file : run.results(submission.key())) {
+      try {
+        JsonObject result = Json.parseObject(DurableFiles.read(file));
+        results
+            .computeIfAbsent((int) result.number("task"), task -> new TreeMap<>())
+            .put((int) result.number("restart"), result);
+      } catch (IllegalArgumentException | UncheckedIOException broken) {
+        problems.add(file + ": " + broken.getMessage());
+      }
+    }
   }
 
   /**
-   * The rows of the submissions' tasks that squeue does not hold, and of earlier attempts of those
-   * that it does.
+   * The rows of what has ended, and of what has begun.
    *
    * @param asked when squeue was asked
    */
-  List<AccountingRecord> rows(List<Submission> submissions, Instant asked) {
+  List<AccountingRecord> rows(Instant asked) {
     List<AccountingRecord> rows = new ArrayList<>();
-    for (Submission submission : submissions) {
-      Set<Integer> told = queued(submission.key());
-      for (Path file : run.results(submission.key())) {
-        JsonObject result = Json.parseObject(DurableFiles.read(file));
-        told.add((int) result.number("task"));
-        rows.add(ended(submission, result));
-      }
-      if (submission.jobId().isPresent()) { // a claim names the task's own id, not the array's
-        for (Claim claim : run.claims(submission.key())) {
-          if (told.add(claim.task())) {
-            rows.add(killed(submission, claim, asked));
-          }
+    for (int task : submission.tasks().indices()) {
+      TreeMap<Integer, JsonObject> attempts = results.getOrDefault(task, new TreeMap<>());
+      QueueEntry entry = queue.get(task);
+      boolean active = entry != null && entry.active();
+      Optional<Instant> before = Optional.ofNullable(claims.get(task)).map(Claim::at);
+      int expected = 0;
+      for (Map.Entry<Integer, JsonObject> attempt : attempts.entrySet()) {
+        Instant start = start(attempt.getValue());
+        if (attempt.getKey() > expected && before.isPresent()) {
+          rows.add(killed(task, before.get(), earlier(limit(before.get()), start)));
         }
+        boolean last = attempt.getKey().equals(attempts.lastKey());
+        rows.add(ended(task, attempt.getValue(), last && !active ? entry : null));
+        before = Optional.of(end(attempt.getValue()));
+        expected = attempt.getKey() + 1;
       }
-      if (submission.phase() == Phase.CONFIRMED) {
-        List<Integer> rest = new ArrayList<>(submission.tasks().indices());
-        rest.removeAll(told);
-        rest.forEach(task -> rows.add(neverBegan(submission, task)));
+      if (attempts.isEmpty() && !active) {
+        withoutResult(task, asked).ifPresent(rows::add);
       }
     }
     return rows;
   }
 
-  private Set<Integer> queued(String key) {
-    Set<Integer> tasks = new HashSet<>();
-    for (QueueEntry entry : queue) {
-      if (entry.active() && entry.name().equals(key)) {
-        tasks.add(entry.task());
-      }
-    }
-    return tasks;
-  }
-
-  /** It left its result. */
-  private AccountingRecord ended(Submission submission, JsonObject result) {
-    Instant start = Instant.ofEpochSecond(result.number("started"));
-    Instant end = Instant.ofEpochSecond(result.number("ended"));
+  /** It left its result; squeue knows better what ended it, while it still shows that. */
+  private AccountingRecord ended(int task, JsonObject result, @Nullable QueueEntry entry) {
+    Duration elapsed = Duration.between(start(result), end(result));
+    JobState state = entry == null ? state(result, elapsed) : entry.state();
     return row(
-        submission,
-        (int) result.number("task"),
+        task,
         result.number("array_job_id"),
         result.number("job_id"),
-        state(result, Duration.between(start, end)),
+        state,
         result.number("exit_code") + ":0",
-        Optional.of(start),
-        Optional.of(end),
+        Optional.of(start(result)),
+        Optional.of(end(result)),
         result.text("node"));
   }
 
   /** The job knows how it ended and that it was told to; who told it, only the clock hints at. */
   private JobState state(JsonObject result, Duration elapsed) {
-    if (result.number("exit_code") == 0) {
-      return JobState.COMPLETED;
+    if (!result.text("signal").isEmpty()) {
+      return elapsed.compareTo(facts.timeLimit()) >= 0 ? JobState.TIMEOUT : JobState.CANCELLED;
     }
-    if (result.text("signal").isEmpty()) {
-      return JobState.FAILED;
-    }
-    return elapsed.compareTo(facts.timeLimit()) >= 0 ? JobState.TIMEOUT : JobState.CANCELLED;
+    return result.number("exit_code") == 0 ? JobState.COMPLETED : JobState.FAILED;
   }
 
   /**
-   * It began and left no result: killed outright, or with its node. When, nobody knows: it is given
-   * all of its time limit, and is over once that has passed.
+   * The newest attempt, where it left no result. squeue tells, while it still shows the task. Later
+   * only the claim tells that it began: it was killed outright, or with its node, nobody knows
+   * when; it is given all of its time limit, and is over once that has passed.
    */
-  private AccountingRecord killed(Submission submission, Claim claim, Instant asked) {
-    Instant end = claim.at().plus(facts.timeLimit());
-    boolean over = !end.isAfter(asked);
+  private Optional<AccountingRecord> withoutResult(int task, Instant asked) {
+    QueueEntry entry = queue.get(task);
+    Claim claim = claims.get(task);
+    if (entry != null) {
+      Optional<Instant> start = entry.start().filter(at -> entry.end().isPresent());
+      return Optional.of(row(task, entry, start));
+    }
+    if (claim != null) {
+      return Optional.of(killed(task, claim.at(), earlier(limit(claim.at()), asked)));
+    }
+    return submission.phase() == Phase.CONFIRMED ? Optional.of(neverBegan(task)) : Optional.empty();
+  }
+
+  private AccountingRecord row(int task, QueueEntry entry, Optional<Instant> start) {
+    Optional<Instant> end = start.isPresent() ? entry.end() : submission.answered();
+    return row(task, entry.arrayJobId(), entry.rawJobId(), entry.state(), "", start, end, "");
+  }
+
+  /** From a claim or the attempt before; open while it may still be at work. */
+  private AccountingRecord killed(int task, Instant start, Instant until) {
+    Claim claim = claims.get(task);
+    long jobId = claim == null ? jobId() : claim.jobId();
+    boolean over =
+        !results.getOrDefault(task, new TreeMap<>()).isEmpty() || until.equals(limit(start));
     return row(
-        submission,
-        claim.task(),
-        submission.jobId().orElseThrow(),
-        claim.jobId(),
+        task,
+        jobId(),
+        jobId,
         over ? JobState.FAILED : JobState.RUNNING,
         "",
-        Optional.of(claim.at()),
-        over ? Optional.of(end) : Optional.empty(),
+        Optional.of(start),
+        over ? Optional.of(until) : Optional.empty(),
         "");
   }
 
   /** The job is known, squeue does not hold the task, and it never claimed its work. */
-  private AccountingRecord neverBegan(Submission submission, int task) {
-    long job = submission.jobId().orElseThrow();
+  private AccountingRecord neverBegan(int task) {
     Optional<Instant> end = submission.answered();
-    return row(submission, task, job, job, JobState.CANCELLED, "", Optional.empty(), end, "");
+    return row(task, jobId(), jobId(), JobState.CANCELLED, "", Optional.empty(), end, "");
+  }
+
+  /** The array's id: sbatch's answer, what squeue shows, or the lowest of its tasks' own. */
+  private long jobId() {
+    if (submission.jobId().isPresent()) {
+      return submission.jobId().get();
+    }
+    long lowest = Long.MAX_VALUE;
+    for (QueueEntry entry : queue.values()) {
+      lowest = Math.min(lowest, entry.arrayJobId());
+    }
+    for (Claim claim : claims.values()) {
+      lowest = Math.min(lowest, claim.jobId());
+    }
+    return lowest;
+  }
+
+  private Instant limit(Instant start) {
+    return start.plus(facts.timeLimit());
+  }
+
+  private static Instant earlier(Instant a, Instant b) {
+    return a.isBefore(b) ? a : b;
+  }
+
+  private static Instant start(JsonObject result) {
+    return Instant.ofEpochSecond(result.number("started"));
+  }
+
+  private static Instant end(JsonObject result) {
+    return Instant.ofEpochSecond(result.number("ended"));
   }
 
   private AccountingRecord row(
-      Submission submission,
       int task,
       long arrayJobId,
       long jobId,

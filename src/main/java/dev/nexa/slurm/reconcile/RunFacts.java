@@ -11,7 +11,7 @@ import java.util.Optional;
 /**
  * What the run was planned and estimated to be, read back from its folder.
  *
- * @param plannedGpus GPUs of one task over all its nodes
+ * @param plannedGpus GPUs one task is charged for, over all its nodes
  * @param plannedTres what one task was planned to hold, written as AllocTRES is
  * @param timeLimit of one attempt
  * @param requeues how often Slurm may run a task again
@@ -48,6 +48,7 @@ public record RunFacts(
   /** From the documents that the folder keeps. */
   public static RunFacts of(RunFolder run, JsonObject plan, JsonObject estimate) {
     JsonObject allocation = plan.object("allocation");
+    JsonObject billed = plan.object("billed");
     return new RunFacts(
         run.id(),
         plan.text("stage"),
@@ -59,9 +60,9 @@ public record RunFacts(
         plan.text("scheduler"),
         (int) plan.number("tasks"),
         (int) plan.number("requeues"),
-        allocation.optionalText("gpu_type"),
-        allocation.number("nodes") * allocation.number("gpus_per_node"),
-        tres(plan.object("billed")),
+        billed.optionalText("gpu_type"),
+        billed.number("gpus"),
+        tres(billed),
         Duration.ofSeconds(allocation.number("time_limit_seconds")),
         Rates.fromJson(estimate.object("rates")),
         estimate,

@@ -23,7 +23,7 @@ import java.util.Set;
 /**
  * What a run came to, from its journal, the queue and accounting. Pure.
  *
- * @param status running, retry, completed or failed
+ * @param status running, completed or failed
  * @param state the finer word, lower case
  * @param counts tasks by state
  * @param tasks every task
@@ -48,16 +48,16 @@ public record RunOutcome(
    *
    * @param rows accounting's rows of the run's keys
    * @param queue squeue's entries of the run's keys, taken before the rows
-   * @param willRetry whether the run's last submission is closed and another is to be made
+   * @param holders of a submission with duplicates: by task, the job that claimed its work
    */
   public static RunOutcome of(
       RunFacts facts,
       RunState journal,
       List<AccountingRecord> rows,
       List<QueueEntry> queue,
-      boolean willRetry,
+      Map<Integer, Long> holders,
       Instant now) {
-    List<TaskOutcome> tasks = tasks(facts, journal, rows, queue, now);
+    List<TaskOutcome> tasks = tasks(facts, journal, rows, queue, holders, now);
     List<AccountingRecord> attempts = new ArrayList<>();
     Usage used = Usage.NONE;
     Usage wasted = Usage.NONE;
@@ -75,15 +75,9 @@ public record RunOutcome(
               .thenComparing(row -> row.tasks().indices().get(0))
               .thenComparing(AccountingRecord::rawJobId));
     }
-    String status = status(tasks, journal, willRetry);
+    String status = status(tasks, journal);
     return new RunOutcome(
-        status,
-        state(status, tasks, journal, willRetry),
-        counts(tasks),
-        tasks,
-        attempts,
-        used,
-        wasted);
+        status, state(status, tasks, journal), counts(tasks), tasks, attempts, used, wasted);
   }
 
   /** What one closed row held. */
@@ -103,6 +97,7 @@ public record RunOutcome(
       RunState journal,
       List<AccountingRecord> rows,
       List<QueueEntry> queue,
+      Map<Integer, Long> holders,
       Instant now) {
     if (rows.isEmpty() && queue.isEmpty()) {
       return allPending(facts.tasks());
@@ -116,7 +111,7 @@ public record RunOutcome(
     }
     Map<Integer, List<AccountingRecord>> byTask = new HashMap<>();
     rows.stream()
-        .filter(row -> primary.contains(row.arrayJobId()))
+        .filter(row -> primary.contains(row.arrayJobId()) || holders.containsValue(row.rawJobId()))
         .sorted(
             Comparator.comparing(AccountingRecord::submit).thenComparing(AccountingRecord::ended))
         .forEach(
@@ -124,7 +119,11 @@ public record RunOutcome(
                 row.tasks()
                     .indices()
                     .forEach(
-                        task -> byTask.computeIfAbsent(task, t -> new ArrayList<>()).add(row)));
+                        task -> {
+                          if (holders.getOrDefault(task, row.rawJobId()) == row.rawJobId()) {
+                            byTask.computeIfAbsent(task, t -> new ArrayList<>()).add(row);
+                          }
+                        }));
     Map<Integer, QueueEntry> queued = new HashMap<>();
     queue.stream()
         .filter(entry -> entry.active())
@@ -195,10 +194,7 @@ public record RunOutcome(
     return new TaskOutcome(task, newest.state(), over && settled, false, attempts);
   }
 
-  private static String status(List<TaskOutcome> tasks, RunState journal, boolean willRetry) {
-    if (willRetry) {
-      return "retry";
-    }
+  private static String status(List<TaskOutcome> tasks, RunState journal) {
     Phase phase = journal.last().map(Submission::phase).orElse(Phase.CLOSED);
     if (phase == Phase.REFUSED || phase == Phase.CLOSED) {
       return "failed";
@@ -209,10 +205,9 @@ public record RunOutcome(
     return tasks.stream().allMatch(TaskOutcome::completed) ? "completed" : "failed";
   }
 
-  private static String state(
-      String status, List<TaskOutcome> tasks, RunState journal, boolean willRetry) {
+  private static String state(String status, List<TaskOutcome> tasks, RunState journal) {
     Phase phase = journal.last().map(Submission::phase).orElse(Phase.CLOSED);
-    if (willRetry || phase == Phase.CLOSED) {
+    if (phase == Phase.CLOSED) {
       boolean lost = journal.last().flatMap(Submission::jobId).isPresent();
       return lost ? "vanished" : "not_submitted";
     }

@@ -21,9 +21,13 @@ import dev.nexa.slurm.submit.SubmitOnce;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /**
@@ -90,7 +94,7 @@ public final class RunPass {
       new SubmitOnce(scheduler, passing).submit(run, lost.tasks(), Optional.empty());
       state = RunState.of(run.journal().read());
     }
-    RunOutcome outcome = evidence.outcome(run, facts, state);
+    RunOutcome outcome = evidence.outcome(run, facts, state, problems);
     return records.write(run, facts, state, outcome, problems) || settled || retry;
   }
 
@@ -102,13 +106,12 @@ public final class RunPass {
     SettleRules rules = SettleRules.of(facts.messageTimeout(), policy.settleWindow());
     Resolver resolver = new Resolver(rules);
     Journal journal = run.journal();
-    List<AccountingRecord> allRows = evidence.rows(run, facts, state);
     boolean settled = false;
     for (Submission submission : state.submissions()) {
       String key = submission.key();
-      List<QueueEntry> queued =
-          evidence.queue(run.id()).stream().filter(entry -> entry.name().equals(key)).toList();
-      List<AccountingRecord> rows = allRows.stream().filter(row -> row.name().equals(key)).toList();
+      List<QueueEntry> queued = evidence.queue(key);
+      // What can't be read is told once, with the outcome.
+      List<AccountingRecord> rows = evidence.rows(run, facts, submission, new ArrayList<>());
       Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
       Optional<Event> event =
           isShut(run, submission)
@@ -172,15 +175,21 @@ public final class RunPass {
       Submission submission, List<QueueEntry> queued, boolean cancelRequested) {
     long lowest = queued.stream().mapToLong(QueueEntry::arrayJobId).min().orElse(0);
     long kept = submission.phase() == Phase.CLOSED ? 0 : submission.jobId().orElse(lowest);
-    queued.stream()
-        .filter(QueueEntry::active)
-        .filter(
-            entry ->
-                cancelRequested
-                    || (entry.arrayJobId() != kept && entry.state() == JobState.PENDING))
-        .mapToLong(QueueEntry::arrayJobId)
-        .distinct()
-        .forEach(id -> scheduler.cancel(submission.key(), id, OptionalInt.empty()));
+    Set<Long> begun = new HashSet<>();
+    Set<Long> active = new TreeSet<>();
+    for (QueueEntry entry : queued) {
+      if (entry.active()) {
+        active.add(entry.arrayJobId());
+      }
+      if (entry.state() != JobState.PENDING) {
+        begun.add(entry.arrayJobId());
+      }
+    }
+    for (long id : active) {
+      if (cancelRequested || (id != kept && !begun.contains(id))) {
+        scheduler.cancel(submission.key(), id, OptionalInt.empty());
+      }
+    }
   }
 
   /**

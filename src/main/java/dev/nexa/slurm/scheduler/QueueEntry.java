@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param state the one word squeue shows
  * @param reason why it is not running, in Slurm's word ({@code Resources}, {@code Dependency} …)
  * @param start when it began, or is expected to
+ * @param end when it ended, or must have ended
  * @param name the job's name, which is the submission's key
  */
 public record QueueEntry(
@@ -21,6 +22,7 @@ public record QueueEntry(
     JobState state,
     String reason,
     Optional<Instant> start,
+    Optional<Instant> end,
     String name) {
 
   /** Whether Slurm may still give this task time. */

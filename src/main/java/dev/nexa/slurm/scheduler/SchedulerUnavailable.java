@@ -3,7 +3,7 @@ package dev.nexa.slurm.scheduler;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 
-/** The scheduler could not be asked: nothing is known, and nothing was changed. */
+/** The scheduler could not be asked: nothing is known of the jobs. */
 public final class SchedulerUnavailable extends NexaException {
   private static final long serialVersionUID = 1L;
 

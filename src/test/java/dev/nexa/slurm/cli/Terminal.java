@@ -64,7 +64,8 @@ final class Terminal {
   /** What squeue prints of a job of that name. */
   static String queueRow(long job, int task, String state, String reason, String name) {
     return "printf '%s\\n' '"
-        + String.join(US, "" + (job + 1 + task), "" + job, "" + task, state, reason, "N/A", name)
+        + String.join(
+            US, "" + (job + 1 + task), "" + job, "" + task, state, reason, "N/A", "N/A", name)
         + "'";
   }
 

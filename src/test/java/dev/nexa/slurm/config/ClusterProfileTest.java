@@ -81,8 +81,8 @@ class ClusterProfileTest {
   void anExclusivePartitionNeedsItsSizeBecauseWholeNodesArePaidFor() {
     assertProblem(
         STORAGE + "partitions: {gpu: {exclusive: true, cpus_per_node: 8}}\n",
-        "mine.yaml:2:31: partitions.gpu.exclusive: whole nodes are paid for: give cpus_per_node and"
-            + " memory_per_node");
+        "mine.yaml:2:31: partitions.gpu.exclusive: whole nodes are paid for: give cpus_per_node,"
+            + " memory_per_node and gpus_per_node (0 for none)");
   }
 
   @Test

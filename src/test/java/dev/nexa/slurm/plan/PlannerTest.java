@@ -21,7 +21,7 @@ class PlannerTest {
       partitions:
         cpu: {}
         gpu: {exclusive: true, cpus_per_node: 96, gpus_per_node: 8, gpu_type: h100, memory_per_node: 1T}
-        sized: {cpus_per_node: 64, memory_per_node: 512G}
+        sized: {cpus_per_node: 64, memory_per_node: 512G, gpus_per_node: 0}
       """;
 
   @Test
@@ -138,7 +138,7 @@ class PlannerTest {
         "run.yaml:4:34: resources.exclusive: whole nodes are paid for, and cluster profile 'mine' does not"
             + " say how large they are; give "
             + partition
-            + " cpus_per_node and memory_per_node");
+            + " cpus_per_node, memory_per_node and gpus_per_node (0 for none)");
   }
 
   @Test

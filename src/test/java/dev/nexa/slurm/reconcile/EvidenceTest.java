@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.journal.RunFolder;
-import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Workspaces;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.QueueEntry;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -42,13 +42,14 @@ class EvidenceTest {
     scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70"));
     scheduler.queue.addAll(Rows.queue("1 RUNNING"));
     scheduler.queue.add(
-        new QueueEntry(7, 7, 0, JobState.RUNNING, "None", Optional.empty(), "interactive"));
+        new QueueEntry(
+            7, 7, 0, JobState.RUNNING, "None", Optional.empty(), Optional.empty(), "interactive"));
 
     Evidence evidence = Evidence.gather(scheduler, List.of(SUBMITTED));
 
     assertThat(rows(evidence)).hasSize(1);
-    assertThat(evidence.queue(Facts.ID)).hasSize(1);
-    assertThat(evidence.queue(new RunId("train_20251101_120001"))).isEmpty();
+    assertThat(evidence.queue(Rows.KEY)).hasSize(1);
+    assertThat(evidence.queue("train_20251101_120001.abc123")).isEmpty();
     assertThat(evidence.rowsRead()).isEqualTo(1);
   }
 
@@ -83,6 +84,6 @@ class EvidenceTest {
 
   private static List<AccountingRecord> rows(Evidence evidence) {
     RunFolder run = Workspaces.inMemory().run(Facts.ID);
-    return evidence.rows(run, Facts.of(2, 0), SUBMITTED);
+    return evidence.rows(run, Facts.of(2, 0), SUBMITTED.last().orElseThrow(), new ArrayList<>());
   }
 }

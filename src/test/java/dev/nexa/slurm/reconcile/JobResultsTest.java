@@ -55,6 +55,8 @@ class JobResultsTest extends RunPassFixture {
     "1, '', 60, failed",
     "143, TERM, 60, cancelled",
     "143, TERM, 600, timeout",
+    "0, TERM, 600, timeout",
+    "0, TERM, 60, cancelled",
   })
   void theExitCodeAndTheClockTellHowItEnded(int exit, String signal, int seconds, String state)
       throws IOException {
@@ -83,6 +85,68 @@ class JobResultsTest extends RunPassFixture {
     assertThat(manifest().text("status")).isEqualTo("completed");
     assertThat(cost().object("actual").objects("attempts")).hasSize(3);
     assertThat(cost().text("wasted")).isEqualTo("0.03");
+  }
+
+  /** A node died under attempt 0: its time passed, and was paid for. */
+  @Test
+  void anAttemptThatWasKilledBeforeTheNextCostsToo() throws IOException {
+    submitted("created submitting submitted confirmed");
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("0.1", 0, "", 60);
+    leaves("1.2", 0, "", 60);
+
+    pass();
+
+    assertThat(manifest().text("status")).isEqualTo("completed");
+    List<JsonObject> attempts = cost().object("actual").objects("attempts");
+    assertThat(attempts).hasSize(4);
+    assertThat(attempts.get(0).text("state")).isEqualTo("FAILED");
+    assertThat(attempts.get(0).number("elapsed_seconds")).isEqualTo(600);
+  }
+
+  /** squeue remembers for a while what has ended (MinJobAge), and knows why and when. */
+  @Test
+  void whatSqueueStillShowsIsBelieved() throws IOException {
+    submitted("created submitting submitted confirmed");
+    scheduler.queue.addAll(Rows.queue("0 OUT_OF_MEMORY 10 70; 1 OUT_OF_MEMORY 10 71"));
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("1.0", 1, "", 60);
+
+    pass();
+
+    assertThat(manifest().text("state")).isEqualTo("out_of_memory");
+    assertThat(cost().object("actual").objects("attempts").get(0).number("elapsed_seconds"))
+        .isEqualTo(60);
+  }
+
+  @Test
+  void aResultThatCannotBeReadIsToldAndCountsAsNone() throws IOException {
+    submitted("created submitting submitted confirmed");
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("1.0", 0, "", 60);
+    Files.writeString(run.submission(Rows.KEY).resolve("results/0.0.json"), "");
+
+    pass();
+
+    assertThat(manifest().text("status")).isEqualTo("failed");
+    assertThat(problems).singleElement().asString().contains("0.0.json");
+  }
+
+  /** Two faults at once: the answer was lost, and the job was killed with its node. */
+  @Test
+  void aJobWhoseAnswerWasLostAndThatLeftNothingIsOverAfterItsTimeLimit() throws IOException {
+    submitted("created submitting unknown");
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+
+    pass();
+    pass();
+
+    assertThat(manifest().text("status")).isEqualTo("failed");
+    assertThat(cost().object("actual").objects("attempts")).hasSize(2);
   }
 
   @Test

@@ -11,6 +11,7 @@ import dev.nexa.slurm.journal.RunState;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -38,7 +39,7 @@ class ManifestAndCostTest {
           state(),
           Rows.accounting(rows),
           Rows.queue(queue),
-          false,
+          Map.of(),
           Rows.NOON.plusSeconds(10_000));
     }
 

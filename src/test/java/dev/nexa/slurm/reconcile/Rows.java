@@ -88,9 +88,20 @@ public final class Rows {
       int task = Integer.parseInt(word[0]);
       entries.add(
           new QueueEntry(
-              JOB + 1 + task, JOB, task, JobState.parse(word[1]), "None", Optional.empty(), KEY));
+              JOB + 1 + task,
+              JOB,
+              task,
+              JobState.parse(word[1]),
+              "None",
+              second(word, 2),
+              second(word, 3),
+              KEY));
     }
     return entries;
+  }
+
+  private static Optional<Instant> second(String[] words, int index) {
+    return index < words.length ? second(words[index]) : Optional.empty();
   }
 
   private static List<String> split(String text) {

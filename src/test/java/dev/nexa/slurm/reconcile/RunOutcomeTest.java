@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,22 +74,6 @@ class RunOutcomeTest {
 
     assertThat(outcome.status()).isEqualTo(status);
     assertThat(outcome.state()).isEqualTo(state);
-  }
-
-  @Test
-  void aSubmissionThatPolicyWillMakeAgainKeepsTheRunOpen() {
-    RunOutcome outcome =
-        RunOutcome.of(
-            Facts.of(2, 0),
-            Facts.journal(2, "created submitting submitted closed"),
-            List.of(),
-            List.of(),
-            true,
-            Rows.NOON);
-
-    assertThat(outcome.status()).isEqualTo("retry");
-    assertThat(outcome.state()).isEqualTo("vanished");
-    assertThat(outcome.ended()).isFalse();
   }
 
   @Test
@@ -166,11 +151,30 @@ class RunOutcomeTest {
             Facts.journal(1, CONFIRMED),
             rows,
             List.of(),
-            false,
+            Map.of(),
             Rows.NOON.plusSeconds(LATER));
 
     assertThat(outcome.status()).isEqualTo("completed");
     assertThat(outcome.used().cpuSeconds()).isEqualTo((60 + 10) * 4);
+  }
+
+  /** The lowest id stays, but its task found the work claimed and ended at once, with 0. */
+  @Test
+  void whoClaimedTheWorkDecidesNotWhoCameFirst() {
+    List<AccountingRecord> rows = new java.util.ArrayList<>(Rows.accounting("0 COMPLETED 10-11"));
+    rows.addAll(Rows.accounting("0 FAILED 10-70", Rows.JOB + 50));
+
+    RunOutcome outcome =
+        RunOutcome.of(
+            Facts.of(1, 0),
+            Facts.journal(1, CONFIRMED),
+            rows,
+            List.of(),
+            Map.of(0, Rows.JOB + 51),
+            Rows.NOON.plusSeconds(LATER));
+
+    assertThat(outcome.status()).isEqualTo("failed");
+    assertThat(outcome.used().cpuSeconds()).isEqualTo((60 + 1) * 4);
   }
 
   @Test
@@ -193,7 +197,7 @@ class RunOutcomeTest {
         Facts.journal(3, CONFIRMED),
         rows,
         List.of(),
-        false,
+        Map.of(),
         Rows.NOON.plusSeconds(LATER));
   }
 
@@ -204,7 +208,7 @@ class RunOutcomeTest {
         Facts.journal(tasks, journal),
         Rows.accounting(rows),
         Rows.queue(queue),
-        false,
+        Map.of(),
         Rows.NOON.plusSeconds(now));
   }
 

@@ -8,6 +8,7 @@ import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.journal.Submission.Phase;
+import dev.nexa.slurm.scheduler.QueueEntry;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -153,8 +154,15 @@ class RunPassTest extends RunPassFixture {
         Rows.queue("0 PENDING").stream()
             .map(
                 entry ->
-                    new dev.nexa.slurm.scheduler.QueueEntry(
-                        151, 150, 0, entry.state(), "None", Optional.empty(), entry.name()))
+                    new QueueEntry(
+                        151,
+                        150,
+                        0,
+                        entry.state(),
+                        "None",
+                        entry.start(),
+                        entry.end(),
+                        entry.name()))
             .toList());
 
     pass();
@@ -163,6 +171,31 @@ class RunPassTest extends RunPassFixture {
     Submission adopted = state().last().orElseThrow();
     assertThat(adopted.jobId()).contains(100L);
     assertThat(adopted.duplicates()).containsExactly(150L);
+  }
+
+  /** A job that has begun a task may have claimed its work: it is left to end. */
+  @Test
+  void aDuplicateOfWhichATaskHasBegunIsNotCancelled() {
+    submitted("created submitting unknown");
+    scheduler.queue.addAll(Rows.queue("0 PENDING; 1 PENDING"));
+    scheduler.queue.addAll(
+        Rows.queue("0 RUNNING; 1 PENDING").stream()
+            .map(
+                entry ->
+                    new QueueEntry(
+                        151 + entry.task(),
+                        150,
+                        entry.task(),
+                        entry.state(),
+                        "None",
+                        entry.start(),
+                        entry.end(),
+                        entry.name()))
+            .toList());
+
+    pass();
+
+    assertThat(scheduler.asked).doesNotContain("cancel 150", "cancel 100");
   }
 
   @Test

@@ -9,6 +9,7 @@ import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -16,6 +17,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -48,11 +50,17 @@ class WitnessesAgreeTest {
     RunState state = RunState.of(run.journal().read());
     RunFacts facts = RunFacts.of(run);
 
-    List<AccountingRecord> kept =
-        byTask(Evidence.gather(nexa.scheduler("local"), List.of(state)).rows(run, facts, state));
-    List<AccountingRecord> left =
-        byTask(new JobResults(run, facts, List.of()).rows(state.submissions(), Instant.now()));
+    Submission submission = state.last().orElseThrow();
+    List<String> problems = new ArrayList<>();
 
+    List<AccountingRecord> kept =
+        byTask(
+            Evidence.gather(nexa.scheduler("local"), List.of(state))
+                .rows(run, facts, submission, problems));
+    List<AccountingRecord> left =
+        byTask(new JobResults(run, facts, submission, List.of(), problems).rows(Instant.now()));
+
+    assertThat(problems).isEmpty();
     assertThat(left).hasSize(3).hasSameSizeAs(kept);
     for (int task = 0; task < 3; task++) {
       AccountingRecord job = left.get(task);

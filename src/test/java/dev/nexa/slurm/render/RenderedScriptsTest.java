@@ -69,7 +69,7 @@ class RenderedScriptsTest {
             "array: {shards: 4}\n",
             ", gpus_per_node: 2, gpu_type: a100, partition: gpu, account: nlp, qos: high,"
                 + " constraint: 'a&b # \"c\"', reservation: maint, exclusive: true",
-            "partitions: {gpu: {cpus_per_node: 8, memory_per_node: 64G}}\n"),
+            "partitions: {gpu: {cpus_per_node: 8, memory_per_node: 64G, gpus_per_node: 4}}\n"),
         new Variant("no-health-check", "", ", gpus_per_node: 2", "health_check: false\n"));
   }
 

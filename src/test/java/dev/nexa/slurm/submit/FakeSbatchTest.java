@@ -332,16 +332,21 @@ class FakeSbatchTest {
     slurm.keepNoAccounting();
     slurm.sbatch("exit 1");
     submit();
-    String key = workspace.last().key();
-    workspace.claim(key, 101);
+    reconcileUntil(() -> slurm.calls() == 2);
+  }
+
+  @Test
+  void withoutAccountingWhoseWorkWasClaimedIsAdopted() throws IOException {
+    slurm.keepNoAccounting();
+    slurm.sbatch("exit 1");
+    submit();
+    workspace.claim(workspace.last().key(), 101);
     for (int pass = 0; pass < 8; pass++) {
       pause(300);
       reconcile();
     }
     assertThat(slurm.calls()).isEqualTo(1);
-    assertThat(workspace.last().phase()).isEqualTo(Phase.UNKNOWN);
-    Files.delete(workspace.run().submission(key).resolve("claims/0"));
-    reconcileUntil(() -> slurm.calls() == 2);
+    assertThat(workspace.last().jobId()).contains(101L);
   }
 
   // --- what became of our own files

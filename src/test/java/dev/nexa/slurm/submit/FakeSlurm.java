@@ -101,7 +101,7 @@ final class FakeSlurm {
   /** Puts a pending job there. */
   void queue(long id, String name) {
     List<String> all = new ArrayList<>(lines("queue"));
-    all.add(String.join(US + "", "" + id, "" + id, "0", "PENDING", "Priority", "N/A", name));
+    all.add(String.join(US + "", "" + id, "" + id, "0", "PENDING", "Priority", "N/A", "N/A", name));
     write("queue", String.join("\n", all) + "\n");
   }
 
@@ -110,7 +110,7 @@ final class FakeSlurm {
     List<String> rows = new ArrayList<>(lines("rows"));
     for (String entry : lines("queue")) {
       String[] field = entry.split(US + "", -1);
-      rows.add(row(field[0], field[6], "COMPLETED"));
+      rows.add(row(field[0], field[7], "COMPLETED"));
     }
     write("rows", String.join("\n", rows) + (rows.isEmpty() ? "" : "\n"));
     write("queue", "");

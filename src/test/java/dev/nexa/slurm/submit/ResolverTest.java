@@ -255,7 +255,15 @@ class ResolverTest {
       if (!id.isEmpty()) {
         long job = Long.parseLong(id);
         entries.add(
-            new QueueEntry(job, job, 0, JobState.PENDING, "Priority", Optional.empty(), KEY));
+            new QueueEntry(
+                job,
+                job,
+                0,
+                JobState.PENDING,
+                "Priority",
+                Optional.empty(),
+                Optional.empty(),
+                KEY));
       }
     }
     return entries;

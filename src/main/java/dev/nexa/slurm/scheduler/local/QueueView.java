@@ -26,6 +26,7 @@ final class QueueView {
               state(attempt),
               attempt.pending() ? reason : "None",
               start(attempt),
+              Optional.empty(),
               job.name()));
     }
     return entries;

@@ -14,9 +14,9 @@ import java.util.OptionalInt;
 
 /** The arguments of each Slurm client. Pure. */
 public final class SlurmCommands {
-  /** Fields of our squeue call: raw id, array id, task, state, reason, start, name. */
+  /** Fields of our squeue call: raw id, array id, task, state, reason, start, end, name. */
   static final String QUEUE_FORMAT =
-      String.join("" + SacctText.DELIMITER, "%A", "%F", "%K", "%T", "%r", "%S", "%j");
+      String.join("" + SacctText.DELIMITER, "%A", "%F", "%K", "%T", "%r", "%S", "%e", "%j");
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss").withZone(ZoneOffset.UTC);

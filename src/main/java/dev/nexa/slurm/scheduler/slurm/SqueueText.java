@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 /** Reads what our squeue call printed. Pure. */
 public final class SqueueText {
   private static final Pattern DELIMITER = Pattern.compile(String.valueOf(SacctText.DELIMITER));
-  private static final int FIELDS = 7;
+  private static final int FIELDS = 8;
 
   private SqueueText() {}
 
@@ -35,7 +35,8 @@ public final class SqueueText {
         JobState.parse(field[3]),
         field[4],
         time(field[5]),
-        field[6]);
+        time(field[6]),
+        field[7]);
   }
 
   /** Epoch seconds, by SLURM_TIME_FORMAT; {@code N/A} where not known. */

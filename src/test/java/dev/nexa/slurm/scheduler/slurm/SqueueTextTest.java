@@ -14,8 +14,9 @@ class SqueueTextTest {
   @Test
   void eachTaskIsAnEntry() {
     String text =
-        line("2881", "2878", "1", "RUNNING", "None", "1795267908", "train_1.abc")
-            + line("2878", "2878", "3", "PENDING", "JobArrayTaskLimit", "N/A", "train_1.abc");
+        line("2881", "2878", "1", "RUNNING", "None", "1795267908", "1795267999", "train_1.abc")
+            + line(
+                "2878", "2878", "3", "PENDING", "JobArrayTaskLimit", "N/A", "N/A", "train_1.abc");
 
     assertThat(SqueueText.read(text))
         .containsExactly(
@@ -26,6 +27,7 @@ class SqueueTextTest {
                 JobState.RUNNING,
                 "None",
                 Optional.of(Instant.ofEpochSecond(1795267908L)),
+                Optional.of(Instant.ofEpochSecond(1795267999L)),
                 "train_1.abc"),
             new QueueEntry(
                 2878,
@@ -34,12 +36,13 @@ class SqueueTextTest {
                 JobState.PENDING,
                 "JobArrayTaskLimit",
                 Optional.empty(),
+                Optional.empty(),
                 "train_1.abc"));
   }
 
   @Test
   void aJobThatIsNoArrayHasNoTask() {
-    assertThat(SqueueText.read(line("7", "7", "N/A", "RUNNING", "None", "N/A", "shell")))
+    assertThat(SqueueText.read(line("7", "7", "N/A", "RUNNING", "None", "N/A", "N/A", "shell")))
         .extracting(QueueEntry::task)
         .containsExactly(0);
   }
@@ -48,8 +51,8 @@ class SqueueTextTest {
   void aNameMayHoldAnything() {
     List<QueueEntry> entries =
         SqueueText.read(
-            line("7", "7", "0", "PENDING", "None", "N/A", "a\u001fb|c")
-                + line("8", "8", "0", "PENDING", "None", "N/A", "two\nlines"));
+            line("7", "7", "0", "PENDING", "None", "N/A", "N/A", "a\u001fb|c")
+                + line("8", "8", "0", "PENDING", "None", "N/A", "N/A", "two\nlines"));
 
     assertThat(entries).extracting(QueueEntry::name).containsExactly("a\u001fb|c", "two");
   }
