@@ -7,16 +7,16 @@ import java.util.List;
  * What is started inside the allocation.
  *
  * @param template the template that starts it, such as {@code task.sbatch.ftl}
- * @param command the words of the command; {@code ${run_dir}} and the storage tiers may stand in
- *     them
+ * @param command the words of the command; placeholders such as {@code ${run_dir}} and {@code
+ *     ${node_rank}} may stand in them (docs/configuration.md)
  * @param files files that the backend made, kept with the run beside the config's own
  */
 public record Launch(String template, List<String> command, List<RunnerFile> files) {
   /** One process for each task. */
   public static final String TASK = "task.sbatch.ftl";
 
-  /** torchrun on each node. */
-  public static final String DDP = "ddp.sbatch.ftl";
+  /** One launcher on each node. */
+  public static final String DISTRIBUTED = "distributed.sbatch.ftl";
 
   public Launch {
     command = List.copyOf(command);

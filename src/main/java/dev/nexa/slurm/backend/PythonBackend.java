@@ -36,16 +36,13 @@ public final class PythonBackend implements Backend {
                                 "entrypoint",
                                 "missing; backend python starts its script or module")));
     boolean distributed = plan.ranksPerNode() > 0;
-    List<String> command = new ArrayList<>();
-    if (!distributed) {
-      command.add("python3");
-    }
+    List<String> command = new ArrayList<>(distributed ? Torchrun.words(plan) : List.of("python3"));
     entrypoint.module().ifPresent(module -> command.addAll(List.of("-m", module)));
     entrypoint.script().ifPresent(script -> command.add("${run_dir}/runner/" + baseName(script)));
     command.addAll(List.of("--config", "${run_dir}/runner/" + CONFIG));
     command.addAll(entrypoint.args());
     RunnerFile config = RunnerFile.text(CONFIG, Json.pretty(config(plan)));
-    return new Launch(distributed ? Launch.DDP : Launch.TASK, command, List.of(config));
+    return new Launch(distributed ? Launch.DISTRIBUTED : Launch.TASK, command, List.of(config));
   }
 
   private static String baseName(String path) {

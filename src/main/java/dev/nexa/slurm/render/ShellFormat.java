@@ -4,6 +4,7 @@ import freemarker.core.CommonMarkupOutputFormat;
 import freemarker.core.CommonTemplateMarkupOutputModel;
 import java.io.IOException;
 import java.io.Writer;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -15,7 +16,22 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
   static final ShellFormat INSTANCE = new ShellFormat();
 
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@%+=:,./-]+");
-  private static final Pattern TIER = Pattern.compile("\\$\\{(scratch|durable|shared|run_dir)}");
+  private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([a-z_]+)}");
+
+  /** What a command may name, and the job's variable that holds it; docs/configuration.md. */
+  private static final Map<String, String> VARIABLES =
+      Map.ofEntries(
+          Map.entry("scratch", "NEXA_SCRATCH"),
+          Map.entry("durable", "NEXA_DURABLE"),
+          Map.entry("shared", "NEXA_SHARED"),
+          Map.entry("run_dir", "NEXA_RUN_DIR"),
+          Map.entry("run_id", "NEXA_RUN_ID"),
+          Map.entry("task", "NEXA_TASK"),
+          Map.entry("node_rank", "SLURM_NODEID"),
+          Map.entry("is_first", "NEXA_IS_FIRST"),
+          Map.entry("master_addr", "MASTER_ADDR"),
+          Map.entry("master_port", "MASTER_PORT"),
+          Map.entry("rendezvous", "NEXA_RENDEZVOUS"));
 
   private ShellFormat() {}
 
@@ -44,17 +60,20 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
   }
 
   /**
-   * A word in which the storage tiers become the job's variables: {@code ${durable}/x} → {@code
+   * A word in which placeholders become the job's variables: {@code ${durable}/x} → {@code
    * "$NEXA_DURABLE"/x}.
    */
   Word path(String text) {
     StringBuilder word = new StringBuilder();
-    Matcher tier = TIER.matcher(text);
+    Matcher placeholder = PLACEHOLDER.matcher(text);
     int from = 0;
-    while (tier.find()) {
-      word.append(segment(text.substring(from, tier.start())));
-      word.append("\"$NEXA_").append(tier.group(1).toUpperCase(java.util.Locale.ROOT)).append('"');
-      from = tier.end();
+    while (placeholder.find()) {
+      String variable = VARIABLES.get(placeholder.group(1));
+      if (variable != null) {
+        word.append(segment(text.substring(from, placeholder.start())));
+        word.append("\"$").append(variable).append('"');
+        from = placeholder.end();
+      }
     }
     String rest = text.substring(from);
     return word.length() == 0

@@ -71,8 +71,10 @@ class BackendsTest {
             "backend: python\nentrypoint: {script: lib/train.py}\n",
             "resources: {time: 1m, nodes: 2}\n");
 
-    assertThat(launch.template()).isEqualTo(Launch.DDP);
-    assertThat(launch.command()).startsWith("${run_dir}/runner/train.py");
+    assertThat(launch.template()).isEqualTo(Launch.DISTRIBUTED);
+    assertThat(launch.command())
+        .startsWith("torchrun", "--nnodes=2", "--nproc_per_node=1")
+        .contains("--rdzv_endpoint=${master_addr}:${master_port}", "${run_dir}/runner/train.py");
   }
 
   @Test

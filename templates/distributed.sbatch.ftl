@@ -1,5 +1,5 @@
 #!/bin/bash
-# Rendered by nexa-slurm from templates/ddp.sbatch.ftl: torchrun once on each node, one process for each rank.
+# Rendered by nexa-slurm from templates/distributed.sbatch.ftl: one launcher on each node, which starts its ranks.
 <#include "lib/directives.ftl">
 # Values are quoted as they are meant: a dollar sign in one is a dollar sign.
 # shellcheck disable=SC2016,SC2209
@@ -31,30 +31,42 @@ nexa_distributed() {
   fi
   export MASTER_ADDR=${hosts[0]}
   # Each array task has its own job id; below the ephemeral range of Linux.
-  export MASTER_PORT=$((15000 + SLURM_JOB_ID % 14000))
+  local try
+  for try in {0..19}; do
+    export MASTER_PORT=$((15000 + (SLURM_JOB_ID + try * 701) % 14000))
+    nexa_port_is_free "$MASTER_PORT" && break
+  done
+  # A requeued job keeps its id: its ranks must not meet those of the attempt before.
+  export NEXA_RENDEZVOUS=$SLURM_JOB_ID.$NEXA_RESTART
 </#if>
 }
 <#if nodes gt 1>
 
+# The batch script runs on the first node, where the port is needed: a bind tells, or where there is no Python a connect.
+nexa_port_is_free() {
+  if command -v python3 >/dev/null; then
+    python3 -c 'import socket, sys; socket.socket().bind(("", int(sys.argv[1])))' "$1" 2>/dev/null
+  elif (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then
+    return 1
+  fi
+}
+
 # One launcher on each node. srun of 22.05 and 23.02 does not inherit --cpus-per-task.
 nexa_on_each_node() {
-  export -f nexa_check_node nexa_torchrun
+  export -f nexa_check_node nexa_launch
   srun --ntasks-per-node=1 --cpus-per-task=[=cpus_per_task] --kill-on-bad-exit=1 --wait=60 "$@"
 }
 </#if>
 
-# Runs on each node, where alone its number is known. torchrun guesses from host names who holds the rendezvous, and
-# guesses wrong where a node has several; so it is told (pytorch/pytorch#73656).
-nexa_torchrun() {
+# Runs on each node, where alone its number is known.
+nexa_launch() {
 <#if nodes gt 1>
-  local first=0
-  [[ $SLURM_PROCID != 0 ]] || first=1
-  exec<#include "lib/container.ftl"> torchrun --nnodes=[=nodes] --nproc_per_node=[=ranks_per_node] --max_restarts=0 --redirects 1 --tee 1 \
-    --rdzv_backend=c10d --rdzv_endpoint="$MASTER_ADDR:$MASTER_PORT" --rdzv_id="$SLURM_JOB_ID.$NEXA_RESTART" \
-    --rdzv_conf="is_host=$first" "$@"
-<#else>
-  exec<#include "lib/container.ftl"> torchrun --standalone --nnodes=1 --nproc_per_node=[=ranks_per_node] --max_restarts=0 --redirects 1 --tee 1 "$@"
+  # torchrun guesses from host names who holds the rendezvous, and guesses wrong where a node has several
+  # (pytorch/pytorch#73656): it is told.
+  export NEXA_IS_FIRST=0
+  [[ $SLURM_NODEID != 0 ]] || NEXA_IS_FIRST=1
 </#if>
+  exec<#include "lib/container.ftl"><#list command as word> [=word]</#list>
 }
 
 nexa_main() {
@@ -74,9 +86,9 @@ nexa_main() {
 </#if>
   cd "$NEXA_RUN_DIR"
 <#if nodes gt 1>
-  nexa_run nexa_on_each_node bash -c 'nexa_torchrun "$@"' bash<#list command as word> [=word]</#list>
+  nexa_run nexa_on_each_node bash -c nexa_launch
 <#else>
-  nexa_run nexa_torchrun<#list command as word> [=word]</#list>
+  nexa_run nexa_launch
 </#if>
 }
 
