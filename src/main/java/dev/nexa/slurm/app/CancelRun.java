@@ -42,7 +42,7 @@ public final class CancelRun {
             run.id() + " has already ended",
             "`nexa-slurm runs show " + run.id() + "` tells how");
       }
-      if (task.isEmpty()) {
+      if (task.isEmpty() && !state.cancelRequested()) {
         run.journal().append(Event.now(Event.Type.CANCEL_REQUESTED, new JsonObject()));
       }
       try {

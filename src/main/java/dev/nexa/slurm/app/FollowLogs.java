@@ -40,18 +40,25 @@ public final class FollowLogs {
       pause();
       log = log(run, task);
     }
-    Path file =
-        log.orElseThrow(
-            () ->
-                new NexaException(
-                    ExitCode.USAGE,
-                    "task " + task + " of " + run.id() + " has printed nothing yet",
-                    "`nexa-slurm status " + run.id() + "` says why; add -f to wait for it"));
+    Path file = log.orElseThrow(() -> nothing(run, task, follow));
     try {
       copy(file, run, follow, out);
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot read " + file, failed);
     }
+  }
+
+  private static NexaException nothing(RunFolder run, int task, boolean followed) {
+    String message = "task " + task + " of " + run.id() + " has printed nothing";
+    return followed || RunState.of(run.journal().read()).finished()
+        ? new NexaException(
+            ExitCode.USAGE,
+            message,
+            "`nexa-slurm runs show " + run.id() + "` says what became of it")
+        : new NexaException(
+            ExitCode.USAGE,
+            message + " yet",
+            "`nexa-slurm status " + run.id() + "` says why; add -f to wait for it");
   }
 
   private void copy(Path file, RunFolder run, boolean follow, OutputStream out) throws IOException {

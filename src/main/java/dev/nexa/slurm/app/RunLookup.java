@@ -46,7 +46,9 @@ public final class RunLookup {
           job.group(2) == null
               ? OptionalInt.empty()
               : OptionalInt.of(Integer.parseInt(job.group(2)));
-      return new Found(byJob(Long.parseLong(job.group(1))), task);
+      RunFolder run = byJob(Long.parseLong(job.group(1)));
+      task.ifPresent(index -> requireTask(run, index));
+      return new Found(run, task);
     }
     RunFolder run = workspace.run(new RunId(reference));
     if (!run.exists()) {
@@ -61,6 +63,21 @@ public final class RunLookup {
           "`nexa-slurm runs list` shows them; --workspace names another directory");
     }
     return new Found(run, OptionalInt.empty());
+  }
+
+  /** Refuses a task that the run does not have. */
+  public static void requireTask(RunFolder run, int task) {
+    long tasks = run.planJson().number("tasks");
+    if (task < 0 || task >= tasks) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "there is no task "
+              + task
+              + ": "
+              + run.id()
+              + " has "
+              + (tasks == 1 ? "task 0 only" : "tasks 0 to " + (tasks - 1)));
+    }
   }
 
   /** Slurm's ids and the local scheduler's are not told apart, and Slurm's may begin again. */

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** {@code submit}: from a config to a job, once. */
 public final class SubmitRun {
@@ -67,6 +68,14 @@ public final class SubmitRun {
       SubmitAnswer answer,
       RunOutcome outcome) {
 
+    /** What the scheduler said where it made no job, or may have made one. */
+    private @Nullable String message() {
+      if (answer instanceof SubmitAnswer.Refused refused) {
+        return refused.message();
+      }
+      return answer instanceof SubmitAnswer.Unknown unknown ? unknown.message() : null;
+    }
+
     /** The document that {@code --json} prints. */
     public JsonObject json() {
       List<JsonObject> jobs = new ArrayList<>();
@@ -84,6 +93,7 @@ public final class SubmitRun {
           .with("run_id", run.id().value())
           .with("status", outcome.status())
           .with("state", outcome.state())
+          .with("message", message())
           .with("jobs", jobs)
           .with("tasks", prepared.plan().tasks())
           .with("estimate", prepared.estimateJson())
@@ -106,8 +116,17 @@ public final class SubmitRun {
     Scheduler scheduler = nexa.scheduler(prepared.plan().scheduler());
     RunFolder run = nexa.workspace().claim(prepared.plan().stage(), Instant.now());
     nexa.passing().accept(CrashPoint.RUN_CLAIMED);
-    try (FileLock lock = run.lock(Duration.ofSeconds(5)).orElseThrow()) {
+    try (FileLock lock = lock(run)) {
       return locked(prepared, script, scheduler, run, lock);
+    }
+  }
+
+  private FileLock lock(RunFolder run) {
+    try {
+      return run.lock(Duration.ofSeconds(5)).orElseThrow();
+    } catch (UncheckedIOException failed) {
+      nexa.workspace().files().removeEmpty(run.path());
+      throw failed;
     }
   }
 

@@ -23,7 +23,7 @@ final class CancelCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    Nexa nexa = nexa();
+    Nexa nexa = existing();
     RunLookup.Found found = new RunLookup(nexa.workspace()).find(reference.getValue());
     List<String> jobs = new CancelRun(nexa).cancel(found.run(), found.task());
     PrintWriter out = out();

@@ -14,7 +14,11 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 final class LogsCommand extends Subcommand {
   private final PositionalParamSpec reference =
       add(
-          PositionalParamSpec.builder().paramLabel("RUN").type(String.class).defaultValue("latest"),
+          PositionalParamSpec.builder()
+              .paramLabel("RUN")
+              .arity("0..1")
+              .type(String.class)
+              .defaultValue("latest"),
           "A run id, `latest`, a job id or 12345_7; the latest run if not given.");
   private final OptionSpec task =
       add(
@@ -33,10 +37,11 @@ final class LogsCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    Nexa nexa = nexa();
+    Nexa nexa = existing();
     RunLookup.Found found = new RunLookup(nexa.workspace()).find(reference.getValue());
     Integer asked = task.getValue();
     int index = asked != null ? asked : found.task().orElse(0);
+    RunLookup.requireTask(found.run(), index);
     new FollowLogs(nexa).copy(found.run(), index, given(follow), new WriterStream(out()));
     return ExitCode.OK.status();
   }

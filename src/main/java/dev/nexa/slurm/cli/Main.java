@@ -1,9 +1,11 @@
 package dev.nexa.slurm.cli;
 
 import dev.nexa.slurm.app.SubmitRun;
+import dev.nexa.slurm.error.ExitCode;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine;
 
 /** The process's entry: arguments in, exit status out. */
@@ -16,11 +18,33 @@ public final class Main {
     }
     // Types that no option of ours has, and that picocli would load.
     System.setProperty("picocli.converters.excludes", "java.sql.*,java.time.*");
-    PrintWriter out = new PrintWriter(System.out, false, StandardCharsets.UTF_8);
+    Stdout stdout = new Stdout();
+    PrintWriter out = new PrintWriter(stdout, false, StandardCharsets.UTF_8);
     PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-    int status = run(args, System.getenv(), out, err);
+    int status = canNameFiles(args, err) ? run(args, System.getenv(), out, err) : 2;
     out.flush();
-    System.exit(status);
+    Optional<String> failure = stdout.failure();
+    failure.ifPresent(reason -> err.println("nexa-slurm: cannot write the output: " + reason));
+    System.exit(failure.isPresent() && status == 0 ? ExitCode.DEFECT.status() : status);
+  }
+
+  /** Java names files by the locale: in C or POSIX, cron's usual one, it finds none with an ü. */
+  private static boolean canNameFiles(String[] args, PrintWriter err) {
+    if (System.getProperty("sun.jnu.encoding", "").equalsIgnoreCase("UTF-8")) {
+      return true;
+    }
+    String names = System.getProperty("user.dir") + String.join("", args);
+    boolean plain = true;
+    for (int i = 0; i < names.length(); i++) {
+      plain &= names.charAt(i) < 128;
+    }
+    if (plain) {
+      return true;
+    }
+    err.println(
+        "nexa-slurm: the locale is not UTF-8, and the path of this folder or an argument needs it");
+    err.println("  → LC_ALL=C.UTF-8 nexa-slurm " + (args.length == 0 ? "…" : args[0] + " …"));
+    return false;
   }
 
   /** The same with everything given: what tests call. */

@@ -35,7 +35,7 @@ final class ReconcileCommand extends Subcommand {
 
   @Override
   public Integer call() throws InterruptedException {
-    Nexa nexa = nexa();
+    Nexa nexa = existing();
     String every = watch.getValue();
     if (every == null) {
       tell(new ReconcileRuns(nexa).reconcile());

@@ -1,6 +1,9 @@
 package dev.nexa.slurm.cli;
 
 import dev.nexa.slurm.app.Nexa;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import picocli.CommandLine.Model.CommandSpec;
@@ -58,6 +61,20 @@ final class RootCommand implements Runnable {
   @Override
   public void run() {
     throw new ParameterException(spec.commandLine(), "a command is needed");
+  }
+
+  /**
+   * The same, for commands that look at what is there: a slip in the name is no empty workspace.
+   */
+  Nexa existing() {
+    Nexa nexa = nexa();
+    if (!Files.isDirectory(nexa.root())) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "there is no workspace " + nexa.root().toAbsolutePath().normalize(),
+          "name the folder that submit was typed in: --workspace DIR, or NEXA_WORKSPACE");
+    }
+    return nexa;
   }
 
   /** What the use cases share, for the workspace that was named. */

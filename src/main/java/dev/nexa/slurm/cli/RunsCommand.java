@@ -46,7 +46,12 @@ final class RunsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-      List<JsonObject> runs = new ListRuns(nexa()).newest(limit.<Integer>getValue());
+      int most = limit.<Integer>getValue();
+      if (most < 1) {
+        throw new ParameterException(
+            spec().commandLine(), "--limit: expected at least 1, got " + most);
+      }
+      List<JsonObject> runs = new ListRuns(existing()).newest(most);
       out()
           .print(
               given(json)
@@ -67,7 +72,7 @@ final class RunsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-      RunLookup.Found found = new RunLookup(nexa().workspace()).find(reference.getValue());
+      RunLookup.Found found = new RunLookup(existing().workspace()).find(reference.getValue());
       JsonObject manifest = Json.parseObject(DurableFiles.read(found.run().manifest()));
       JsonObject cost = Json.parseObject(DurableFiles.read(found.run().cost()));
       out()

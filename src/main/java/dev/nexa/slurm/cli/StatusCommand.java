@@ -39,7 +39,7 @@ final class StatusCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    Nexa nexa = nexa();
+    Nexa nexa = existing();
     PrintWriter out = out();
     List<String> references = this.references.getValue();
     List<RunId> ids = new ArrayList<>();

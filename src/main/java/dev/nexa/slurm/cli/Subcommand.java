@@ -87,6 +87,10 @@ abstract class Subcommand implements Callable<Integer> {
     return RootCommand.of(spec).nexa();
   }
 
+  final Nexa existing() {
+    return RootCommand.of(spec).existing();
+  }
+
   final PrintWriter out() {
     return spec.commandLine().getOut();
   }

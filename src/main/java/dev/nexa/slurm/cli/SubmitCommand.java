@@ -40,6 +40,9 @@ final class SubmitCommand extends Subcommand {
     Submitted submitted = new SubmitRun(nexa).submit(config.request());
     if (given(json) && !given(wait)) {
       out.print(Json.pretty(submitted.json()));
+      if (!(submitted.answer() instanceof SubmitAnswer.Submitted)) {
+        tell(submitted, err());
+      }
     } else {
       tell(submitted, given(json) ? err() : out);
     }

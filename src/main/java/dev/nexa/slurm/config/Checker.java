@@ -156,7 +156,10 @@ final class Checker {
     }
     try {
       Object value = type.parse().apply(scalar.text());
-      return Optional.of(type.holdsReferences() ? expansion.expand((String) value) : value);
+      if (type.isPath()) {
+        return Optional.of(expansion.expand((String) value));
+      }
+      return Optional.of(type.mayHoldReferences() ? expansion.expandOurs((String) value) : value);
     } catch (IllegalArgumentException wrong) {
       return problem(node, path, String.valueOf(wrong.getMessage()));
     }

@@ -5,7 +5,6 @@ import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Sha256;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -55,7 +54,7 @@ public final class ConfigReader {
   /** The policy in force. */
   public Policy policy() {
     Found file =
-        Files.exists(ADMIN_POLICY)
+        ConfigSource.isFile(ADMIN_POLICY)
             ? source.file(ADMIN_POLICY.toString())
             : source.product("configs/policy.yaml");
     return Policy.from(file.name(), read(file, Policy.SPEC, List.of(), ConfigReader::noRules));

@@ -3,15 +3,18 @@ package dev.nexa.slurm.config;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.Nearest;
 import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.units.Memory;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -74,7 +77,7 @@ public record ConfigSource(Path workspace) {
   /** A file by the path a person typed: as it is, else below the workspace, else in the jar. */
   public Found file(String typed) {
     for (Path candidate : List.of(Path.of(typed), workspace.resolve(typed))) {
-      if (Files.isRegularFile(candidate)) {
+      if (isFile(candidate)) {
         return onDisk(candidate, MAX_BYTES);
       }
     }
@@ -84,33 +87,55 @@ public record ConfigSource(Path workspace) {
   /** A file of the product's own tree, such as {@code configs/prices/default.yaml}. */
   public Found product(String path) {
     Path own = workspace.resolve(path);
-    return Files.isRegularFile(own)
-        ? onDisk(own, MAX_BYTES)
-        : inJar(path).orElseThrow(() -> missing(path));
+    return isFile(own) ? onDisk(own, MAX_BYTES) : inJar(path).orElseThrow(() -> missing(path));
   }
 
   /** Whether the workspace has its own file of that path, which then wins over the jar's. */
   public boolean isOwn(String path) {
-    return Files.isRegularFile(workspace.resolve(path));
+    return isFile(workspace.resolve(path));
   }
 
   /** The same, where it may be missing from both. */
   public Optional<Found> optional(String path) {
     Path own = workspace.resolve(path);
-    return Files.isRegularFile(own) ? Optional.of(onDisk(own, MAX_BYTES)) : inJar(path);
+    return isFile(own) ? Optional.of(onDisk(own, MAX_BYTES)) : inJar(path);
   }
 
   /** A file named inside a config: beside it, wherever that lies. */
   public Found beside(Found config, String relative) {
     if (config.path().isPresent()) {
       Path file = config.path().get().resolveSibling(relative).normalize();
-      if (Files.isRegularFile(file)) {
+      if (isFile(file)) {
         return onDisk(file, MAX_PROGRAM_BYTES);
       }
       throw missing(file.toString());
     }
     String folder = config.name().substring("jar:".length(), config.name().lastIndexOf('/') + 1);
     return inJar(folder + relative).orElseThrow(() -> missing(config.name() + " → " + relative));
+  }
+
+  /**
+   * Whether there is a file. One that can't be seen for want of permission is no missing one: the
+   * jar's policy would silently stand in for the workspace's.
+   */
+  static boolean isFile(Path path) {
+    try {
+      return Files.readAttributes(path, BasicFileAttributes.class).isRegularFile();
+    } catch (NoSuchFileException missing) {
+      return false;
+    } catch (FileSystemException failed) {
+      if ("Not a directory".equals(failed.getReason())) {
+        return false;
+      }
+      throw unreadable(path, failed);
+    } catch (IOException failed) {
+      throw unreadable(path, failed);
+    }
+  }
+
+  private static NexaException unreadable(Path path, IOException failed) {
+    return new NexaException(
+        ExitCode.USAGE, "cannot read " + path + ": " + DurableFiles.reason(failed), failed);
   }
 
   private static Found onDisk(Path file, int maxBytes) {
@@ -125,8 +150,7 @@ public record ConfigSource(Path workspace) {
     } catch (NoSuchFileException gone) {
       throw missing(file.toString());
     } catch (IOException failed) {
-      throw new NexaException(
-          ExitCode.USAGE, "cannot read " + file + ": " + failed.getMessage(), failed);
+      throw unreadable(file, failed);
     }
   }
 
@@ -141,6 +165,9 @@ public record ConfigSource(Path workspace) {
   }
 
   private static NexaException missing(String path) {
+    if (Files.isDirectory(Path.of(path))) {
+      return new NexaException(ExitCode.USAGE, path + " is a folder; name a file in it");
+    }
     return new NexaException(
         ExitCode.USAGE,
         "no such file: " + path + Nearest.hint(path, neighbours(path)),

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
  */
 final class Expansion {
   private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}]*)}");
+  private static final Pattern OURS = Pattern.compile("\\$\\{(env:[^}]*|workspace)}");
   private static final Pattern ENV = Pattern.compile("env:([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?");
   private static final Pattern SECRET = Pattern.compile("TOKEN|KEY|SECRET|PASSW|CREDENTIAL");
   private static final java.util.Set<String> TIERS =
@@ -31,13 +32,26 @@ final class Expansion {
    * @throws IllegalArgumentException if a reference is unknown, unset or names a secret
    */
   String expand(String path) {
-    Matcher matcher = REFERENCE.matcher(path);
+    return expand(path, REFERENCE);
+  }
+
+  /**
+   * Text of the job's own with {@code ${env:…}} and {@code ${workspace}} replaced; anything else in
+   * braces is left to whom it is meant for.
+   *
+   * @throws IllegalArgumentException if a variable is unset or names a secret
+   */
+  String expandOurs(String text) {
+    return expand(text, OURS);
+  }
+
+  private String expand(String text, Pattern references) {
+    Matcher matcher = references.matcher(text);
     StringBuilder result = new StringBuilder();
     while (matcher.find()) {
       matcher.appendReplacement(result, Matcher.quoteReplacement(value(matcher.group(1))));
     }
-    matcher.appendTail(result);
-    return result.toString();
+    return matcher.appendTail(result).toString();
   }
 
   private String value(String reference) {

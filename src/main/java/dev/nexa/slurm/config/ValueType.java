@@ -124,11 +124,16 @@ record ValueType(
   static final ValueType MONEY = decimal("an amount of money, zero or more", BigDecimal.ZERO);
 
   /**
-   * Whether references such as {@code ${workspace}} are replaced in it. Not {@code equals}: a
-   * record's own takes 10 ms when it is first called.
+   * Whether it is a path, in which every reference must be known. Not {@code equals}: a record's
+   * own takes 10 ms when it is first called.
    */
-  boolean holdsReferences() {
-    return parse == PATH.parse || parse == FREE_TEXT.parse;
+  boolean isPath() {
+    return parse == PATH.parse;
+  }
+
+  /** Whether it is text that may hold references among whatever else it holds. */
+  boolean mayHoldReferences() {
+    return parse == LITERAL.parse || parse == FREE_TEXT.parse;
   }
 
   /** A whole number within bounds. */

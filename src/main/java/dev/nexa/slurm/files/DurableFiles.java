@@ -228,17 +228,23 @@ public final class DurableFiles {
     return parent == null ? file.getRoot() : parent;
   }
 
-  static UncheckedIOException failure(String verb, Path file, IOException cause) {
+  public static UncheckedIOException failure(String verb, Path file, IOException cause) {
     return new UncheckedIOException("Cannot " + verb + " " + file + ": " + reason(cause), cause);
   }
 
   /** Java's file exceptions name the path and, only sometimes, the reason. */
-  private static String reason(IOException cause) {
+  public static String reason(IOException cause) {
     if (cause instanceof java.nio.file.AccessDeniedException) {
       return "permission denied";
     }
     if (cause instanceof java.nio.file.FileSystemException failure && failure.getReason() != null) {
       return failure.getReason();
+    }
+    if (cause instanceof NoSuchFileException) {
+      return "it does not exist";
+    }
+    if (cause instanceof java.nio.file.NotDirectoryException) {
+      return "it is no folder";
     }
     String message = cause.getMessage();
     return message == null ? cause.getClass().getSimpleName() : message;

@@ -65,8 +65,8 @@ public final class FileLock implements AutoCloseable {
         lock.resolveSibling(
             "." + lock.getFileName() + "." + owner.replaceAll("[^A-Za-z0-9.]", "_"));
     try {
-      Files.write(mine, owner.getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE_NEW);
       try {
+        Files.write(mine, owner.getBytes(StandardCharsets.UTF_8), StandardOpenOption.CREATE_NEW);
         Files.createLink(lock, mine);
         return true;
       } catch (FileAlreadyExistsException held) {

@@ -169,7 +169,7 @@ public final class RunFolder {
                 Long.parseLong(Files.readSymbolicLink(claim).toString()),
                 Files.getLastModifiedTime(claim, LinkOption.NOFOLLOW_LINKS).toInstant()));
       } catch (IOException failed) {
-        throw new UncheckedIOException(failed);
+        throw DurableFiles.failure("read", claim, failed);
       }
     }
     return claims;
@@ -205,7 +205,7 @@ public final class RunFolder {
     } catch (NoSuchFileException none) {
       return List.of();
     } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
+      throw DurableFiles.failure("read", folder, failed);
     }
   }
 

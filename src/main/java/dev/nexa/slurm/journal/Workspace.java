@@ -4,7 +4,6 @@ import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -118,7 +117,7 @@ public final class Workspace {
           "there is no run in " + root.toAbsolutePath().normalize(),
           "`nexa-slurm submit CONFIG` makes one");
     } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
+      throw DurableFiles.failure("read", runs().resolve("latest"), failed);
     }
   }
 
@@ -137,7 +136,7 @@ public final class Workspace {
     } catch (NoSuchFileException none) {
       return new ArrayList<>();
     } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
+      throw DurableFiles.failure("read", directory, failed);
     }
   }
 }

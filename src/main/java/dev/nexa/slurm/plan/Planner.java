@@ -11,6 +11,8 @@ import dev.nexa.slurm.config.RunConfig.Resources;
 import dev.nexa.slurm.config.RunConfig.Software;
 import dev.nexa.slurm.config.Written;
 import dev.nexa.slurm.error.Nearest;
+import dev.nexa.slurm.error.NexaException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -69,6 +71,7 @@ public final class Planner {
     if (cluster.scheduler().equals("slurm")) {
       sized(allocation, partition, cluster, written, problems);
     }
+    List<RunnerFile> files = files(config, problems);
     if (!problems.isEmpty()) {
       throw new ConfigException(problems);
     }
@@ -98,7 +101,7 @@ public final class Planner {
         cluster.healthCheck(),
         config.run(),
         config.entrypoint(),
-        files(config),
+        files,
         cluster.overTimeLimit(),
         cluster.killWait(),
         cluster.messageTimeout());
@@ -203,14 +206,33 @@ public final class Planner {
     return env;
   }
 
-  private List<RunnerFile> files(RunConfig config) {
-    List<String> named = new ArrayList<>(config.files());
-    config.entrypoint().flatMap(RunConfig.Entrypoint::script).ifPresent(named::add);
+  private List<RunnerFile> files(RunConfig config, List<Problem> problems) {
     List<RunnerFile> files = new ArrayList<>();
-    for (String path : named) {
-      String name = path.substring(path.lastIndexOf('/') + 1);
-      files.add(new RunnerFile(name, source.beside(config.source(), path).bytes()));
+    for (String path : config.files()) {
+      file(config, "files", path, problems).ifPresent(files::add);
+    }
+    Optional<String> script = config.entrypoint().flatMap(RunConfig.Entrypoint::script);
+    if (script.isPresent()) {
+      file(config, "entrypoint.script", script.get(), problems).ifPresent(files::add);
     }
     return files;
+  }
+
+  private Optional<RunnerFile> file(
+      RunConfig config, String key, String path, List<Problem> problems) {
+    Path relative = Path.of(path).normalize();
+    if (relative.isAbsolute() || relative.startsWith("..")) {
+      String message = "'" + path + "' does not lie beside this file, in its folder or below";
+      problems.add(config.written().problem(key, message));
+      return Optional.empty();
+    }
+    try {
+      String name = path.substring(path.lastIndexOf('/') + 1);
+      byte[] content = source.beside(config.source(), path).bytes();
+      return Optional.of(new RunnerFile(name, content));
+    } catch (NexaException missing) {
+      problems.add(config.written().problem(key, String.valueOf(missing.getMessage())));
+      return Optional.empty();
+    }
   }
 }

@@ -199,7 +199,9 @@ public record RunOutcome(
     if (phase == Phase.REFUSED || phase == Phase.CLOSED) {
       return "failed";
     }
-    if (phase != Phase.CONFIRMED || !tasks.stream().allMatch(TaskOutcome::ended)) {
+    // Rows that ended confirm a submission, also before reconcile has written that down.
+    boolean known = phase == Phase.CONFIRMED || phase == Phase.SUBMITTED;
+    if (!known || !tasks.stream().allMatch(TaskOutcome::ended)) {
       return "running";
     }
     return tasks.stream().allMatch(TaskOutcome::completed) ? "completed" : "failed";
@@ -213,9 +215,11 @@ public record RunOutcome(
     }
     return switch (phase) {
       case INTENDED, UNKNOWN -> "unknown";
-      case SUBMITTED -> begun(tasks) ? "running" : "unconfirmed";
       case REFUSED -> "refused";
-      default -> !status.equals("running") ? worst(tasks) : begun(tasks) ? "running" : "pending";
+      default ->
+          !status.equals("running")
+              ? worst(tasks)
+              : begun(tasks) ? "running" : phase == Phase.SUBMITTED ? "unconfirmed" : "pending";
     };
   }
 

@@ -86,6 +86,13 @@ public final class RunPass {
     RunFacts facts = RunFacts.of(run);
     boolean settled = settle(run, facts, before, evidence, problems);
     RunState state = settled ? RunState.of(run.journal().read()) : before;
+    // A job that was just found by its name may have ended already.
+    if (settled && settle(run, facts, state, evidence, problems)) {
+      state = RunState.of(run.journal().read());
+    }
+    for (Submission submission : state.submissions()) {
+      cancelStrays(submission, evidence.queue(submission.key()), state.cancelRequested());
+    }
     boolean retry = mayRetry(state, evidence);
     if (retry) {
       passing.accept(CrashPoint.SUBMISSION_CLOSED);
@@ -123,7 +130,6 @@ public final class RunPass {
       }
       event.ifPresent(journal::append);
       settled |= event.isPresent();
-      cancelStrays(submission, queued, state.cancelRequested());
     }
     return settled;
   }

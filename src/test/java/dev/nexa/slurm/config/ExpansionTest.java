@@ -83,14 +83,25 @@ class ExpansionTest {
   }
 
   @Test
-  void onlyPathsAreExpanded() {
-    ConfigFolder folder =
-        folder(
-            "model_name: \"${env:DATA}\"\nenv: {A: \"${env:DATA}\"}\ntags: [\"${workspace}\"]\n");
+  void namesAreNotExpanded() {
+    ConfigFolder folder = folder("model_name: \"${env:DATA}\"\ntags: [\"${workspace}\"]\n");
 
     assertThat(folder.run().training().given()).containsEntry("model_name", "${env:DATA}");
-    assertThat(folder.run().env()).containsEntry("A", "${env:DATA}");
     assertThat(folder.run().tags()).containsExactly("${workspace}");
+  }
+
+  /** What else stands in braces there is the job's. */
+  @Test
+  void ofTheJobsOwnTextOnlyOurReferencesAreReplaced() {
+    ConfigFolder folder =
+        new ConfigFolder(Map.of("DATA", "/data"))
+            .with("run.yaml", good() + "env: {A: '${env:DATA}/${x} ${durable} ${'}\n");
+
+    assertThat(folder.run().env()).containsEntry("A", "/data/${x} ${durable} ${");
+    assertThat(folder("env: {A: '${env:HF_TOKEN}'}\n").problems())
+        .containsExactly(
+            "run.yaml:5:10: env.A: ${env:HF_TOKEN} looks like a secret; a secret never goes into a"
+                + " config");
   }
 
   @Test

@@ -145,7 +145,7 @@ class EstimateTest {
                   .hasMessage(
                       "price book 'book' has no price for GPU type 'h1000' (did you mean 'h100'?)");
               assertThat(wrong.advice())
-                  .containsExactly("add gpu_hour.h1000 to configs/prices/book.yaml");
+                  .contains("for a new run: add gpu_hour.h1000 to configs/prices/book.yaml");
               assertThat(wrong.exitCode()).isEqualTo(ExitCode.USAGE);
             });
   }

@@ -77,9 +77,11 @@ class RunOutcomeTest {
   }
 
   @Test
-  void aRunIsNotOverBeforeItsSubmissionIsConfirmed() {
+  void rowsThatEndedConfirmASubmission() {
     assertThat(
             outcome(1, 0, "created submitting submitted", "0 COMPLETED 10-70", "", LATER).status())
+        .isEqualTo("completed");
+    assertThat(outcome(1, 0, "created submitting unknown", "0 COMPLETED 10-70", "", LATER).status())
         .isEqualTo("running");
   }
 

@@ -1,0 +1,36 @@
+package dev.nexa.slurm.cli;
+
+import dev.nexa.slurm.files.DurableFiles;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Optional;
+
+/**
+ * Standard output that remembers why it could not be written: System.out and writers keep silent.
+ */
+final class Stdout extends OutputStream {
+  private final OutputStream out = new FileOutputStream(FileDescriptor.out);
+  private Optional<String> failure = Optional.empty();
+
+  /** The first failure, but that the reader has had enough ({@code | head}). */
+  Optional<String> failure() {
+    return failure.filter(reason -> !reason.equals("Broken pipe"));
+  }
+
+  @Override
+  public void write(int b) throws IOException {
+    write(new byte[] {(byte) b}, 0, 1);
+  }
+
+  @Override
+  public void write(byte[] bytes, int offset, int length) throws IOException {
+    try {
+      out.write(bytes, offset, length);
+    } catch (IOException failed) {
+      failure = failure.or(() -> Optional.of(DurableFiles.reason(failed)));
+      throw failed;
+    }
+  }
+}
