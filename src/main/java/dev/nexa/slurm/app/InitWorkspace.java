@@ -1,8 +1,6 @@
 package dev.nexa.slurm.app;
 
 import dev.nexa.slurm.config.ConfigSource;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -47,12 +45,7 @@ public final class InitWorkspace {
   }
 
   private void write(Path file, byte[] content) {
-    try {
-      Files.createDirectories(file.getParent());
-    } catch (IOException failed) {
-      throw new UncheckedIOException(
-          "Cannot create " + file.getParent() + ": " + failed.getMessage(), failed);
-    }
+    nexa.workspace().files().directories(file.resolveSibling(""));
     nexa.workspace().files().replace(file, content, "rw-r--r--");
   }
 }

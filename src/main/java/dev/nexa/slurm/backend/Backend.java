@@ -1,6 +1,7 @@
 package dev.nexa.slurm.backend;
 
 import dev.nexa.slurm.plan.Plan;
+import java.util.List;
 
 /**
  * Turns a plan into what is started inside the allocation. Found through {@link
@@ -10,6 +11,11 @@ public interface Backend {
 
   /** The name a config gives. */
   String name();
+
+  /** Other names for the same. */
+  default List<String> shortNames() {
+    return List.of();
+  }
 
   /**
    * What to start.

@@ -15,7 +15,7 @@ public final class Backends {
   public static Backend named(String name, Written written) {
     List<String> names = new ArrayList<>();
     for (Backend backend : ServiceLoader.load(Backend.class)) {
-      if (backend.name().equals(name)) {
+      if (backend.name().equals(name) || backend.shortNames().contains(name)) {
         return backend;
       }
       names.add(backend.name());

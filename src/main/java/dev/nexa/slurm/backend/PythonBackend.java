@@ -1,6 +1,5 @@
 package dev.nexa.slurm.backend;
 
-import dev.nexa.slurm.config.ClusterProfile.Storage;
 import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.files.Json;
@@ -37,12 +36,19 @@ public final class PythonBackend implements Backend {
                                 "missing; backend python starts its script or module")));
     boolean distributed = plan.ranksPerNode() > 0;
     List<String> command = new ArrayList<>(distributed ? Torchrun.words(plan) : List.of("python3"));
-    entrypoint.module().ifPresent(module -> command.addAll(List.of("-m", module)));
-    entrypoint.script().ifPresent(script -> command.add("${run_dir}/runner/" + baseName(script)));
-    command.addAll(List.of("--config", "${run_dir}/runner/" + CONFIG));
-    command.addAll(entrypoint.args());
-    RunnerFile config = RunnerFile.text(CONFIG, Json.pretty(config(plan)));
-    return new Launch(distributed ? Launch.DISTRIBUTED : Launch.TASK, command, List.of(config));
+    command.addAll(program(entrypoint));
+    return new Launch(
+        distributed ? Launch.DISTRIBUTED : Launch.TASK, command, List.of(config(plan)));
+  }
+
+  /** The words that a launcher starts. */
+  static List<String> program(Entrypoint entrypoint) {
+    List<String> words = new ArrayList<>();
+    entrypoint.module().ifPresent(module -> words.addAll(List.of("-m", module)));
+    entrypoint.script().ifPresent(script -> words.add("${run_dir}/runner/" + baseName(script)));
+    words.addAll(List.of("--config", "${run_dir}/runner/" + CONFIG));
+    words.addAll(entrypoint.args());
+    return words;
   }
 
   private static String baseName(String path) {
@@ -50,18 +56,9 @@ public final class PythonBackend implements Backend {
   }
 
   /** The training keys; a program reads this file, not the shell, so the tiers are written out. */
-  private static JsonObject config(Plan plan) {
+  static RunnerFile config(Plan plan) {
     JsonObject config = plan.trainingJson();
-    Storage tiers = plan.storage();
-    config
-        .optionalText(DATASET)
-        .ifPresent(
-            path ->
-                config.with(
-                    DATASET,
-                    path.replace("${scratch}", tiers.scratch())
-                        .replace("${durable}", tiers.durable())
-                        .replace("${shared}", tiers.shared())));
-    return config;
+    config.optionalText(DATASET).ifPresent(path -> config.with(DATASET, plan.atTiers(path)));
+    return RunnerFile.text(CONFIG, Json.pretty(config));
   }
 }

@@ -88,9 +88,7 @@ public final class ConfigReader {
     YamlNode root = Overrides.apply(node.get(), overrides, problems);
     Values values = new Checker(problems, expansion).section(spec, root, "");
     rules.accept(values, problems);
-    if (!problems.isEmpty()) {
-      throw new ConfigException(problems);
-    }
+    ConfigException.throwIfAny(problems);
     return values;
   }
 

@@ -118,6 +118,9 @@ public record Training(Map<String, Object> given) {
               training.has("offload") ? "offload" : "fsdp_offload_params",
               "needs strategy: fsdp or zero3, which spread the weights"));
     }
+    if (training.offload().equals("nvme") && !training.strategy().equals("zero3")) {
+      problems.add(values.problem("offload", "nvme needs strategy: zero3; fsdp offloads to cpu"));
+    }
     for (String key : List.of("lora_r", "lora_alpha", "lora_dropout")) {
       if (training.has(key) && training.adapter().equals("none")) {
         problems.add(values.problem(key, "needs adapter: lora or qlora"));

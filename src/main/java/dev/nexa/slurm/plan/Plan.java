@@ -88,6 +88,13 @@ public record Plan(
     return List.copyOf(all);
   }
 
+  /** Text for a program that reads no shell variables: the storage tiers are written out. */
+  public String atTiers(String text) {
+    return text.replace("${scratch}", storage.scratch())
+        .replace("${durable}", storage.durable())
+        .replace("${shared}", storage.shared());
+  }
+
   /** The longest one attempt can hold its allocation: a minute on top was seen to be needed. */
   public Duration longestAttempt() {
     return allocation.timeLimit().plus(overTimeLimit).plus(killWait).plusSeconds(60);

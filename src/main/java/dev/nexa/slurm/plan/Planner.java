@@ -72,9 +72,7 @@ public final class Planner {
       sized(allocation, partition, cluster, written, problems);
     }
     List<RunnerFile> files = files(config, problems);
-    if (!problems.isEmpty()) {
-      throw new ConfigException(problems);
-    }
+    ConfigException.throwIfAny(problems);
     boolean distributed = asked.gpusPerNode() > 0 || asked.nodes() > 1;
     return new Plan(
         written,

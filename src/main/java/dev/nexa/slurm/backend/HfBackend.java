@@ -1,0 +1,35 @@
+package dev.nexa.slurm.backend;
+
+import dev.nexa.slurm.config.ConfigException;
+import dev.nexa.slurm.config.Problem;
+import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.plan.RunnerFile;
+import java.util.ArrayList;
+import java.util.List;
+
+/** {@code backend: hf}: TRL's trainer under torchrun, a whole copy of the model on each rank. */
+public final class HfBackend implements Backend {
+
+  @Override
+  public String name() {
+    return "hf";
+  }
+
+  @Override
+  public Launch launch(Plan plan) {
+    List<Problem> problems = new ArrayList<>();
+    ScalingMatrix.check(plan, name(), problems);
+    if (!plan.training().strategy().equals("ddp")) {
+      String key = plan.training().has("strategy") ? "strategy" : "fsdp";
+      problems.add(
+          plan.written()
+              .problem(key, "hf keeps the whole model on each rank; write backend: accelerate"));
+    }
+    RunnerFile config = Trl.config(plan, plan.options(), problems);
+    ConfigException.throwIfAny(problems);
+    boolean distributed = plan.ranksPerNode() > 0;
+    List<String> command = new ArrayList<>(distributed ? Torchrun.words(plan) : List.of("python3"));
+    command.addAll(Trl.program(plan));
+    return new Launch(distributed ? Launch.DISTRIBUTED : Launch.TASK, command, List.of(config));
+  }
+}

@@ -1,0 +1,250 @@
+package dev.nexa.slurm.backend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.Golden;
+import dev.nexa.slurm.config.ConfigFolder;
+import dev.nexa.slurm.config.Problem;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.plan.Plans;
+import dev.nexa.slurm.plan.RunnerFile;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.FieldSource;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** The public runners: what they are given, held against what their releases read. */
+class RunnersTest {
+  private static final String CLUSTER =
+      "gpu_type: h100\nstorage: {scratch: /scratch, durable: /durable, shared: /shared}\n";
+  private static final String SEEDS =
+      """
+      stage: train
+      model_name: mistralai/mistral-7b
+      dataset_path: ${durable}/datasets/science.parquet
+      lr: 2e-5
+      batch_size: 1
+      grad_accumulation: 8
+      epochs: 2
+      save_steps: 500
+      eval_steps: 500
+      max_length: 4096
+      seed: 7
+      """;
+  private static final String ONE = "resources: {gpus_per_node: 4, time: 1h}\n";
+  private static final String TWO = "resources: {nodes: 2, gpus_per_node: 4, time: 1h}\n";
+  private static final String KD = "use_kd: true\nkd_temperature: 1.5\n";
+  private static final String LORA =
+      "adapter: lora\nlora_r: 8\nlora_alpha: 16\nlora_dropout: 0.1\n";
+
+  /** A run of one of them, as golden files are named. */
+  record Case(String name, String config) {
+    Launch launch() {
+      Plan plan = RunnersTest.plan(config);
+      return Backends.named(plan.backend(), plan.written()).launch(plan);
+    }
+
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  static final List<Case> CASES =
+      List.of(
+          new Case("hf", SEEDS + "backend: hf\nfp16: true\n" + TWO),
+          new Case("hf-lora", SEEDS + "backend: hf\nbf16: true\n" + LORA + ONE),
+          new Case("hf-qlora", SEEDS + "backend: hf\nadapter: qlora\n" + ONE),
+          new Case(
+              "hf-evaluated", SEEDS + "backend: hf\noptions: {dataset_test_split: train}\n" + ONE),
+          new Case("hf-distilled", SEEDS + "backend: hf\nteacher_model: big\n" + KD + ONE),
+          new Case("hf-on-cpu", SEEDS + "backend: hf\nresources: {time: 1h}\n"),
+          new Case("axolotl", SEEDS + "backend: axolotl\nbf16: true\n" + TWO),
+          new Case("axolotl-lora", SEEDS + "backend: ax\n" + LORA + ONE),
+          new Case(
+              "axolotl-qlora-fsdp", SEEDS + "backend: ax\nadapter: qlora\nstrategy: fsdp\n" + ONE),
+          new Case("axolotl-zero1", SEEDS + "backend: ax\nstrategy: zero1\n" + ONE),
+          new Case("axolotl-zero2", SEEDS + "backend: ax\nstrategy: zero2\n" + ONE),
+          new Case("axolotl-zero3", SEEDS + "backend: ax\nstrategy: zero3\noffload: cpu\n" + TWO),
+          new Case("axolotl-distilled", SEEDS + "backend: ax\nkd_lambda: 0.3\n" + KD + ONE),
+          new Case("axolotl-one-process", SEEDS + "backend: ax\nresources: {time: 1h}\n"),
+          new Case("accelerate-ddp", SEEDS + "backend: acc\nbf16: true\n" + ONE),
+          new Case(
+              "accelerate-seeds-keys",
+              SEEDS
+                  + "backend: acc\nmixed_precision: bf16\nfsdp: full_shard\n"
+                  + "fsdp_offload_params: true\nfsdp_state_dict_type: FULL_STATE_DICT\n"
+                  + TWO),
+          new Case("accelerate-shard-grad-op", SEEDS + "backend: acc\nfsdp: shard_grad_op\n" + ONE),
+          new Case("accelerate-zero2", SEEDS + "backend: acc\nstrategy: zero2\n" + ONE),
+          new Case(
+              "accelerate-zero3-nvme",
+              SEEDS + "backend: acc\nstrategy: zero3\noffload: nvme\n" + TWO),
+          new Case(
+              "accelerate-own-program",
+              SEEDS + "backend: acc\nentrypoint: {module: nexa_train.launcher}\n" + TWO),
+          new Case(
+              "vllm",
+              "stage: generate\nbackend: vllm\nmodel_name: big\nmax_length: 8192\nseed: 1\n"
+                  + "options: {input_file: \"${durable}/in/${task}.jsonl\", output_file: o.jsonl,"
+                  + " enable_lora: true, gpu_memory_utilization: 0.9, enforce_eager: false}\n"
+                  + ONE),
+          new Case(
+              "lm-eval",
+              "stage: eval\nbackend: lm_eval\nmodel_name: m\nbf16: true\noptions: {tasks: [a, b]}\n"
+                  + "resources: {gpus_per_node: 1, time: 1h}\n"),
+          new Case(
+              "lm-eval-copies",
+              "stage: eval\nbackend: lm_eval\nmodel_name: m\noptions: {tasks: [a], limit: 10}\n"
+                  + ONE));
+
+  @ParameterizedTest
+  @FieldSource("CASES")
+  void isGivenThisCommandAndTheseFiles(Case run) {
+    Launch launch = run.launch();
+    StringBuilder text = new StringBuilder(launch.template()).append("\n\n");
+    launch.command().forEach(word -> text.append(word).append('\n'));
+    for (RunnerFile file : launch.files()) {
+      text.append("\n--- ").append(file.name()).append('\n');
+      text.append(new String(file.content(), StandardCharsets.UTF_8));
+    }
+    Golden.check("runners/" + run.name() + ".txt", text.toString());
+  }
+
+  /** Most of them drop what they don't know in silence; a list made of their release does not. */
+  @ParameterizedTest
+  @FieldSource("CASES")
+  void everyKeyThatWeWriteIsReadByTheRelease(Case run) {
+    Plan plan = plan(run.config());
+    for (RunnerFile file : run.launch().files()) {
+      if (file.name().endsWith(".yaml")) {
+        List<Problem> problems = new ArrayList<>();
+        JsonObject content = yaml(new String(file.content(), StandardCharsets.UTF_8));
+        assertThat(content.isEmpty()).isFalse();
+        list(file.name(), plan).check(content, file.name(), plan.written(), problems);
+        assertThat(problems).isEmpty();
+      }
+    }
+  }
+
+  private static RunnerOptions list(String file, Plan plan) {
+    return RunnerOptions.of(
+        switch (file) {
+          case "trl.yaml" -> plan.training().flag("use_kd") ? "trl-distill" : "trl-sft";
+          case "axolotl.yaml" -> "axolotl";
+          case "accelerate.yaml" -> "accelerate";
+          case "lm_eval.yaml" -> "lm-eval-config";
+          default -> throw new IllegalArgumentException(file);
+        });
+  }
+
+  /** Flags up to the next program's: a launcher's own. */
+  @ParameterizedTest
+  @FieldSource("CASES")
+  void everyFlagThatWeWriteIsTakenByTheRelease(Case run) {
+    RunnerOptions flags = RunnerOptions.of("torchrun");
+    for (String word : run.launch().command()) {
+      flags = next(word, flags);
+      if (word.startsWith("--") && word.length() > 2) {
+        String name = word.substring(2).split("=", 2)[0];
+        // Axolotl takes the keys of its file as flags, with dashes.
+        assertThat(flags.knows(name) || flags.knows(name.replace('-', '_')))
+            .as("%s of %s", word, flags.release())
+            .isTrue();
+      }
+    }
+  }
+
+  /** Each program's word begins its own flags. */
+  private static RunnerOptions next(String word, RunnerOptions before) {
+    return switch (word) {
+      case "torchrun" -> RunnerOptions.of("torchrun-1.13");
+      case "trl.scripts.sft" -> plus(RunnerOptions.of("trl-sft"), "config");
+      case "trl.scripts.distillation" -> plus(RunnerOptions.of("trl-distill"), "config");
+      case "nexa_train.launcher" -> plus(RunnerOptions.of("trl-sft"), "config");
+      case "accelerate" -> RunnerOptions.of("accelerate-launch");
+      case "axolotl" -> plus(RunnerOptions.of("axolotl"), "launcher");
+      case "--" -> RunnerOptions.of("torchrun-1.13");
+      case "vllm" -> RunnerOptions.of("vllm-run-batch");
+      case "run" -> RunnerOptions.of("lm-eval");
+      default -> before;
+    };
+  }
+
+  /** The script's own parser takes it beside the list. */
+  private static RunnerOptions plus(RunnerOptions list, String flag) {
+    return list.with(flag);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          hf | options: {learning_rat: 1} | options.learning_rat: trl 1.13.0 has no option 'learning_rat' (did you mean 'learning_rate'?)
+          ax | options: {datasets: [{pth: x}]} | options.datasets.pth: axolotl 0.18.0 (git 2f5cb9da62a0) has no option 'datasets.pth' (did you mean 'datasets.path'?)
+          acc | options: {accelerate: {fsdp_config: {fsdp_offload: true}}} | has no option 'fsdp_config.fsdp_offload'
+          hf | strategy: zero3 | strategy: hf keeps the whole model on each rank; write backend: accelerate
+          hf | model_size: 20B | backend: hf trains models of up to 15B, this one has 20B parameters
+          ax | model_size: 70B | adapter: models of over 60B are trained with adapters only, this one has 70B
+          """)
+  void isRefusedWithTheReason(String backend, String line, String message) {
+    String config = SEEDS + "backend: " + backend + "\n" + line + "\n" + ONE;
+
+    assertThatThrownBy(() -> new Case("", config).launch()).hasMessageContaining(message);
+  }
+
+  @Test
+  void aSizeIsReadOffTheModelsName() {
+    assertThatThrownBy(
+            () ->
+                new Case(
+                        "",
+                        SEEDS.replace("mistral-7b", "Llama-3.1-70B-Instruct")
+                            + "backend: hf\n"
+                            + ONE)
+                    .launch())
+        .hasMessageContaining("this one has 70B parameters (T4");
+    assertThat(
+            new Case("", SEEDS + "backend: ax\nmodel_size: 70B\nadapter: qlora\n" + ONE).launch())
+        .isNotNull();
+  }
+
+  @Test
+  void whatIsMissingIsToldInOneGo() {
+    assertThatThrownBy(() -> new Case("", "stage: a\nbackend: vllm\n" + TWO).launch())
+        .hasMessageContaining("options.input_file: missing")
+        .hasMessageContaining("options.output_file: missing")
+        .hasMessageContaining("model_name: missing; backend vllm needs it")
+        .hasMessageContaining("resources.nodes: run-batch works on one node");
+  }
+
+  private static Plan plan(String config) {
+    return Plans.of(
+        new ConfigFolder().with("run.yaml", config).with("configs/clusters/mine.yaml", CLUSTER));
+  }
+
+  private static JsonObject yaml(String text) {
+    return (JsonObject) json(new Load(LoadSettings.builder().build()).loadFromString(text));
+  }
+
+  private static Object json(Object value) {
+    if (value instanceof Map<?, ?> map) {
+      JsonObject object = new JsonObject();
+      map.forEach((key, member) -> object.with((String) key, json(member)));
+      return object;
+    }
+    return value instanceof List<?> list
+        ? list.stream().map(RunnersTest::json).collect(Collectors.toList())
+        : value;
+  }
+}
