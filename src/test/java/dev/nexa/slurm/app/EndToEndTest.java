@@ -17,10 +17,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The main jobs as a person would type them: the real programs, the real schedulers. */
 class EndToEndTest {
@@ -116,6 +120,62 @@ class EndToEndTest {
         .isLessThan(new BigDecimal("0.0001"));
     BigDecimal reserved = new BigDecimal(cost(run).object("estimate").text("reservation"));
     assertThat(cost(run).decimal("total")).isPositive().isLessThanOrEqualTo(reserved);
+  }
+
+  /**
+   * On four nodes, with a stand-in for the launcher that writes down what it was given: what
+   * torchrun, axolotl or accelerate does with it is theirs.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "hf, torchrun, --rdzv_endpoint=ADDR:PORT",
+    "axolotl, axolotl, --rdzv_endpoint=ADDR:PORT",
+    "accelerate, accelerate, --main_process_port PORT",
+  })
+  @Tag("slurm")
+  void eachRunnersLauncherIsStartedOnceOnEachNodeAndKnowsItsPlace(
+      String backend, String launcher, String meeting) throws IOException {
+    slurmProfile("accelerator: cpu\n");
+    Path bin = Files.createDirectories(workspace.resolve("bin"));
+    Path standIn =
+        Files.writeString(
+            bin.resolve(launcher),
+            """
+            #!/bin/bash
+            { echo "ADDR=$MASTER_ADDR PORT=$MASTER_PORT first=$NEXA_IS_FIRST threads=$OMP_NUM_THREADS"; echo "$*"; } \
+              >"$SEEN/$SLURM_NODEID"
+            """);
+    assertThat(standIn.toFile().setExecutable(true)).isTrue();
+    Path seen = Files.createDirectories(workspace.resolve("seen"));
+    Path config =
+        Files.writeString(
+            workspace.resolve("runner.yaml"),
+            """
+            stage: train
+            backend: %s
+            model_name: some/model-7b
+            dataset_path: ${durable}/data.parquet
+            env: {PATH: "%s:/usr/bin:/bin", SEEN: "%s"}
+            resources: {nodes: 4, gpus_per_node: 2, cpus_per_task: 4, memory: 1G, time: 2m}
+            """
+                .formatted(backend, bin, seen));
+
+    JsonObject run = submitAndWait(config.toString(), "--cluster", "test");
+
+    assertThat(manifest(run).text("status")).as(logs(run)).isEqualTo("completed");
+    for (int node = 0; node < 4; node++) {
+      List<String> lines = Files.readAllLines(seen.resolve("" + node));
+      Matcher place =
+          Pattern.compile("ADDR=(\\S+) PORT=(\\d+) first=(\\d) threads=2").matcher(lines.get(0));
+      assertThat(place.matches()).as(lines.get(0)).isTrue();
+      assertThat(place.group(3)).isEqualTo(node == 0 ? "1" : "0");
+      String where = meeting.replace("ADDR", place.group(1)).replace("PORT", place.group(2));
+      assertThat(lines.get(1)).contains(where);
+      assertThat(lines.get(1))
+          .contains(launcher.equals("accelerate") ? "--machine_rank " + node : "--nnodes=4");
+      assertThat(lines.get(1)).contains("durable/checkpoints/" + run.text("run_id"));
+    }
+    assertThat(seen.toFile().list()).hasSize(4);
   }
 
   /** A profile whose storage is the test's own. */
