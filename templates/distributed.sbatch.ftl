@@ -21,6 +21,10 @@ nexa_distributed() {
 <#else>
   export NEXA_DEVICE=cpu
 </#if>
+<#if debug>
+  # Slow, and many lines: only to find why ranks hang.
+  export NCCL_DEBUG=INFO TORCH_DISTRIBUTED_DEBUG=DETAIL CUDA_LAUNCH_BLOCKING=1
+</#if>
 <#if nodes gt 1>
   # Here, outside any container, and no fallback: a missing scontrol would make one world for each node.
   local -a hosts=()

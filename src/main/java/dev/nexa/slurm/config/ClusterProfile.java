@@ -54,10 +54,14 @@ public record ClusterProfile(
               "cpus_per_node",
               ValueType.integer(1, 4096),
               "CPUs of a node; needed where exclusive."),
-          optional("gpus_per_node", ValueType.integer(0, 64), "GPUs of a node."),
+          optional(
+              "gpus_per_node",
+              ValueType.integer(0, 64),
+              "GPUs of a node; needed where exclusive, 0 for none."),
           optional("gpu_type", ValueType.NAME_WORD, "The type of its GPUs."),
           optional(
-              "memory_per_node", ValueType.MEMORY, "Memory of a node; needed where exclusive."));
+              "memory_per_node", ValueType.MEMORY, "Memory of a node; needed where exclusive."),
+          optional("max_time", ValueType.TIME, "Its MaxTime: no job may ask for more."));
 
   private static final Section SLURM =
       section(
@@ -137,7 +141,8 @@ public record ClusterProfile(
       Optional<Integer> cpusPerNode,
       Optional<Integer> gpusPerNode,
       Optional<String> gpuType,
-      Optional<Long> memoryPerNode) {}
+      Optional<Long> memoryPerNode,
+      Optional<Duration> maxTime) {}
 
   static ClusterProfile from(String name, Values values) {
     Values storage = values.section("storage");
@@ -198,7 +203,8 @@ public record ClusterProfile(
               partition.optionalInteger("cpus_per_node"),
               partition.optionalInteger("gpus_per_node"),
               partition.optionalText("gpu_type"),
-              partition.optionalBytes("memory_per_node")));
+              partition.optionalBytes("memory_per_node"),
+              partition.optionalDuration("max_time")));
     }
     return partitions;
   }

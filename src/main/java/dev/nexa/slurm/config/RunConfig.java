@@ -55,6 +55,7 @@ public record RunConfig(
     List<String> files,
     Map<String, String> env,
     Optional<String> envFile,
+    boolean debug,
     JsonObject options,
     Software software) {
 
@@ -180,6 +181,12 @@ public record RunConfig(
             ValueType.PATH,
             "A file of NAME=value lines with your secrets, mode 0600, which the job reads itself; an absolute path."));
     keys.add(
+        withDefault(
+            "debug",
+            ValueType.BOOLEAN,
+            "false",
+            "Makes NCCL and PyTorch tell what they do, which slows training: to find why ranks hang."));
+    keys.add(
         optional(
             "options",
             new Shape.Free(),
@@ -240,6 +247,7 @@ public record RunConfig(
         values.texts("files"),
         values.textMap("env"),
         values.optionalText("env_file"),
+        values.flag("debug"),
         values.section("options").json(),
         Software.from(values.section("software")));
   }

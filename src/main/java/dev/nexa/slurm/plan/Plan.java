@@ -50,6 +50,7 @@ public record Plan(
     Software software,
     Map<String, String> env,
     Optional<String> envFile,
+    boolean debug,
     JsonObject options,
     boolean healthCheck,
     Optional<String> run,
@@ -131,6 +132,7 @@ public record Plan(
             .with("software", loaded(software))
             .with("env", values(new TreeMap<>(env)))
             .withOptional("env_file", envFile)
+            .with("debug", debug)
             .with("options", options)
             .with("health_check", healthCheck)
             .withOptional("run", run)

@@ -10,7 +10,6 @@ import dev.nexa.slurm.config.RunConfig;
 import dev.nexa.slurm.config.RunConfig.Resources;
 import dev.nexa.slurm.config.RunConfig.Software;
 import dev.nexa.slurm.config.Written;
-import dev.nexa.slurm.error.Nearest;
 import dev.nexa.slurm.error.NexaException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -37,9 +36,6 @@ public final class Planner {
     boolean onGpus = cluster.accelerator().equals("cuda");
     int gpus = onGpus ? asked.gpusPerNode() : 0;
     Optional<String> partition = either(asked.partition(), cluster.defaultPartition());
-    if (partition.isPresent()) {
-      known(partition.get(), cluster, written, problems);
-    }
     if (config.requeues() > policy.maxRequeues()) {
       problems.add(
           written.problem(
@@ -68,9 +64,7 @@ public final class Planner {
               "resources.gpu_type",
               "is needed to know the price; the cluster profile names none either"));
     }
-    if (cluster.scheduler().equals("slurm")) {
-      sized(allocation, partition, cluster, written, problems);
-    }
+    new PartitionLimits(cluster, written, problems).check(allocation);
     List<RunnerFile> files = files(config, problems);
     ConfigException.throwIfAny(problems);
     boolean distributed = asked.gpusPerNode() > 0 || asked.nodes() > 1;
@@ -95,6 +89,7 @@ public final class Planner {
         software(config.software(), cluster.software()),
         merged(cluster.env(), config.env()),
         config.envFile(),
+        config.debug(),
         config.options(),
         cluster.healthCheck(),
         config.run(),
@@ -105,55 +100,12 @@ public final class Planner {
         cluster.messageTimeout());
   }
 
-  private static void known(
-      String partition, ClusterProfile cluster, Written written, List<Problem> problems) {
-    List<String> names = List.copyOf(cluster.partitions().keySet());
-    if (!names.isEmpty() && !names.contains(partition)) {
-      problems.add(
-          written.problem(
-              "resources.partition",
-              "cluster profile '"
-                  + cluster.name()
-                  + "' has no partition '"
-                  + partition
-                  + "'"
-                  + Nearest.hint(partition, names)
-                  + "; it has "
-                  + String.join(", ", names)));
-    }
-  }
-
-  /** Whole nodes are paid for, so it must be known how large they are. */
-  private static void sized(
-      Allocation asked,
-      Optional<String> partition,
-      ClusterProfile cluster,
-      Written written,
-      List<Problem> problems) {
-    Optional<Partition> known = partition.map(cluster.partitions()::get);
-    boolean sized =
-        known.isPresent()
-            && known.get().cpusPerNode().isPresent()
-            && known.get().memoryPerNode().isPresent()
-            && known.get().gpusPerNode().isPresent();
-    if (asked.exclusive() && !sized) {
-      problems.add(
-          written.problem(
-              "resources.exclusive",
-              "whole nodes are paid for, and cluster profile '"
-                  + cluster.name()
-                  + "' does not say how large they are; give partitions."
-                  + partition.orElse("NAME")
-                  + " cpus_per_node, memory_per_node and gpus_per_node (0 for none)"));
-    }
-  }
-
   private static Allocation allocation(
       Resources asked, ClusterProfile cluster, int gpus, Optional<String> partition) {
     return new Allocation(
         asked.nodes(),
         gpus,
-        gpus > 0 ? either(asked.gpuType(), cluster.gpuType()) : Optional.empty(),
+        gpus > 0 ? gpuType(asked, cluster, partition) : Optional.empty(),
         asked.cpusPerTask(),
         asked.memoryBytes().orElse(DEFAULT_MEMORY_PER_CPU * asked.cpusPerTask()),
         asked.time(),
@@ -163,6 +115,13 @@ public final class Planner {
         asked.constraint(),
         asked.reservation(),
         asked.exclusive());
+  }
+
+  /** The config's, the partition's, then the cluster's. */
+  private static Optional<String> gpuType(
+      Resources asked, ClusterProfile cluster, Optional<String> partition) {
+    Optional<String> there = partition.map(cluster.partitions()::get).flatMap(Partition::gpuType);
+    return either(asked.gpuType(), either(there, cluster.gpuType()));
   }
 
   private static Billed billed(

@@ -30,6 +30,7 @@ final class ScriptModel {
         "threads_per_rank",
         Math.max(1, plan.allocation().cpusPerTask() / Math.max(1, plan.ranksPerNode())));
     model.put("accelerator", plan.accelerator());
+    model.put("debug", plan.debug());
     model.put("health_check", plan.healthCheck());
     model.put("scratch", plan.storage().scratch());
     model.put("durable", plan.storage().durable());

@@ -92,7 +92,7 @@ class BackendsTest {
     assertThatThrownBy(() -> launch("backend: pyton\n"))
         .hasMessageEndingWith(
             "run.yaml:2:10: backend: there is no backend 'pyton' (did you mean 'python'?); there are"
-                + " shell, python");
+                + " shell, python, hf, axolotl, accelerate, vllm, lm_eval");
   }
 
   private static Launch launch(String lines) {

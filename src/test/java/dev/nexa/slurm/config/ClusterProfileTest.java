@@ -59,11 +59,13 @@ class ClusterProfileTest {
                     Optional.of(96),
                     Optional.of(8),
                     Optional.of("h100"),
-                    Optional.of(2L << 40))),
+                    Optional.of(2L << 40),
+                    Optional.empty())),
             Map.entry(
                 "cpu",
                 new ClusterProfile.Partition(
                     false,
+                    Optional.empty(),
                     Optional.empty(),
                     Optional.empty(),
                     Optional.empty(),

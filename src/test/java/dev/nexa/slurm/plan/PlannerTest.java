@@ -150,6 +150,39 @@ class PlannerTest {
             + " 'gpu'?); it has cpu, gpu, sized");
   }
 
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          gpus_per_node: 9, gpu_type: h100 | 4:37: resources.gpus_per_node: partition 'full' has 8 GPUs on a node; ask for more nodes
+          gpus_per_node: 1, gpu_type: a100 | 4:50: resources.gpu_type: partition 'full' has GPUs of type h100
+          cpus_per_task: 97 | 4:37: resources.cpus_per_task: partition 'full' has 96 CPUs on a node
+          memory: 1025G | 4:30: resources.memory: partition 'full' has 1TiB on a node
+          time: 1-00:01 | 4:30: resources.time: partition 'full' has a time limit of 1-00:00:00 (MaxTime)
+          """)
+  void whatDoesNotFitThePartitionIsRefused(String resources, String message) {
+    String time = resources.contains("time") ? "" : ", time: 1m";
+    assertThatThrownBy(
+            () ->
+                Plans.of(
+                    RUN + "resources: {partition: full, " + resources + time + "}\n",
+                    Plans.CLUSTER
+                        + "partitions: {full: {cpus_per_node: 96, gpus_per_node: 8, gpu_type: h100,"
+                        + " memory_per_node: 1T, max_time: 1-00:00:00}}\n"))
+        .hasMessageContaining(message.substring(message.indexOf(' ') + 1));
+  }
+
+  @Test
+  void thePartitionsGpusAreThoseThatAreAskedFor() {
+    Plan plan =
+        Plans.of(
+            RUN + "resources: {partition: gpu, gpus_per_node: 2, time: 1m}\n",
+            Plans.CLUSTER + "gpu_type: a100\n" + PARTITIONS);
+
+    assertThat(plan.allocation().gpuType()).contains("h100");
+  }
+
   @Test
   void aProfileThatKnowsNoPartitionsTakesAny() {
     assertThat(
