@@ -1,6 +1,5 @@
 package dev.nexa.slurm.backend;
 
-import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.Problem;
 import dev.nexa.slurm.config.Training;
 import dev.nexa.slurm.files.JsonObject;
@@ -51,7 +50,7 @@ public final class AccelerateBackend implements Backend {
       files.add(Trl.config(plan, others(plan.options()), problems));
       command.addAll(Trl.program(plan));
     }
-    ConfigException.throwIfAny(problems);
+    Problem.throwIfAny(problems);
     return new Launch(Launch.DISTRIBUTED, command, files);
   }
 

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.backend;
 
-import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.Problem;
 import dev.nexa.slurm.config.Training;
 import dev.nexa.slurm.files.JsonObject;
@@ -37,7 +36,7 @@ public final class AxolotlBackend implements Backend {
     ScalingMatrix.check(plan, name(), problems);
     RunnerOptions.of("axolotl").check(plan.options(), "options", plan.written(), problems);
     RunnerFile config = NativeFile.yaml(FILE, config(plan, problems), plan.options(), plan);
-    ConfigException.throwIfAny(problems);
+    Problem.throwIfAny(problems);
     List<String> command =
         new ArrayList<>(
             List.of(

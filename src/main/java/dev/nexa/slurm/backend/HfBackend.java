@@ -1,6 +1,5 @@
 package dev.nexa.slurm.backend;
 
-import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.Problem;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.RunnerFile;
@@ -26,7 +25,7 @@ public final class HfBackend implements Backend {
               .problem(key, "hf keeps the whole model on each rank; write backend: accelerate"));
     }
     RunnerFile config = Trl.config(plan, plan.options(), problems);
-    ConfigException.throwIfAny(problems);
+    Problem.throwIfAny(problems);
     boolean distributed = plan.ranksPerNode() > 0;
     List<String> command = new ArrayList<>(distributed ? Torchrun.words(plan) : List.of("python3"));
     command.addAll(Trl.program(plan));

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.backend;
 
-import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.Problem;
 import dev.nexa.slurm.config.Training;
 import dev.nexa.slurm.files.JsonObject;
@@ -34,7 +33,7 @@ public final class LmEvalBackend implements Backend {
       problems.add(plan.written().problem("resources.nodes", message));
     }
     RunnerFile config = NativeFile.yaml(FILE, config(plan, problems), plan.options(), plan);
-    ConfigException.throwIfAny(problems);
+    Problem.throwIfAny(problems);
     int gpus = plan.allocation().gpusPerNode();
     boolean copies = gpus > 1 && !"vllm".equals(plan.options().members().get("model"));
     List<String> command = new ArrayList<>();

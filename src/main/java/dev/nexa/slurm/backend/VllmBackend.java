@@ -1,6 +1,5 @@
 package dev.nexa.slurm.backend;
 
-import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.Problem;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.Plan;
@@ -44,7 +43,7 @@ public final class VllmBackend implements Backend {
     for (Map.Entry<String, @Nullable Object> option : plan.options().members().entrySet()) {
       flag(command, flags.flag(option.getKey()), option.getValue());
     }
-    ConfigException.throwIfAny(problems);
+    Problem.throwIfAny(problems);
     return new Launch(Launch.TASK, command, List.of());
   }
 

@@ -5,7 +5,6 @@ import dev.nexa.slurm.error.ExitCode;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import java.util.Optional;
 import picocli.CommandLine;
 
 /** The process's entry: arguments in, exit status out. */
@@ -23,9 +22,12 @@ public final class Main {
     PrintWriter err = new PrintWriter(System.err, true, StandardCharsets.UTF_8);
     int status = canNameFiles(args, err) ? run(args, System.getenv(), out, err) : 2;
     out.flush();
-    Optional<String> failure = stdout.failure();
-    failure.ifPresent(reason -> err.println("nexa-slurm: cannot write the output: " + reason));
-    System.exit(failure.isPresent() && status == 0 ? ExitCode.DEFECT.status() : status);
+    String failure = stdout.failure();
+    if (!failure.isEmpty()) {
+      err.println("nexa-slurm: cannot write the output: " + failure);
+      status = status == 0 ? ExitCode.DEFECT.status() : status;
+    }
+    System.exit(status);
   }
 
   /** Java names files by the locale: in C or POSIX, cron's usual one, it finds none with an ü. */

@@ -5,18 +5,17 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.util.Optional;
 
 /**
  * Standard output that remembers why it could not be written: System.out and writers keep silent.
  */
 final class Stdout extends OutputStream {
   private final OutputStream out = new FileOutputStream(FileDescriptor.out);
-  private Optional<String> failure = Optional.empty();
+  private String failure = "";
 
-  /** The first failure, but that the reader has had enough ({@code | head}). */
-  Optional<String> failure() {
-    return failure.filter(reason -> !reason.equals("Broken pipe"));
+  /** The first failure; none is that the reader has had enough ({@code | head}). */
+  String failure() {
+    return failure.equals("Broken pipe") ? "" : failure;
   }
 
   @Override
@@ -29,7 +28,7 @@ final class Stdout extends OutputStream {
     try {
       out.write(bytes, offset, length);
     } catch (IOException failed) {
-      failure = failure.or(() -> Optional.of(DurableFiles.reason(failed)));
+      failure = failure.isEmpty() ? DurableFiles.reason(failed) : failure;
       throw failed;
     }
   }

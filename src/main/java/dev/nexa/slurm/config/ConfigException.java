@@ -17,13 +17,6 @@ public final class ConfigException extends NexaException {
 
   private final transient List<Problem> problems;
 
-  /** Tells them all, if there are any. */
-  public static void throwIfAny(List<Problem> problems) {
-    if (!problems.isEmpty()) {
-      throw new ConfigException(problems);
-    }
-  }
-
   public ConfigException(Problem problem) {
     this(List.of(problem));
   }

@@ -88,7 +88,7 @@ public final class ConfigReader {
     YamlNode root = Overrides.apply(node.get(), overrides, problems);
     Values values = new Checker(problems, expansion).section(spec, root, "");
     rules.accept(values, problems);
-    ConfigException.throwIfAny(problems);
+    Problem.throwIfAny(problems);
     return values;
   }
 

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.config;
 
+import java.util.List;
+
 /**
  * One thing wrong in a file.
  *
@@ -8,6 +10,17 @@ package dev.nexa.slurm.config;
  * @param message what was expected and what was found
  */
 public record Problem(Position at, String key, String message) {
+
+  /**
+   * Tells them all, if there are any.
+   *
+   * @throws ConfigException that holds them
+   */
+  public static void throwIfAny(List<Problem> problems) {
+    if (!problems.isEmpty()) {
+      throw new ConfigException(problems);
+    }
+  }
 
   /** {@code file:line:column: key: message}. */
   @Override

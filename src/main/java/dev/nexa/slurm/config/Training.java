@@ -10,8 +10,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * The keys that training runners share. The seeds' keep their names; accelerate's four ( {@code
@@ -80,10 +78,6 @@ public record Training(Map<String, Object> given) {
               "fsdp_state_dict_type",
               ValueType.choice("FULL_STATE_DICT", "SHARDED_STATE_DICT"),
               "How fsdp writes checkpoints."));
-
-  private static final Pattern SIZE = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)([MBT])");
-  private static final Pattern SIZE_IN_NAME =
-      Pattern.compile("(?:^|[-_/.])([0-9]+(?:\\.[0-9]+)?)([MmBb])(?:[-_.]|$)");
 
   static Training from(Values values) {
     Map<String, Object> given = new LinkedHashMap<>();
@@ -175,22 +169,8 @@ public record Training(Map<String, Object> given) {
   /** The model's parameters, as written or read off its name; empty where neither tells. */
   public Optional<Long> parameters() {
     Optional<String> size = text("model_size");
-    Matcher matcher =
-        size.isPresent()
-            ? SIZE.matcher(size.get())
-            : SIZE_IN_NAME.matcher(text("model_name").orElse(""));
-    return matcher.find()
-        ? Optional.of(count(new BigDecimal(matcher.group(1)), matcher.group(2)))
-        : Optional.empty();
-  }
-
-  private static long count(BigDecimal number, String unit) {
-    int zeros =
-        switch (unit) {
-          case "M", "m" -> 6;
-          case "T" -> 12;
-          default -> 9;
-        };
-    return number.scaleByPowerOfTen(zeros).longValue();
+    return size.isPresent()
+        ? ModelSize.parse(size.get())
+        : ModelSize.ofName(text("model_name").orElse(""));
   }
 }

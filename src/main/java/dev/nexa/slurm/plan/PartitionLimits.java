@@ -27,7 +27,10 @@ final class PartitionLimits {
 
   /** Tells what does not fit. */
   void check(Allocation asked) {
-    Optional<Partition> partition = asked.partition().map(cluster.partitions()::get);
+    Optional<Partition> partition =
+        asked.partition().isEmpty()
+            ? Optional.empty()
+            : Optional.ofNullable(cluster.partitions().get(asked.partition().get()));
     if (asked.partition().isPresent() && partition.isEmpty() && !cluster.partitions().isEmpty()) {
       unknown(asked.partition().get());
     }

@@ -66,7 +66,7 @@ public final class Planner {
     }
     new PartitionLimits(cluster, written, problems).check(allocation);
     List<RunnerFile> files = files(config, problems);
-    ConfigException.throwIfAny(problems);
+    Problem.throwIfAny(problems);
     boolean distributed = asked.gpusPerNode() > 0 || asked.nodes() > 1;
     return new Plan(
         written,
