@@ -47,9 +47,14 @@ public record Prepared(Plan plan, Launch launch, Estimate estimate, Policy polic
 
   /** The command line, the config, NEXA_CLUSTER, then {@code default}. */
   private static String clusterName(Nexa nexa, Request request, RunConfig config) {
-    Optional<String> environment =
-        Optional.ofNullable(nexa.environment().get("NEXA_CLUSTER")).filter(name -> !name.isEmpty());
-    return request.cluster().or(config::cluster).or(() -> environment).orElse("default");
+    if (request.cluster().isPresent()) {
+      return request.cluster().get();
+    }
+    if (config.cluster().isPresent()) {
+      return config.cluster().get();
+    }
+    String variable = nexa.environment().getOrDefault("NEXA_CLUSTER", "");
+    return variable.isEmpty() ? "default" : variable;
   }
 
   /** The workspace's own files that this run is made from where the jar has its own too. */

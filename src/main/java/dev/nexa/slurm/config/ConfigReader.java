@@ -10,7 +10,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiConsumer;
 
 /**
  * Reads each kind of file; what is wrong with one is told all at once, as a {@link
@@ -32,23 +31,30 @@ public final class ConfigReader {
   /** A run's config with {@code --set} overrides. */
   public RunConfig run(String path, List<String> overrides) {
     Found file = source.file(path);
-    return RunConfig.from(file, read(file, RunConfig.SPEC, overrides, RunConfig::check));
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(file, RunConfig.SPEC, overrides, problems);
+    RunConfig.check(values, problems);
+    Problem.throwIfAny(problems);
+    return RunConfig.from(file, values);
   }
 
   /** A cluster profile by name. */
   public ClusterProfile cluster(String name) {
     Found file = named("configs/clusters/", name, "cluster profile");
-    return ClusterProfile.from(
-        name, read(file, ClusterProfile.SPEC, List.of(), ClusterProfile::check));
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(file, ClusterProfile.SPEC, List.of(), problems);
+    ClusterProfile.check(values, problems);
+    Problem.throwIfAny(problems);
+    return ClusterProfile.from(name, values);
   }
 
   /** A price book by name. */
   public PriceBook prices(String name) {
     Found file = named("configs/prices/", name, "price book");
-    return PriceBook.from(
-        name,
-        Sha256.of(file.bytes()),
-        read(file, PriceBook.SPEC, List.of(), ConfigReader::noRules));
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(file, PriceBook.SPEC, List.of(), problems);
+    Problem.throwIfAny(problems);
+    return PriceBook.from(name, Sha256.of(file.bytes()), values);
   }
 
   /** The policy in force. */
@@ -57,42 +63,38 @@ public final class ConfigReader {
         ConfigSource.isFile(ADMIN_POLICY)
             ? source.file(ADMIN_POLICY.toString())
             : source.product("configs/policy.yaml");
-    return Policy.from(file.name(), read(file, Policy.SPEC, List.of(), ConfigReader::noRules));
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(file, Policy.SPEC, List.of(), problems);
+    Problem.throwIfAny(problems);
+    return Policy.from(file.name(), values);
   }
 
   private Found named(String folder, String name, String kind) {
     Optional<Found> file = source.optional(folder + name + ".yaml");
-    return file.orElseThrow(
-        () ->
-            new NexaException(
-                ExitCode.USAGE,
-                "no "
-                    + kind
-                    + " named '"
-                    + name
-                    + "': there is no "
-                    + folder
-                    + name
-                    + ".yaml here or in the jar",
-                "the jar has configs/clusters/{default,cpu,local}.yaml and configs/prices/default.yaml;"
-                    + " `nexa-slurm init` writes them here, to copy from"));
+    if (file.isPresent()) {
+      return file.get();
+    }
+    throw new NexaException(
+        ExitCode.USAGE,
+        "no "
+            + kind
+            + " named '"
+            + name
+            + "': there is no "
+            + folder
+            + name
+            + ".yaml here or in the jar",
+        "the jar has configs/clusters/{default,cpu,local}.yaml and configs/prices/default.yaml;"
+            + " `nexa-slurm init` writes them here, to copy from");
   }
 
-  private Values read(
-      Found file, Section spec, List<String> overrides, BiConsumer<Values, List<Problem>> rules) {
-    List<Problem> problems = new ArrayList<>();
+  /** The values, with what is wrong in them told; a file that is no YAML has none. */
+  private Values read(Found file, Section spec, List<String> overrides, List<Problem> problems) {
     Optional<YamlNode> node = YamlReader.read(file.name(), file.text(), problems);
     if (node.isEmpty()) {
       throw new ConfigException(problems);
     }
     YamlNode root = Overrides.apply(node.get(), overrides, problems);
-    Values values = new Checker(problems, expansion).section(spec, root, "");
-    rules.accept(values, problems);
-    Problem.throwIfAny(problems);
-    return values;
-  }
-
-  private static void noRules(Values values, List<Problem> problems) {
-    // Each key stands for itself.
+    return new Checker(problems, expansion).section(spec, root, "");
   }
 }

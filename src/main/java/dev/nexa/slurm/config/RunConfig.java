@@ -192,7 +192,7 @@ public record RunConfig(
             new Shape.Free(),
             "The runner's own options, as it names them; they win over what the other keys become."));
     keys.add(optional("software", SOFTWARE, "What is loaded before the command starts."));
-    return keys.toArray(Shape.KnownKey[]::new);
+    return keys.toArray(new Shape.KnownKey[0]);
   }
 
   /** What each task needs; per node where it says so. */
@@ -243,7 +243,9 @@ public record RunConfig(
         array.optionalInteger("max_parallel"),
         values.integer("requeues"),
         values.optionalText("run"),
-        values.optional("entrypoint", Values.class).map(RunConfig::entrypoint),
+        values.has("entrypoint")
+            ? Optional.of(entrypoint(values.section("entrypoint")))
+            : Optional.empty(),
         values.texts("files"),
         values.textMap("env"),
         values.optionalText("env_file"),
@@ -273,18 +275,17 @@ public record RunConfig(
     }
     values.requireAbsolute("env_file", problems);
     values.section("software").requireAbsolute("venv", problems);
-    values
-        .optional("entrypoint", Values.class)
-        .filter(entrypoint -> entrypoint.has("script") == entrypoint.has("module"))
-        .ifPresent(
-            entrypoint ->
-                problems.add(values.problem("entrypoint", "needs either script or module")));
+    Values entrypoint = values.section("entrypoint");
+    if (values.has("entrypoint") && entrypoint.has("script") == entrypoint.has("module")) {
+      problems.add(values.problem("entrypoint", "needs either script or module"));
+    }
   }
 
   private static Optional<String> dataset(Values values) {
-    return values
-        .optionalText("dataset")
-        .or(() -> values.optionalText("dataset_path").map(RunConfig::baseName));
+    Optional<String> path = values.optionalText("dataset_path");
+    return values.has("dataset") || path.isEmpty()
+        ? values.optionalText("dataset")
+        : Optional.of(baseName(path.get()));
   }
 
   private static String baseName(String path) {

@@ -123,8 +123,9 @@ final class Values {
 
   /** The mapping under the key; an empty one where there is none. */
   Values section(String key) {
-    return optional(key, Values.class)
-        .orElseGet(() -> new Values(path.isEmpty() ? key : path + "." + key, at));
+    return values.get(key) instanceof Values below
+        ? below
+        : new Values(path.isEmpty() ? key : path + "." + key, at);
   }
 
   /** The whole mapping as JSON would hold it. */

@@ -121,14 +121,15 @@ public record Rates(
     for (Map.Entry<String, Price> gpu : gpuHour.entrySet()) {
       gpus.with(gpu.getKey(), price(gpu.getValue()));
     }
-    return new JsonObject()
-        .with("book", book)
+    JsonObject json = new JsonObject();
+    json.with("book", book)
         .with("as_of", asOf)
         .with("digest", digest)
         .with("currency", currency)
-        .with("gpu_hour", gpus)
-        .withOptional("cpu_hour", cpuHour.map(Rates::price))
-        .withOptional("memory_gib_hour", memoryGibHour.map(Rates::price));
+        .with("gpu_hour", gpus);
+    json.with("cpu_hour", cpuHour.isPresent() ? price(cpuHour.get()) : null);
+    json.with("memory_gib_hour", memoryGibHour.isPresent() ? price(memoryGibHour.get()) : null);
+    return json;
   }
 
   public static Rates fromJson(JsonObject json) {
@@ -143,8 +144,12 @@ public record Rates(
         json.text("digest"),
         json.text("currency"),
         gpus,
-        json.optionalObject("cpu_hour").map(Rates::price),
-        json.optionalObject("memory_gib_hour").map(Rates::price));
+        price(json.optionalObject("cpu_hour")),
+        price(json.optionalObject("memory_gib_hour")));
+  }
+
+  private static Optional<Price> price(Optional<JsonObject> json) {
+    return json.isPresent() ? Optional.of(price(json.get())) : Optional.empty();
   }
 
   private static JsonObject price(Price price) {

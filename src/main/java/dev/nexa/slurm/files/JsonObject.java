@@ -51,7 +51,7 @@ public final class JsonObject {
   }
 
   public String text(String name) {
-    return optionalText(name).orElseThrow(() -> wrong(name, "a string"));
+    return required(optionalText(name), name, "a string");
   }
 
   /** The string, or empty where the member is missing or null. */
@@ -83,7 +83,7 @@ public final class JsonObject {
   }
 
   public BigDecimal decimal(String name) {
-    return optionalDecimal(name).orElseThrow(() -> wrong(name, "a number"));
+    return required(optionalDecimal(name), name, "a number");
   }
 
   /** The number, or empty where the member is missing or null. */
@@ -109,7 +109,7 @@ public final class JsonObject {
   }
 
   public JsonObject object(String name) {
-    return optionalObject(name).orElseThrow(() -> wrong(name, "an object"));
+    return required(optionalObject(name), name, "an object");
   }
 
   /** The object, or empty where the member is missing or null. */
@@ -125,6 +125,13 @@ public final class JsonObject {
   /** The list's objects. */
   public List<JsonObject> objects(String name) {
     return list(name, JsonObject.class, "a list of objects");
+  }
+
+  private static <T> T required(Optional<T> value, String name, String expected) {
+    if (value.isEmpty()) {
+      throw wrong(name, expected);
+    }
+    return value.get();
   }
 
   private <T> List<T> list(String name, Class<T> type, String expected) {

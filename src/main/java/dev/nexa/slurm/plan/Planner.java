@@ -57,7 +57,7 @@ public final class Planner {
               "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
     }
     Allocation allocation = allocation(asked, cluster, gpus, partition);
-    Billed billed = billed(allocation, partition.map(cluster.partitions()::get), cluster, written);
+    Billed billed = billed(allocation, known(partition, cluster), cluster, written);
     if (billed.gpus() > 0 && billed.gpuType().isEmpty()) {
       problems.add(
           written.problem(
@@ -120,13 +120,24 @@ public final class Planner {
   /** The config's, the partition's, then the cluster's. */
   private static Optional<String> gpuType(
       Resources asked, ClusterProfile cluster, Optional<String> partition) {
-    Optional<String> there = partition.map(cluster.partitions()::get).flatMap(Partition::gpuType);
-    return either(asked.gpuType(), either(there, cluster.gpuType()));
+    return either(asked.gpuType(), gpuType(known(partition, cluster), cluster));
+  }
+
+  private static Optional<String> gpuType(Optional<Partition> partition, ClusterProfile cluster) {
+    return partition.isPresent()
+        ? either(partition.get().gpuType(), cluster.gpuType())
+        : cluster.gpuType();
+  }
+
+  private static Optional<Partition> known(Optional<String> partition, ClusterProfile cluster) {
+    return partition.isEmpty()
+        ? Optional.empty()
+        : Optional.ofNullable(cluster.partitions().get(partition.get()));
   }
 
   private static Billed billed(
       Allocation asked, Optional<Partition> partition, ClusterProfile cluster, Written written) {
-    boolean whole = asked.exclusive() || partition.map(Partition::exclusive).orElse(false);
+    boolean whole = asked.exclusive() || (partition.isPresent() && partition.get().exclusive());
     int cpus = asked.cpusPerTask();
     long memory = asked.memoryBytes();
     int gpus = asked.gpusPerNode();
@@ -135,8 +146,7 @@ public final class Planner {
       memory = partition.get().memoryPerNode().orElse(memory);
       gpus = partition.get().gpusPerNode().orElse(gpus);
     }
-    Optional<String> type =
-        either(asked.gpuType(), either(partition.flatMap(Partition::gpuType), cluster.gpuType()));
+    Optional<String> type = either(asked.gpuType(), gpuType(partition, cluster));
     try {
       long allMemory = Math.multiplyExact(memory, (long) asked.nodes());
       return new Billed(cpus * asked.nodes(), allMemory, gpus * asked.nodes(), type);
@@ -168,9 +178,9 @@ public final class Planner {
     for (String path : config.files()) {
       file(config, "files", path, problems).ifPresent(files::add);
     }
-    Optional<String> script = config.entrypoint().flatMap(RunConfig.Entrypoint::script);
-    if (script.isPresent()) {
-      file(config, "entrypoint.script", script.get(), problems).ifPresent(files::add);
+    if (config.entrypoint().isPresent() && config.entrypoint().get().script().isPresent()) {
+      String script = config.entrypoint().get().script().get();
+      file(config, "entrypoint.script", script, problems).ifPresent(files::add);
     }
     return files;
   }
