@@ -14,6 +14,12 @@ nexa_exit() {
   cd /
   rm -rf -- "${NEXA_TASK_SCRATCH:?}"
   rmdir -- "$NEXA_RUN_SCRATCH" 2>/dev/null || true
+<#if warning_seconds gt 0 && scheduler == "slurm">
+  if [[ $NEXA_SIGNALLED == USR1 && $status != 0 ]] && ((NEXA_RESTART < [=requeues])); then
+    echo "nexa-slurm: out of time: queued again"
+    scontrol requeue "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}"
+  fi
+</#if>
   exit "$status"
 }
 
@@ -45,11 +51,26 @@ nexa_signal() {
   fi
 }
 
+<#if warning_seconds gt 0>
+# Slurm warns this shell before the time is up. The command gets TERM, to save what it has: USR1 would kill torchrun and
+# leave its ranks behind.
+nexa_warned() {
+  NEXA_SIGNAL=USR1
+  NEXA_SIGNALLED=USR1
+  if [[ -n $NEXA_CHILD ]]; then
+    kill -s TERM "$NEXA_CHILD" 2>/dev/null || true
+  fi
+}
+
+</#if>
 nexa_watch() {
   NEXA_STARTED=$(printf '%(%s)T' -1)
   NEXA_CHILD=
   NEXA_SIGNALLED=
   trap 'nexa_signal TERM' TERM
+<#if warning_seconds gt 0>
+  trap nexa_warned USR1
+</#if>
   trap nexa_exit EXIT
   if [[ -n $NEXA_SUBMISSION ]]; then
     mkdir -p "$NEXA_SUBMISSION/results"

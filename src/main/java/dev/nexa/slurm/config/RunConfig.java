@@ -50,6 +50,7 @@ public record RunConfig(
     int shards,
     Optional<Integer> maxParallel,
     int requeues,
+    Optional<Duration> warnBeforeEnd,
     Optional<String> run,
     Optional<Entrypoint> entrypoint,
     List<String> files,
@@ -151,6 +152,12 @@ public record RunConfig(
             "How often Slurm may run a task again; each costs."));
     keys.add(
         optional(
+            "warn_before_end",
+            ValueType.TIME,
+            "How long before the time limit a task is told to save (SIGTERM); if it then ends with anything"
+                + " but 0 it is queued again, as often as requeues says."));
+    keys.add(
+        optional(
             "run", ValueType.SCRIPT, "For `shell`: the bash text each task runs, kept as it is."));
     keys.add(
         optional(
@@ -242,6 +249,7 @@ public record RunConfig(
         array.optionalInteger("shards").orElse(1),
         array.optionalInteger("max_parallel"),
         values.integer("requeues"),
+        values.optionalDuration("warn_before_end"),
         values.optionalText("run"),
         values.has("entrypoint")
             ? Optional.of(entrypoint(values.section("entrypoint")))
@@ -263,6 +271,10 @@ public record RunConfig(
               "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
     }
     Training.check(values, problems);
+    if (values.has("warn_before_end") && values.optionalInteger("requeues").orElse(0) == 0) {
+      problems.add(
+          values.problem("warn_before_end", "needs requeues: 1 or more to go on after it"));
+    }
     Values env = values.section("env");
     for (String name : env.names()) {
       if (name.startsWith("NEXA_")) {

@@ -23,6 +23,7 @@ import java.util.TreeMap;
  *     process
  * @param tasks how many array tasks; 1 for a single job
  * @param requeues how often Slurm may run a task again
+ * @param warnBeforeEnd how long before its time limit a task is told to save
  * @param billed what a task is charged for
  * @param files files that were named by the config, kept with the run
  * @param overTimeLimit how long Slurm lets a job run over its limit
@@ -46,6 +47,7 @@ public record Plan(
     int tasks,
     Optional<Integer> maxParallel,
     int requeues,
+    Optional<Duration> warnBeforeEnd,
     Storage storage,
     Software software,
     Map<String, String> env,
@@ -128,6 +130,7 @@ public record Plan(
             .with("tasks", tasks)
             .withOptional("max_parallel", maxParallel)
             .with("requeues", requeues)
+            .with("warn_before_end_seconds", warnBeforeEnd.orElse(Duration.ZERO).toSeconds())
             .with("storage", tiers(storage))
             .with("software", loaded(software))
             .with("env", values(new TreeMap<>(env)))

@@ -57,6 +57,12 @@ public final class Planner {
               "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
     }
     Allocation allocation = allocation(asked, cluster, gpus, partition);
+    if (config.warnBeforeEnd().isPresent()
+        && config.warnBeforeEnd().get().compareTo(asked.time()) >= 0) {
+      problems.add(
+          written.problem(
+              "warn_before_end", "must be shorter than resources.time; nothing would run"));
+    }
     Billed billed = billed(allocation, known(partition, cluster), cluster, written);
     if (billed.gpus() > 0 && billed.gpuType().isEmpty()) {
       problems.add(
@@ -85,6 +91,7 @@ public final class Planner {
         config.shards(),
         config.maxParallel(),
         config.requeues(),
+        config.warnBeforeEnd(),
         cluster.storage(),
         software(config.software(), cluster.software()),
         merged(cluster.env(), config.env()),

@@ -107,7 +107,7 @@ final class JobResults {
 
   /** The job knows how it ended and that it was told to; who told it, only the clock hints at. */
   private JobState state(JsonObject result, Duration elapsed) {
-    if (!result.text("signal").isEmpty()) {
+    if (result.text("signal").equals("TERM")) {
       return elapsed.compareTo(facts.timeLimit()) >= 0 ? JobState.TIMEOUT : JobState.CANCELLED;
     }
     return result.number("exit_code") == 0 ? JobState.COMPLETED : JobState.FAILED;

@@ -21,6 +21,7 @@ final class ScriptModel {
     model.put("stage", plan.stage());
     model.put("tasks", plan.tasks());
     model.put("requeues", plan.requeues());
+    model.put("warning_seconds", warningSeconds(plan));
     model.put("scheduler", plan.scheduler());
     model.put("nodes", plan.allocation().nodes());
     model.put("gpus_per_node", plan.allocation().gpusPerNode());
@@ -75,8 +76,15 @@ final class ScriptModel {
     option(options, "qos", asked.qos());
     flag(options, plan.requeues() > 0 ? "requeue" : "no-requeue");
     option(options, "reservation", asked.reservation());
+    if (warningSeconds(plan) > 0) {
+      option(options, "signal", "B:USR1@" + warningSeconds(plan));
+    }
     option(options, "time", TimeLimit.format(asked.timeLimit()));
     return options;
+  }
+
+  private static long warningSeconds(Plan plan) {
+    return plan.warnBeforeEnd().isPresent() ? plan.warnBeforeEnd().get().toSeconds() : 0;
   }
 
   private static String array(Plan plan) {

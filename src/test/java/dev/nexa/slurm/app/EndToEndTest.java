@@ -7,12 +7,15 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
+import dev.nexa.slurm.process.Command;
+import dev.nexa.slurm.process.CommandRunner;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -122,6 +125,67 @@ class EndToEndTest {
     assertThat(cost(run).decimal("total")).isPositive().isLessThanOrEqualTo(reserved);
   }
 
+  /** What happens before the time limit, without waiting for it: Slurm's warning by hand. */
+  @Test
+  @Tag("slurm")
+  void aTaskThatIsOutOfTimeSavesAndGoesOnWhereItWas() throws Exception {
+    slurmProfile("");
+    Path config =
+        Files.writeString(
+            workspace.resolve("long.yaml"),
+            """
+            stage: train
+            backend: shell
+            requeues: 1
+            warn_before_end: 30s
+            run: |
+              if [[ $NEXA_RESTART != 0 ]]; then cat "$NEXA_RUN_DIR/saved" && exit 0; fi
+              trap 'echo step 7 >"$NEXA_RUN_DIR/saved"; exit 9' TERM
+              touch "$NEXA_RUN_DIR/began"
+              sleep 200 & wait
+            resources: {cpus_per_task: 1, memory: 100M, time: 5m}
+            """);
+
+    JsonObject run = submit(config.toString(), "--cluster", "test");
+    Path folder = workspace.resolve("runs").resolve(run.text("run_id"));
+    String job = run.objects("jobs").get(0).number("job_id") + "_0";
+    Path result = folder.resolve("submissions").resolve(run.objects("jobs").get(0).text("name"));
+    await(folder.resolve("began"));
+    command("scancel", "--batch", "--signal=USR1", job);
+    await(result.resolve("results/0.0.json"));
+    // Slurm lets a requeued job wait for 120 s, until its old credential has expired.
+    command("scontrol", "update", "JobId=" + job, "StartTime=now");
+    await(result.resolve("results/0.1.json"));
+    JsonObject manifest = new JsonObject().with("status", "running");
+    for (int pass = 0; pass < 60 && manifest.text("status").equals("running"); pass++) {
+      Thread.sleep(500);
+      nexa("reconcile");
+      manifest = manifest(run);
+    }
+
+    assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
+    assertThat(logs(run)).contains("out of time: queued again").contains("step 7");
+    assertThat(manifest.number("attempts")).isEqualTo(2);
+    JsonObject first = cost(run).object("actual").objects("attempts").get(0);
+    assertThat(first.text("state")).isEqualTo("REQUEUED");
+    assertThat(
+            Json.parseObject(DurableFiles.read(result.resolve("results/0.0.json"))).text("signal"))
+        .isEqualTo("USR1");
+  }
+
+  private static void await(Path file) throws InterruptedException {
+    for (int i = 0; i < 600 && !Files.exists(file); i++) {
+      Thread.sleep(100);
+    }
+    assertThat(file).exists();
+  }
+
+  private static void command(String... argv) throws IOException {
+    Command command =
+        new Command(List.of(argv), System.getenv(), Path.of("/"), Duration.ofSeconds(30));
+    assertThat(new CommandRunner().run(command).err()).isEmpty();
+  }
+
   /**
    * On four nodes, with a stand-in for the launcher that writes down what it was given: what
    * torchrun, axolotl or accelerate does with it is theirs.
@@ -194,16 +258,26 @@ class EndToEndTest {
   }
 
   private JsonObject submitAndWait(String... arguments) {
-    String[] command =
-        Stream.concat(Stream.of("submit", "--wait", "--json"), Stream.of(arguments))
-            .toArray(String[]::new);
+    return submit(Stream.concat(Stream.of("--wait"), Stream.of(arguments)).toArray(String[]::new));
+  }
+
+  private JsonObject submit(String... arguments) {
+    String out =
+        nexa(
+            Stream.concat(Stream.of("submit", "--json"), Stream.of(arguments))
+                .toArray(String[]::new));
+    return Json.parseObject(out);
+  }
+
+  /** What the command prints. */
+  private String nexa(String... command) {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("NEXA_WORKSPACE", workspace.toString());
     Main.run(command, environment, new PrintWriter(out, true), new PrintWriter(err, true));
-    assertThat(out.toString()).as(err.toString()).startsWith("{");
-    return Json.parseObject(out.toString());
+    assertThat(out.toString()).as(err.toString()).isNotEmpty();
+    return out.toString();
   }
 
   private static JsonObject manifest(JsonObject run) {

@@ -395,6 +395,30 @@ class ConfigErrorsTest {
     }
 
     @Test
+    void aWarningNeedsARequeueToGoOnAfterIt() {
+      assertThat(
+              problems("stage: a\nbackend: shell\nresources: {time: 1m}\nwarn_before_end: 30s\n"))
+          .containsExactly(
+              "run.yaml:4:18: warn_before_end: needs requeues: 1 or more to go on after it");
+    }
+
+    @Test
+    void whatCannotBeMeantTogetherIsRefused() {
+      assertThat(
+              problems(
+                  "stage: a\nbackend: hf\nresources: {time: 1m}\nfp16: true\nbf16: true\n"
+                      + "mixed_precision: 'no'\nstrategy: zero2\nfsdp: full_shard\noffload: nvme\n"
+                      + "lora_r: 8\n"))
+          .containsExactly(
+              "run.yaml:5:7: bf16: fp16 is true too; a run has one precision",
+              "run.yaml:6:18: mixed_precision: is no, but fp16 is true",
+              "run.yaml:8:7: fsdp: needs strategy: fsdp, or no strategy at all",
+              "run.yaml:9:10: offload: needs strategy: fsdp or zero3, which spread the weights",
+              "run.yaml:9:10: offload: nvme needs strategy: zero3; fsdp offloads to cpu",
+              "run.yaml:10:9: lora_r: needs adapter: lora or qlora");
+    }
+
+    @Test
     void aTypeOfGpuNeedsGpus() {}
 
     @Test

@@ -174,6 +174,14 @@ class PlannerTest {
   }
 
   @Test
+  void aWarningBeforeTheJobCanBeginIsRefused() {
+    assertProblems(
+        RUN + "resources: {time: 1m}\nrequeues: 1\nwarn_before_end: 1m\n",
+        Plans.CLUSTER,
+        "run.yaml:6:18: warn_before_end: must be shorter than resources.time; nothing would run");
+  }
+
+  @Test
   void thePartitionsGpusAreThoseThatAreAskedFor() {
     Plan plan =
         Plans.of(
