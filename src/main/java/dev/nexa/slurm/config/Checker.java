@@ -155,7 +155,7 @@ final class Checker {
           "expected " + type.expected() + ", got " + node.words() + quoting(type, scalar));
     }
     try {
-      Object value = type.parse().apply(scalar.text());
+      Object value = type.parse(scalar.text());
       if (type.isPath()) {
         return Optional.of(expansion.expand((String) value));
       }

@@ -65,13 +65,19 @@ public final class JsonSchema {
     if (!type.choices().isEmpty()) {
       schema.with("enum", type.choices());
     }
+    if (type.min() != null) {
+      schema.with("minimum", type.min());
+    }
+    if (type.max() != null) {
+      schema.with("maximum", type.max());
+    }
     return schema;
   }
 
   /** Numbers and flags as such; a time or a size stays the text a person writes. */
   private static Object fallback(KnownKey key) {
     Object value =
-        key.shape() instanceof ValueType type ? type.parse().apply(key.fallback()) : key.fallback();
+        key.shape() instanceof ValueType type ? type.parse(key.fallback()) : key.fallback();
     return value instanceof Integer || value instanceof Boolean ? value : key.fallback();
   }
 

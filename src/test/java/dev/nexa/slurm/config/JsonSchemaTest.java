@@ -51,6 +51,8 @@ class JsonSchemaTest {
           use_kd: yes              | $.use_kd: is string, not [boolean]
           lr: fast                 | $.lr: is string, not [number]
           requeues: 1.5            | $.requeues: is number, not [integer]
+          requeues: 101            | $.requeues: is more than 100
+          requeues: -1             | $.requeues: is less than 0
           name: a b                | $.name: 'a b' does not match ^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$
           array: {max_parallel: 2} | $.array: lacks shards
           env: {1a: x}             | $.env.1a: '1a' does not match ^[A-Za-z_][A-Za-z0-9_]{0,127}$

@@ -4,6 +4,7 @@ import dev.nexa.slurm.config.YamlNode.Mapping;
 import dev.nexa.slurm.config.YamlNode.Scalar;
 import dev.nexa.slurm.config.YamlNode.Sequence;
 import dev.nexa.slurm.files.JsonObject;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,8 @@ public final class SchemaCheck {
           "propertyNames",
           "items",
           "pattern",
+          "minimum",
+          "maximum",
           "enum");
 
   private final List<String> problems = new ArrayList<>();
@@ -68,8 +71,23 @@ public final class SchemaCheck {
         node(schema.object("items"), sequence.elements().get(i), path + "[" + i + "]");
       }
     } else {
-      text(schema, ((Scalar) node).text(), path);
+      Scalar scalar = (Scalar) node;
+      text(schema, scalar.text(), path);
+      if (scalar.type() == YamlNode.ScalarType.NUMBER) {
+        number(schema, new BigDecimal(scalar.text()), path);
+      }
     }
+  }
+
+  private void number(JsonObject schema, BigDecimal number, String path) {
+    schema
+        .optionalDecimal("minimum")
+        .filter(least -> number.compareTo(least) < 0)
+        .ifPresent(least -> problems.add(path + ": is less than " + least));
+    schema
+        .optionalDecimal("maximum")
+        .filter(most -> number.compareTo(most) > 0)
+        .ifPresent(most -> problems.add(path + ": is more than " + most));
   }
 
   private void mapping(JsonObject schema, Mapping mapping, String path) {
