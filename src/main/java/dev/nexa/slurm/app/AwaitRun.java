@@ -36,7 +36,7 @@ public final class AwaitRun {
         last = now;
         pause = FIRST;
       }
-      if (!manifest.text("status").equals("running") && !manifest.text("status").equals("retry")) {
+      if (!manifest.text("status").equals("running")) {
         return manifest;
       }
       sleep(pause);

@@ -111,24 +111,21 @@ public final class AccelerateBackend implements Backend {
 
   /** FSDP2: transformers 5.20 removes the first. */
   private static JsonObject fsdp(Training training) {
-    boolean reshard = !training.text("fsdp").orElse("full_shard").equals("shard_grad_op");
     return new JsonObject()
         .with("fsdp_version", 2)
-        .with("fsdp_reshard_after_forward", reshard)
+        .with("fsdp_reshard_after_forward", training.reshards())
         .with("fsdp_offload_params", !training.offload().equals("none"))
-        .with(
-            "fsdp_state_dict_type",
-            training.text("fsdp_state_dict_type").orElse("SHARDED_STATE_DICT"))
+        .with("fsdp_state_dict_type", training.stateDictType())
         .with("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP")
         .with("fsdp_cpu_ram_efficient_loading", true);
   }
 
   /** Started on each node by srun: DeepSpeed's own launcher would want ssh. */
   private static JsonObject deepspeed(Training training) {
-    boolean third = training.strategy().equals("zero3");
+    boolean third = training.zeroStage() == 3;
     JsonObject config =
         new JsonObject()
-            .with("zero_stage", Integer.parseInt(training.strategy().substring("zero".length())))
+            .with("zero_stage", training.zeroStage())
             .with("deepspeed_multinode_launcher", "standard")
             .withOptional("gradient_accumulation_steps", training.integer("grad_accumulation"))
             .with("offload_optimizer_device", training.offload())

@@ -74,7 +74,7 @@ public final class AxolotlBackend implements Backend {
             .with("optimizer", "adamw_torch_fused")
             .with("lr_scheduler", "cosine")
             .with("ddp_find_unused_parameters", false)
-            .with("ddp_timeout", 1800)
+            .with("ddp_timeout", Torchrun.TIMEOUT_SECONDS)
             .with("auto_resume_from_checkpoints", true);
     if (training.has("eval_steps")) {
       config.withOptional("eval_steps", training.integer("eval_steps"));
@@ -114,17 +114,14 @@ public final class AxolotlBackend implements Backend {
   private static void spread(JsonObject config, Training training) {
     String strategy = training.strategy();
     if (strategy.equals("fsdp")) {
-      boolean reshard = !training.text("fsdp").orElse("full_shard").equals("shard_grad_op");
       config
           .with("fsdp_version", 2)
           .with(
               "fsdp_config",
               new JsonObject()
-                  .with("reshard_after_forward", reshard)
+                  .with("reshard_after_forward", training.reshards())
                   .with("offload_params", !training.offload().equals("none"))
-                  .with(
-                      "state_dict_type",
-                      training.text("fsdp_state_dict_type").orElse("SHARDED_STATE_DICT"))
+                  .with("state_dict_type", training.stateDictType())
                   .with("auto_wrap_policy", "TRANSFORMER_BASED_WRAP")
                   .with("cpu_ram_efficient_loading", true));
     } else if (strategy.startsWith("zero")) {

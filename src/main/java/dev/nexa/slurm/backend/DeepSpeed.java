@@ -9,7 +9,7 @@ final class DeepSpeed {
 
   /** For {@code zero1}, {@code zero2} or {@code zero3}. */
   static JsonObject config(Training training) {
-    int stage = Integer.parseInt(training.strategy().substring("zero".length()));
+    int stage = training.zeroStage();
     JsonObject zero = new JsonObject().with("stage", stage).with("overlap_comm", true);
     if (stage == 3) {
       zero.with("stage3_gather_16bit_weights_on_model_save", true);

@@ -26,9 +26,6 @@ public final class HfBackend implements Backend {
     }
     RunnerFile config = Trl.config(plan, plan.options(), problems);
     Problem.throwIfAny(problems);
-    boolean distributed = plan.ranksPerNode() > 0;
-    List<String> command = new ArrayList<>(distributed ? Torchrun.words(plan) : List.of("python3"));
-    command.addAll(Trl.program(plan));
-    return new Launch(distributed ? Launch.DISTRIBUTED : Launch.TASK, command, List.of(config));
+    return Torchrun.launch(plan, Trl.program(plan), config);
   }
 }

@@ -34,11 +34,7 @@ public final class PythonBackend implements Backend {
                             .problem(
                                 "entrypoint",
                                 "missing; backend python starts its script or module")));
-    boolean distributed = plan.ranksPerNode() > 0;
-    List<String> command = new ArrayList<>(distributed ? Torchrun.words(plan) : List.of("python3"));
-    command.addAll(program(entrypoint));
-    return new Launch(
-        distributed ? Launch.DISTRIBUTED : Launch.TASK, command, List.of(config(plan)));
+    return Torchrun.launch(plan, program(entrypoint), config(plan));
   }
 
   /** The words that a launcher starts. */

@@ -94,14 +94,6 @@ final class RunnerOptions {
     return types.containsKey(name + ".*") || types.containsKey(flag(name) + ".*");
   }
 
-  /** The same with one more, which the list's parser does not know of. */
-  RunnerOptions with(String name) {
-    RunnerOptions more = new RunnerOptions(release);
-    more.types.putAll(types);
-    more.types.put(name, "any");
-    return more;
-  }
-
   /** As the command line spells it. */
   String flag(String name) {
     String underscores = "--" + name.replace('-', '_');

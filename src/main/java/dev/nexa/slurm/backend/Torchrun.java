@@ -1,6 +1,7 @@
 package dev.nexa.slurm.backend;
 
 import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.plan.RunnerFile;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -9,7 +10,18 @@ import java.util.List;
  * as every release from 1.13 on takes them.
  */
 final class Torchrun {
+  /** Half an hour, as the seeds ask: the first step may compile, a checkpoint may be slow. */
+  static final int TIMEOUT_SECONDS = 1800;
+
   private Torchrun() {}
+
+  /** The program on each rank; where the task is one process, it alone. */
+  static Launch launch(Plan plan, List<String> program, RunnerFile config) {
+    boolean distributed = plan.ranksPerNode() > 0;
+    List<String> command = new ArrayList<>(distributed ? words(plan) : List.of("python3"));
+    command.addAll(program);
+    return new Launch(distributed ? Launch.DISTRIBUTED : Launch.TASK, command, List.of(config));
+  }
 
   /** The words before the program. */
   static List<String> words(Plan plan) {

@@ -15,9 +15,6 @@ import java.util.Optional;
 final class Trl {
   private static final String FILE = "trl.yaml";
 
-  /** Half an hour, as the seeds ask: the first step may compile, a checkpoint may be slow. */
-  private static final int DDP_TIMEOUT_SECONDS = 1800;
-
   private Trl() {}
 
   /** The words that a launcher starts. */
@@ -57,7 +54,7 @@ final class Trl {
       config
           .with("ddp_backend", plan.accelerator().equals("cuda") ? "nccl" : "gloo")
           .with("ddp_find_unused_parameters", false)
-          .with("ddp_timeout", DDP_TIMEOUT_SECONDS);
+          .with("ddp_timeout", Torchrun.TIMEOUT_SECONDS);
     }
     if (!plan.accelerator().equals("cuda")) {
       config.with("use_cpu", true);

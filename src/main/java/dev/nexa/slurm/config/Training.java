@@ -156,6 +156,21 @@ public record Training(Map<String, Object> given) {
     return text("strategy").orElse(has("fsdp") ? "fsdp" : "ddp");
   }
 
+  /** Of a {@code zero…} strategy: DeepSpeed's stage. */
+  public int zeroStage() {
+    return Integer.parseInt(strategy().substring("zero".length()));
+  }
+
+  /** Of {@code fsdp}: whether the weights are spread again after the forward pass. */
+  public boolean reshards() {
+    return !text("fsdp").orElse("full_shard").equals("shard_grad_op");
+  }
+
+  /** Of {@code fsdp}: how a checkpoint is written. */
+  public String stateDictType() {
+    return text("fsdp_state_dict_type").orElse("SHARDED_STATE_DICT");
+  }
+
   /** {@code none}, {@code lora} or {@code qlora}. */
   public String adapter() {
     return text("adapter").orElse("none");

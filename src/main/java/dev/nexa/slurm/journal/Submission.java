@@ -53,6 +53,11 @@ public record Submission(
     CLOSED
   }
 
+  /** Whether it is not settled yet: a job may exist, or be lost. */
+  public boolean isOpen() {
+    return unresolved() || phase == Phase.SUBMITTED;
+  }
+
   /** Whether it is still open if a job exists. */
   public boolean unresolved() {
     return phase == Phase.INTENDED || phase == Phase.UNKNOWN;

@@ -118,7 +118,10 @@ public final class RunPass {
       String key = submission.key();
       List<QueueEntry> queued = evidence.queue(key);
       // What can't be read is told once, with the outcome.
-      List<AccountingRecord> rows = evidence.rows(run, facts, submission, new ArrayList<>());
+      List<AccountingRecord> rows =
+          submission.isOpen()
+              ? evidence.rows(run, facts, submission, new ArrayList<>())
+              : List.of();
       Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
       Optional<Event> event =
           isShut(run, submission)
@@ -136,8 +139,7 @@ public final class RunPass {
 
   /** Whether a pass shut it and died before it could write that down. */
   private static boolean isShut(RunFolder run, Submission submission) {
-    boolean open = submission.unresolved() || submission.phase() == Phase.SUBMITTED;
-    return open && run.isShut(submission.key());
+    return submission.isOpen() && run.isShut(submission.key());
   }
 
   /**

@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -150,20 +151,7 @@ class RunPassTest extends RunPassFixture {
   void ofTwoJobsOfOneNameTheLowerIsKeptAndTheOtherCancelledBeforeItBegins() {
     submitted("created submitting unknown");
     scheduler.queue.addAll(Rows.queue("0 RUNNING; 1 RUNNING"));
-    scheduler.queue.addAll(
-        Rows.queue("0 PENDING").stream()
-            .map(
-                entry ->
-                    new QueueEntry(
-                        151,
-                        150,
-                        0,
-                        entry.state(),
-                        "None",
-                        entry.start(),
-                        entry.end(),
-                        entry.name()))
-            .toList());
+    scheduler.queue.addAll(ofJob150("0 PENDING"));
 
     pass();
 
@@ -178,20 +166,7 @@ class RunPassTest extends RunPassFixture {
   void aDuplicateOfWhichATaskHasBegunIsNotCancelled() {
     submitted("created submitting unknown");
     scheduler.queue.addAll(Rows.queue("0 PENDING; 1 PENDING"));
-    scheduler.queue.addAll(
-        Rows.queue("0 RUNNING; 1 PENDING").stream()
-            .map(
-                entry ->
-                    new QueueEntry(
-                        151 + entry.task(),
-                        150,
-                        entry.task(),
-                        entry.state(),
-                        "None",
-                        entry.start(),
-                        entry.end(),
-                        entry.name()))
-            .toList());
+    scheduler.queue.addAll(ofJob150("0 RUNNING; 1 PENDING"));
 
     pass();
 
@@ -243,5 +218,23 @@ class RunPassTest extends RunPassFixture {
       }
     }
     return files;
+  }
+
+  /** Entries of a second job of the same name. */
+  private static List<QueueEntry> ofJob150(String entries) {
+    List<QueueEntry> second = new ArrayList<>();
+    for (QueueEntry entry : Rows.queue(entries)) {
+      second.add(
+          new QueueEntry(
+              151 + entry.task(),
+              150,
+              entry.task(),
+              entry.state(),
+              entry.reason(),
+              entry.start(),
+              entry.end(),
+              entry.name()));
+    }
+    return second;
   }
 }
