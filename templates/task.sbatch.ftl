@@ -1,3 +1,4 @@
+<#assign stepped = container_step>
 #!/bin/bash
 # Rendered by nexa-slurm from templates/task.sbatch.ftl: each array task runs one command.
 <#include "lib/directives.ftl">
@@ -10,6 +11,7 @@
 
 <#include "lib/exit.ftl">
 
+<#include "lib/container.ftl">
 nexa_main() {
   nexa_preamble "$@"
   nexa_claim
@@ -18,9 +20,9 @@ nexa_main() {
   nexa_limit_requeues
 </#if>
   nexa_software
-  nexa_check_node
+  nexa_check_nodes
   cd "$NEXA_TASK_SCRATCH"
-  nexa_run<#include "lib/container.ftl"><#list command as word> [=word]</#list>
+  nexa_run<#if stepped> nexa_on_each_node --nodes=1 --ntasks=1<@step/></#if><@prefix/><@words/>
 }
 
 # On the last line and in braces: half a script does nothing.

@@ -6,7 +6,6 @@ import static dev.nexa.slurm.config.Shape.required;
 import static dev.nexa.slurm.config.Shape.section;
 import static dev.nexa.slurm.config.Shape.withDefault;
 
-import dev.nexa.slurm.config.RunConfig.Software;
 import dev.nexa.slurm.config.Shape.Section;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -22,6 +21,7 @@ import java.util.Optional;
  * @param accelerator {@code cuda}, or {@code cpu} where GPU ranks run on CPUs: then no GPU is asked
  *     for
  * @param partitions what is known of the partitions; empty where nothing is
+ * @param health what a node must have; empty where nodes are not checked
  * @param overTimeLimit slurm.conf's OverTimeLimit: how long a job may run over its limit
  * @param killWait slurm.conf's KillWait: between SIGTERM and SIGKILL
  * @param messageTimeout slurm.conf's MessageTimeout
@@ -40,7 +40,7 @@ public record ClusterProfile(
     Storage storage,
     Software software,
     Map<String, String> env,
-    boolean healthCheck,
+    Optional<Health> health,
     Duration overTimeLimit,
     Duration killWait,
     Duration messageTimeout,
@@ -117,7 +117,7 @@ public record ClusterProfile(
               "The three storage tiers."),
           optional(
               "software",
-              RunConfig.SOFTWARE,
+              Software.KEYS,
               "What every job loads; a config's own replaces it key by key."),
           optional(
               "env",
@@ -129,7 +129,8 @@ public record ClusterProfile(
               "health_check",
               ValueType.BOOLEAN,
               "true",
-              "Whether a job checks its node before it starts."),
+              "Whether a job checks its nodes before it starts."),
+          optional("health", Health.KEYS, "What a node must have to be well."),
           optional("slurm", SLURM, "Values of slurm.conf that limits and prices depend on."));
 
   /** The three storage tiers of the seeds. */
@@ -160,7 +161,9 @@ public record ClusterProfile(
         new Storage(storage.text("scratch"), storage.text("durable"), storage.text("shared")),
         Software.from(values.section("software")),
         values.textMap("env"),
-        values.flag("health_check"),
+        values.flag("health_check")
+            ? Optional.of(Health.from(values.section("health")))
+            : Optional.empty(),
         Duration.ofMinutes(slurm.integer("over_time_limit_minutes")),
         Duration.ofSeconds(slurm.integer("kill_wait_seconds")),
         Duration.ofSeconds(slurm.integer("message_timeout_seconds")),
@@ -175,7 +178,7 @@ public record ClusterProfile(
             storage.problem(tier, "expected an absolute path, got '" + storage.text(tier) + "'"));
       }
     }
-    values.section("software").requireAbsolute("venv", problems);
+    Software.check(values.section("software"), problems);
     Values partitions = values.section("partitions");
     for (String name : partitions.names()) {
       Values partition = partitions.section(name);

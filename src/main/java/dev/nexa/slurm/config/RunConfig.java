@@ -92,15 +92,6 @@ public record RunConfig(
               "false",
               "Whole nodes, and whole nodes are paid for."));
 
-  static final Section SOFTWARE =
-      section(
-          optional("modules", listOf(ValueType.TEXT), "Environment modules to load, in order."),
-          optional(
-              "venv",
-              ValueType.PATH,
-              "A Python virtual environment to activate; an absolute path."),
-          optional("container", ValueType.PATH, "An Apptainer image that the command runs in."));
-
   /** Every key of the file. */
   static final Section SPEC = section(keys());
 
@@ -198,7 +189,7 @@ public record RunConfig(
             "options",
             new Shape.Free(),
             "The runner's own options, as it names them; they win over what the other keys become."));
-    keys.add(optional("software", SOFTWARE, "What is loaded before the command starts."));
+    keys.add(optional("software", Software.KEYS, "What is loaded before the command starts."));
     return keys.toArray(new Shape.KnownKey[0]);
   }
 
@@ -219,14 +210,6 @@ public record RunConfig(
 
   /** What the python backend starts: a script or a module. */
   public record Entrypoint(Optional<String> script, Optional<String> module, List<String> args) {}
-
-  /** What is loaded before the command starts. */
-  public record Software(List<String> modules, Optional<String> venv, Optional<String> container) {
-    static Software from(Values values) {
-      return new Software(
-          values.texts("modules"), values.optionalText("venv"), values.optionalText("container"));
-    }
-  }
 
   /** The run's name in tables and tags. */
   public String title() {
@@ -286,7 +269,7 @@ public record RunConfig(
       problems.add(resources.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
     }
     values.requireAbsolute("env_file", problems);
-    values.section("software").requireAbsolute("venv", problems);
+    Software.check(values.section("software"), problems);
     Values entrypoint = values.section("entrypoint");
     if (values.has("entrypoint") && entrypoint.has("script") == entrypoint.has("module")) {
       problems.add(values.problem("entrypoint", "needs either script or module"));

@@ -1,8 +1,9 @@
 package dev.nexa.slurm.plan;
 
 import dev.nexa.slurm.config.ClusterProfile.Storage;
+import dev.nexa.slurm.config.Health;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
-import dev.nexa.slurm.config.RunConfig.Software;
+import dev.nexa.slurm.config.Software;
 import dev.nexa.slurm.config.Training;
 import dev.nexa.slurm.config.Written;
 import dev.nexa.slurm.files.JsonObject;
@@ -26,6 +27,7 @@ import java.util.TreeMap;
  * @param warnBeforeEnd how long before its time limit a task is told to save
  * @param billed what a task is charged for
  * @param files files that were named by the config, kept with the run
+ * @param health what a node is checked for before it joins
  * @param overTimeLimit how long Slurm lets a job run over its limit
  * @param killWait between SIGTERM and SIGKILL
  * @param messageTimeout after which Slurm's clients give up on an answer
@@ -54,7 +56,7 @@ public record Plan(
     Optional<String> envFile,
     boolean debug,
     JsonObject options,
-    boolean healthCheck,
+    Optional<Health> health,
     Optional<String> run,
     Optional<Entrypoint> entrypoint,
     List<RunnerFile> files,
@@ -137,7 +139,6 @@ public record Plan(
             .withOptional("env_file", envFile)
             .with("debug", debug)
             .with("options", options)
-            .with("health_check", healthCheck)
             .withOptional("run", run)
             .with("files", fileDigests())
             .with("over_time_limit_seconds", overTimeLimit.toSeconds())
@@ -151,6 +152,7 @@ public record Plan(
                     .withOptional("script", started.script())
                     .withOptional("module", started.module())
                     .with("args", started.args())));
+    health.ifPresent(check -> json.with("health", checked(check)));
     return json;
   }
 
@@ -190,7 +192,19 @@ public record Plan(
     return new JsonObject()
         .with("modules", loaded.modules())
         .withOptional("venv", loaded.venv())
-        .withOptional("container", loaded.container());
+        .withOptional("conda", loaded.conda())
+        .withOptional("uv", loaded.uv())
+        .withOptional("container", loaded.container())
+        .withOptional("container_runtime", loaded.containerRuntime())
+        .with("mounts", loaded.mounts());
+  }
+
+  private static JsonObject checked(Health health) {
+    return new JsonObject()
+        .with("scratch_free_bytes", health.scratchFreeBytes())
+        .withOptional("min_driver", health.minDriver())
+        .withOptional("interface", health.networkInterface())
+        .with("all_reduce", health.allReduce());
   }
 
   private JsonObject fileDigests() {

@@ -8,7 +8,7 @@ import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.config.Problem;
 import dev.nexa.slurm.config.RunConfig;
 import dev.nexa.slurm.config.RunConfig.Resources;
-import dev.nexa.slurm.config.RunConfig.Software;
+import dev.nexa.slurm.config.Software;
 import dev.nexa.slurm.config.Written;
 import dev.nexa.slurm.error.NexaException;
 import java.nio.file.Path;
@@ -56,6 +56,15 @@ public final class Planner {
               "resources",
               "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
     }
+    Software software = config.software().over(cluster.software());
+    if (cluster.scheduler().equals("local") && software.isStep()) {
+      problems.add(
+          written.problem(
+              "software.container",
+              "container_runtime "
+                  + software.containerRuntime().orElseThrow()
+                  + " is srun's, and there is none on this machine alone; apptainer works"));
+    }
     Allocation allocation = allocation(asked, cluster, gpus, partition);
     if (config.warnBeforeEnd().isPresent()
         && config.warnBeforeEnd().get().compareTo(asked.time()) >= 0) {
@@ -93,12 +102,12 @@ public final class Planner {
         config.requeues(),
         config.warnBeforeEnd(),
         cluster.storage(),
-        software(config.software(), cluster.software()),
+        software,
         merged(cluster.env(), config.env()),
         config.envFile(),
         config.debug(),
         config.options(),
-        cluster.healthCheck(),
+        cluster.health(),
         config.run(),
         config.entrypoint(),
         files,
@@ -165,13 +174,6 @@ public final class Planner {
 
   private static Optional<String> either(Optional<String> own, Optional<String> cluster) {
     return own.isPresent() ? own : cluster;
-  }
-
-  private static Software software(Software own, Software cluster) {
-    return new Software(
-        own.modules().isEmpty() ? cluster.modules() : own.modules(),
-        either(own.venv(), cluster.venv()),
-        either(own.container(), cluster.container()));
   }
 
   private static Map<String, String> merged(Map<String, String> cluster, Map<String, String> own) {

@@ -37,13 +37,13 @@ public final class RunRecords {
    */
   public boolean write(
       RunFolder run, RunFacts facts, RunState journal, RunOutcome outcome, List<String> problems) {
-    JsonObject metrics = Results.metrics(run, journal, problems);
+    Results results = Results.read(run, journal, problems);
     JsonObject cost = CostRecord.of(facts, outcome);
     boolean changed = replace(run.cost(), cost);
     if (outcome.ended()) {
       passing.accept(CrashPoint.FINAL_COST_WRITTEN);
     }
-    changed |= replace(run.manifest(), Manifest.of(facts, journal, outcome, metrics));
+    changed |= replace(run.manifest(), Manifest.of(facts, journal, outcome, results));
     passing.accept(
         outcome.ended() ? CrashPoint.FINAL_MANIFEST_WRITTEN : CrashPoint.MANIFEST_WRITTEN);
     if (outcome.ended()) {

@@ -118,6 +118,12 @@ public final class Renderer {
     for (RunnerFile file : launch.files()) {
       add(files, file, plan.config());
     }
+    if (plan.health().isPresent()) {
+      add(files, templates.verbatim("check_node.sh"), plan.config());
+    }
+    if (ScriptModel.addsUp(plan)) {
+      add(files, templates.verbatim("all_reduce.py"), plan.config());
+    }
     return new Script(text.toString(), files, templates.nameOf(launch.template()));
   }
 

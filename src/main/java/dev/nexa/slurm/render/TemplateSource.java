@@ -2,6 +2,7 @@ package dev.nexa.slurm.render;
 
 import dev.nexa.slurm.config.ConfigSource;
 import dev.nexa.slurm.config.ConfigSource.Found;
+import dev.nexa.slurm.plan.RunnerFile;
 import freemarker.cache.TemplateLoader;
 import java.io.Reader;
 import java.io.StringReader;
@@ -31,6 +32,11 @@ final class TemplateSource implements TemplateLoader {
   /** Where a template was found, as told to people. */
   String nameOf(String template) {
     return source.product("templates/" + template).name();
+  }
+
+  /** A file of templates/lib that goes into runner/ as it is. */
+  RunnerFile verbatim(String name) {
+    return new RunnerFile(name, source.product("templates/lib/" + name).bytes());
   }
 
   @Override

@@ -21,7 +21,8 @@ class ClusterProfileTest {
     assertThat(cluster.scheduler()).isEqualTo("slurm");
     assertThat(cluster.accelerator()).isEqualTo("cuda");
     assertThat(cluster.priceBook()).isEqualTo("default");
-    assertThat(cluster.healthCheck()).isTrue();
+    assertThat(cluster.health())
+        .contains(new Health(1L << 30, Optional.empty(), Optional.empty(), true));
     assertThat(cluster.partitions()).isEmpty();
     assertThat(cluster.overTimeLimit()).isZero();
     assertThat(cluster.killWait()).isEqualTo(Duration.ofSeconds(30));
@@ -44,7 +45,7 @@ class ClusterProfileTest {
             gpu_type: h100
             price_book: contract
             storage: {scratch: /s, durable: /d, shared: /h}
-            software: {modules: [cuda/12.4], venv: /opt/venv, container: /images/a.sif}
+            software: {modules: [cuda/12.4], container: /images/a.sqsh, container_runtime: pyxis, mounts: [/data]}
             env: {NCCL_DEBUG: INFO, N: 1}
             health_check: false
             slurm: {over_time_limit_minutes: 5, kill_wait_seconds: 60, message_timeout_seconds: 20, max_array_size: 10001}
@@ -72,11 +73,39 @@ class ClusterProfileTest {
                     Optional.empty())));
     assertThat(cluster.software())
         .isEqualTo(
-            new RunConfig.Software(
-                List.of("cuda/12.4"), Optional.of("/opt/venv"), Optional.of("/images/a.sif")));
+            new Software(
+                List.of("cuda/12.4"),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.of("/images/a.sqsh"),
+                Optional.of("pyxis"),
+                List.of("/data")));
+    assertThat(cluster.health()).isEmpty();
     assertThat(cluster.env()).containsOnly(Map.entry("NCCL_DEBUG", "INFO"), Map.entry("N", "1"));
     assertThat(cluster.overTimeLimit()).isEqualTo(Duration.ofMinutes(5));
     assertThat(cluster.killWait()).isEqualTo(Duration.ofMinutes(1));
+  }
+
+  @Test
+  void whatANodeMustHave() {
+    ClusterProfile cluster =
+        read(
+            STORAGE
+                + "health: {scratch_free: 50G, min_driver: '550.54', interface: ib0, all_reduce: false}\n");
+
+    assertThat(cluster.health())
+        .contains(new Health(50L << 30, Optional.of("550.54"), Optional.of("ib0"), false));
+  }
+
+  @Test
+  void onlyOneThingBringsPython() {
+    assertProblem(
+        STORAGE + "software: {conda: train, container: /a.sif}\n",
+        "mine.yaml:2:37: software.container: there is conda already, and only one brings Python");
+    assertProblem(
+        STORAGE + "software: {container: /bundle, container_runtime: slurm, mounts: [/data]}\n",
+        "mine.yaml:2:66: software.mounts: an OCI bundle's own config.json holds its mounts");
   }
 
   @Test
