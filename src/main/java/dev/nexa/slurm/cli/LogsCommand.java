@@ -56,15 +56,22 @@ final class LogsCommand extends Subcommand {
     RunFolder run = found.run();
     Integer named = task.getValue();
     OptionalInt one = named != null ? OptionalInt.of(named) : found.task();
-    OutputStream stream = new WriterStream(out());
+    try {
+      copy(nexa, run, one, new WriterStream(out()));
+    } catch (NobodyReads enough) {
+      // Main tells why, where it was not `| head`.
+    }
+    return ExitCode.OK.status();
+  }
+
+  private void copy(Nexa nexa, RunFolder run, OptionalInt one, OutputStream stream) {
     if (one.isEmpty() && run.planJson().number("tasks") > 1) {
       MergeLogs.Asked asked = new MergeLogs.Asked(lines(), given(follow), colour(nexa));
       new MergeLogs(nexa, run, asked, stream, problem -> err().println(problem)).copy();
-      return ExitCode.OK.status();
+      return;
     }
     RunLookup.requireTask(run, one.orElse(0));
     new FollowLogs(nexa).copy(run, one.orElse(0), lines(), given(follow), stream);
-    return ExitCode.OK.status();
   }
 
   private OptionalInt lines() {
@@ -82,6 +89,11 @@ final class LogsCommand extends Subcommand {
     return environment.getOrDefault("NO_COLOR", "").isEmpty()
         && !environment.getOrDefault("TERM", "dumb").equals("dumb")
         && Stdout.isTerminal();
+  }
+
+  /** Output can't be written any more: following on would be for nobody. */
+  private static final class NobodyReads extends RuntimeException {
+    private static final long serialVersionUID = 1L;
   }
 
   /**
@@ -120,7 +132,9 @@ final class LogsCommand extends Subcommand {
 
     @Override
     public void flush() {
-      out.flush();
+      if (out.checkError()) {
+        throw new NobodyReads();
+      }
     }
   }
 }

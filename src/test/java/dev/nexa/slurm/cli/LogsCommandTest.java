@@ -1,20 +1,25 @@
 package dev.nexa.slurm.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import dev.nexa.slurm.cli.Terminal.Screen;
 import dev.nexa.slurm.files.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Logs of a run of three tasks, submitted as job 4711. */
 class LogsCommandTest {
@@ -176,6 +181,36 @@ class LogsCommandTest {
             "[0] first, and half",
             "[1] the last words",
             "==> task 1: FAILED, exit code 0, " + logs.resolve("4711_1.out") + " <==");
+  }
+
+  /** As with {@code | head}: the job goes on, and nobody would ever read the rest. */
+  @ParameterizedTest
+  @CsvSource({"latest", "4711_0"})
+  void followingEndsWhenNobodyReadsAnyMore(String reference) {
+    log(0, "line\n");
+    terminal.program("squeue", Terminal.queueRow(4711, 0, "RUNNING", "None", key));
+
+    assertTimeoutPreemptively(
+        Duration.ofSeconds(20),
+        () -> {
+          Screen screen = terminal.typeInto(new Closed(), "logs", "-f", reference);
+          assertThat(screen.exit()).isZero();
+          assertThat(screen.err()).isEmpty();
+        });
+  }
+
+  /** A pipe whose reader has gone. */
+  private static final class Closed extends Writer {
+    @Override
+    public void write(char[] text, int offset, int length) throws IOException {
+      throw new IOException("Broken pipe");
+    }
+
+    @Override
+    public void flush() {}
+
+    @Override
+    public void close() {}
   }
 
   private void accounting(String... states) {
