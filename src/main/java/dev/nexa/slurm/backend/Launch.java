@@ -4,9 +4,10 @@ import dev.nexa.slurm.plan.RunnerFile;
 import java.util.List;
 
 /**
- * What is started inside the allocation.
+ * What is started inside the allocation. Part of what a plugin may use (docs/plugins.md).
  *
- * @param template the template that starts it, such as {@code task.sbatch.ftl}
+ * @param template the template that starts it, such as {@code task.sbatch.ftl}: the workspace's,
+ *     else ours, else the one in the plugin's jar, each in {@code templates/}
  * @param command the words of the command; placeholders such as {@code ${run_dir}} and {@code
  *     ${node_rank}} may stand in them (docs/configuration.md)
  * @param files files that the backend made, kept with the run beside the config's own

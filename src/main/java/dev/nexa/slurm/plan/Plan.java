@@ -17,7 +17,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * A run with everything resolved: nothing after this reads a config again.
+ * A run with everything resolved: nothing after this reads a config again. A plugin may read it
+ * (docs/plugins.md); only nexa-slurm makes one.
  *
  * @param written where the config's keys stand
  * @param ranksPerNode processes of a distributed launch on each node; 0 where the task is one

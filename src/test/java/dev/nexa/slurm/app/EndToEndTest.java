@@ -16,6 +16,7 @@ import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -284,6 +285,59 @@ class EndToEndTest {
   private static Path result(JsonObject run, String name) {
     String key = run.objects("jobs").get(0).text("name");
     return folder(run).resolve("submissions").resolve(key).resolve("results").resolve(name);
+  }
+
+  @Test
+  void logsOfALocalArrayAreMergedAndTheFailedTasksComeFirst() throws IOException {
+    logsAreMerged("--local");
+  }
+
+  @Test
+  @Tag("slurm")
+  void logsOfAnArrayOnSlurmAreMergedAndTheFailedTasksComeFirst() throws IOException {
+    slurmProfile("health_check: false\n");
+    logsAreMerged("--cluster", "test");
+  }
+
+  private void logsAreMerged(String... where) throws IOException {
+    Path config =
+        Files.writeString(
+            workspace.resolve("array.yaml"),
+            """
+            stage: eval
+            backend: shell
+            run: |
+              for i in {1..30}; do echo "line $i of $NEXA_TASK"; done
+              sleep 2
+              printf 'the end of %s' "$NEXA_TASK"
+              if [[ $NEXA_TASK == 1 ]]; then exit 3; fi
+            array: {shards: 3}
+            resources: {cpus_per_task: 1, memory: 100M, time: 2m}
+            """);
+    List<String> arguments = new ArrayList<>(List.of(where));
+    arguments.add(0, config.toString());
+
+    JsonObject run = submit(arguments.toArray(String[]::new));
+    List<String> followed = nexa("logs", "-f", run.text("run_id")).lines().toList();
+    nexa("reconcile");
+    List<String> read = nexa("logs", run.text("run_id")).lines().toList();
+
+    for (int task = 0; task < 3; task++) {
+      String prefix = "[" + task + "] ";
+      List<String> own = followed.stream().filter(line -> line.startsWith(prefix)).toList();
+      assertThat(own)
+          .contains(prefix + "line 1 of " + task)
+          .endsWith(prefix + "the end of " + task);
+      assertThat(read.stream().filter(line -> line.startsWith(prefix))).containsAll(own);
+    }
+    String job = run.objects("jobs").get(0).number("job_id") + "_1.out <==";
+    assertThat(followed)
+        .anySatisfy(
+            line ->
+                assertThat(line).startsWith("==> task 1: FAILED, exit code 3, /").endsWith(job));
+    assertThat(read.get(0)).startsWith("==> task 1: FAILED, exit code 3, /").endsWith(job);
+    assertThat(read.subList(1, 21)).startsWith("[1] line 12 of 1").endsWith("[1] the end of 1");
+    assertThat(read.subList(21, 24)).startsWith("", "==> all 3 tasks <==");
   }
 
   private static void await(Path file) throws InterruptedException {

@@ -115,7 +115,7 @@ class QuotingTest {
       Files.writeString(folder.resolve("run.yaml"), Json.compact(config));
       Plan plan = plan("default");
 
-      RunnerFile staged = Backends.named("shell", plan.written()).launch(plan).files().get(0);
+      RunnerFile staged = Backends.builtIn("shell").orElseThrow().launch(plan).files().get(0);
 
       assertThat(new String(staged.content(), StandardCharsets.UTF_8)).isEqualTo(text);
     }
@@ -246,7 +246,7 @@ class QuotingTest {
     Script render() {
       Plan plan = plan();
       return new Renderer(new ConfigSource(folder))
-          .render(plan, Backends.named("python", plan.written()).launch(plan));
+          .render(plan, Backends.builtIn("python").orElseThrow().launch(plan));
     }
 
     void run(Script script) throws IOException {
