@@ -78,6 +78,9 @@ public record Prepared(Plan plan, Launch launch, Estimate estimate, Policy polic
   }
 
   public JsonObject estimateJson() {
-    return estimate.toJson(needsApproval());
+    return estimate
+        .toJson(needsApproval())
+        .with("partition", plan.allocation().partition().orElse(null))
+        .with("partition_reason", plan.partitionReason().orElse(null));
   }
 }

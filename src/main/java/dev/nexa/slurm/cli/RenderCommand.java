@@ -12,6 +12,7 @@ import dev.nexa.slurm.render.Script;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm render}. */
@@ -53,6 +54,10 @@ final class RenderCommand extends Subcommand {
     out.println("# " + Script.shellLine(rendered.argv()));
     for (RunnerFile file : rendered.script().files()) {
       out.println("# runner/" + file.name() + "  sha256 " + file.digest());
+    }
+    Optional<String> reason = rendered.prepared().plan().partitionReason();
+    if (reason.isPresent()) {
+      out.println("# " + reason.get());
     }
     out.println("# at most " + rendered.prepared().estimate().total());
     return ExitCode.OK.status();
