@@ -23,6 +23,12 @@ public final class ProfileText {
 
   private static final Set<String> NOT_PLAIN = Set.of("true", "false", "null");
 
+  /** Slices of GPUs may be more than a profile takes for GPUs. */
+  private static final int MOST_GPUS = 64;
+
+  /** The default of RealMemory (slurm.conf(5)). */
+  private static final int UNSET_MIB = 1;
+
   private static final int COMMENT_COLUMN = 42;
 
   private final SlurmCluster cluster;
@@ -138,6 +144,14 @@ public final class ProfileText {
       return;
     }
     long value = partition.exclusive() ? spread.most() : Math.max(1, spread.least());
+    if (key.startsWith("gpus") && value > MOST_GPUS) {
+      line("    " + key + MOST_GPUS, "the nodes have " + value + "; no more are taken");
+      return;
+    }
+    if (key.startsWith("memory") && value == UNSET_MIB) {
+      line("    " + key + "1M", "RealMemory is not set: jobs that ask for memory are refused");
+      return;
+    }
     line("    " + key + size(value, unit), spread.same() ? "" : differ(partition, unit, spread));
   }
 

@@ -59,6 +59,17 @@ class ProfileTextTest {
   }
 
   @Test
+  void aNodeWithoutRealMemoryAndOneOfManySlicesAreStillRead() {
+    String partitions = "PartitionName=a TotalNodes=1 Nodes=n1 OverSubscribe=EXCLUSIVE\n";
+    String nodes = "a\u001fn1\u001f8\u001f1\u001fgpu:a100_1g.5gb:112\n";
+
+    Partition read = read(text(ClusterText.read("", partitions, nodes))).partitions().get("a");
+
+    assertThat(read.memoryPerNode()).contains(1L << 20);
+    assertThat(read.gpusPerNode()).contains(64);
+  }
+
+  @Test
   void whatSlurmSaysCannotBreakOutOfItsComment() {
     String hostile =
         text(ClusterText.read("ClusterName = a\u0085scheduler: local\u2028b\u0007", "", ""));
