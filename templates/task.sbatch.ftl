@@ -1,4 +1,3 @@
-<#assign stepped = container_step>
 #!/bin/bash
 # Rendered by nexa-slurm from templates/task.sbatch.ftl: each array task runs one command.
 <#include "lib/directives.ftl">
@@ -22,7 +21,7 @@ nexa_main() {
   nexa_software
   nexa_check_nodes
   cd "$NEXA_TASK_SCRATCH"
-  nexa_run<#if stepped> nexa_on_each_node --nodes=1 --ntasks=1<@step/></#if><@prefix/><@words/>
+  nexa_run<#if container_step> nexa_on_each_node --nodes=1 --ntasks=1<@step/></#if><@prefix/><@words/>
 }
 
 # On the last line and in braces: half a script does nothing.

@@ -63,7 +63,7 @@ nexa_run() {
 nexa_signal() {
   NEXA_SIGNAL=$1
   NEXA_SIGNALLED=$1
-<#if stepped>
+<#if stepped!container_step>
   # Slurm signals the steps itself, and srun would kill its own at once.
 <#else>
   if [[ -n $NEXA_CHILD ]]; then
@@ -78,7 +78,7 @@ nexa_signal() {
 nexa_warned() {
   NEXA_SIGNAL=USR1
   NEXA_SIGNALLED=USR1
-<#if stepped>
+<#if stepped!container_step>
   # Of srun a TERM would make a KILL.
   scancel --quiet --signal=TERM "$NEXA_JOB" || true
 <#else>

@@ -95,6 +95,9 @@ public record Prepared(
   }
 
   public JsonObject estimateJson() {
-    return estimate.toJson(needsApproval());
+    return estimate
+        .toJson(needsApproval())
+        .with("partition", plan.allocation().partition().orElse(null))
+        .with("partition_reason", plan.partitionReason().orElse(null));
   }
 }

@@ -13,6 +13,7 @@ import dev.nexa.slurm.render.Script;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm render}. */
@@ -62,6 +63,10 @@ final class RenderCommand extends Subcommand {
         .ifPresent(
             plugin ->
                 out.println("# " + plugin.text("file") + "  sha256 " + plugin.text("sha256")));
+    Optional<String> reason = rendered.prepared().plan().partitionReason();
+    if (reason.isPresent()) {
+      out.println("# " + reason.get());
+    }
     out.println("# at most " + rendered.prepared().estimate().total());
     return ExitCode.OK.status();
   }

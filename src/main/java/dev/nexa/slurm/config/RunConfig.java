@@ -75,12 +75,15 @@ public record RunConfig(
           optional(
               "memory",
               ValueType.MEMORY,
-              "Memory on each node; 4 GiB for each CPU where not given."),
+              "Memory on each node; where not given the partition's default, else 4 GiB for each CPU."),
           required(
               "time",
               ValueType.TIME,
               "Time limit of each task; a bare number is minutes, `30:00` is 30 minutes."),
-          optional("partition", ValueType.NAME_WORD, "Partition; the profile's where not given."),
+          optional(
+              "partition",
+              ValueType.NAME_WORD,
+              "Partition; where not given the profile's default if it fits, else another that does."),
           optional(
               "account", ValueType.NAME_WORD, "Account to charge; the profile's where not given."),
           optional("qos", ValueType.NAME_WORD, "Quality of service."),

@@ -21,6 +21,7 @@ import java.util.TreeMap;
  * (docs/plugins.md); only nexa-slurm makes one.
  *
  * @param written where the config's keys stand
+ * @param partitionReason why its partition, one sentence; empty where that is left to Slurm
  * @param ranksPerNode processes of a distributed launch on each node; 0 where the task is one
  *     process
  * @param tasks how many array tasks; 1 for a single job
@@ -45,6 +46,7 @@ public record Plan(
     Optional<String> dataset,
     List<String> tags,
     Allocation allocation,
+    Optional<String> partitionReason,
     int ranksPerNode,
     Billed billed,
     int tasks,
@@ -106,13 +108,19 @@ public record Plan(
     return allocation.timeLimit().plus(overTimeLimit).plus(killWait).plusSeconds(60);
   }
 
-  /** SHA-256 of what the plan says, wherever its file lies. */
+  /**
+   * SHA-256 of what the plan says, wherever its file lies and whatever other partitions there are.
+   */
   public String digest() {
-    return Sha256.of(toJson().toString());
+    return Sha256.of(whatRuns().toString());
   }
 
   /** The plan as plan.json keeps it. */
   public JsonObject toJson() {
+    return whatRuns().withOptional("partition_reason", partitionReason);
+  }
+
+  private JsonObject whatRuns() {
     JsonObject json =
         new JsonObject()
             .with("schema_version", 1)

@@ -93,6 +93,27 @@ class EndToEndTest {
 
   @Test
   @Tag("slurm")
+  void theProfileThatInitReadsOffTheClusterIsOneToWorkWith() throws IOException {
+    JsonObject init = Json.parseObject(nexa("init", "--json"));
+
+    assertThat(init.object("cluster").texts("partitions")).contains("gpu", "cpu");
+    assertThat(Files.readString(workspace.resolve("configs/clusters/default.yaml")))
+        .contains("gpu_type: h100");
+    JsonObject estimate =
+        Json.parseObject(nexa("estimate", "configs/train/science.yaml", "--json"));
+    assertThat(estimate.text("partition_reason")).isEqualTo("partition gpu: the profile's default");
+    assertThat(Json.parseObject(nexa("init", "--json")).objects("differences")).isEmpty();
+    JsonObject run =
+        submitAndWait(
+            Files.writeString(
+                    workspace.resolve("small.yaml"),
+                    "stage: data\nbackend: shell\nrun: echo\nresources: {time: 1m}\n")
+                .toString());
+    assertThat(manifest(run).text("status")).as(logs(run)).isEqualTo("completed");
+  }
+
+  @Test
+  @Tag("slurm")
   void gpusAreAllocatedAndPaidFor() throws IOException {
     slurmProfile("");
     Path config =
