@@ -13,7 +13,6 @@ import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalInt;
 
 /** {@code cancel}: ends a run's jobs, now and should one still turn up. */
@@ -27,14 +26,7 @@ public final class CancelRun {
   /** Cancels the run or one task of it; tells which jobs were asked to end. */
   public List<String> cancel(RunFolder run, OptionalInt task) {
     Scheduler scheduler = nexa.scheduler(RunLookup.scheduler(run));
-    Optional<FileLock> lock = run.lock(Duration.ofSeconds(20));
-    if (lock.isEmpty()) {
-      throw new NexaException(
-          ExitCode.SCHEDULER,
-          run.id() + " is being submitted or reconciled at this moment",
-          "try again in a minute");
-    }
-    try (FileLock held = lock.get()) {
+    try (FileLock held = lock(run)) {
       RunState state = RunState.of(run.journal().read());
       if (state.finished() || !held.holds()) {
         throw new NexaException(
@@ -58,13 +50,33 @@ public final class CancelRun {
     }
   }
 
+  /** The right to act on a run, for a person who waits. */
+  static FileLock lock(RunFolder run) {
+    return run.lock(Duration.ofSeconds(20))
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ExitCode.SCHEDULER,
+                    run.id() + " is being submitted or reconciled at this moment",
+                    "try again in a minute"));
+  }
+
   private static List<String> cancel(Scheduler scheduler, RunState state, OptionalInt task) {
     List<String> asked = new ArrayList<>();
+    if (task.isPresent()) {
+      Submission holder = state.newest().get(task.getAsInt());
+      if (holder != null && holder.jobId().isPresent()) {
+        long id = holder.jobId().get();
+        int index = task.getAsInt() - holder.offset();
+        scheduler.cancel(holder.key(), id, OptionalInt.of(index));
+        asked.add(id + "_" + index);
+      }
+      return asked;
+    }
     for (Submission submission : state.submissions()) {
       if (submission.jobId().isPresent()) {
-        long id = submission.jobId().get();
-        scheduler.cancel(submission.key(), id, task);
-        asked.add(task.isPresent() ? id + "_" + task.getAsInt() : "" + id);
+        scheduler.cancel(submission.key(), submission.jobId().get(), OptionalInt.empty());
+        asked.add("" + submission.jobId().get());
       }
     }
     return asked;

@@ -13,9 +13,11 @@ import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -54,7 +56,8 @@ record EndedTasks(Map<Integer, End> ends, boolean all) {
     if (!Files.exists(run.cost())) {
       return new EndedTasks(ends, true);
     }
-    List<Long> jobs = LogFiles.of(run).jobs();
+    Set<Long> jobs = new HashSet<>();
+    LogFiles.of(run).jobs().forEach(job -> jobs.add(job.id()));
     JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
     for (JsonObject attempt : cost.object("actual").objects("attempts")) {
       // They are in order, so that a task's last one counts; a duplicate's ended at the claim.

@@ -15,21 +15,28 @@ import java.util.Optional;
  *
  * @param jobs the run's jobs, newest first
  */
-record LogFiles(Path folder, List<Long> jobs) {
+record LogFiles(Path folder, List<Job> jobs) {
+
+  /**
+   * A job of the run.
+   *
+   * @param offset the task of its array index 0
+   */
+  record Job(long id, int offset) {}
 
   /** As the journal tells it now. */
   static LogFiles of(RunFolder run) {
-    List<Long> jobs = new ArrayList<>();
+    List<Job> jobs = new ArrayList<>();
     for (Submission submission : RunState.of(run.journal().read()).submissions()) {
-      submission.jobId().ifPresent(id -> jobs.add(0, id));
+      submission.jobId().ifPresent(id -> jobs.add(0, new Job(id, submission.offset())));
     }
     return new LogFiles(run.logs(), jobs);
   }
 
   /** The task's log; empty where it has printed nothing. */
   Optional<Path> newest(int task) {
-    for (long job : jobs) {
-      Path log = folder.resolve(job + "_" + task + ".out");
+    for (Job job : jobs) {
+      Path log = folder.resolve(job.id() + "_" + (task - job.offset()) + ".out");
       if (Files.exists(log)) {
         return Optional.of(log);
       }

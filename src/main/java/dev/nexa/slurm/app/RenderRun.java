@@ -6,9 +6,10 @@ import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.scheduler.ClientEnvironment;
 import dev.nexa.slurm.scheduler.SubmitRequest;
 import dev.nexa.slurm.scheduler.slurm.SlurmCommands;
+import dev.nexa.slurm.submit.ArrayShape;
+import dev.nexa.slurm.units.IndexRange;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * {@code render} and {@code submit --dry-run}: the very bytes that would be sent, and sbatch's
@@ -25,8 +26,9 @@ public final class RenderRun {
    * What would be sent.
    *
    * @param argv sbatch's arguments, with a run id and a key of the shape that a submit would make
+   * @param submissions how many such calls there would be: an array holds only so many tasks
    */
-  public record Rendered(Prepared prepared, Script script, List<String> argv) {}
+  public record Rendered(Prepared prepared, Script script, List<String> argv, int submissions) {}
 
   public Rendered render(Prepared.Request request) {
     Prepared prepared = Prepared.of(nexa, request);
@@ -35,6 +37,8 @@ public final class RenderRun {
     String runId = new RunId(prepared.plan().stage() + "_20000101_000000").value();
     Path run = nexa.workspace().runs().toAbsolutePath().normalize().resolve(runId);
     String key = runId + ".xxxxxx";
+    ArrayShape array = ArrayShape.of(prepared.plan().toJson());
+    List<ArrayShape.Part> parts = array.parts(IndexRange.upTo(array.tasks()));
     SubmitRequest call =
         new SubmitRequest(
             key,
@@ -43,10 +47,12 @@ public final class RenderRun {
             run.resolve("logs").toString().replace("%", "%%") + "/%A_%a.out",
             "",
             run,
-            Optional.empty());
+            parts.get(0).array(),
+            "");
     return new Rendered(
         prepared,
         script,
-        SlurmCommands.sbatch(call, ClientEnvironment.forClients(nexa.environment())));
+        SlurmCommands.sbatch(call, ClientEnvironment.forClients(nexa.environment())),
+        parts.size());
   }
 }

@@ -8,6 +8,7 @@ import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.journal.Workspace;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -42,11 +43,12 @@ public final class RunLookup {
     }
     Matcher job = JOB.matcher(reference);
     if (job.matches()) {
+      long id = Long.parseLong(job.group(1));
+      RunFolder run = byJob(id);
       OptionalInt task =
           job.group(2) == null
               ? OptionalInt.empty()
-              : OptionalInt.of(Integer.parseInt(job.group(2)));
-      RunFolder run = byJob(Long.parseLong(job.group(1)));
+              : OptionalInt.of(Integer.parseInt(job.group(2)) + offset(run, id));
       task.ifPresent(index -> requireTask(run, index));
       return new Found(run, task);
     }
@@ -102,12 +104,22 @@ public final class RunLookup {
 
   private static boolean made(RunFolder run, long jobId) {
     try {
-      return RunState.of(run.journal().read()).submissions().stream()
-          .anyMatch(submission -> submission.jobId().equals(Optional.of(jobId)));
+      return submission(run, jobId).isPresent();
     } catch (NexaException unreadable) {
       // A damaged journal is reconcile's to tell; it must not hide the others.
       return false;
     }
+  }
+
+  private static Optional<Submission> submission(RunFolder run, long jobId) {
+    return RunState.of(run.journal().read()).submissions().stream()
+        .filter(submission -> submission.jobId().equals(Optional.of(jobId)))
+        .findFirst();
+  }
+
+  /** The run's number of the task with the job's array index 0. */
+  private static int offset(RunFolder run, long jobId) {
+    return submission(run, jobId).map(Submission::offset).orElse(0);
   }
 
   /** Which scheduler has the run's jobs; one that died before it was planned has none to ask. */

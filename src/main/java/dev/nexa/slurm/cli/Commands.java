@@ -9,7 +9,17 @@ import picocli.CommandLine;
 final class Commands {
   private static final List<String> NAMES =
       List.of(
-          "submit", "estimate", "render", "status", "logs", "cancel", "reconcile", "runs", "init");
+          "submit",
+          "estimate",
+          "render",
+          "status",
+          "logs",
+          "cancel",
+          "interrupt",
+          "rerun",
+          "reconcile",
+          "runs",
+          "init");
 
   private Commands() {}
 
@@ -21,6 +31,8 @@ final class Commands {
       case "status" -> new StatusCommand();
       case "logs" -> new LogsCommand();
       case "cancel" -> new CancelCommand();
+      case "interrupt" -> new InterruptCommand();
+      case "rerun" -> new RerunCommand();
       case "reconcile" -> new ReconcileCommand();
       case "runs" -> new RunsCommand();
       case "init" -> new InitCommand();

@@ -67,6 +67,9 @@ final class RenderCommand extends Subcommand {
     if (reason.isPresent()) {
       out.println("# " + reason.get());
     }
+    if (rendered.submissions() > 1) {
+      out.println("# one of " + rendered.submissions() + " submissions: MaxArraySize");
+    }
     out.println("# at most " + rendered.prepared().estimate().total());
     return ExitCode.OK.status();
   }

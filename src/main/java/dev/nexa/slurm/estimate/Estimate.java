@@ -42,17 +42,41 @@ public record Estimate(
             ? Map.of()
             : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
     Usage usage = usage(plan, gpus, seconds, (long) plan.tasks() * attempts);
+    long limit = plan.allocation().timeLimit().toSeconds();
+    return priced(plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage);
+  }
+
+  /**
+   * The reservation of so many tasks of a run that was estimated before, at the rates of then.
+   *
+   * @param plan as plan.json keeps it
+   * @param before as estimate.json keeps it
+   */
+  public static Estimate again(JsonObject plan, JsonObject before, int tasks) {
+    JsonObject billed = plan.object("billed");
+    long count = billed.number("gpus");
+    Map<String, Long> gpus =
+        count == 0 ? Map.of() : Map.of(billed.optionalText("gpu_type").orElse("unknown"), count);
+    int attempts = (int) before.number("attempts");
+    long seconds = before.number("longest_attempt_seconds");
+    Usage usage =
+        Usage.of(gpus, billed.number("cpus"), billed.number("memory_bytes"), seconds)
+            .times((long) tasks * attempts);
+    return priced(
+        before.text("config_digest"),
+        Rates.fromJson(before.object("rates")),
+        tasks,
+        attempts,
+        before.number("time_limit_seconds"),
+        seconds,
+        usage);
+  }
+
+  private static Estimate priced(
+      String digest, Rates rates, int tasks, int attempts, long limit, long longest, Usage usage) {
     List<CostLine> lines = rates.price(usage);
     return new Estimate(
-        plan.digest(),
-        rates,
-        plan.tasks(),
-        attempts,
-        plan.allocation().timeLimit().toSeconds(),
-        seconds,
-        usage,
-        lines,
-        rates.total(lines));
+        digest, rates, tasks, attempts, limit, longest, usage, lines, rates.total(lines));
   }
 
   private static Usage usage(Plan plan, Map<String, Long> gpus, long seconds, long times) {

@@ -15,6 +15,8 @@ public record Event(Type type, Instant at, JsonObject data) {
   public enum Type {
     /** The run was made: who, with which command. */
     CREATED,
+    /** Some of its tasks are to run once more: which, and what that can cost. */
+    RERUN,
     /** A submission is about to be made: durable before sbatch is called. */
     SUBMITTING,
     /** sbatch runs, as this process. */

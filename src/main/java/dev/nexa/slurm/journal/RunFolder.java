@@ -121,6 +121,16 @@ public final class RunFolder {
     files.force(path());
   }
 
+  /** What {@link #stage} kept. */
+  public Script storedScript() {
+    Path runner = path().resolve("runner");
+    List<RunnerFile> files = new ArrayList<>();
+    for (String name : names(runner)) {
+      files.add(new RunnerFile(name, DurableFiles.readBytes(runner.resolve(name))));
+    }
+    return new Script(DurableFiles.read(script()), files, script().toString());
+  }
+
   /** Makes a submission's folder: its task list and offset, room for claims and results. */
   public void stageSubmission(String key, IndexRange tasks, int offset) {
     DurableFiles files = workspace.files();

@@ -4,12 +4,17 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Submission.Phase;
 import dev.nexa.slurm.process.ProcessIdentity;
 import dev.nexa.slurm.units.IndexRange;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What a run's events add up to. Pure: the same events are the same state.
@@ -18,12 +23,18 @@ import java.util.Optional;
  * @param submissions in the order they were made
  * @param cancelRequested whether somebody asked for its end
  * @param finished whether its files are final
+ * @param rerun the tasks that were last asked for once more; empty if none were
+ * @param submissionsBefore how many submissions there were when that was asked
+ * @param reservedMore what reruns can cost at most, beside the run's own reservation
  */
 public record RunState(
     Optional<Instant> created,
     List<Submission> submissions,
     boolean cancelRequested,
-    boolean finished) {
+    boolean finished,
+    Optional<IndexRange> rerun,
+    int submissionsBefore,
+    BigDecimal reservedMore) {
 
   /** Folds events into a state. */
   public static RunState of(List<Event> events) {
@@ -31,9 +42,19 @@ public record RunState(
     Map<String, Submission> submissions = new LinkedHashMap<>();
     boolean cancelRequested = false;
     boolean finished = false;
+    Optional<IndexRange> rerun = Optional.empty();
+    int before = 0;
+    BigDecimal reservedMore = BigDecimal.ZERO;
     for (Event event : events) {
       switch (event.type()) {
         case CREATED -> created = Optional.of(event.at());
+        case RERUN -> {
+          rerun = Optional.of(IndexRange.parse(event.data().text("tasks")));
+          before = submissions.size();
+          reservedMore = reservedMore.add(new BigDecimal(event.data().text("reservation")));
+          cancelRequested = false;
+          finished = false;
+        }
         case CANCEL_REQUESTED -> cancelRequested = true;
         case FINISHED -> finished = true;
         case TORN_TAIL -> {}
@@ -43,126 +64,98 @@ public record RunState(
         }
       }
     }
-    return new RunState(created, List.copyOf(submissions.values()), cancelRequested, finished);
+    return new RunState(
+        created,
+        List.copyOf(submissions.values()),
+        cancelRequested,
+        finished,
+        rerun,
+        before,
+        reservedMore);
   }
 
   private static Submission apply(Optional<Submission> before, Event event) {
     JsonObject data = event.data();
     if (event.type() == Event.Type.SUBMITTING) {
-      return new Submission(
+      return Submission.intended(
           data.text("key"),
           IndexRange.parse(data.text("tasks")),
-          event.at(),
-          Phase.INTENDED,
-          Optional.empty(),
-          Optional.empty(),
-          Optional.empty(),
-          Optional.empty(),
-          Optional.empty(),
-          List.of(),
-          "");
+          data.optionalDecimal("offset").map(BigDecimal::intValueExact).orElse(0),
+          data.optionalText("dependency").orElse(""),
+          event.at());
     }
     Submission now =
         before.orElseThrow(
             () -> new IllegalArgumentException("an event of a submission that was never intended"));
     return switch (event.type()) {
-      case CLIENT_STARTED -> withClient(now, data);
-      case SUBMITTED, ADOPTED -> withJob(now, event);
-      case REFUSED -> with(now, Phase.REFUSED, data.text("message"));
-      case UNKNOWN -> with(now, Phase.UNKNOWN, data.text("message"));
-      case CLIENT_GONE -> withClientGone(now, event.at());
-      case MISSED -> withMissed(now, event.at());
-      case CONFIRMED -> with(now, Phase.CONFIRMED, now.message());
-      case CLOSED -> with(now, Phase.CLOSED, data.text("message"));
+      case CLIENT_STARTED ->
+          now.withClient(
+              new ProcessIdentity(data.text("host"), data.number("pid"), data.instant("started")));
+      case SUBMITTED -> now.withJob(data.number("job_id"), event.at(), List.of());
+      case ADOPTED -> now.withJob(data.number("job_id"), event.at(), duplicates(data));
+      case REFUSED -> now.in(Phase.REFUSED, data.text("message"));
+      case UNKNOWN -> now.in(Phase.UNKNOWN, data.text("message"));
+      case CLIENT_GONE -> now.withClientGone(event.at());
+      case MISSED -> now.withMissed(event.at());
+      case CONFIRMED -> now.in(Phase.CONFIRMED, now.message());
+      case CLOSED -> now.in(Phase.CLOSED, data.text("message"));
       default -> now;
     };
   }
 
-  private static Submission with(Submission s, Phase phase, String message) {
-    return new Submission(
-        s.key(),
-        s.tasks(),
-        s.intended(),
-        phase,
-        s.client(),
-        s.clientGone(),
-        s.jobId(),
-        s.answered(),
-        s.missed(),
-        s.duplicates(),
-        message);
-  }
-
-  private static Submission withClient(Submission s, JsonObject data) {
-    ProcessIdentity client =
-        new ProcessIdentity(data.text("host"), data.number("pid"), data.instant("started"));
-    return new Submission(
-        s.key(),
-        s.tasks(),
-        s.intended(),
-        s.phase(),
-        Optional.of(client),
-        s.clientGone(),
-        s.jobId(),
-        s.answered(),
-        s.missed(),
-        s.duplicates(),
-        s.message());
-  }
-
-  private static Submission withClientGone(Submission s, Instant at) {
-    return new Submission(
-        s.key(),
-        s.tasks(),
-        s.intended(),
-        s.phase(),
-        s.client(),
-        Optional.of(at),
-        s.jobId(),
-        s.answered(),
-        s.missed(),
-        s.duplicates(),
-        s.message());
-  }
-
-  private static Submission withMissed(Submission s, Instant at) {
-    return new Submission(
-        s.key(),
-        s.tasks(),
-        s.intended(),
-        s.phase(),
-        s.client(),
-        s.clientGone(),
-        s.jobId(),
-        s.answered(),
-        Optional.of(at),
-        s.duplicates(),
-        s.message());
-  }
-
-  private static Submission withJob(Submission s, Event event) {
+  private static List<Long> duplicates(JsonObject data) {
     List<Long> duplicates = new ArrayList<>();
-    if (event.type() == Event.Type.ADOPTED) {
-      event.data().texts("duplicates").forEach(id -> duplicates.add(Long.parseLong(id)));
-    }
-    return new Submission(
-        s.key(),
-        s.tasks(),
-        s.intended(),
-        Phase.SUBMITTED,
-        s.client(),
-        s.clientGone(),
-        Optional.of(event.data().number("job_id")),
-        Optional.of(event.at()),
-        Optional.empty(),
-        List.copyOf(duplicates),
-        "");
+    data.texts("duplicates").forEach(id -> duplicates.add(Long.parseLong(id)));
+    return duplicates;
   }
 
-  /** The submission that counts: the last one made. */
+  /** The last submission made. */
   public Optional<Submission> last() {
     return submissions.isEmpty()
         ? Optional.empty()
         : Optional.of(submissions.get(submissions.size() - 1));
+  }
+
+  /** The submission that counts for each task: the last one that holds it. */
+  public Map<Integer, Submission> newest() {
+    Map<Integer, Submission> newest = new HashMap<>();
+    for (Submission submission : submissions) {
+      for (int task : submission.tasks().indices()) {
+        newest.put(task, submission);
+      }
+    }
+    return newest;
+  }
+
+  /** The submissions that count for some task, in the order they were made. */
+  public List<Submission> current() {
+    if (submissions.size() < 2) {
+      return submissions;
+    }
+    Set<Submission> counting = new HashSet<>(newest().values());
+    List<Submission> current = new ArrayList<>();
+    for (Submission submission : submissions) {
+      if (counting.contains(submission)) {
+        current.add(submission);
+      }
+    }
+    return current;
+  }
+
+  /**
+   * The tasks whose submission has not been made yet: whoever made the others died between two of
+   * them, or one is not settled. None where one was refused, or the end was asked for.
+   *
+   * @param count how many tasks the run has
+   */
+  public IndexRange unsubmitted(int count) {
+    List<Submission> made = submissions.subList(submissionsBefore, submissions.size());
+    Set<Integer> open = new TreeSet<>(rerun.orElseGet(() -> IndexRange.upTo(count)).indices());
+    boolean stopped = cancelRequested || submissions.isEmpty();
+    for (Submission submission : made) {
+      stopped |= submission.phase() == Phase.REFUSED;
+      submission.tasks().indices().forEach(open::remove);
+    }
+    return new IndexRange(stopped ? List.of() : List.copyOf(open));
   }
 }

@@ -11,6 +11,8 @@ import java.util.Optional;
  *
  * @param key the job's name
  * @param tasks the run's tasks it holds
+ * @param offset the task of array index 0: an array holds no index above MaxArraySize
+ * @param dependency what the job waits for, as sbatch takes it; empty for nothing
  * @param intended when the intent was written
  * @param phase how far it got
  * @param client the sbatch process, where it was recorded
@@ -24,6 +26,8 @@ import java.util.Optional;
 public record Submission(
     String key,
     IndexRange tasks,
+    int offset,
+    String dependency,
     Instant intended,
     Phase phase,
     Optional<ProcessIdentity> client,
@@ -53,6 +57,89 @@ public record Submission(
     CLOSED
   }
 
+  /** Nothing but its intent is known. */
+  static Submission intended(
+      String key, IndexRange tasks, int offset, String dependency, Instant at) {
+    return new Submission(
+        key,
+        tasks,
+        offset,
+        dependency,
+        at,
+        Phase.INTENDED,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        List.of(),
+        "");
+  }
+
+  Submission in(Phase next, String said) {
+    return new Submission(
+        key,
+        tasks,
+        offset,
+        dependency,
+        intended,
+        next,
+        client,
+        clientGone,
+        jobId,
+        answered,
+        missed,
+        duplicates,
+        said);
+  }
+
+  Submission withClient(ProcessIdentity process) {
+    return seen(Optional.of(process), clientGone, missed);
+  }
+
+  Submission withClientGone(Instant at) {
+    return seen(client, Optional.of(at), missed);
+  }
+
+  Submission withMissed(Instant at) {
+    return seen(client, clientGone, Optional.of(at));
+  }
+
+  private Submission seen(
+      Optional<ProcessIdentity> process, Optional<Instant> gone, Optional<Instant> missing) {
+    return new Submission(
+        key,
+        tasks,
+        offset,
+        dependency,
+        intended,
+        phase,
+        process,
+        gone,
+        jobId,
+        answered,
+        missing,
+        duplicates,
+        message);
+  }
+
+  Submission withJob(long id, Instant at, List<Long> further) {
+    return new Submission(
+        key,
+        tasks,
+        offset,
+        dependency,
+        intended,
+        Phase.SUBMITTED,
+        client,
+        clientGone,
+        Optional.of(id),
+        Optional.of(at),
+        Optional.empty(),
+        List.copyOf(further),
+        "");
+  }
+
   /** Whether it is not settled yet: a job may exist, or be lost. */
   public boolean isOpen() {
     return unresolved() || phase == Phase.SUBMITTED;
@@ -61,5 +148,10 @@ public record Submission(
   /** Whether it is still open if a job exists. */
   public boolean unresolved() {
     return phase == Phase.INTENDED || phase == Phase.UNKNOWN;
+  }
+
+  /** Whether it came to nothing: what it held is not at work. */
+  public boolean failed() {
+    return phase == Phase.REFUSED || phase == Phase.CLOSED;
   }
 }

@@ -25,6 +25,7 @@ import java.util.TreeMap;
  * @param ranksPerNode processes of a distributed launch on each node; 0 where the task is one
  *     process
  * @param tasks how many array tasks; 1 for a single job
+ * @param maxArraySize one more than the highest index of one array on the cluster
  * @param requeues how often Slurm may run a task again
  * @param warnBeforeEnd how long before its time limit a task is told to save
  * @param billed what a task is charged for
@@ -50,6 +51,7 @@ public record Plan(
     int ranksPerNode,
     Billed billed,
     int tasks,
+    int maxArraySize,
     Optional<Integer> maxParallel,
     int requeues,
     Optional<Duration> warnBeforeEnd,
@@ -139,6 +141,7 @@ public record Plan(
             .with("billed", billed(billed))
             .with("ranks_per_node", ranksPerNode)
             .with("tasks", tasks)
+            .with("max_array_size", maxArraySize)
             .withOptional("max_parallel", maxParallel)
             .with("requeues", requeues)
             .with("warn_before_end_seconds", warnBeforeEnd.orElse(Duration.ZERO).toSeconds())

@@ -42,14 +42,6 @@ public final class Planner {
               "requeues",
               "the policy allows at most " + policy.maxRequeues() + " (" + policy.name() + ")"));
     }
-    if (config.shards() > cluster.maxArraySize()) {
-      problems.add(
-          written.problem(
-              "array.shards",
-              "the cluster's arrays hold at most "
-                  + cluster.maxArraySize()
-                  + " tasks (MaxArraySize)"));
-    }
     if (cluster.scheduler().equals("local") && (asked.nodes() > 1 || gpus > 0)) {
       problems.add(
           written.problem(
@@ -104,6 +96,7 @@ public final class Planner {
         distributed ? Math.max(1, asked.gpusPerNode()) : 0,
         billed,
         config.shards(),
+        cluster.maxArraySize(),
         config.maxParallel(),
         config.requeues(),
         config.warnBeforeEnd(),

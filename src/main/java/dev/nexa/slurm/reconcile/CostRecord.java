@@ -3,6 +3,7 @@ package dev.nexa.slurm.reconcile;
 import dev.nexa.slurm.estimate.CostLine;
 import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
@@ -23,15 +24,17 @@ public final class CostRecord {
     return facts.rates().total(facts.rates().price(outcome.used()));
   }
 
-  /** The record. */
-  public static JsonObject of(RunFacts facts, RunOutcome outcome) {
+  /** The record; what reruns may cost is part of what was reserved. */
+  public static JsonObject of(RunFacts facts, RunState journal, RunOutcome outcome) {
     Rates rates = facts.rates();
     List<CostLine> lines = rates.price(outcome.used());
     Money total = rates.total(lines);
     Money wasted = rates.total(rates.price(outcome.wasted()));
     Money reserved =
         new Money(
-            new BigDecimal(facts.estimate().object("reservation").text("total")), rates.currency());
+            new BigDecimal(facts.estimate().object("reservation").text("total"))
+                .add(journal.reservedMore()),
+            rates.currency());
     List<JsonObject> attempts = new ArrayList<>();
     for (AccountingRecord row : outcome.attempts()) {
       attempts.add(attempt(row, facts));

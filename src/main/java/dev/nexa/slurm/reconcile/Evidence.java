@@ -91,31 +91,38 @@ public final class Evidence {
     return rowsRead;
   }
 
-  /** The queue's entries of one submission. */
-  public List<QueueEntry> queue(String key) {
-    return queue.getOrDefault(key, List.of());
+  /** The queue's entries of one submission, under the run's own numbers of its tasks. */
+  public List<QueueEntry> queue(Submission submission) {
+    List<QueueEntry> entries = queue.getOrDefault(submission.key(), List.of());
+    return submission.offset() == 0
+        ? entries
+        : entries.stream().map(entry -> entry.plus(submission.offset())).toList();
   }
 
   /** The queue's entries of all of a run's submissions. */
   public List<QueueEntry> queue(RunState state) {
     List<QueueEntry> entries = new ArrayList<>();
     for (Submission submission : state.submissions()) {
-      entries.addAll(queue(submission.key()));
+      entries.addAll(queue(submission));
     }
     return entries;
   }
 
   /**
-   * The rows of one submission: accounting's, or what its jobs left where none is kept.
+   * The rows of one submission, under the run's own numbers of its tasks: accounting's, or what its
+   * jobs left where none is kept.
    *
    * @param problems told of results that can't be read
    */
   public List<AccountingRecord> rows(
       RunFolder run, RunFacts facts, Submission submission, List<String> problems) {
-    String key = submission.key();
-    return accountingKept
-        ? rows.getOrDefault(key, List.of())
-        : new JobResults(run, facts, submission, queue(key), problems).rows(asked);
+    if (!accountingKept) {
+      return new JobResults(run, facts, submission, queue(submission), problems).rows(asked);
+    }
+    List<AccountingRecord> kept = rows.getOrDefault(submission.key(), List.of());
+    return submission.offset() == 0
+        ? kept
+        : kept.stream().map(row -> row.plus(submission.offset())).toList();
   }
 
   /** What the run came to. */

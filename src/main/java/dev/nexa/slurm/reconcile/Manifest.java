@@ -93,6 +93,9 @@ public final class Manifest {
               .with("tasks", submission.tasks().toString())
               .with("phase", submission.phase().name().toLowerCase(Locale.ROOT))
               .withOptional("job_id", submission.jobId());
+      if (!submission.dependency().isEmpty()) {
+        json.with("dependency", submission.dependency());
+      }
       if (!submission.duplicates().isEmpty()) {
         json.with("duplicates", submission.duplicates());
       }

@@ -4,6 +4,7 @@ import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
+import dev.nexa.slurm.submit.ArrayShape;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +28,7 @@ public record RunFacts(
     List<String> tags,
     String cluster,
     String scheduler,
-    int tasks,
+    ArrayShape array,
     int requeues,
     Optional<String> gpuType,
     long plannedGpus,
@@ -58,7 +59,7 @@ public record RunFacts(
         plan.texts("tags"),
         plan.text("cluster"),
         plan.text("scheduler"),
-        (int) plan.number("tasks"),
+        ArrayShape.of(plan),
         (int) plan.number("requeues"),
         billed.optionalText("gpu_type"),
         billed.number("gpus"),
@@ -68,6 +69,11 @@ public record RunFacts(
         estimate,
         Duration.ofSeconds(plan.number("message_timeout_seconds")),
         run.logs().toString());
+  }
+
+  /** How many tasks the run has. */
+  public int tasks() {
+    return array.tasks();
   }
 
   private static String tres(JsonObject billed) {

@@ -13,12 +13,11 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a run came to, from its journal, the queue and accounting. Pure.
@@ -99,19 +98,13 @@ public record RunOutcome(
       List<QueueEntry> queue,
       Map<Integer, Long> holders,
       Instant now) {
-    if (rows.isEmpty() && queue.isEmpty()) {
+    boolean justSubmitted = rows.isEmpty() && queue.isEmpty() && journal.submissions().size() == 1;
+    if (justSubmitted && !journal.submissions().get(0).failed()) {
       return allPending(facts.tasks());
     }
-    // A job that turned up after its submission was closed did no work: it ended at the claim.
-    Set<Long> primary = new HashSet<>();
-    for (Submission submission : journal.submissions()) {
-      if (submission.phase() != Phase.CLOSED) {
-        submission.jobId().ifPresent(primary::add);
-      }
-    }
+    Map<Integer, Submission> newest = journal.newest();
     Map<Integer, List<AccountingRecord>> byTask = new HashMap<>();
     rows.stream()
-        .filter(row -> primary.contains(row.arrayJobId()) || holders.containsValue(row.rawJobId()))
         .sorted(
             Comparator.comparing(AccountingRecord::submit).thenComparing(AccountingRecord::ended))
         .forEach(
@@ -120,21 +113,68 @@ public record RunOutcome(
                     .indices()
                     .forEach(
                         task -> {
-                          if (holders.getOrDefault(task, row.rawJobId()) == row.rawJobId()) {
+                          if (counts(row, task, newest.get(task), holders)) {
                             byTask.computeIfAbsent(task, t -> new ArrayList<>()).add(row);
                           }
                         }));
     Map<Integer, QueueEntry> queued = new HashMap<>();
-    queue.stream()
-        .filter(entry -> entry.active())
-        .forEach(entry -> queued.put(entry.task(), entry));
+    for (QueueEntry entry : queue) {
+      Submission counting = newest.get(entry.task());
+      if (entry.active() && counting != null && entry.name().equals(counting.key())) {
+        queued.put(entry.task(), entry);
+      }
+    }
+    JobState unmade = unmade(journal);
     List<TaskOutcome> tasks = new ArrayList<>(facts.tasks());
     for (int task = 0; task < facts.tasks(); task++) {
       List<AccountingRecord> attempts = byTask.getOrDefault(task, List.of());
       QueueEntry entry = queued.get(task);
-      tasks.add(entry == null ? gone(task, attempts, facts, now) : queued(task, entry, attempts));
+      Submission submission = newest.get(task);
+      if (submission == null) {
+        tasks.add(new TaskOutcome(task, unmade, unmade.endsTask(), false, attempts));
+      } else if (submission.failed()) {
+        tasks.add(new TaskOutcome(task, failed(submission), true, false, attempts));
+      } else {
+        tasks.add(entry == null ? gone(task, attempts, facts, now) : queued(task, entry, attempts));
+      }
     }
     return withoutRow(tasks, journal, now);
+  }
+
+  /**
+   * Whether a row tells where the task stands: it is of the submission that counts, and not of a
+   * duplicate or of a job that turned up after its submission was closed, which ended at the claim.
+   */
+  private static boolean counts(
+      AccountingRecord row, int task, @Nullable Submission submission, Map<Integer, Long> holders) {
+    if (submission == null || !row.name().equals(submission.key())) {
+      return false;
+    }
+    Long holder = holders.get(task);
+    if (holder != null) {
+      return holder == row.rawJobId();
+    }
+    Optional<Long> job = submission.jobId();
+    return job.isPresent() && job.get() == row.arrayJobId();
+  }
+
+  /** What became of a task that no submission holds. */
+  private static JobState unmade(RunState journal) {
+    if (journal.cancelRequested()) {
+      return JobState.CANCELLED;
+    }
+    boolean stopped = journal.submissions().isEmpty();
+    for (Submission submission : journal.submissions()) {
+      stopped |= submission.phase() == Phase.REFUSED;
+    }
+    return stopped ? JobState.NOT_SUBMITTED : JobState.PENDING;
+  }
+
+  private static JobState failed(Submission submission) {
+    if (submission.phase() == Phase.REFUSED) {
+      return JobState.REFUSED;
+    }
+    return submission.jobId().isPresent() ? JobState.VANISHED : JobState.NOT_SUBMITTED;
   }
 
   /** As it is right after a submit. */
@@ -161,7 +201,8 @@ public record RunOutcome(
             .flatMap(row -> row.end().stream())
             .max(Instant::compareTo);
     boolean settled = last.map(end -> end.plus(REQUEUE_GRACE).isBefore(now)).orElse(false);
-    boolean confirmed = journal.last().map(s -> s.phase() == Phase.CONFIRMED).orElse(false);
+    boolean confirmed =
+        journal.current().stream().allMatch(s -> s.phase() == Phase.CONFIRMED || s.failed());
     if (!othersOver || !settled || !confirmed) {
       return tasks;
     }
@@ -195,32 +236,34 @@ public record RunOutcome(
   }
 
   private static String status(List<TaskOutcome> tasks, RunState journal) {
-    Phase phase = journal.last().map(Submission::phase).orElse(Phase.CLOSED);
-    if (phase == Phase.REFUSED || phase == Phase.CLOSED) {
-      return "failed";
-    }
     // Rows that ended confirm a submission, also before reconcile has written that down.
-    boolean known = phase == Phase.CONFIRMED || phase == Phase.SUBMITTED;
-    if (!known || !tasks.stream().allMatch(TaskOutcome::ended)) {
-      return "running";
+    for (Submission submission : journal.current()) {
+      if (submission.unresolved()) {
+        return "running";
+      }
     }
-    return tasks.stream().allMatch(TaskOutcome::completed) ? "completed" : "failed";
+    boolean completed = true;
+    for (TaskOutcome task : tasks) {
+      if (!task.ended()) {
+        return "running";
+      }
+      completed &= task.completed();
+    }
+    return completed ? "completed" : "failed";
   }
 
   private static String state(String status, List<TaskOutcome> tasks, RunState journal) {
-    Phase phase = journal.last().map(Submission::phase).orElse(Phase.CLOSED);
-    if (phase == Phase.CLOSED) {
-      boolean lost = journal.last().flatMap(Submission::jobId).isPresent();
-      return lost ? "vanished" : "not_submitted";
+    if (!status.equals("running")) {
+      return worst(tasks);
     }
-    return switch (phase) {
-      case INTENDED, UNKNOWN -> "unknown";
-      case REFUSED -> "refused";
-      default ->
-          !status.equals("running")
-              ? worst(tasks)
-              : begun(tasks) ? "running" : phase == Phase.SUBMITTED ? "unconfirmed" : "pending";
-    };
+    boolean unconfirmed = false;
+    for (Submission submission : journal.current()) {
+      if (submission.unresolved()) {
+        return "unknown";
+      }
+      unconfirmed |= submission.phase() == Phase.SUBMITTED;
+    }
+    return begun(tasks) ? "running" : unconfirmed ? "unconfirmed" : "pending";
   }
 
   private static boolean begun(List<TaskOutcome> tasks) {

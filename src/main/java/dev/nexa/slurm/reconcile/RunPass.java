@@ -17,7 +17,8 @@ import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.submit.CrashPoint;
 import dev.nexa.slurm.submit.Resolver;
 import dev.nexa.slurm.submit.SettleRules;
-import dev.nexa.slurm.submit.SubmitOnce;
+import dev.nexa.slurm.submit.SubmitTasks;
+import dev.nexa.slurm.units.IndexRange;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
@@ -91,18 +92,57 @@ public final class RunPass {
       state = RunState.of(run.journal().read());
     }
     for (Submission submission : state.submissions()) {
-      cancelStrays(submission, evidence.queue(submission.key()), state.cancelRequested());
+      cancelStrays(submission, evidence.queue(submission), state.cancelRequested());
     }
-    boolean retry = mayRetry(state, evidence);
-    if (retry) {
-      passing.accept(CrashPoint.SUBMISSION_CLOSED);
-      Submission lost = state.last().orElseThrow();
-      problems.add(run.id() + ": " + lost.message() + "; submitted again");
-      new SubmitOnce(scheduler, passing).submit(run, lost.tasks(), Optional.empty());
+    tellNeverSatisfied(run, evidence.queue(state), problems);
+    boolean more = submitMore(run, facts, state, evidence, problems);
+    if (more) {
       state = RunState.of(run.journal().read());
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-    return records.write(run, facts, state, outcome, problems) || settled || retry;
+    return records.write(run, facts, state, outcome, problems) || settled || more;
+  }
+
+  /** What was lost, and parts of the run that nobody has submitted yet; true if anything was. */
+  private boolean submitMore(
+      RunFolder run, RunFacts facts, RunState state, Evidence evidence, List<String> problems) {
+    SubmitTasks submit = new SubmitTasks(scheduler, passing);
+    boolean unsettled = false;
+    boolean submitted = false;
+    for (Submission submission : state.current()) {
+      unsettled |= submission.unresolved();
+      if (submission.phase() == Phase.CLOSED && mayRetry(submission, state, evidence)) {
+        passing.accept(CrashPoint.SUBMISSION_CLOSED);
+        problems.add(run.id() + ": " + submission.message() + "; submitted again");
+        submit.again(run, facts.array(), submission);
+        submitted = true;
+      }
+    }
+    IndexRange open = state.unsubmitted(facts.tasks());
+    if (open.indices().isEmpty() || unsettled) {
+      return submitted;
+    }
+    List<Submission> made = state.submissions();
+    int first = state.submissionsBefore();
+    String dependency = first < made.size() ? made.get(first).dependency() : "";
+    submit.submit(run, facts.array(), open, dependency, Optional.empty());
+    return true;
+  }
+
+  /** squeue's reason of a job that waits for one that did not end as it should have (squeue(1)). */
+  private static void tellNeverSatisfied(
+      RunFolder run, List<QueueEntry> queue, List<String> problems) {
+    for (QueueEntry entry : queue) {
+      if (entry.reason().equals("DependencyNeverSatisfied")) {
+        problems.add(
+            run.id()
+                + " will never start: what it waits for did not end as needed;"
+                + " `nexa-slurm cancel "
+                + run.id()
+                + "` ends it");
+        return;
+      }
+    }
   }
 
   /**
@@ -115,8 +155,7 @@ public final class RunPass {
     Journal journal = run.journal();
     boolean settled = false;
     for (Submission submission : state.submissions()) {
-      String key = submission.key();
-      List<QueueEntry> queued = evidence.queue(key);
+      List<QueueEntry> queued = evidence.queue(submission);
       // What can't be read is told once, with the outcome.
       List<AccountingRecord> rows =
           submission.isOpen()
@@ -201,13 +240,16 @@ public final class RunPass {
   }
 
   /**
-   * Whether the last submission has no job and policy allows another. Where no accounting is kept,
-   * a job that had an id and never began may also have been cancelled by its owner.
+   * Whether policy allows to submit its tasks once more. Where no accounting is kept, a job that
+   * had an id and never began may also have been cancelled by its owner.
    */
-  private boolean mayRetry(RunState state, Evidence evidence) {
-    long closed = state.submissions().stream().filter(s -> s.phase() == Phase.CLOSED).count();
-    boolean lost = state.last().map(last -> last.phase() == Phase.CLOSED).orElse(false);
-    boolean known = evidence.accountingKept() || state.last().flatMap(Submission::jobId).isEmpty();
-    return lost && known && !state.cancelRequested() && closed <= policy.maxResubmits();
+  private boolean mayRetry(Submission lost, RunState state, Evidence evidence) {
+    int closed = 0;
+    for (Submission submission : state.submissions()) {
+      boolean same = submission.tasks().equals(lost.tasks());
+      closed += same && submission.phase() == Phase.CLOSED ? 1 : 0;
+    }
+    boolean known = evidence.accountingKept() || lost.jobId().isEmpty();
+    return known && !state.cancelRequested() && closed <= policy.maxResubmits();
   }
 }

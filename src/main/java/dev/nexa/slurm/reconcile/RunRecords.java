@@ -38,7 +38,7 @@ public final class RunRecords {
   public boolean write(
       RunFolder run, RunFacts facts, RunState journal, RunOutcome outcome, List<String> problems) {
     Results results = Results.read(run, journal, problems);
-    JsonObject cost = CostRecord.of(facts, outcome);
+    JsonObject cost = CostRecord.of(facts, journal, outcome);
     boolean changed = replace(run.cost(), cost);
     if (outcome.ended()) {
       passing.accept(CrashPoint.FINAL_COST_WRITTEN);

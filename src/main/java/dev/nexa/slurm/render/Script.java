@@ -3,6 +3,8 @@ package dev.nexa.slurm.render;
 import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.plan.RunnerFile;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -26,10 +28,12 @@ public record Script(String text, List<RunnerFile> files, String template) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** One digest over the script and every file, by name. */
+  /** One digest over the script and every file, in the order of their names. */
   public String digest() {
     StringBuilder all = new StringBuilder(Sha256.of(text));
-    for (RunnerFile file : files) {
+    List<RunnerFile> byName = new ArrayList<>(files);
+    byName.sort(Comparator.comparing(RunnerFile::name));
+    for (RunnerFile file : byName) {
       all.append('\n').append(file.name()).append(' ').append(file.digest());
     }
     return Sha256.of(all.toString());

@@ -122,8 +122,10 @@ final class ScriptModel {
   }
 
   private static String array(Plan plan) {
-    int atOnce = plan.maxParallel().orElse(plan.tasks());
-    return "0-" + (plan.tasks() - 1) + (atOnce < plan.tasks() ? "%" + atOnce : "");
+    // A run of more goes by several submissions, each with a range of its own by argument.
+    int tasks = Math.min(plan.tasks(), plan.maxArraySize());
+    int atOnce = plan.maxParallel().orElse(tasks);
+    return "0-" + (tasks - 1) + (atOnce < tasks ? "%" + atOnce : "");
   }
 
   private static void option(

@@ -92,8 +92,17 @@ public record RunRow(
     return switch (outcome.state()) {
       case "unknown" -> "sbatch's answer is not known; `nexa-slurm reconcile` finds out";
       case "unconfirmed" -> "accepted; not yet seen in the queue for long enough";
-      default -> journal.last().map(Submission::message).orElse("");
+      default -> message(journal);
     };
+  }
+
+  private static String message(RunState journal) {
+    for (Submission submission : journal.current()) {
+      if (!submission.message().isEmpty()) {
+        return submission.message();
+      }
+    }
+    return "";
   }
 
   public JsonObject toJson() {

@@ -62,6 +62,34 @@ public record AccountingRecord(
     JOB
   }
 
+  /** The row under the run's own numbers of its tasks. */
+  public AccountingRecord plus(int offset) {
+    return offset == 0
+        ? this
+        : new AccountingRecord(
+            cluster,
+            arrayJobId,
+            rawJobId,
+            tasks.plus(offset),
+            user,
+            account,
+            partition,
+            state,
+            rawState,
+            exitCode,
+            submit,
+            start,
+            end,
+            elapsedSeconds,
+            nodes,
+            nodeCount,
+            allocTres,
+            reqTres,
+            reason,
+            name,
+            witness);
+  }
+
   /** Whether the row is closed and its cost known. */
   public boolean ended() {
     return state.endsAttempt() && end.isPresent();

@@ -32,6 +32,12 @@ public enum JobState {
   REVOKED,
   RESV_DEL_HOLD,
   SIGNALING,
+  /** Ours: the scheduler refused the task's submission. */
+  REFUSED,
+  /** Ours: the scheduler took the task's submission and lost it. */
+  VANISHED,
+  /** Ours: the task's submission was never made. */
+  NOT_SUBMITTED,
   /** A word that no Slurm we know prints: never final, shown to the user as it came. */
   UNRECOGNIZED;
 
@@ -73,7 +79,10 @@ public enum JobState {
           BOOT_FAIL,
           DEADLINE,
           OUT_OF_MEMORY,
-          REVOKED ->
+          REVOKED,
+          REFUSED,
+          VANISHED,
+          NOT_SUBMITTED ->
           true;
       default -> false;
     };

@@ -25,6 +25,13 @@ public record QueueEntry(
     Optional<Instant> end,
     String name) {
 
+  /** The entry under the run's own number of the task. */
+  public QueueEntry plus(int offset) {
+    return offset == 0
+        ? this
+        : new QueueEntry(rawJobId, arrayJobId, task + offset, state, reason, start, end, name);
+  }
+
   /** Whether Slurm may still give this task time. */
   public boolean active() {
     return !state.endsTask();

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.scheduler;
 
-import dev.nexa.slurm.units.IndexRange;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -14,7 +13,9 @@ import java.util.Optional;
  * @param output the log path with Slurm's patterns ({@code %A_%a}), other percent signs doubled
  * @param comment the approval's id or another short text; empty for none
  * @param directory the job's working directory
- * @param array the array indices of a rerun or a part; empty to keep the script's own
+ * @param array the array indices of a rerun or a part, as sbatch takes them; empty to keep the
+ *     script's own
+ * @param dependency what the job waits for, as sbatch takes it; empty for nothing
  */
 public record SubmitRequest(
     String key,
@@ -23,4 +24,5 @@ public record SubmitRequest(
     String output,
     String comment,
     Path directory,
-    Optional<IndexRange> array) {}
+    Optional<String> array,
+    String dependency) {}

@@ -8,7 +8,7 @@ import dev.nexa.slurm.process.ProcessIdentity;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import dev.nexa.slurm.scheduler.SubmitRequest;
-import dev.nexa.slurm.units.IndexRange;
+import dev.nexa.slurm.submit.ArrayShape.Part;
 import java.security.SecureRandom;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -33,19 +33,23 @@ public final class SubmitOnce {
   /**
    * Submits the run's script for the given tasks; the caller holds the run's lock.
    *
+   * @param dependency what the job waits for, as sbatch takes it; empty for nothing
    * @param first an event to write together with the intent, where the run is new
    */
-  public SubmitAnswer submit(RunFolder run, IndexRange tasks, Optional<Event> first) {
+  SubmitAnswer submit(RunFolder run, Part part, String dependency, Optional<Event> first) {
     Journal journal = run.journal();
     String key = run.id() + "." + randomLetters();
-    run.stageSubmission(key, tasks, 0);
-    Event intent =
-        Event.now(
-            Event.Type.SUBMITTING,
-            new JsonObject()
-                .with("key", key)
-                .with("tasks", tasks.toString())
-                .with("scheduler", scheduler.name()));
+    run.stageSubmission(key, part.tasks(), part.offset());
+    JsonObject data =
+        new JsonObject()
+            .with("key", key)
+            .with("tasks", part.tasks().toString())
+            .with("offset", part.offset())
+            .with("scheduler", scheduler.name());
+    if (!dependency.isEmpty()) {
+      data.with("dependency", dependency);
+    }
+    Event intent = Event.now(Event.Type.SUBMITTING, data);
     if (first.isPresent()) {
       journal.append(first.get(), intent);
     } else {
@@ -53,16 +57,24 @@ public final class SubmitOnce {
     }
     passing.accept(CrashPoint.INTENT_WRITTEN);
     SubmitAnswer answer =
-        scheduler.submit(request(run, key), client -> started(journal, key, client));
+        scheduler.submit(
+            request(run, key, part, dependency), client -> started(journal, key, client));
     passing.accept(CrashPoint.CLIENT_ANSWERED);
     journal.append(receipt(key, answer));
     passing.accept(CrashPoint.RECEIPT_WRITTEN);
     return answer;
   }
 
-  private static SubmitRequest request(RunFolder run, String key) {
+  private static SubmitRequest request(RunFolder run, String key, Part part, String dependency) {
     return new SubmitRequest(
-        key, run.script(), run.submission(key), run.logPattern(), "", run.path(), Optional.empty());
+        key,
+        run.script(),
+        run.submission(key),
+        run.logPattern(),
+        "",
+        run.path(),
+        part.array(),
+        dependency);
   }
 
   private void started(Journal journal, String key, ProcessIdentity client) {

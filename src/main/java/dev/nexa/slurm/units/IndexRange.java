@@ -73,6 +73,18 @@ public record IndexRange(List<Integer> indices) {
     return index;
   }
 
+  /** Each index moved by that much. */
+  public IndexRange plus(int offset) {
+    if (offset == 0) {
+      return this;
+    }
+    List<Integer> moved = new ArrayList<>(indices.size());
+    for (int index : indices) {
+      moved.add(index + offset);
+    }
+    return new IndexRange(moved);
+  }
+
   /** The shortest list of ranges: {@code 0-3,7}. */
   @Override
   public String toString() {

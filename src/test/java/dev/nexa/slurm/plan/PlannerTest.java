@@ -195,15 +195,11 @@ class PlannerTest {
   @Test
   void allThatCannotBeMetIsToldInOneGo() {
     assertProblems(
-        RUN
-            + "resources: {time: 1m, gpus_per_node: 1}\n"
-            + "requeues: 4\n"
-            + "array: {shards: 1002}\n",
+        RUN + "resources: {time: 1m, gpus_per_node: 1}\n" + "requeues: 4\n",
         Plans.CLUSTER,
         "run.yaml:4:12: resources.gpu_type: is needed to know the price; the cluster profile names none"
             + " either",
-        "run.yaml:5:11: requeues: the policy allows at most 3 (jar:configs/policy.yaml)",
-        "run.yaml:6:17: array.shards: the cluster's arrays hold at most 1001 tasks (MaxArraySize)");
+        "run.yaml:5:11: requeues: the policy allows at most 3 (jar:configs/policy.yaml)");
   }
 
   @Test

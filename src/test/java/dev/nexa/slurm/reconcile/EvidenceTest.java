@@ -48,8 +48,8 @@ class EvidenceTest {
     Evidence evidence = Evidence.gather(scheduler, List.of(SUBMITTED));
 
     assertThat(rows(evidence)).hasSize(1);
-    assertThat(evidence.queue(Rows.KEY)).hasSize(1);
-    assertThat(evidence.queue("train_20251101_120001.abc123")).isEmpty();
+    assertThat(evidence.queue(SUBMITTED)).hasSize(1);
+    assertThat(evidence.queue(Facts.journal(2, "created"))).isEmpty();
     assertThat(evidence.rowsRead()).isEqualTo(1);
   }
 

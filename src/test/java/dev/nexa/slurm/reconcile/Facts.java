@@ -6,6 +6,7 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.submit.ArrayShape;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,7 +46,7 @@ final class Facts {
         List.of("backend:python", "train"),
         "default",
         "slurm",
-        tasks,
+        new ArrayShape(tasks, 1001, Optional.empty()),
         requeues,
         Optional.of("h100"),
         2,

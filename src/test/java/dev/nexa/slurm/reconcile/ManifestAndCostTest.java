@@ -48,7 +48,7 @@ class ManifestAndCostTest {
     }
 
     JsonObject cost() {
-      return CostRecord.of(facts, outcome());
+      return CostRecord.of(facts, state(), outcome());
     }
 
     @Override

@@ -19,7 +19,10 @@ class JobStateTest {
           JobState.BOOT_FAIL,
           JobState.DEADLINE,
           JobState.OUT_OF_MEMORY,
-          JobState.REVOKED);
+          JobState.REVOKED,
+          JobState.REFUSED,
+          JobState.VANISHED,
+          JobState.NOT_SUBMITTED);
 
   @ParameterizedTest(name = "{0} is {1}")
   @CsvSource({

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.nexa.slurm.process.ProcessIdentity;
 import dev.nexa.slurm.scheduler.local.LocalScheduler;
 import dev.nexa.slurm.scheduler.local.LocalSettings;
-import dev.nexa.slurm.units.IndexRange;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,7 +56,14 @@ class LocalSchedulerRecoveryTest {
     SubmitAnswer answer =
         to.submit(
             new SubmitRequest(
-                key, script, folder, folder + "/" + key + ".%a.log", "", folder, Optional.empty()),
+                key,
+                script,
+                folder,
+                folder + "/" + key + ".%a.log",
+                "",
+                folder,
+                Optional.empty(),
+                ""),
             supervisors::add);
     assertThat(answer).isInstanceOf(SubmitAnswer.Submitted.class);
     return ((SubmitAnswer.Submitted) answer).jobId();
@@ -290,8 +296,7 @@ class LocalSchedulerRecoveryTest {
         List.of("", "echo no first line\n", "#!/bin/sh\r\n", "#!/bin/sh\n#SBATCH --nodes=2\n")) {
       Files.writeString(script, text);
       SubmitRequest request =
-          new SubmitRequest(
-              "bad", script, folder, "x", "", folder, Optional.of(IndexRange.upTo(1)));
+          new SubmitRequest("bad", script, folder, "x", "", folder, Optional.of("0-0"), "");
       assertThat(scheduler.submit(request, supervisors::add))
           .isInstanceOf(SubmitAnswer.Refused.class);
     }

@@ -141,8 +141,13 @@ class FakeSbatchTest {
             new SlurmSettings(Duration.ofSeconds(1), PATIENCE));
     Instant before = Instant.now();
     SubmitAnswer answer =
-        new SubmitOnce(impatient, CrashPoint.NONE)
-            .submit(run, IndexRange.upTo(1), Optional.empty());
+        new SubmitTasks(impatient, CrashPoint.NONE)
+            .submit(
+                run,
+                new ArrayShape(1, 1001, Optional.empty()),
+                IndexRange.upTo(1),
+                Optional.empty())
+            .get(0);
     assertThat(answer).isInstanceOf(SubmitAnswer.Unknown.class);
     assertThat(Duration.between(before, Instant.now())).isLessThan(PATIENCE);
     finishes();

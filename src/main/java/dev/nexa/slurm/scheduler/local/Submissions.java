@@ -43,6 +43,9 @@ final class Submissions {
    */
   Submission check(SubmitRequest request, byte[] script) {
     requirePrograms();
+    if (!request.dependency().isEmpty()) {
+      throw Refusal.error("the local scheduler knows no dependencies between jobs");
+    }
     Submission submission = submission(request);
     Job.of(0, submission, BatchScript.check(script));
     return submission;
@@ -57,7 +60,7 @@ final class Submissions {
         request.output(),
         request.comment(),
         request.directory().toAbsolutePath(),
-        request.array().map(Object::toString),
+        request.array(),
         environment,
         User.current(),
         shortHost(),

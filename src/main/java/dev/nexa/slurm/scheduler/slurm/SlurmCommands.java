@@ -38,6 +38,9 @@ public final class SlurmCommands {
     if (request.array().isPresent()) {
       argv.add("--array=" + request.array().get());
     }
+    if (!request.dependency().isEmpty()) {
+      argv.add("--dependency=" + request.dependency());
+    }
     argv.add(request.script().toString());
     argv.add(request.submissionDir().toString());
     return argv;

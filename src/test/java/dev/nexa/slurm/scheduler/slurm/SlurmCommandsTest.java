@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.scheduler.AccountingQuery;
 import dev.nexa.slurm.scheduler.SubmitRequest;
-import dev.nexa.slurm.units.IndexRange;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
@@ -35,10 +34,8 @@ class SlurmCommandsTest {
 
   @Test
   void aPartOfAnArrayAndACommentAreArgumentsToo() {
-    assertThat(
-            SlurmCommands.sbatch(
-                request("approval 7; x", Optional.of(IndexRange.parse("1,3-5"))), Map.of()))
-        .contains("--comment=approval 7; x", "--array=1,3-5");
+    assertThat(SlurmCommands.sbatch(request("approval 7; x", Optional.of("1,3-5%2")), Map.of()))
+        .contains("--comment=approval 7; x", "--array=1,3-5%2");
   }
 
   /** With a list of names sbatch fetches a login environment, which costs; so only where needed. */
@@ -79,7 +76,7 @@ class SlurmCommandsTest {
         .containsExactly("scancel", "--name=train_1.abc", "7_3");
   }
 
-  private static SubmitRequest request(String comment, Optional<IndexRange> array) {
+  private static SubmitRequest request(String comment, Optional<String> array) {
     return new SubmitRequest(
         "train_1.abc",
         Path.of("/w/run/job.sbatch"),
@@ -87,6 +84,7 @@ class SlurmCommandsTest {
         "/w/50%%/%A_%a.out",
         comment,
         Path.of("/w/run"),
-        array);
+        array,
+        "");
   }
 }

@@ -1,0 +1,118 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Submission;
+import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.reconcile.RunFacts;
+import dev.nexa.slurm.reconcile.RunOutcome;
+import dev.nexa.slurm.reconcile.RunRecords;
+import dev.nexa.slurm.render.Script;
+import dev.nexa.slurm.scheduler.Scheduler;
+import dev.nexa.slurm.scheduler.SubmitAnswer;
+import dev.nexa.slurm.submit.ArrayShape;
+import dev.nexa.slurm.submit.CrashPoint;
+import dev.nexa.slurm.submit.SubmitTasks;
+import dev.nexa.slurm.units.IndexRange;
+import dev.nexa.slurm.units.Money;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A run that does not exist yet: its folder, what will run, and its submissions.
+ *
+ * @param plan as plan.json keeps it
+ * @param estimate as estimate.json keeps it
+ * @param total the most it can cost
+ * @param notes what a person should know of how it was planned
+ * @param ownFiles the workspace's own files that it is made from
+ * @param dependency what its jobs wait for, as sbatch takes it; empty for nothing
+ */
+record NewRun(
+    Script script,
+    JsonObject plan,
+    JsonObject estimate,
+    Money total,
+    List<String> notes,
+    List<String> ownFiles,
+    String dependency) {
+
+  /** Claims a run id, stages everything, then submits. */
+  Submitted submit(Nexa nexa) {
+    Scheduler scheduler = nexa.scheduler(plan.text("scheduler"));
+    RunFolder run = nexa.workspace().claim(plan.text("stage"), Instant.now());
+    nexa.passing().accept(CrashPoint.RUN_CLAIMED);
+    try (FileLock lock = lock(nexa, run)) {
+      return locked(nexa, scheduler, run, lock);
+    }
+  }
+
+  private static FileLock lock(Nexa nexa, RunFolder run) {
+    try {
+      return run.lock(Duration.ofSeconds(5)).orElseThrow();
+    } catch (UncheckedIOException failed) {
+      nexa.workspace().files().removeEmpty(run.path());
+      throw failed;
+    }
+  }
+
+  private Submitted locked(Nexa nexa, Scheduler scheduler, RunFolder run, FileLock lock) {
+    nexa.workspace().markOpen(run.id());
+    nexa.passing().accept(CrashPoint.RUN_OPENED);
+    run.stage(script, plan, estimate);
+    nexa.passing().accept(CrashPoint.RUN_STAGED);
+    if (!lock.holds()) {
+      throw new IllegalStateException(
+          "the lock of " + run.id() + " was taken over while we hold it");
+    }
+    try {
+      return submitted(nexa, scheduler, run);
+    } catch (UncheckedIOException failed) {
+      throw new NexaException(
+          ExitCode.DEFECT,
+          String.valueOf(failed.getMessage()),
+          failed,
+          "a job may exist: do not submit again",
+          "mend that, then `nexa-slurm reconcile` finds out and goes on with " + run.id());
+    }
+  }
+
+  private Submitted submitted(Nexa nexa, Scheduler scheduler, RunFolder run) {
+    Workspace workspace = nexa.workspace();
+    ArrayShape array = ArrayShape.of(plan);
+    IndexRange tasks = IndexRange.upTo(array.tasks());
+    List<SubmitAnswer> answers =
+        new SubmitTasks(scheduler, nexa.passing())
+            .submit(run, array, tasks, dependency, Optional.of(created()));
+    RunState state = RunState.of(run.journal().read());
+    RunFacts facts = RunFacts.of(run, plan, estimate);
+    RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), Map.of(), Instant.now());
+    new RunRecords(workspace, nexa.passing()).write(run, facts, state, outcome, new ArrayList<>());
+    workspace.linkLatest(run.id());
+    List<String> keys = new ArrayList<>();
+    for (Submission submission : state.submissions()) {
+      keys.add(submission.key());
+    }
+    return new Submitted(
+        run, tasks, estimate, total, notes, ownFiles, scheduler.name(), keys, answers, outcome);
+  }
+
+  private Event created() {
+    JsonObject data =
+        new JsonObject()
+            .with("user", System.getProperty("user.name", ""))
+            .with("config", plan.text("config"))
+            .with("config_digest", estimate.text("config_digest"));
+    return Event.now(Event.Type.CREATED, data);
+  }
+}

@@ -1,0 +1,42 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.render.Script;
+import java.util.List;
+
+/** {@code rerun RUN}: a new run from the stored script, byte for byte, at the stored rates. */
+public final class RerunRun {
+  private final Nexa nexa;
+
+  public RerunRun(Nexa nexa) {
+    this.nexa = nexa;
+  }
+
+  /** Submits all of it again, under a run id of its own. */
+  public Submitted rerun(RunFolder old) {
+    RerunTasks.requireStaged(old);
+    JsonObject plan = old.planJson();
+    Script script = old.storedScript();
+    if (!script.digest().equals(plan.text("script_digest"))) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          old.path() + ": job.sbatch or a file in runner/ is not what was submitted",
+          "submit the config again: nexa-slurm submit " + plan.text("config"));
+    }
+    Estimate estimate = Estimate.again(plan, old.estimateJson(), (int) plan.number("tasks"));
+    Approval.require(nexa, estimate, nexa.configs().policy(), plan.text("config"));
+    return new NewRun(
+            script,
+            plan.with("rerun_of", old.id().value()),
+            estimate.toJson(false),
+            estimate.total(),
+            List.of("the stored script of " + old.id()),
+            List.of(),
+            "")
+        .submit(nexa);
+  }
+}

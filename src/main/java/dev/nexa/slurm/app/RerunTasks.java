@@ -1,0 +1,136 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Submission;
+import dev.nexa.slurm.reconcile.Evidence;
+import dev.nexa.slurm.reconcile.RunFacts;
+import dev.nexa.slurm.reconcile.RunOutcome;
+import dev.nexa.slurm.reconcile.TaskOutcome;
+import dev.nexa.slurm.scheduler.JobState;
+import dev.nexa.slurm.scheduler.Scheduler;
+import dev.nexa.slurm.scheduler.SubmitAnswer;
+import dev.nexa.slurm.submit.SubmitTasks;
+import dev.nexa.slurm.units.IndexRange;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** {@code rerun RUN --failed}: some tasks of a run once more, as new attempts of the same run. */
+public final class RerunTasks {
+  private final Nexa nexa;
+
+  public RerunTasks(Nexa nexa) {
+    this.nexa = nexa;
+  }
+
+  /**
+   * Submits tasks again.
+   *
+   * @param chosen which; empty for those that failed, timed out or were lost
+   */
+  public Submitted rerun(RunFolder run, Optional<IndexRange> chosen) {
+    requireStaged(run);
+    Scheduler scheduler = nexa.scheduler(RunLookup.scheduler(run));
+    Submitted submitted;
+    try (FileLock lock = CancelRun.lock(run)) {
+      submitted = locked(run, scheduler, chosen, lock);
+    }
+    // Its manifest says running again.
+    new ReconcileRuns(nexa).reconcile(List.of(run.id()));
+    return submitted;
+  }
+
+  private Submitted locked(
+      RunFolder run, Scheduler scheduler, Optional<IndexRange> chosen, FileLock lock) {
+    RunState state = RunState.of(run.journal().read());
+    RunFacts facts = RunFacts.of(run);
+    Evidence evidence = Evidence.gather(scheduler, List.of(state));
+    RunOutcome outcome = evidence.outcome(run, facts, state, new ArrayList<>());
+    IndexRange tasks =
+        chosen.isPresent() ? ended(run, outcome, chosen.get()) : failed(run, outcome);
+    JsonObject plan = run.planJson();
+    Estimate estimate = Estimate.again(plan, run.estimateJson(), tasks.indices().size());
+    Approval.require(nexa, estimate, nexa.configs().policy(), plan.text("config"));
+    if (!lock.holds()) {
+      throw new IllegalStateException(
+          "the lock of " + run.id() + " was taken over while we hold it");
+    }
+    nexa.workspace().markOpen(run.id());
+    Event asked =
+        Event.now(
+            Event.Type.RERUN,
+            new JsonObject()
+                .with("user", System.getProperty("user.name", ""))
+                .with("tasks", tasks.toString())
+                .with("reservation", estimate.total().amount().toPlainString()));
+    List<SubmitAnswer> answers =
+        new SubmitTasks(scheduler, nexa.passing())
+            .submit(run, facts.array(), tasks, Optional.of(asked));
+    RunState now = RunState.of(run.journal().read());
+    List<String> keys = new ArrayList<>();
+    List<Submission> made = now.submissions();
+    for (Submission submission : made.subList(now.submissionsBefore(), made.size())) {
+      keys.add(submission.key());
+    }
+    return new Submitted(
+        run,
+        tasks,
+        estimate.toJson(false),
+        estimate.total(),
+        List.of("tasks " + tasks + " again"),
+        List.of(),
+        scheduler.name(),
+        keys,
+        answers,
+        evidence.outcome(run, facts, now, new ArrayList<>()));
+  }
+
+  /** What failed, timed out or was lost; what somebody cancelled was not to run. */
+  private static IndexRange failed(RunFolder run, RunOutcome outcome) {
+    List<Integer> failed = new ArrayList<>();
+    for (TaskOutcome task : outcome.tasks()) {
+      boolean well = task.state() == JobState.COMPLETED || task.state() == JobState.CANCELLED;
+      if (task.ended() && !well) {
+        failed.add(task.task());
+      }
+    }
+    if (failed.isEmpty()) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "no task of " + run.id() + " has failed, timed out or been lost",
+          "--tasks 3,7-9 names tasks; without --failed all of it runs again, as a new run");
+    }
+    return new IndexRange(failed);
+  }
+
+  private static IndexRange ended(RunFolder run, RunOutcome outcome, IndexRange chosen) {
+    for (int task : chosen.indices()) {
+      RunLookup.requireTask(run, task);
+      if (!outcome.tasks().get(task).ended()) {
+        throw new NexaException(
+            ExitCode.USAGE,
+            "task " + task + " of " + run.id() + " has not ended",
+            "`nexa-slurm cancel` ends it, `nexa-slurm interrupt` lets it begin again");
+      }
+    }
+    return chosen;
+  }
+
+  /** Refuses a run that died before it was planned. */
+  static void requireStaged(RunFolder run) {
+    if (!Files.exists(run.plan()) || !Files.exists(run.estimate())) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          run.id() + " was never submitted: there is no script to run again",
+          "submit its config");
+    }
+  }
+}
