@@ -88,7 +88,11 @@ nexa_main() {
 <#else>
   nexa_check_node
 </#if>
+<#if workdir??>
+  cd [=workdir]
+<#else>
   cd "$NEXA_RUN_DIR"
+</#if>
 <#if nodes gt 1>
   nexa_run nexa_on_each_node bash -c nexa_launch
 <#else>

@@ -19,7 +19,11 @@ nexa_main() {
 </#if>
   nexa_software
   nexa_check_node
+<#if workdir??>
+  cd [=workdir]
+<#else>
   cd "$NEXA_TASK_SCRATCH"
+</#if>
   nexa_run<#include "lib/container.ftl"><#list command as word> [=word]</#list>
 }
 

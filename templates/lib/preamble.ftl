@@ -27,6 +27,11 @@ nexa_preamble() {
   export NEXA_RUN_SCRATCH=$NEXA_SCRATCH/$NEXA_RUN_ID
   export NEXA_TASK_SCRATCH=$NEXA_RUN_SCRATCH/task_$NEXA_TASK
   export NEXA_METRICS=${NEXA_SUBMISSION:-$NEXA_RUN_SCRATCH}/results/$NEXA_TASK.$NEXA_RESTART.metrics.json
+<#if sweep>
+  # What this task's point of the sweep sets.
+  # shellcheck disable=SC1090,SC1091
+  source "$NEXA_RUN_DIR/runner/$NEXA_TASK/point.env"
+</#if>
 <#list env as variable>
   export [=variable.name]=[=variable.value]
 </#list>
@@ -88,5 +93,12 @@ nexa_software() {
 <#if venv??>
   # shellcheck disable=SC1091
   source [=venv]/bin/activate
+</#if>
+<#if setup>
+  # The config's own lines, which may use unset variables.
+  set +u
+  # shellcheck disable=SC1091
+  source "$NEXA_RUN_DIR/runner/setup.sh"
+  set -u
 </#if>
 }

@@ -40,7 +40,7 @@ public record Prepared(Plan plan, Launch launch, Estimate estimate, Policy polic
     ClusterProfile cluster = configs.cluster(clusterName(nexa, request, config));
     Policy policy = configs.policy();
     Plan plan = new Planner(nexa.source()).plan(config, cluster, policy);
-    Launch launch = Backends.named(plan.backend(), plan.written()).launch(plan);
+    Launch launch = Backends.launch(plan);
     Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook())));
     return new Prepared(plan, launch, estimate, policy);
   }

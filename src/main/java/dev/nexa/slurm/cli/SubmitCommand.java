@@ -46,6 +46,7 @@ final class SubmitCommand extends Subcommand {
     } else {
       tell(submitted, given(json) ? err() : out);
     }
+    tellNotes(submitted.prepared().plan());
     List<String> own = submitted.prepared().ownFiles(nexa);
     if (!own.isEmpty()) {
       err().println("from the workspace: " + String.join(", ", own));

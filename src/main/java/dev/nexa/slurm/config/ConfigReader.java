@@ -32,10 +32,24 @@ public final class ConfigReader {
   public RunConfig run(String path, List<String> overrides) {
     Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, RunConfig.SPEC, overrides, problems);
+    List<String> notes = new ArrayList<>();
+    YamlNode root = tree(file, overrides, problems);
+    Checker checker = new Checker(problems, expansion);
+    if (isOfNexaCompute(root)) {
+      root = new NexaCompute(checker, problems, notes).ours(root);
+      Problem.throwIfAny(problems);
+    }
+    Values values = checker.section(RunConfig.SPEC, root, "");
     RunConfig.check(values, problems);
     Problem.throwIfAny(problems);
-    return RunConfig.from(file, values);
+    return RunConfig.from(file, values, List.copyOf(notes));
+  }
+
+  /** Asked here, so that its class is only loaded for such a file. */
+  private static boolean isOfNexaCompute(YamlNode root) {
+    return root instanceof YamlNode.Mapping mapping
+        && (mapping.entries().containsKey("job") || mapping.entries().containsKey("launcher"))
+        && !mapping.entries().containsKey("stage");
   }
 
   /** A cluster profile by name. */
@@ -90,11 +104,15 @@ public final class ConfigReader {
 
   /** The values, with what is wrong in them told; a file that is no YAML has none. */
   private Values read(Found file, Section spec, List<String> overrides, List<Problem> problems) {
+    YamlNode root = tree(file, overrides, problems);
+    return new Checker(problems, expansion).section(spec, root, "");
+  }
+
+  private static YamlNode tree(Found file, List<String> overrides, List<Problem> problems) {
     Optional<YamlNode> node = YamlReader.read(file.name(), file.text(), problems);
     if (node.isEmpty()) {
       throw new ConfigException(problems);
     }
-    YamlNode root = Overrides.apply(node.get(), overrides, problems);
-    return new Checker(problems, expansion).section(spec, root, "");
+    return Overrides.apply(node.get(), overrides, problems);
   }
 }

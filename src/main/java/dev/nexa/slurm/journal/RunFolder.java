@@ -111,8 +111,17 @@ public final class RunFolder {
     Path runner = path().resolve("runner");
     files.directories(runner);
     files.directories(logs());
+    Set<Path> folders = new HashSet<>();
     for (RunnerFile file : script.files()) {
+      int slash = file.name().indexOf('/');
+      Path folder = slash < 0 ? runner : runner.resolve(file.name().substring(0, slash));
+      if (slash >= 0 && folders.add(folder)) {
+        files.directories(folder);
+      }
       files.create(runner.resolve(file.name()), file.content(), READ_ONLY);
+    }
+    for (Path folder : folders) {
+      files.force(folder);
     }
     files.force(runner);
     files.create(script(), script.bytes(), READ_ONLY);

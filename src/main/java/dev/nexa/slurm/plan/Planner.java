@@ -42,11 +42,13 @@ public final class Planner {
               "requeues",
               "the policy allows at most " + policy.maxRequeues() + " (" + policy.name() + ")"));
     }
-    if (config.shards() > cluster.maxArraySize()) {
+    int tasks = config.points().isEmpty() ? config.shards() : config.points().size();
+    if (tasks > cluster.maxArraySize()) {
       problems.add(
           written.problem(
-              "array.shards",
-              "the cluster's arrays hold at most "
+              config.points().isEmpty() ? "array.shards" : "sweep",
+              (config.points().isEmpty() ? "" : "has " + tasks + " points; ")
+                  + "the cluster's arrays hold at most "
                   + cluster.maxArraySize()
                   + " tasks (MaxArraySize)"));
     }
@@ -73,7 +75,8 @@ public final class Planner {
     new PartitionLimits(cluster, written, problems).check(allocation);
     List<RunnerFile> files = files(config, problems);
     Problem.throwIfAny(problems);
-    boolean distributed = asked.gpusPerNode() > 0 || asked.nodes() > 1;
+    boolean alone = config.entrypoint().isPresent() && !config.entrypoint().get().torchrun();
+    boolean distributed = asked.nodes() > 1 || (asked.gpusPerNode() > 0 && !alone);
     return new Plan(
         written,
         config.stage(),
@@ -86,10 +89,11 @@ public final class Planner {
         config.dataset(),
         config.tags(),
         allocation,
-        distributed ? Math.max(1, asked.gpusPerNode()) : 0,
+        distributed ? Math.max(1, alone ? 1 : asked.gpusPerNode()) : 0,
         billed,
-        config.shards(),
+        tasks,
         config.maxParallel(),
+        config.points(),
         config.requeues(),
         config.warnBeforeEnd(),
         cluster.storage(),
@@ -101,10 +105,14 @@ public final class Planner {
         cluster.healthCheck(),
         config.run(),
         config.entrypoint(),
+        config.workdir(),
+        config.setup().isPresent(),
+        config.mail(),
         files,
         cluster.overTimeLimit(),
         cluster.killWait(),
-        cluster.messageTimeout());
+        cluster.messageTimeout(),
+        config.notes());
   }
 
   private static Allocation allocation(
@@ -188,6 +196,9 @@ public final class Planner {
     if (config.entrypoint().isPresent() && config.entrypoint().get().script().isPresent()) {
       String script = config.entrypoint().get().script().get();
       file(config, "entrypoint.script", script, problems).ifPresent(files::add);
+    }
+    if (config.setup().isPresent()) {
+      files.add(RunnerFile.text(Plan.SETUP, config.setup().get()));
     }
     return files;
   }

@@ -30,22 +30,33 @@ public final class Results {
 
   private Results() {}
 
-  /**
-   * The run's metrics; empty where no task wrote any. A file that is no JSON object is told as a
-   * problem.
-   */
+  /** The run's metrics; empty where no task wrote any. */
   public static JsonObject metrics(RunFolder run, RunState journal, List<String> problems) {
+    return together(byTask(run, journal, problems));
+  }
+
+  /** Each task's own metrics. A file that is no JSON object is told as a problem. */
+  static Map<Integer, JsonObject> byTask(RunFolder run, RunState journal, List<String> problems) {
     Map<Integer, Path> newest = new TreeMap<>();
     for (Submission submission : journal.submissions()) {
       newestByTask(run.submission(submission.key()).resolve("results"), newest);
     }
-    Map<String, @Nullable Object> merged = new TreeMap<>();
-    for (Path file : newest.values()) {
+    Map<Integer, JsonObject> metrics = new TreeMap<>();
+    for (Map.Entry<Integer, Path> file : newest.entrySet()) {
       try {
-        merge(merged, Json.parseObject(DurableFiles.read(file)));
+        metrics.put(file.getKey(), Json.parseObject(DurableFiles.read(file.getValue())));
       } catch (IllegalArgumentException | UncheckedIOException broken) {
-        problems.add(file + ": " + broken.getMessage());
+        problems.add(file.getValue() + ": " + broken.getMessage());
       }
+    }
+    return metrics;
+  }
+
+  /** The metrics of all tasks as the run's. */
+  static JsonObject together(Map<Integer, JsonObject> byTask) {
+    Map<String, @Nullable Object> merged = new TreeMap<>();
+    for (JsonObject own : byTask.values()) {
+      merge(merged, own);
     }
     JsonObject metrics = new JsonObject();
     merged.forEach(metrics::with);

@@ -14,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 /**
@@ -37,13 +38,17 @@ public final class RunRecords {
    */
   public boolean write(
       RunFolder run, RunFacts facts, RunState journal, RunOutcome outcome, List<String> problems) {
-    JsonObject metrics = Results.metrics(run, journal, problems);
+    Map<Integer, JsonObject> metrics = Results.byTask(run, journal, problems);
     JsonObject cost = CostRecord.of(facts, outcome);
     boolean changed = replace(run.cost(), cost);
     if (outcome.ended()) {
       passing.accept(CrashPoint.FINAL_COST_WRITTEN);
     }
-    changed |= replace(run.manifest(), Manifest.of(facts, journal, outcome, metrics));
+    JsonObject manifest = Manifest.of(facts, journal, outcome, Results.together(metrics));
+    if (!facts.points().isEmpty()) {
+      manifest.with("points", SweepPoints.of(facts.points(), outcome.tasks(), metrics));
+    }
+    changed |= replace(run.manifest(), manifest);
     passing.accept(
         outcome.ended() ? CrashPoint.FINAL_MANIFEST_WRITTEN : CrashPoint.MANIFEST_WRITTEN);
     if (outcome.ended()) {

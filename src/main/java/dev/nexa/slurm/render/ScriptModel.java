@@ -42,6 +42,9 @@ final class ScriptModel {
     path(model, "env_file", plan.envFile());
     model.put("env", env(plan));
     model.put("command", words(launch.command()));
+    model.put("sweep", !plan.points().isEmpty());
+    model.put("setup", plan.setup());
+    path(model, "workdir", plan.workdir());
     return model;
   }
 
@@ -67,6 +70,10 @@ final class ScriptModel {
     if (asked.gpusPerNode() > 0) {
       String type = asked.gpuType().map(name -> name + ":").orElse("");
       option(options, "gpus-per-node", type + asked.gpusPerNode());
+    }
+    if (plan.mail().isPresent()) {
+      option(options, "mail-type", plan.mail().get().type());
+      option(options, "mail-user", plan.mail().get().user());
     }
     option(options, "mem", Memory.slurm(asked.memoryBytes()));
     option(options, "nodes", "" + asked.nodes());
@@ -119,8 +126,12 @@ final class ScriptModel {
 
   private static List<Object> words(List<String> command) {
     List<Object> words = new ArrayList<>();
+    int varied = 0;
     for (String word : command) {
-      words.add(ShellFormat.INSTANCE.path(word));
+      words.add(
+          word.equals(Launch.VARIED)
+              ? ShellFormat.INSTANCE.varied(varied++)
+              : ShellFormat.INSTANCE.path(word));
     }
     return words;
   }

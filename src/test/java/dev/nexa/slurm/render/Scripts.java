@@ -17,7 +17,6 @@ final class Scripts {
     Plan plan =
         new Planner(folder.source())
             .plan(reader.run(config, List.of(overrides)), reader.cluster(cluster), reader.policy());
-    return new Renderer(folder.source())
-        .render(plan, Backends.named(plan.backend(), plan.written()).launch(plan));
+    return new Renderer(folder.source()).render(plan, Backends.launch(plan));
   }
 }
