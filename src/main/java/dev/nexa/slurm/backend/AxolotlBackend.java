@@ -44,7 +44,7 @@ public final class AxolotlBackend implements Backend {
                 "train",
                 "${run_dir}/runner/" + FILE,
                 "--output-dir",
-                "${durable}/checkpoints/${run_id}"));
+                Launch.output(plan, "checkpoints")));
     boolean distributed = plan.ranksPerNode() > 0;
     if (distributed) {
       List<String> torchrun = Torchrun.words(plan);

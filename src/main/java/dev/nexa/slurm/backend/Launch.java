@@ -1,5 +1,6 @@
 package dev.nexa.slurm.backend;
 
+import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.RunnerFile;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +29,11 @@ public record Launch(
 
   /** One launcher on each node. */
   public static final String DISTRIBUTED = "distributed.sbatch.ftl";
+
+  /** Where a task's results go on the durable tier: the points of a sweep not into one folder. */
+  static String output(Plan plan, String kind) {
+    return "${durable}/" + kind + "/${run_id}" + (plan.points().isEmpty() ? "" : "/${task}");
+  }
 
   public Launch {
     command = List.copyOf(command);

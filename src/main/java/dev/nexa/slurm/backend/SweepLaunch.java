@@ -17,6 +17,9 @@ import java.util.Set;
 final class SweepLaunch {
   private static final String RUNNER = "${run_dir}/runner/";
 
+  private static final List<String> PLACES =
+      List.of("${node_rank}", "${is_first}", "${master_addr}", "${master_port}", "${rendezvous}");
+
   private final Plan plan;
   private final List<Launch> launches;
 
@@ -124,11 +127,22 @@ final class SweepLaunch {
       for (int task = 0; !same && task < commands.size(); task++) {
         List<String> all = commands.get(task);
         boolean has = i < all.size() - after;
-        words.get(task).add(has ? Optional.of(all.get(i)) : Optional.empty());
+        words.get(task).add(has ? Optional.of(knownOutside(all.get(i))) : Optional.empty());
       }
     }
     command.addAll(first.subList(first.size() - after, first.size()));
     return new Launch(template, command, files, words);
+  }
+
+  /** A task reads its words before its nodes know their places. */
+  private String knownOutside(String word) {
+    for (String place : PLACES) {
+      if (word.contains(place)) {
+        throw new ConfigException(
+            plan.written().problem("sweep", "no value of a point may hold " + place));
+      }
+    }
+    return word;
   }
 
   /** Whether all have the same word there, counted from the begin or from the end. */

@@ -26,7 +26,7 @@ final class Trl {
         "--config",
         "${run_dir}/runner/" + FILE,
         "--output_dir",
-        "${durable}/checkpoints/${run_id}");
+        Launch.output(plan, "checkpoints"));
   }
 
   /** Its config, with the user's options over what the shared keys become. */

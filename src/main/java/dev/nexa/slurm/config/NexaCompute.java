@@ -184,23 +184,21 @@ final class NexaCompute {
     for (String key : List.of("memory", "account", "qos", "constraint")) {
       resources.move(key, given, key);
     }
-    Optional<Integer> gpus = job.optionalInteger("gpus_per_node");
+    int gpus = gpus(job);
     Optional<String> type = job.optionalText("gpu_type").map(name -> GPUS.getOrDefault(name, name));
-    if (job.has("gres")) {
-      Matcher gres = GRES.matcher(job.text("gres"));
-      if (!gres.matches()) {
-        problem(job, "gres", "only GPUs can be asked for, such as gpu:a100:4");
-        return;
-      }
-      int count = gres.group(2) == null ? 1 : Integer.parseInt(gres.group(2));
-      if (gpus.orElse(count) != count) {
-        problem(job, "gres", "asks for " + count + " GPUs, but gpus_per_node is " + gpus.get());
-      }
-      gpus = Optional.of(count);
-      type = type.or(() -> Optional.ofNullable(gres.group(1)));
+    Matcher gres = GRES.matcher(job.optionalText("gres").orElse("gpu:" + gpus));
+    if (!gres.matches()) {
+      problem(job, "gres", "only GPUs can be asked for, such as gpu:a100:4");
+    } else if (job.optionalInteger("gpus_per_node").orElse(gpus) != gpus) {
+      problem(
+          job,
+          "gres",
+          "asks for " + gpus + " GPUs, but gpus_per_node is " + job.integer("gpus_per_node"));
+    } else if (type.isEmpty()) {
+      type = Optional.ofNullable(gres.group(1));
     }
-    resources.put("gpus_per_node", job.at("gpus_per_node"), gpus.orElse(1));
-    if (gpus.orElse(1) > 0 && type.isPresent()) {
+    resources.put("gpus_per_node", job.at("gpus_per_node"), gpus);
+    if (gpus > 0 && type.isPresent()) {
       resources.put("gpu_type", job.at("gpu_type"), type.get());
     }
     run.put("resources", resources.node());
@@ -212,6 +210,15 @@ final class NexaCompute {
     }
   }
 
+  /** Those of {@code gres}, else gpus_per_node, else one. */
+  private static int gpus(Values job) {
+    Matcher gres = GRES.matcher(job.optionalText("gres").orElse(""));
+    if (gres.matches()) {
+      return gres.group(2) == null ? 1 : Integer.parseInt(gres.group(2));
+    }
+    return job.optionalInteger("gpus_per_node").orElse(1);
+  }
+
   /** As options, which the python backend makes flags of: {@code key_name} is --key-name. */
   private Tree parameters(Mapping sweep) {
     Entry parameters = sweep.entries().get("parameters");
@@ -220,8 +227,13 @@ final class NexaCompute {
       axes = new Tree(mapping.at());
       for (Map.Entry<String, Entry> parameter : mapping.entries().entrySet()) {
         String name = parameter.getKey();
-        String flag = name.startsWith("--") ? name.substring(2) : name;
-        axes.put(Sweep.OPTIONS + flag.replace('_', '-'), parameter.getValue().value());
+        String flag = (name.startsWith("--") ? name.substring(2) : name).replace('_', '-');
+        if (axes.has(Sweep.OPTIONS + flag)) {
+          Position at = parameter.getValue().value().at();
+          String message = "is the same flag as another, --" + flag;
+          problems.add(new Problem(at, "sweep.parameters." + name, message));
+        }
+        axes.put(Sweep.OPTIONS + flag, parameter.getValue().value());
       }
     }
     return axes;
@@ -258,7 +270,7 @@ final class NexaCompute {
 
   /** The ranks are where the GPUs are. */
   private void places(Values job, Values launcher) {
-    int gpus = Math.max(1, job.optionalInteger("gpus_per_node").orElse(1));
+    int gpus = Math.max(1, gpus(job));
     if (launcher.optionalInteger("nproc_per_node").orElse(gpus) != gpus) {
       problem(
           launcher,
@@ -371,6 +383,10 @@ final class NexaCompute {
 
     boolean isEmpty() {
       return entries.isEmpty();
+    }
+
+    boolean has(String key) {
+      return entries.containsKey(key);
     }
 
     Mapping node() {

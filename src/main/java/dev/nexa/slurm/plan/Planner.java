@@ -75,8 +75,13 @@ public final class Planner {
     new PartitionLimits(cluster, written, problems).check(allocation);
     List<RunnerFile> files = files(config, problems);
     Problem.throwIfAny(problems);
-    boolean alone = config.entrypoint().isPresent() && !config.entrypoint().get().torchrun();
-    boolean distributed = asked.nodes() > 1 || (asked.gpusPerNode() > 0 && !alone);
+    Optional<String> launcher =
+        config.entrypoint().isPresent() ? config.entrypoint().get().launcher() : Optional.empty();
+    boolean alone = launcher.orElse("").equals("python");
+    boolean distributed =
+        asked.nodes() > 1
+            || (asked.gpusPerNode() > 0 && !alone)
+            || launcher.orElse("").equals("torchrun");
     return new Plan(
         written,
         config.stage(),

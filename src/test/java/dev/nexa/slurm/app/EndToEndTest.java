@@ -45,6 +45,134 @@ class EndToEndTest {
     assertThat(cost(run).object("actual").objects("attempts")).hasSize(4);
   }
 
+  private static final String SWEEP =
+      """
+      stage: train
+      backend: shell
+      sweep: {lr: [1e-5, 2e-5], seed: [1, 2, 3]}
+      array: {max_parallel: 3}
+      run: |
+        printf '{"tried": "%s %s %s", "seed": %d}' \
+          "$NEXA_TASK" "$NEXA_SWEEP_LR" "$NEXA_SWEEP_SEED" "$NEXA_SWEEP_SEED" >"$NEXA_METRICS"
+      resources: {cpus_per_task: 1, memory: 100M, time: 2m}
+      """;
+
+  @Test
+  void aSweepTriesEachPointOnceWithoutSlurm() throws IOException {
+    Files.writeString(workspace.resolve("sweep.yaml"), SWEEP);
+
+    assertTried(submitAndWait("sweep.yaml", "--local"));
+  }
+
+  @Test
+  @Tag("slurm")
+  void aSweepTriesEachPointOnce() throws IOException {
+    slurmProfile("");
+    Files.writeString(workspace.resolve("sweep.yaml"), SWEEP);
+
+    JsonObject run = submitAndWait("sweep.yaml", "--cluster", "test");
+
+    assertTried(run);
+    String task = run.objects("jobs").get(0).number("job_id") + "_4";
+    assertThat(nexa("runs", "show", task))
+        .contains("\n4     completed  lr=0.00002 seed=2  tried=4 0.00002 2 seed=2\n")
+        .doesNotContain("seed=3");
+  }
+
+  private static void assertTried(JsonObject run) throws IOException {
+    assertThat(manifest(run).text("status")).as(logs(run)).isEqualTo("completed");
+    assertThat(manifest(run).objects("points"))
+        .extracting(point -> point.object("metrics").text("tried"))
+        .containsExactly(
+            "0 0.00001 1",
+            "1 0.00001 2",
+            "2 0.00001 3",
+            "3 0.00002 1",
+            "4 0.00002 2",
+            "5 0.00002 3");
+    assertThat(manifest(run).object("metrics").number("seed")).isEqualTo(12);
+  }
+
+  /** As it is written: what it says of arguments, environment and time, on the real programs. */
+  @Test
+  @Tag("slurm")
+  void aSweepFileOfNexaComputeRunsToItsEnd() throws IOException {
+    slurmProfile("");
+    Path fixture = Path.of("src/test/resources/nexa-compute/sweep.yaml").toAbsolutePath();
+    Files.copy(fixture, workspace.resolve("sweep.yaml"));
+    Files.createDirectories(workspace.resolve("scripts"));
+    Files.writeString(workspace.resolve("scripts/beside.py"), "NAME = 'beside'\n");
+    Files.writeString(
+        workspace.resolve("scripts/train.py"),
+        """
+        import argparse, beside, json, os
+        parser = argparse.ArgumentParser()
+        for name in ["dataset", "output-dir", "epochs", "learning-rate", "batch-size"]:
+            parser.add_argument("--" + name, required=True)
+        parser.add_argument("--freeze-encoder", action="store_true")
+        tried = vars(parser.parse_args())
+        for name in ["WANDB_RUN_NAME", "WANDB_RUN_GROUP", "WANDB_MODE", "FROM_PRE_COMMAND"]:
+            tried[name] = os.environ[name]
+        tried["directory"] = os.getcwd()
+        json.dump(tried, open(os.environ["NEXA_METRICS"], "w"))
+        """);
+
+    JsonObject run = submitAndWait("sweep.yaml", "--cluster", "test");
+
+    assertThat(manifest(run).text("status")).as(logs(run)).isEqualTo("completed");
+    List<JsonObject> points = manifest(run).objects("points");
+    assertThat(points).hasSize(8);
+    assertThat(points.get(5).object("metrics").toString())
+        .isEqualTo(
+            "{\"dataset\":\"glue\",\"output_dir\":\"my runs/glue\",\"epochs\":\"1\","
+                + "\"learning_rate\":\"0.00003\",\"batch_size\":\"8\",\"freeze_encoder\":false,"
+                + "\"WANDB_RUN_NAME\":\"glue-lr_005\",\"WANDB_RUN_GROUP\":\"glue-search\","
+                + "\"WANDB_MODE\":\"offline\",\"FROM_PRE_COMMAND\":\"a b\",\"directory\":\""
+                + workspace.toRealPath()
+                + "\"}");
+    assertThat(points.get(6).object("metrics").flag("freeze_encoder")).isTrue();
+    assertThat(cost(run).object("actual").objects("attempts")).hasSize(8);
+  }
+
+  /** With a stand-in for torchrun: each node has one, and all the same words. */
+  @Test
+  @Tag("slurm")
+  void aSweepFileOfNexaComputeStartsEveryNode() throws IOException {
+    slurmProfile("");
+    Path bin = Files.createDirectories(workspace.resolve("bin"));
+    Path standIn =
+        Files.writeString(
+            bin.resolve("torchrun"),
+            "#!/bin/bash\necho \"$*\" >\"$SEEN/$NEXA_TASK.$SLURM_NODEID\"\n");
+    assertThat(standIn.toFile().setExecutable(true)).isTrue();
+    Path seen = Files.createDirectories(workspace.resolve("seen"));
+    Files.writeString(
+        workspace.resolve("sweep.yaml"),
+        """
+        job:
+          nodes: 2
+          gpus_per_node: 2
+          cpus_per_task: 2
+          memory: 100M
+          gpu_type: h100_80gb
+          time: 2
+          env: {PATH: "%s:/usr/bin:/bin", SEEN: "%s"}
+        sweep: {parameters: {seed: [7, 8]}}
+        launcher: {type: torchrun, module: true, entrypoint: pkg.train, extra_args: ["--role r"]}
+        """
+            .formatted(bin, seen));
+
+    JsonObject run = submitAndWait("sweep.yaml", "--cluster", "test");
+
+    assertThat(manifest(run).text("status")).as(logs(run)).isEqualTo("completed");
+    assertThat(seen.toFile().list()).containsExactlyInAnyOrder("0.0", "0.1", "1.0", "1.1");
+    for (String node : List.of("1.0", "1.1")) {
+      assertThat(DurableFiles.read(seen.resolve(node)))
+          .startsWith("--nnodes=2 --nproc_per_node=2 ")
+          .endsWith(" --role r -m pkg.train --seed 8\n");
+    }
+  }
+
   @Test
   @Tag("slurm")
   void quickstartLeavesTheSameBytesForAnyNumberOfShards() throws IOException {

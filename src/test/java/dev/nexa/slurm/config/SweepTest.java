@@ -39,7 +39,8 @@ class SweepTest {
         "{method: random, samples: 4, random_seed: 7, lr: {min: 1e-6, max: 1e-3, scale: log},"
             + " seed: {min: 1, max: 100}, kd_temperature: {min: 1, max: 2.5}, model_name: [a, b, c]}";
 
-    assertThat(texts(points(sweep))).containsExactly(
+    assertThat(texts(points(sweep)))
+        .containsExactly(
             "{\"lr\":0.00005459,\"seed\":27,\"kd_temperature\":2.450,\"model_name\":\"a\"}",
             "{\"lr\":0.00005732,\"seed\":57,\"kd_temperature\":2.264,\"model_name\":\"b\"}",
             "{\"lr\":0.000006272,\"seed\":95,\"kd_temperature\":1.001,\"model_name\":\"c\"}",
