@@ -226,7 +226,8 @@ def main():
     place = {"rank": int(rank), "host": os.uname().nodename, "device": str(device)}
     write_whole(scratch / f"rank_{rank}" / "rank.json", json.dumps(place).encode())
     dist.init_process_group("nccl" if cuda else "gloo")
-    trainer = Trainer(config, Path(durable, "checkpoints", run_id), device)
+    point = os.environ.get("NEXA_POINT", "")  # of a sweep: each has its own checkpoints
+    trainer = Trainer(config, Path(durable, "checkpoints", run_id, point), device)
     trainer.resume()
     trainer.train()
     figures = trainer.finish() if trainer.rank == 0 and not trainer.stopping else {}

@@ -32,7 +32,7 @@ public record Launch(
 
   /** Where a task's results go on the durable tier: the points of a sweep not into one folder. */
   static String output(Plan plan, String kind) {
-    return "${durable}/" + kind + "/${run_id}" + (plan.points().isEmpty() ? "" : "/${task}");
+    return "${durable}/" + kind + "/${run_id}" + (plan.points().isEmpty() ? "" : "/${point}");
   }
 
   public Launch {
