@@ -5,8 +5,10 @@ import dev.nexa.slurm.config.Problem;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.RunnerFile;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -45,7 +47,27 @@ final class SweepLaunch {
       }
     }
     Problem.throwIfAny(problems);
+    if (plan.run().isEmpty() && plan.entrypoint().isEmpty()) {
+      requireDifferent(plan, launches);
+    }
     return new SweepLaunch(plan, launches).together();
+  }
+
+  /** A program of one's own may read NEXA_SWEEP_…; a runner would do the same thing twice. */
+  private static void requireDifferent(Plan plan, List<Launch> launches) {
+    Map<String, Integer> seen = new HashMap<>();
+    for (int task = 0; task < launches.size(); task++) {
+      StringBuilder all = new StringBuilder(String.join("\0", launches.get(task).command()));
+      for (RunnerFile file : launches.get(task).files()) {
+        all.append('\0').append(file.digest());
+      }
+      Integer earlier = seen.putIfAbsent(all.toString(), task);
+      if (earlier != null) {
+        String same = plan.points().get(earlier) + " and " + plan.points().get(task);
+        String message = "backend " + plan.backend() + " makes the very same of " + same;
+        throw new ConfigException(plan.written().problem("sweep", message));
+      }
+    }
   }
 
   private Launch together() {

@@ -33,12 +33,17 @@ public final class ConfigReader {
     Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
     List<String> notes = new ArrayList<>();
-    YamlNode root = tree(file, overrides, problems);
+    YamlNode root = tree(file, problems);
     Checker checker = new Checker(problems, expansion);
+    List<String> rest = overrides;
     if (isOfNexaCompute(root)) {
-      root = new NexaCompute(checker, problems, notes).ours(root);
+      rest = new ArrayList<>(overrides);
+      List<String> theirs = NexaCompute.takeOverrides(rest);
+      root =
+          new NexaCompute(checker, problems, notes).ours(Overrides.apply(root, theirs, problems));
       Problem.throwIfAny(problems);
     }
+    root = Overrides.apply(root, rest, problems);
     Values values = checker.section(RunConfig.SPEC, root, "");
     RunConfig.check(values, problems);
     Problem.throwIfAny(problems);
@@ -56,7 +61,7 @@ public final class ConfigReader {
   public ClusterProfile cluster(String name) {
     Found file = named("configs/clusters/", name, "cluster profile");
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, ClusterProfile.SPEC, List.of(), problems);
+    Values values = read(file, ClusterProfile.SPEC, problems);
     ClusterProfile.check(values, problems);
     Problem.throwIfAny(problems);
     return ClusterProfile.from(name, values);
@@ -66,7 +71,7 @@ public final class ConfigReader {
   public PriceBook prices(String name) {
     Found file = named("configs/prices/", name, "price book");
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, PriceBook.SPEC, List.of(), problems);
+    Values values = read(file, PriceBook.SPEC, problems);
     Problem.throwIfAny(problems);
     return PriceBook.from(name, Sha256.of(file.bytes()), values);
   }
@@ -78,7 +83,7 @@ public final class ConfigReader {
             ? source.file(ADMIN_POLICY.toString())
             : source.product("configs/policy.yaml");
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, Policy.SPEC, List.of(), problems);
+    Values values = read(file, Policy.SPEC, problems);
     Problem.throwIfAny(problems);
     return Policy.from(file.name(), values);
   }
@@ -103,16 +108,15 @@ public final class ConfigReader {
   }
 
   /** The values, with what is wrong in them told; a file that is no YAML has none. */
-  private Values read(Found file, Section spec, List<String> overrides, List<Problem> problems) {
-    YamlNode root = tree(file, overrides, problems);
-    return new Checker(problems, expansion).section(spec, root, "");
+  private Values read(Found file, Section spec, List<Problem> problems) {
+    return new Checker(problems, expansion).section(spec, tree(file, problems), "");
   }
 
-  private static YamlNode tree(Found file, List<String> overrides, List<Problem> problems) {
+  private static YamlNode tree(Found file, List<Problem> problems) {
     Optional<YamlNode> node = YamlReader.read(file.name(), file.text(), problems);
     if (node.isEmpty()) {
       throw new ConfigException(problems);
     }
-    return Overrides.apply(node.get(), overrides, problems);
+    return node.get();
   }
 }

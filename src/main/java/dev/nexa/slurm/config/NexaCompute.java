@@ -112,6 +112,18 @@ final class NexaCompute {
     this.notes = notes;
   }
 
+  /** Takes those out that set keys of such a file; the others set keys of the run it becomes. */
+  static List<String> takeOverrides(List<String> overrides) {
+    List<String> theirs = new ArrayList<>();
+    for (String override : overrides) {
+      if (override.matches("(job|sweep|launcher)[.=].*")) {
+        theirs.add(override);
+      }
+    }
+    overrides.removeAll(theirs);
+    return theirs;
+  }
+
   /** The run; what can't be one is told. */
   YamlNode ours(YamlNode theirs) {
     int before = problems.size();

@@ -105,6 +105,18 @@ class SweepLaunchTest {
   }
 
   @Test
+  void whatTheRunnerMakesNothingOfIsNotPaidForTwice() {
+    assertThatThrownBy(
+            () ->
+                launch(
+                    RUN
+                        + "backend: vllm\nmodel_name: a\noptions: {input_file: i, output_file: o}\n"
+                        + "sweep: {lr: [1, 2]}\n"))
+        .hasMessageEndingWith(
+            "run.yaml:6:8: sweep: backend vllm makes the very same of {\"lr\":1} and {\"lr\":2}");
+  }
+
+  @Test
   void aValueThatOnlyANodeKnowsCannotDiffer() {
     assertThatThrownBy(() -> launch(PYTHON + "sweep: {options.rank: [\"${node_rank}\", \"0\"]}\n"))
         .hasMessageEndingWith("run.yaml:5:8: sweep: no value of a point may hold ${node_rank}");

@@ -105,14 +105,15 @@ class NexaComputeTest {
   }
 
   @Test
-  void theCommandLineSetsItsOwnKeys() {
+  void theCommandLineSetsItsOwnKeysAndOurs() {
     RunConfig run =
         new ConfigFolder()
             .with("run.yaml", FILE)
-            .run("sweep.parameters.learning_rate=[1e-4]", "job.time=45");
+            .run("sweep.parameters.learning_rate=[1e-4]", "job.time=45", "requeues=2");
 
     assertThat(run.points()).hasSize(4);
     assertThat(run.resources().time()).isEqualTo(Duration.ofMinutes(45));
+    assertThat(run.requeues()).isEqualTo(2);
   }
 
   @ParameterizedTest
