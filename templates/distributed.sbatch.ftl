@@ -1,3 +1,4 @@
+<#assign stepped = nodes gt 1 || container_step>
 #!/bin/bash
 # Rendered by nexa-slurm from templates/distributed.sbatch.ftl: one launcher on each node, which starts its ranks.
 <#include "lib/directives.ftl">
@@ -20,6 +21,10 @@ nexa_distributed() {
   export TORCH_NCCL_ASYNC_ERROR_HANDLING=${TORCH_NCCL_ASYNC_ERROR_HANDLING:-1}
 <#else>
   export NEXA_DEVICE=cpu
+</#if>
+<#if warning_seconds gt 0>
+  # torchrun kills its ranks 30 s after a SIGTERM, unless told to let them save.
+  export TORCH_ELASTIC_SHUTDOWN_TIMEOUT=${TORCH_ELASTIC_SHUTDOWN_TIMEOUT:-[=warning_seconds]}
 </#if>
 <#if debug>
   # Slow, and many lines: only to find why ranks hang.
@@ -54,14 +59,9 @@ nexa_port_is_free() {
     return 1
   fi
 }
-
-# One launcher on each node. srun of 22.05 and 23.02 does not inherit --cpus-per-task.
-nexa_on_each_node() {
-  export -f nexa_check_node nexa_launch
-  srun --ntasks-per-node=1 --cpus-per-task=[=cpus_per_task] --kill-on-bad-exit=1 --wait=60 "$@"
-}
 </#if>
 
+<#include "lib/container.ftl">
 # Runs on each node, where alone its number is known.
 nexa_launch() {
 <#if nodes gt 1>
@@ -70,9 +70,27 @@ nexa_launch() {
   export NEXA_IS_FIRST=0
   [[ $SLURM_NODEID != 0 ]] || NEXA_IS_FIRST=1
 </#if>
-  exec<#include "lib/container.ftl"><#list command as word> [=word]</#list>
+<#if stepped && warning_seconds gt 0>
+  # Told to save, nodes end one after another: the first to end must not take the others down.
+  local told='' status=0
+  trap 'told=1' TERM
+ <@prefix/><@words/> || status=$?
+  if [[ -n $told && $status != 0 ]]; then
+    echo "$status" >"$NEXA_ATTEMPT.stopped"
+    status=0
+  fi
+  return "$status"
+<#else>
+  exec<@prefix/><@words/>
+</#if>
 }
 
+<#if all_reduce>
+nexa_all_reduce() {
+  RANK=$SLURM_NODEID WORLD_SIZE=[=nodes] exec<@prefix/> timeout 120 python3 "$NEXA_RUN_DIR/runner/all_reduce.py"
+}
+
+</#if>
 nexa_main() {
   nexa_preamble "$@"
   nexa_claim
@@ -82,19 +100,27 @@ nexa_main() {
 </#if>
   nexa_software
   nexa_distributed
-<#if nodes gt 1>
-  nexa_run nexa_on_each_node bash -c nexa_check_node
-  mkdir -p "$NEXA_TASK_SCRATCH"
-<#else>
-  nexa_check_node
-</#if>
+  nexa_check_nodes
 <#if workdir??>
   cd [=workdir]
 <#else>
   cd "$NEXA_RUN_DIR"
 </#if>
-<#if nodes gt 1>
-  nexa_run nexa_on_each_node bash -c nexa_launch
+<#if all_reduce>
+  export -f nexa_all_reduce
+  if ! nexa_run nexa_on_each_node<@step/> bash -c nexa_all_reduce; then
+    echo "nexa-slurm: $SLURM_JOB_NODELIST: the nodes are well, but can't add up a number together; debug: true tells more" >&2
+    return 1
+  fi
+</#if>
+<#if stepped>
+  export -f nexa_launch
+  nexa_run nexa_on_each_node<@step/> bash -c nexa_launch
+<#if warning_seconds gt 0>
+  if [[ -e $NEXA_ATTEMPT.stopped ]]; then
+    return "$(<"$NEXA_ATTEMPT.stopped")"
+  fi
+</#if>
 <#else>
   nexa_run nexa_launch
 </#if>

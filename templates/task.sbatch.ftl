@@ -10,6 +10,7 @@
 
 <#include "lib/exit.ftl">
 
+<#include "lib/container.ftl">
 nexa_main() {
   nexa_preamble "$@"
   nexa_claim
@@ -18,13 +19,13 @@ nexa_main() {
   nexa_limit_requeues
 </#if>
   nexa_software
-  nexa_check_node
+  nexa_check_nodes
 <#if workdir??>
   cd [=workdir]
 <#else>
   cd "$NEXA_TASK_SCRATCH"
 </#if>
-  nexa_run<#include "lib/container.ftl"><#list command as word> [=word]</#list>
+  nexa_run<#if container_step> nexa_on_each_node --nodes=1 --ntasks=1<@step/></#if><@prefix/><@words/>
 }
 
 # On the last line and in braces: half a script does nothing.

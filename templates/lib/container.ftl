@@ -1,1 +1,17 @@
-<#if container??> apptainer exec<#if gpus_per_node gt 0> --nv</#if> --bind "$NEXA_RUN_DIR,$NEXA_SCRATCH,$NEXA_DURABLE,$NEXA_SHARED" [=container]</#if>
+<#-- Before the command, where a program of its own runs the container. -->
+<#macro prefix>
+<#if container_runtime?? && (container_runtime == "apptainer" || container_runtime == "singularity")> [=container_runtime] exec<#if gpus_per_node gt 0> --nv</#if> --bind "$NEXA_RUN_DIR,$NEXA_SCRATCH,$NEXA_DURABLE,$NEXA_SHARED"<#list mounts as mount>,[=mount]</#list> [=container]</#if><#t>
+</#macro>
+<#-- Options of srun, where that does: pyxis and Slurm's own. Not as directives: an sbatch without pyxis refuses them. -->
+<#macro step>
+<#if container_runtime?? && container_runtime == "pyxis"> --container-image=[=container] --container-workdir="$PWD" --container-mounts="$NEXA_RUN_DIR:$NEXA_RUN_DIR,$NEXA_SCRATCH:$NEXA_SCRATCH,$NEXA_DURABLE:$NEXA_DURABLE,$NEXA_SHARED:$NEXA_SHARED"<#list mounts as mount>,[=mount]</#list></#if><#t>
+<#if container_runtime?? && container_runtime == "slurm"> --container=[=container]</#if><#t>
+</#macro>
+<#macro words><#list command as word> [=word]</#list></#macro>
+<#if nodes gt 1 || container_step>
+# One on each node; a signal must find srun itself. Its 22.05 and 23.02 don't inherit --cpus-per-task.
+nexa_on_each_node() {
+  exec srun --ntasks-per-node=1 --cpus-per-task=[=cpus_per_task] --kill-on-bad-exit=1 --wait=[=(warning_seconds gt 60)?then(warning_seconds, 60)] "$@"
+}
+
+</#if>

@@ -4,7 +4,7 @@ nexa_exit() {
   local status=$?
   trap - EXIT
   if [[ -n $NEXA_SUBMISSION ]]; then
-    local result=$NEXA_SUBMISSION/results/$NEXA_TASK.$NEXA_RESTART.json
+    local result=$NEXA_ATTEMPT.json
     printf '{"task":%d,"restart":%d,"job_id":%d,"array_job_id":%d,"node":"%s","started":%d,"ended":%(%s)T,"exit_code":%d,"signal":"%s"}\n' \
       "$NEXA_TASK" "$NEXA_RESTART" "$SLURM_JOB_ID" "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}" \
       "${SLURMD_NODENAME:-$HOSTNAME}" "$NEXA_STARTED" -1 "$status" "$NEXA_SIGNALLED" >"$result.tmp" &&
@@ -12,16 +12,33 @@ nexa_exit() {
       echo "nexa-slurm: could not write $result" >&2
   fi
   cd /
-  rm -rf -- "${NEXA_TASK_SCRATCH:?}"
-  rmdir -- "$NEXA_RUN_SCRATCH" 2>/dev/null || true
-<#if warning_seconds gt 0 && scheduler == "slurm">
-  if [[ $NEXA_SIGNALLED == USR1 && $status != 0 ]] && ((NEXA_RESTART < [=requeues])); then
-    echo "nexa-slurm: out of time: queued again"
-    scontrol requeue "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}"
+<#if nodes gt 1>
+  export -f nexa_tidy
+  timeout 30 srun --ntasks-per-node=1 --quiet bash -c nexa_tidy || true
+</#if>
+  nexa_tidy
+<#if requeues gt 0 && scheduler == "slurm">
+  if ((status != 0 && NEXA_RESTART < [=requeues])) && [[ $NEXA_SIGNALLED == USR1 || -n $NEXA_UNFIT ]]; then
+    nexa_requeue
   fi
 </#if>
   exit "$status"
 }
+
+nexa_tidy() {
+  rm -rf -- "${NEXA_TASK_SCRATCH:?}"<#if ranks_per_node gt 0> "${NEXA_RANKS_SCRATCH:?}"/rank_*</#if>
+  rmdir -- "$NEXA_RUN_SCRATCH" 2>/dev/null || true
+}
+<#if requeues gt 0 && scheduler == "slurm">
+
+# The next attempt; Slurm takes nodes to keep away from only while the job waits.
+nexa_requeue() {
+  trap '' TERM
+  echo "nexa-slurm: queued again: $([[ -n $NEXA_UNFIT ]] && echo "without $NEXA_UNFIT" || echo 'out of time')"
+  scontrol requeue "$NEXA_JOB"
+  [[ -z $NEXA_UNFIT ]] || scontrol update "JobId=$NEXA_JOB" "ExcNodeList=$NEXA_UNFIT"
+}
+</#if>
 
 # Runs a command so that a signal reaches it at once: bash runs traps only between commands, and wait is one.
 nexa_run() {
@@ -46,9 +63,13 @@ nexa_run() {
 nexa_signal() {
   NEXA_SIGNAL=$1
   NEXA_SIGNALLED=$1
+<#if stepped!container_step>
+  # Slurm signals the steps itself, and srun would kill its own at once.
+<#else>
   if [[ -n $NEXA_CHILD ]]; then
     kill -s "$1" "$NEXA_CHILD" 2>/dev/null || true
   fi
+</#if>
 }
 
 <#if warning_seconds gt 0>
@@ -57,9 +78,14 @@ nexa_signal() {
 nexa_warned() {
   NEXA_SIGNAL=USR1
   NEXA_SIGNALLED=USR1
+<#if stepped!container_step>
+  # Of srun a TERM would make a KILL.
+  scancel --quiet --signal=TERM "$NEXA_JOB" || true
+<#else>
   if [[ -n $NEXA_CHILD ]]; then
     kill -s TERM "$NEXA_CHILD" 2>/dev/null || true
   fi
+</#if>
 }
 
 </#if>
@@ -67,14 +93,11 @@ nexa_watch() {
   NEXA_STARTED=$(printf '%(%s)T' -1)
   NEXA_CHILD=
   NEXA_SIGNALLED=
+  NEXA_UNFIT=
   trap 'nexa_signal TERM' TERM
 <#if warning_seconds gt 0>
   trap nexa_warned USR1
 </#if>
   trap nexa_exit EXIT
-  if [[ -n $NEXA_SUBMISSION ]]; then
-    mkdir -p "$NEXA_SUBMISSION/results"
-  else
-    mkdir -p "$NEXA_RUN_SCRATCH/results"
-  fi
+  mkdir -p "${NEXA_ATTEMPT%/*}"
 }

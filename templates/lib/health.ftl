@@ -1,35 +1,27 @@
-# One node, before it joins: a broken one is named here instead of failing hours later.
+# A broken node is named here, before it joins, instead of failing the job hours later.
 nexa_check_node() {
-  local node=${SLURMD_NODENAME:-$HOSTNAME}
-  mkdir -p "$NEXA_RUN_SCRATCH" "$NEXA_TASK_SCRATCH" "$NEXA_DURABLE" "$NEXA_SHARED" || {
-    echo "nexa-slurm: node $node: a storage tier can't be written" >&2
-    return 1
-  }
-<#if ranks_per_node gt 0>
-  local rank
-  for ((rank = 0; rank < [=ranks_per_node * nodes]; rank++)); do
-    mkdir -p "$NEXA_RUN_SCRATCH/rank_$rank"
+  local node=${SLURMD_NODENAME:-$HOSTNAME} reason="a storage tier can't be written"
+  mkdir -p "$NEXA_RUN_SCRATCH" "$NEXA_TASK_SCRATCH" "$NEXA_DURABLE" "$NEXA_SHARED"<#if ranks_per_node gt 0> "$NEXA_RANKS_SCRATCH"/rank_{0..[=ranks_per_node * nodes - 1]}</#if> &&
+<#if health_check>
+    reason=$(bash "$NEXA_RUN_DIR/runner/check_node.sh" "$NEXA_SCRATCH" [=scratch_free_kib] [=gpus_per_node]<#if nodes gt 1><#if interface??> [=interface]<#else> "${NCCL_SOCKET_IFNAME:-}"</#if><#else> ''</#if><#if min_driver??> [=min_driver]</#if>) &&
+</#if>
+    echo "nexa-slurm: node $node is well" && return
+  echo "nexa-slurm: node $node is not well: $reason" >&2
+  echo "$reason" >"$NEXA_ATTEMPT.unfit.$node"
+  return 1
+}
+
+# All nodes of this attempt: it ends early where one is not well, and if there is another attempt, that does without it.
+nexa_check_nodes() {
+  local file
+<#if nodes gt 1>
+  export -f nexa_check_node
+  nexa_run nexa_on_each_node --kill-on-bad-exit=0 bash -c nexa_check_node && return
+<#else>
+  nexa_run nexa_check_node && return
+</#if>
+  for file in "${NEXA_ATTEMPT%.*}".*.unfit.*; do
+    [[ ! -e $file ]] || NEXA_UNFIT+=${NEXA_UNFIT:+,}${file##*.unfit.}
   done
-</#if>
-<#if health_check && gpus_per_node gt 0>
-  local promised=[=gpus_per_node]
-  local -a visible=()
-  IFS=, read -r -a visible <<<"${CUDA_VISIBLE_DEVICES:-}" || true
-  if ((${#visible[@]} < promised)); then # a whole node may have more
-    echo "nexa-slurm: node $node: $promised GPUs promised, CUDA_VISIBLE_DEVICES='${CUDA_VISIBLE_DEVICES:-}'" >&2
-    return 1
-  fi
-  if command -v nvidia-smi >/dev/null && (($(nvidia-smi --list-gpus | wc -l) < promised)); then
-    echo "nexa-slurm: node $node: nvidia-smi sees fewer than $promised GPUs" >&2
-    return 1
-  fi
-</#if>
-<#if health_check && nodes gt 1>
-  local interface=${NCCL_SOCKET_IFNAME:-}
-  if [[ $interface == [a-z]* && $interface != *,* && ! -e /sys/class/net/$interface ]]; then
-    echo "nexa-slurm: node $node: no network interface $interface (NCCL_SOCKET_IFNAME)" >&2
-    return 1
-  fi
-</#if>
-  echo "nexa-slurm: node $node is well"
+  return 1
 }

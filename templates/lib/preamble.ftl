@@ -15,18 +15,26 @@ nexa_preamble() {
     NEXA_RUN_DIR=$SLURM_SUBMIT_DIR
     NEXA_RUN_ID=manual_$SLURM_JOB_ID
   fi
+  # Of an array's tasks one has the array's own number, which Slurm takes for all of them.
+  NEXA_JOB=${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}
   # Tasks are numbered over the whole run; a submission may hold a part of them.
   NEXA_TASK=$((${SLURM_ARRAY_TASK_ID:-0} + offset))
   NEXA_TASKS=[=tasks]
   NEXA_STAGE=[=stage]
-  export NEXA_SUBMISSION NEXA_RESTART NEXA_RUN_DIR NEXA_RUN_ID NEXA_TASK NEXA_TASKS NEXA_STAGE
+  export NEXA_JOB NEXA_SUBMISSION NEXA_RESTART NEXA_RUN_DIR NEXA_RUN_ID NEXA_TASK NEXA_TASKS NEXA_STAGE
 
   export NEXA_SCRATCH=[=scratch]
   export NEXA_DURABLE=[=durable]
   export NEXA_SHARED=[=shared]
   export NEXA_RUN_SCRATCH=$NEXA_SCRATCH/$NEXA_RUN_ID
   export NEXA_TASK_SCRATCH=$NEXA_RUN_SCRATCH/task_$NEXA_TASK
-  export NEXA_METRICS=${NEXA_SUBMISSION:-$NEXA_RUN_SCRATCH}/results/$NEXA_TASK.$NEXA_RESTART.metrics.json
+  export NEXA_CHECKPOINTS=$NEXA_DURABLE/checkpoints/$NEXA_RUN_ID<#if tasks gt 1>/task_$NEXA_TASK</#if>
+<#if ranks_per_node gt 0>
+  # Each rank's own folder is rank_<n> in it.
+  export NEXA_RANKS_SCRATCH=<#if tasks gt 1>$NEXA_TASK_SCRATCH<#else>$NEXA_RUN_SCRATCH</#if>
+</#if>
+  export NEXA_ATTEMPT=${NEXA_SUBMISSION:-$NEXA_RUN_SCRATCH}/results/$NEXA_TASK.$NEXA_RESTART
+  export NEXA_METRICS=$NEXA_ATTEMPT.metrics.json
 <#if sweep>
   # What this task's point of the sweep sets.
   # shellcheck disable=SC1090,SC1091
@@ -75,7 +83,7 @@ nexa_claim() {
 # The last allowed attempt forbids another: each one costs what the estimate counted.
 nexa_limit_requeues() {
   if ((NEXA_RESTART >= [=requeues])); then
-    scontrol update "JobId=$SLURM_JOB_ID" Requeue=0 || echo "nexa-slurm: could not forbid a further requeue" >&2
+    scontrol update "JobId=$NEXA_JOB" Requeue=0 || echo "nexa-slurm: could not forbid a further requeue" >&2
   fi
 }
 </#if>
@@ -93,6 +101,17 @@ nexa_software() {
 <#if venv??>
   # shellcheck disable=SC1091
   source [=venv]/bin/activate
+</#if>
+<#if uv??>
+  # shellcheck disable=SC1091
+  source [=uv]/.venv/bin/activate
+</#if>
+<#if conda??>
+  # Its scripts use unset variables.
+  set +u
+  eval "$(conda shell.bash hook)"
+  conda activate [=conda]
+  set -u
 </#if>
 <#if setup>
   # The config's own lines, which may use unset variables.

@@ -1,6 +1,6 @@
 """Trains a small byte-level GPT with PyTorch DDP: torchrun ... train.py --config CONFIG.json
 
-Checkpoints go to durable storage, and a run that is started again goes on from the newest one.
+Checkpoints go to NEXA_CHECKPOINTS, in durable storage, and a run that is started again goes on from the newest one.
 """
 
 import argparse
@@ -23,7 +23,7 @@ KEYS = {  # of CONFIG.json, as far as this trainer honours them
     "model_name": str, "dataset_path": str, "lr": float, "batch_size": int, "epochs": int,
     "grad_accumulation": int, "use_kd": bool, "save_steps": int, "eval_steps": int, "fp16": bool,
 }  # fmt: skip
-ENVIRONMENT = "RANK", "LOCAL_RANK", "NEXA_RUN_ID", "NEXA_SCRATCH", "NEXA_DURABLE", "NEXA_METRICS"
+ENVIRONMENT = "RANK", "LOCAL_RANK", "NEXA_RANKS_SCRATCH", "NEXA_CHECKPOINTS", "NEXA_METRICS"
 BYTES, CONTEXT, WIDTH, HEADS, LAYERS = 256, 128, 192, 6, 2
 SEED, HELD_OUT_SHARE, HELD_OUT_WINDOWS = 20251101, 0.05, 16
 GradScaler = getattr(torch.amp, "GradScaler", torch.cuda.amp.GradScaler)  # moved in torch 2.3
@@ -214,7 +214,7 @@ def main():
     config = read_config(parser.parse_args().config)
     if missing := [name for name in ENVIRONMENT if not os.environ.get(name)]:
         fail(f"{', '.join(missing)} not set: torchrun and the job script of nexa-slurm do that")
-    rank, local_rank, run_id, scratch, durable, metrics = map(os.environ.get, ENVIRONMENT)
+    rank, local_rank, scratch, checkpoints, metrics = map(os.environ.get, ENVIRONMENT)
     cuda = torch.cuda.is_available() and os.environ.get("NEXA_DEVICE") != "cpu"
     device = torch.device("cuda", int(local_rank)) if cuda else torch.device("cpu")
     if cuda:
@@ -222,12 +222,10 @@ def main():
     else:
         log("warning: no GPU is used: this trains on the CPU in fp32 with gloo, to try things out")
         torch.set_num_threads(1)
-    scratch = Path(scratch, run_id if run_id.startswith("train_") else f"train_{run_id}")
     place = {"rank": int(rank), "host": os.uname().nodename, "device": str(device)}
-    write_whole(scratch / f"rank_{rank}" / "rank.json", json.dumps(place).encode())
+    write_whole(Path(scratch, f"rank_{rank}", "rank.json"), json.dumps(place).encode())
     dist.init_process_group("nccl" if cuda else "gloo")
-    point = os.environ.get("NEXA_POINT", "")  # of a sweep: each has its own checkpoints
-    trainer = Trainer(config, Path(durable, "checkpoints", run_id, point), device)
+    trainer = Trainer(config, Path(checkpoints), device)
     trainer.resume()
     trainer.train()
     figures = trainer.finish() if trainer.rank == 0 and not trainer.stopping else {}

@@ -4,18 +4,17 @@ import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
-import dev.nexa.slurm.journal.Submission;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /**
  * {@code logs}: what one task printed, and with -f what it goes on to print until the run has
@@ -33,23 +32,32 @@ public final class FollowLogs {
     this.nexa = nexa;
   }
 
-  /** Copies the task's log to the stream; follows it where asked. */
-  public void copy(RunFolder run, int task, boolean follow, OutputStream out) {
-    Optional<Path> log = log(run, task);
+  /**
+   * Copies the task's log to the stream; follows it where asked.
+   *
+   * @param tail how many of its last lines to begin with; empty for all
+   */
+  public void copy(RunFolder run, int task, OptionalInt tail, boolean follow, OutputStream out) {
+    Optional<Path> log = LogFiles.of(run).newest(task);
     while (log.isEmpty() && follow && !ended(run)) {
-      pause();
-      log = log(run, task);
+      pause(PAUSE_MILLIS);
+      log = LogFiles.of(run).newest(task);
     }
-    Path file = log.orElseThrow(() -> nothing(run, task, follow));
+    Path file = log.orElseThrow(() -> nothing(run, "task " + task, follow));
     try {
-      copy(file, run, follow, out);
+      long start = tail.isEmpty() ? 0 : TaskLog.startOfLast(file, tail.getAsInt());
+      copy(file, start, run, follow, out);
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot read " + file, failed);
     }
   }
 
-  private static NexaException nothing(RunFolder run, int task, boolean followed) {
-    String message = "task " + task + " of " + run.id() + " has printed nothing";
+  static NexaException nothing(RunFolder run, String subject, boolean followed) {
+    String message =
+        subject
+            + " of "
+            + run.id()
+            + (subject.equals("no task") ? " has printed anything" : " has printed nothing");
     return followed || RunState.of(run.journal().read()).finished()
         ? new NexaException(
             ExitCode.USAGE,
@@ -61,8 +69,10 @@ public final class FollowLogs {
             "`nexa-slurm status " + run.id() + "` says why; add -f to wait for it");
   }
 
-  private void copy(Path file, RunFolder run, boolean follow, OutputStream out) throws IOException {
+  private void copy(Path file, long start, RunFolder run, boolean follow, OutputStream out)
+      throws IOException {
     try (FileChannel channel = FileChannel.open(file)) {
+      channel.position(start);
       boolean last = !follow;
       while (true) {
         Channels.newInputStream(channel).transferTo(out);
@@ -72,22 +82,9 @@ public final class FollowLogs {
         }
         // One more look after the end: the last lines may have come in between.
         last = ended(run);
-        pause();
+        pause(PAUSE_MILLIS);
       }
     }
-  }
-
-  private static Optional<Path> log(RunFolder run, int task) {
-    Optional<Path> newest = Optional.empty();
-    for (Submission submission : RunState.of(run.journal().read()).submissions()) {
-      Optional<Path> log =
-          submission
-              .jobId()
-              .map(id -> run.logs().resolve(id + "_" + task + ".out"))
-              .filter(Files::exists);
-      newest = log.isPresent() ? log : newest;
-    }
-    return newest;
   }
 
   /** Whether the scheduler is done with the run; asked no more often than a person would. */
@@ -102,9 +99,9 @@ public final class FollowLogs {
             .allMatch(row -> !row.status().equals("running"));
   }
 
-  private static void pause() {
+  static void pause(long millis) {
     try {
-      Thread.sleep(PAUSE_MILLIS);
+      Thread.sleep(millis);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while following", interrupted);

@@ -16,6 +16,7 @@ import java.io.File;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -56,15 +57,25 @@ public record Nexa(Path root, Map<String, String> environment, Consumer<CrashPoi
           ourselves(),
           ClientEnvironment.forJobs(environment));
     }
-    Map<String, String> client = ClientEnvironment.forClients(environment);
-    if (!SlurmScheduler.installed(client)) {
+    Optional<SlurmScheduler> slurm = slurm();
+    if (slurm.isEmpty()) {
       throw new SchedulerUnavailable(
           "there is no Slurm here: sbatch is not on the PATH",
           "type it where Slurm's clients are on the PATH",
           "or submit to this machine: add --local; or only look at it: add --dry-run");
     }
-    return new SlurmScheduler(
-        new CommandRunner(), client, root.toAbsolutePath(), SlurmSettings.DEFAULT);
+    return slurm.get();
+  }
+
+  /** Slurm, where its clients are on the PATH. */
+  Optional<SlurmScheduler> slurm() {
+    Map<String, String> client = ClientEnvironment.forClients(environment);
+    if (!SlurmScheduler.installed(client)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new SlurmScheduler(
+            new CommandRunner(), client, root.toAbsolutePath(), SlurmSettings.DEFAULT));
   }
 
   /** How the local scheduler starts its supervisor: the JVM and the class path that run us. */

@@ -1,7 +1,10 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.backend.Backend;
 import dev.nexa.slurm.backend.Backends;
 import dev.nexa.slurm.backend.Launch;
+import dev.nexa.slurm.backend.Plugin;
+import dev.nexa.slurm.backend.Plugins;
 import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.ConfigReader;
 import dev.nexa.slurm.config.Policy;
@@ -20,9 +23,11 @@ import java.util.Optional;
  * A config taken as far as it goes without touching anything: what estimate, render and submit have
  * in common.
  *
+ * @param plugin the workspace's jar that the backend comes from; empty for a built-in one
  * @param launch what the backend starts inside the allocation
  */
-public record Prepared(Plan plan, Launch launch, Estimate estimate, Policy policy) {
+public record Prepared(
+    Plan plan, Optional<Plugin> plugin, Launch launch, Estimate estimate, Policy policy) {
 
   /**
    * What a person asked for.
@@ -40,9 +45,15 @@ public record Prepared(Plan plan, Launch launch, Estimate estimate, Policy polic
     ClusterProfile cluster = configs.cluster(clusterName(nexa, request, config));
     Policy policy = configs.policy();
     Plan plan = new Planner(nexa.source()).plan(config, cluster, policy);
-    Launch launch = Backends.launch(plan);
+    Optional<Backend> builtIn = Backends.builtIn(plan.backend());
+    Optional<Plugin> plugin =
+        builtIn.isPresent()
+            ? Optional.empty()
+            : Optional.of(Plugins.named(plan.backend(), nexa.root(), plan.written()));
+    Backend backend = builtIn.isPresent() ? builtIn.get() : plugin.orElseThrow();
+    Launch launch = Backends.launch(plan, backend);
     Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook())));
-    return new Prepared(plan, launch, estimate, policy);
+    return new Prepared(plan, plugin, launch, estimate, policy);
   }
 
   /** The command line, the config, NEXA_CLUSTER, then {@code default}. */
@@ -57,7 +68,10 @@ public record Prepared(Plan plan, Launch launch, Estimate estimate, Policy polic
     return variable.isEmpty() ? "default" : variable;
   }
 
-  /** The workspace's own files that this run is made from where the jar has its own too. */
+  /**
+   * The workspace's own files that this run is made from where the jar has its own too, and its
+   * plugin.
+   */
   public List<String> ownFiles(Nexa nexa) {
     List<String> own = new ArrayList<>();
     for (String path :
@@ -70,6 +84,9 @@ public record Prepared(Plan plan, Launch launch, Estimate estimate, Policy polic
         own.add(path);
       }
     }
+    if (plugin.isPresent()) {
+      own.add(plugin.get().file());
+    }
     return own;
   }
 
@@ -78,6 +95,9 @@ public record Prepared(Plan plan, Launch launch, Estimate estimate, Policy polic
   }
 
   public JsonObject estimateJson() {
-    return estimate.toJson(needsApproval());
+    return estimate
+        .toJson(needsApproval())
+        .with("partition", plan.allocation().partition().orElse(null))
+        .with("partition_reason", plan.partitionReason().orElse(null));
   }
 }

@@ -30,7 +30,8 @@ public final class RenderRun {
 
   public Rendered render(Prepared.Request request) {
     Prepared prepared = Prepared.of(nexa, request);
-    Script script = new Renderer(nexa.source()).render(prepared.plan(), prepared.launch());
+    Script script =
+        new Renderer(nexa.source(), prepared.plugin()).render(prepared.plan(), prepared.launch());
     String runId = new RunId(prepared.plan().stage() + "_20000101_000000").value();
     Path run = nexa.workspace().runs().toAbsolutePath().normalize().resolve(runId);
     String key = runId + ".xxxxxx";

@@ -111,7 +111,11 @@ public final class SubmitRun {
   public Submitted submit(Prepared.Request request) {
     Supplier<Renderer> renderer = Renderer.inBackground(nexa.source());
     Prepared prepared = Prepared.of(nexa, request);
-    Script script = renderer.get().render(prepared.plan(), prepared.launch());
+    Renderer ready =
+        prepared.plugin().isEmpty()
+            ? renderer.get()
+            : new Renderer(nexa.source(), prepared.plugin());
+    Script script = ready.render(prepared.plan(), prepared.launch());
     requireApproval(prepared);
     Scheduler scheduler = nexa.scheduler(prepared.plan().scheduler());
     RunFolder run = nexa.workspace().claim(prepared.plan().stage(), Instant.now());
@@ -139,6 +143,9 @@ public final class SubmitRun {
             .toJson()
             .with("config", prepared.plan().config())
             .with("script_digest", script.digest());
+    if (prepared.plugin().isPresent()) {
+      plan.with("plugin", prepared.plugin().get().toJson());
+    }
     JsonObject estimate = prepared.estimateJson();
     workspace.markOpen(run.id());
     nexa.passing().accept(CrashPoint.RUN_OPENED);

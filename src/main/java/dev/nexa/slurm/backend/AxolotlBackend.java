@@ -40,11 +40,7 @@ public final class AxolotlBackend implements Backend {
     List<String> command =
         new ArrayList<>(
             List.of(
-                "axolotl",
-                "train",
-                "${run_dir}/runner/" + FILE,
-                "--output-dir",
-                Launch.output(plan, "checkpoints")));
+                "axolotl", "train", "${run_dir}/runner/" + FILE, "--output-dir", "${checkpoints}"));
     boolean distributed = plan.ranksPerNode() > 0;
     if (distributed) {
       List<String> torchrun = Torchrun.words(plan);

@@ -1,14 +1,14 @@
 package dev.nexa.slurm.backend;
 
-import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.RunnerFile;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * What is started inside the allocation.
+ * What is started inside the allocation. Part of what a plugin may use (docs/plugins.md).
  *
- * @param template the template that starts it, such as {@code task.sbatch.ftl}
+ * @param template the template that starts it, such as {@code task.sbatch.ftl}: the workspace's,
+ *     else ours, else the one in the plugin's jar, each in {@code templates/}
  * @param command the words of the command; placeholders such as {@code ${run_dir}} and {@code
  *     ${node_rank}} may stand in them (docs/configuration.md)
  * @param files files that the backend made, kept with the run beside the config's own
@@ -29,11 +29,6 @@ public record Launch(
 
   /** One launcher on each node. */
   public static final String DISTRIBUTED = "distributed.sbatch.ftl";
-
-  /** Where a task's results go on the durable tier: the points of a sweep not into one folder. */
-  static String output(Plan plan, String kind) {
-    return "${durable}/" + kind + "/${run_id}" + (plan.points().isEmpty() ? "" : "/${point}");
-  }
 
   public Launch {
     command = List.copyOf(command);

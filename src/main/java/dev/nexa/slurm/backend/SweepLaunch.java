@@ -47,7 +47,8 @@ final class SweepLaunch {
       }
     }
     Problem.throwIfAny(problems);
-    if (plan.run().isEmpty() && plan.entrypoint().isEmpty()) {
+    boolean own = plan.run().isPresent() || plan.entrypoint().isPresent();
+    if (!own && !(backend instanceof Plugin)) {
       requireDifferent(plan, launches);
     }
     return new SweepLaunch(plan, launches).together();

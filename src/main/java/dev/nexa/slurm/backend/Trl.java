@@ -26,7 +26,7 @@ final class Trl {
         "--config",
         "${run_dir}/runner/" + FILE,
         "--output_dir",
-        Launch.output(plan, "checkpoints"));
+        "${checkpoints}");
   }
 
   /** Its config, with the user's options over what the shared keys become. */

@@ -4,6 +4,7 @@ import dev.nexa.slurm.app.Nexa;
 import dev.nexa.slurm.app.Prepared;
 import dev.nexa.slurm.app.RenderRun;
 import dev.nexa.slurm.app.RenderRun.Rendered;
+import dev.nexa.slurm.backend.Plugin;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
@@ -12,6 +13,7 @@ import dev.nexa.slurm.render.Script;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm render}. */
@@ -56,6 +58,17 @@ final class RenderCommand extends Subcommand {
     for (RunnerFile file : rendered.script().files()) {
       out.println("# runner/" + file.name() + "  sha256 " + file.digest());
     }
+    rendered
+        .prepared()
+        .plugin()
+        .map(Plugin::toJson)
+        .ifPresent(
+            plugin ->
+                out.println("# " + plugin.text("file") + "  sha256 " + plugin.text("sha256")));
+    Optional<String> reason = rendered.prepared().plan().partitionReason();
+    if (reason.isPresent()) {
+      out.println("# " + reason.get());
+    }
     out.println("# at most " + rendered.prepared().estimate().total());
     return ExitCode.OK.status();
   }
@@ -72,6 +85,7 @@ final class RenderCommand extends Subcommand {
         .with("script_digest", rendered.script().digest())
         .with("argv", rendered.argv())
         .with("files", files)
+        .withOptional("plugin", rendered.prepared().plugin().map(Plugin::toJson))
         .with("estimate", rendered.prepared().estimateJson());
   }
 }

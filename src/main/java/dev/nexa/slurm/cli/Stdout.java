@@ -5,6 +5,8 @@ import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 
 /**
  * Standard output that remembers why it could not be written: System.out and writers keep silent.
@@ -12,6 +14,19 @@ import java.io.OutputStream;
 final class Stdout extends OutputStream {
   private final OutputStream out = new FileOutputStream(FileDescriptor.out);
   private String failure = "";
+
+  /**
+   * Whether it is a terminal. {@code System.console()} asks about the input as well, and from Java
+   * 22 on is never null.
+   */
+  static boolean isTerminal() {
+    try {
+      String target = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
+      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+    } catch (IOException | UnsupportedOperationException notLinux) {
+      return false;
+    }
+  }
 
   /** The first failure; none is that the reader has had enough ({@code | head}). */
   String failure() {

@@ -10,6 +10,7 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import java.io.PrintWriter;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm submit}. */
@@ -62,6 +63,10 @@ final class SubmitCommand extends Subcommand {
   private static void tell(Submitted submitted, PrintWriter out) {
     String run = submitted.run().id().value();
     out.println(submitted.run().id() + ": at most " + submitted.prepared().estimate().total());
+    Optional<String> reason = submitted.prepared().plan().partitionReason();
+    if (reason.isPresent()) {
+      out.println(reason.get());
+    }
     if (submitted.answer() instanceof SubmitAnswer.Submitted job) {
       int tasks = submitted.prepared().plan().tasks();
       out.println("job " + job.jobId() + (tasks == 1 ? "" : ", " + tasks + " tasks"));

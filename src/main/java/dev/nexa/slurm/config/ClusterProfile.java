@@ -6,8 +6,8 @@ import static dev.nexa.slurm.config.Shape.required;
 import static dev.nexa.slurm.config.Shape.section;
 import static dev.nexa.slurm.config.Shape.withDefault;
 
-import dev.nexa.slurm.config.RunConfig.Software;
 import dev.nexa.slurm.config.Shape.Section;
+import dev.nexa.slurm.error.Nearest;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,10 +22,12 @@ import java.util.Optional;
  * @param accelerator {@code cuda}, or {@code cpu} where GPU ranks run on CPUs: then no GPU is asked
  *     for
  * @param partitions what is known of the partitions; empty where nothing is
+ * @param health what a node must have; empty where nodes are not checked
  * @param overTimeLimit slurm.conf's OverTimeLimit: how long a job may run over its limit
  * @param killWait slurm.conf's KillWait: between SIGTERM and SIGKILL
  * @param messageTimeout slurm.conf's MessageTimeout
  * @param maxArraySize slurm.conf's MaxArraySize: one more than the highest index
+ * @param slurmVersion the version that the values were read from
  */
 public record ClusterProfile(
     String name,
@@ -40,11 +42,12 @@ public record ClusterProfile(
     Storage storage,
     Software software,
     Map<String, String> env,
-    boolean healthCheck,
+    Optional<Health> health,
     Duration overTimeLimit,
     Duration killWait,
     Duration messageTimeout,
-    int maxArraySize) {
+    int maxArraySize,
+    Optional<String> slurmVersion) {
 
   private static final Section PARTITION =
       section(
@@ -61,7 +64,28 @@ public record ClusterProfile(
           optional("gpu_type", ValueType.NAME_WORD, "The type of its GPUs."),
           optional(
               "memory_per_node", ValueType.MEMORY, "Memory of a node; needed where exclusive."),
-          optional("max_time", ValueType.TIME, "Its MaxTime: no job may ask for more."));
+          optional(
+              "default_memory_per_cpu",
+              ValueType.MEMORY,
+              "Its DefMemPerCPU: memory of jobs that name none, for each CPU."),
+          optional(
+              "default_memory_per_node",
+              ValueType.MEMORY,
+              "Its DefMemPerNode: memory of jobs that name none, on each node."),
+          optional(
+              "max_nodes",
+              ValueType.integer(1, 100_000),
+              "Nodes of one job at most: its MaxNodes, or as many as it has."),
+          optional("max_time", ValueType.TIME, "Its MaxTime: no job may ask for more."),
+          optional(
+              "over_time_limit_minutes",
+              ValueType.integer(0, 65_533),
+              "Its own OverTimeLimit; the cluster's where not given."),
+          withDefault(
+              "by_name_only",
+              ValueType.BOOLEAN,
+              "false",
+              "Only for jobs that name it: it is never chosen for a job that names no partition."));
 
   private static final Section SLURM =
       section(
@@ -81,7 +105,11 @@ public record ClusterProfile(
               "max_array_size",
               ValueType.integer(1, 4_000_001),
               "1001",
-              "slurm.conf's MaxArraySize."));
+              "slurm.conf's MaxArraySize."),
+          optional(
+              "version",
+              ValueType.TEXT,
+              "Slurm's version when the profile was written; only told."));
 
   static final Section SPEC =
       section(
@@ -95,7 +123,7 @@ public record ClusterProfile(
           optional(
               "default_partition",
               ValueType.NAME_WORD,
-              "Partition of jobs that name none; Slurm's own otherwise."),
+              "Partition of jobs that name none, if they fit; otherwise the one that fits and wastes least."),
           optional(
               "partitions",
               mapOf(ValueType.NAME_WORD, PARTITION),
@@ -117,7 +145,7 @@ public record ClusterProfile(
               "The three storage tiers."),
           optional(
               "software",
-              RunConfig.SOFTWARE,
+              Software.KEYS,
               "What every job loads; a config's own replaces it key by key."),
           optional(
               "env",
@@ -129,20 +157,55 @@ public record ClusterProfile(
               "health_check",
               ValueType.BOOLEAN,
               "true",
-              "Whether a job checks its node before it starts."),
+              "Whether a job checks its nodes before it starts."),
+          optional("health", Health.KEYS, "What a node must have to be well."),
           optional("slurm", SLURM, "Values of slurm.conf that limits and prices depend on."));
 
   /** The three storage tiers of the seeds. */
   public record Storage(String scratch, String durable, String shared) {}
 
-  /** What is known of a partition. */
+  /**
+   * What is known of a partition. Memory is in bytes.
+   *
+   * @param defaultMemoryPerCpu of jobs that name none
+   * @param maxNodes of one job
+   * @param overTimeLimit where it has its own
+   * @param byNameOnly whether jobs that name no partition are kept out
+   */
   public record Partition(
       boolean exclusive,
       Optional<Integer> cpusPerNode,
       Optional<Integer> gpusPerNode,
       Optional<String> gpuType,
       Optional<Long> memoryPerNode,
-      Optional<Duration> maxTime) {}
+      Optional<Long> defaultMemoryPerCpu,
+      Optional<Long> defaultMemoryPerNode,
+      Optional<Integer> maxNodes,
+      Optional<Duration> maxTime,
+      Optional<Duration> overTimeLimit,
+      boolean byNameOnly) {
+
+    /** Whether it is known what a whole node costs. */
+    public boolean sized() {
+      return cpusPerNode.isPresent() && memoryPerNode.isPresent() && gpusPerNode.isPresent();
+    }
+
+    private static Partition from(Values values) {
+      Optional<Integer> overTime = values.optionalInteger("over_time_limit_minutes");
+      return new Partition(
+          values.flag("exclusive"),
+          values.optionalInteger("cpus_per_node"),
+          values.optionalInteger("gpus_per_node"),
+          values.optionalText("gpu_type"),
+          values.optionalBytes("memory_per_node"),
+          values.optionalBytes("default_memory_per_cpu"),
+          values.optionalBytes("default_memory_per_node"),
+          values.optionalInteger("max_nodes"),
+          values.optionalDuration("max_time"),
+          overTime.isPresent() ? Optional.of(Duration.ofMinutes(overTime.get())) : Optional.empty(),
+          values.flag("by_name_only"));
+    }
+  }
 
   static ClusterProfile from(String name, Values values) {
     Values storage = values.section("storage");
@@ -160,11 +223,14 @@ public record ClusterProfile(
         new Storage(storage.text("scratch"), storage.text("durable"), storage.text("shared")),
         Software.from(values.section("software")),
         values.textMap("env"),
-        values.flag("health_check"),
+        values.flag("health_check")
+            ? Optional.of(Health.from(values.section("health")))
+            : Optional.empty(),
         Duration.ofMinutes(slurm.integer("over_time_limit_minutes")),
         Duration.ofSeconds(slurm.integer("kill_wait_seconds")),
         Duration.ofSeconds(slurm.integer("message_timeout_seconds")),
-        slurm.integer("max_array_size"));
+        slurm.integer("max_array_size"),
+        slurm.optionalText("version"));
   }
 
   static void check(Values values, List<Problem> problems) {
@@ -175,7 +241,7 @@ public record ClusterProfile(
             storage.problem(tier, "expected an absolute path, got '" + storage.text(tier) + "'"));
       }
     }
-    values.section("software").requireAbsolute("venv", problems);
+    Software.check(values.section("software"), problems);
     Values partitions = values.section("partitions");
     for (String name : partitions.names()) {
       Values partition = partitions.section(name);
@@ -189,22 +255,33 @@ public record ClusterProfile(
                 "exclusive",
                 "whole nodes are paid for: give cpus_per_node, memory_per_node and gpus_per_node (0 for none)"));
       }
+      if (partition.has("default_memory_per_cpu") && partition.has("default_memory_per_node")) {
+        problems.add(
+            partition.problem(
+                "default_memory_per_node",
+                "give either it or default_memory_per_cpu, as Slurm has it"));
+      }
+    }
+    knownDefault(values, partitions.names(), problems);
+  }
+
+  private static void knownDefault(Values values, List<String> names, List<Problem> problems) {
+    String partition = values.optionalText("default_partition").orElse("");
+    if (!partition.isEmpty() && !names.isEmpty() && !names.contains(partition)) {
+      problems.add(
+          values.problem(
+              "default_partition",
+              "is none of the partitions"
+                  + Nearest.hint(partition, names)
+                  + "; they are "
+                  + String.join(", ", names)));
     }
   }
 
   private static Map<String, Partition> partitions(Values values) {
     Map<String, Partition> partitions = new LinkedHashMap<>();
     for (String name : values.names()) {
-      Values partition = values.section(name);
-      partitions.put(
-          name,
-          new Partition(
-              partition.flag("exclusive"),
-              partition.optionalInteger("cpus_per_node"),
-              partition.optionalInteger("gpus_per_node"),
-              partition.optionalText("gpu_type"),
-              partition.optionalBytes("memory_per_node"),
-              partition.optionalDuration("max_time")));
+      partitions.put(name, Partition.from(values.section(name)));
     }
     return partitions;
   }

@@ -5,6 +5,7 @@ import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Sha256;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,7 +60,16 @@ public final class ConfigReader {
 
   /** A cluster profile by name. */
   public ClusterProfile cluster(String name) {
-    Found file = named("configs/clusters/", name, "cluster profile");
+    return cluster(name, named("configs/clusters/", name, "cluster profile"));
+  }
+
+  /** A cluster profile that is not on disk yet: what is about to be written must be readable. */
+  public ClusterProfile cluster(String name, String file, String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    return cluster(name, new Found(file, bytes, Optional.empty()));
+  }
+
+  private ClusterProfile cluster(String name, Found file) {
     List<Problem> problems = new ArrayList<>();
     Values values = read(file, ClusterProfile.SPEC, problems);
     ClusterProfile.check(values, problems);

@@ -90,6 +90,11 @@ public record ConfigSource(Path workspace) {
     return isFile(own) ? onDisk(own, MAX_BYTES) : inJar(path).orElseThrow(() -> missing(path));
   }
 
+  /** The jar's own file of that path, whatever the workspace has. */
+  public Found carried(String path) {
+    return inJar(path).orElseThrow(() -> missing(path));
+  }
+
   /** Whether the workspace has its own file of that path, which then wins over the jar's. */
   public boolean isOwn(String path) {
     return isFile(workspace.resolve(path));

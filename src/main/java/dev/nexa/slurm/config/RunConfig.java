@@ -85,12 +85,15 @@ public record RunConfig(
           optional(
               "memory",
               ValueType.MEMORY,
-              "Memory on each node; 4 GiB for each CPU where not given."),
+              "Memory on each node; where not given the partition's default, else 4 GiB for each CPU."),
           required(
               "time",
               ValueType.TIME,
               "Time limit of each task; a bare number is minutes, `30:00` is 30 minutes."),
-          optional("partition", ValueType.NAME_WORD, "Partition; the profile's where not given."),
+          optional(
+              "partition",
+              ValueType.NAME_WORD,
+              "Partition; where not given the profile's default if it fits, else another that does."),
           optional(
               "account", ValueType.NAME_WORD, "Account to charge; the profile's where not given."),
           optional("qos", ValueType.NAME_WORD, "Quality of service."),
@@ -101,15 +104,6 @@ public record RunConfig(
               ValueType.BOOLEAN,
               "false",
               "Whole nodes, and whole nodes are paid for."));
-
-  static final Section SOFTWARE =
-      section(
-          optional("modules", listOf(ValueType.TEXT), "Environment modules to load, in order."),
-          optional(
-              "venv",
-              ValueType.PATH,
-              "A Python virtual environment to activate; an absolute path."),
-          optional("container", ValueType.PATH, "An Apptainer image that the command runs in."));
 
   /** Every key of the file. */
   static final Section SPEC = section(keys());
@@ -250,7 +244,7 @@ public record RunConfig(
             "options",
             new Shape.Free(),
             "The runner's own options, as it names them; they win over what the other keys become."));
-    keys.add(optional("software", SOFTWARE, "What is loaded before the command starts."));
+    keys.add(optional("software", Software.KEYS, "What is loaded before the command starts."));
     return keys.toArray(new Shape.KnownKey[0]);
   }
 
@@ -286,14 +280,6 @@ public record RunConfig(
 
   /** Whom Slurm tells. */
   public record Mail(String user, String type) {}
-
-  /** What is loaded before the command starts. */
-  public record Software(List<String> modules, Optional<String> venv, Optional<String> container) {
-    static Software from(Values values) {
-      return new Software(
-          values.texts("modules"), values.optionalText("venv"), values.optionalText("container"));
-    }
-  }
 
   /** The run's name in tables and tags. */
   public String title() {
@@ -375,7 +361,7 @@ public record RunConfig(
     }
     values.requireAbsolute("env_file", problems);
     values.requireAbsolute("workdir", problems);
-    values.section("software").requireAbsolute("venv", problems);
+    Software.check(values.section("software"), problems);
     Values entrypoint = values.section("entrypoint");
     if (values.has("entrypoint") && entrypoint.has("script") == entrypoint.has("module")) {
       problems.add(values.problem("entrypoint", "needs either script or module"));

@@ -1,5 +1,8 @@
 package dev.nexa.slurm.plan;
 
+import dev.nexa.slurm.config.ClusterProfile;
+import dev.nexa.slurm.config.ClusterProfile.Partition;
+import dev.nexa.slurm.config.RunConfig.Resources;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -25,6 +28,51 @@ public record Allocation(
     Optional<String> constraint,
     Optional<String> reservation,
     boolean exclusive) {
+  private static final long DEFAULT_MEMORY_PER_CPU = 4L << 30;
+
+  /** What is asked for, with what the partition and the cluster add to it. */
+  static Allocation of(
+      Resources asked, ClusterProfile cluster, int gpus, Optional<String> partition) {
+    Optional<Partition> known =
+        partition.isEmpty()
+            ? Optional.empty()
+            : Optional.ofNullable(cluster.partitions().get(partition.get()));
+    return new Allocation(
+        asked.nodes(),
+        gpus,
+        gpus > 0 ? either(asked.gpuType(), gpuType(known, cluster)) : Optional.empty(),
+        asked.cpusPerTask(),
+        asked.memoryBytes().isPresent() ? asked.memoryBytes().get() : memory(asked, known),
+        asked.time(),
+        partition,
+        either(asked.account(), cluster.account()),
+        either(asked.qos(), cluster.qos()),
+        asked.constraint(),
+        asked.reservation(),
+        asked.exclusive());
+  }
+
+  /** The partition's, then the cluster's. */
+  static Optional<String> gpuType(Optional<Partition> partition, ClusterProfile cluster) {
+    return partition.isPresent()
+        ? either(partition.get().gpuType(), cluster.gpuType())
+        : cluster.gpuType();
+  }
+
+  /** The partition's default, as Slurm would take it; 4 GiB for each CPU where it has none. */
+  private static long memory(Resources asked, Optional<Partition> partition) {
+    if (partition.isPresent() && partition.get().defaultMemoryPerNode().isPresent()) {
+      return partition.get().defaultMemoryPerNode().get();
+    }
+    Optional<Long> perCpu =
+        partition.isPresent() ? partition.get().defaultMemoryPerCpu() : Optional.empty();
+    return Math.multiplyExact(
+        perCpu.isPresent() ? perCpu.get() : DEFAULT_MEMORY_PER_CPU, (long) asked.cpusPerTask());
+  }
+
+  private static Optional<String> either(Optional<String> own, Optional<String> other) {
+    return own.isPresent() ? own : other;
+  }
 
   /** {@code 4x h100}, {@code 2x 8 CPUs}, {@code 1 CPU}: the manifest's `hardware`. */
   public String hardware() {

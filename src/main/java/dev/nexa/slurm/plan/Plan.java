@@ -1,9 +1,10 @@
 package dev.nexa.slurm.plan;
 
 import dev.nexa.slurm.config.ClusterProfile.Storage;
+import dev.nexa.slurm.config.Health;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.config.RunConfig.Mail;
-import dev.nexa.slurm.config.RunConfig.Software;
+import dev.nexa.slurm.config.Software;
 import dev.nexa.slurm.config.Sweep;
 import dev.nexa.slurm.config.Training;
 import dev.nexa.slurm.config.Written;
@@ -21,9 +22,11 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run with everything resolved: nothing after this reads a config again.
+ * A run with everything resolved: nothing after this reads a config again. A plugin may read it
+ * (docs/plugins.md); only nexa-slurm makes one.
  *
  * @param written where the config's keys stand
+ * @param partitionReason why its partition, one sentence; empty where that is left to Slurm
  * @param ranksPerNode processes of a distributed launch on each node; 0 where the task is one
  *     process
  * @param tasks how many array tasks; 1 for a single job
@@ -35,6 +38,7 @@ import org.jspecify.annotations.Nullable;
  * @param workdir where the command starts; empty for the template's own choice
  * @param setup whether there is a {@link #SETUP} that the job runs first
  * @param files files that were named by the config, kept with the run
+ * @param health what a node is checked for before it joins
  * @param overTimeLimit how long Slurm lets a job run over its limit
  * @param killWait between SIGTERM and SIGKILL
  * @param messageTimeout after which Slurm's clients give up on an answer
@@ -52,6 +56,7 @@ public record Plan(
     Optional<String> dataset,
     List<String> tags,
     Allocation allocation,
+    Optional<String> partitionReason,
     int ranksPerNode,
     Billed billed,
     int tasks,
@@ -65,7 +70,7 @@ public record Plan(
     Optional<String> envFile,
     boolean debug,
     JsonObject options,
-    boolean healthCheck,
+    Optional<Health> health,
     Optional<String> run,
     Optional<Entrypoint> entrypoint,
     Optional<String> workdir,
@@ -104,6 +109,7 @@ public record Plan(
         dataset,
         tags,
         allocation,
+        partitionReason,
         ranksPerNode,
         billed,
         tasks,
@@ -117,7 +123,7 @@ public record Plan(
         envFile,
         debug,
         own,
-        healthCheck,
+        health,
         run,
         entrypoint,
         workdir,
@@ -180,13 +186,19 @@ public record Plan(
     return allocation.timeLimit().plus(overTimeLimit).plus(killWait).plusSeconds(60);
   }
 
-  /** SHA-256 of what the plan says, wherever its file lies. */
+  /**
+   * SHA-256 of what the plan says, wherever its file lies and whatever other partitions there are.
+   */
   public String digest() {
-    return Sha256.of(toJson().toString());
+    return Sha256.of(whatRuns().toString());
   }
 
   /** The plan as plan.json keeps it. */
   public JsonObject toJson() {
+    return whatRuns().withOptional("partition_reason", partitionReason);
+  }
+
+  private JsonObject whatRuns() {
     JsonObject json =
         new JsonObject()
             .with("schema_version", 1)
@@ -214,7 +226,6 @@ public record Plan(
             .withOptional("env_file", envFile)
             .with("debug", debug)
             .with("options", options)
-            .with("health_check", healthCheck)
             .withOptional("run", run)
             .with("files", fileDigests())
             .with("over_time_limit_seconds", overTimeLimit.toSeconds())
@@ -229,6 +240,7 @@ public record Plan(
         told ->
             json.with(
                 "mail", new JsonObject().with("user", told.user()).with("type", told.type())));
+    health.ifPresent(check -> json.with("health", checked(check)));
     return notes.isEmpty() ? json : json.with("notes", notes);
   }
 
@@ -283,7 +295,19 @@ public record Plan(
     return new JsonObject()
         .with("modules", loaded.modules())
         .withOptional("venv", loaded.venv())
-        .withOptional("container", loaded.container());
+        .withOptional("conda", loaded.conda())
+        .withOptional("uv", loaded.uv())
+        .withOptional("container", loaded.container())
+        .withOptional("container_runtime", loaded.containerRuntime())
+        .with("mounts", loaded.mounts());
+  }
+
+  private static JsonObject checked(Health health) {
+    return new JsonObject()
+        .with("scratch_free_bytes", health.scratchFreeBytes())
+        .withOptional("min_driver", health.minDriver())
+        .withOptional("interface", health.networkInterface())
+        .with("all_reduce", health.allReduce());
   }
 
   private JsonObject fileDigests() {

@@ -8,10 +8,11 @@ import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.config.Problem;
 import dev.nexa.slurm.config.RunConfig;
 import dev.nexa.slurm.config.RunConfig.Resources;
-import dev.nexa.slurm.config.RunConfig.Software;
+import dev.nexa.slurm.config.Software;
 import dev.nexa.slurm.config.Written;
 import dev.nexa.slurm.error.NexaException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -20,8 +21,6 @@ import java.util.Optional;
 
 /** Resolves a config against a cluster profile. Pure, but for the files the config names. */
 public final class Planner {
-  private static final long DEFAULT_MEMORY_PER_CPU = 4L << 30;
-
   private final ConfigSource source;
 
   public Planner(ConfigSource source) {
@@ -35,7 +34,8 @@ public final class Planner {
     Resources asked = config.resources();
     boolean onGpus = cluster.accelerator().equals("cuda");
     int gpus = onGpus ? asked.gpusPerNode() : 0;
-    Optional<String> partition = either(asked.partition(), cluster.defaultPartition());
+    PartitionLimits limits = new PartitionLimits(cluster);
+    PartitionChoice.Choice choice = new PartitionChoice(cluster, limits, asked, gpus).choose();
     if (config.requeues() > policy.maxRequeues()) {
       problems.add(
           written.problem(
@@ -58,21 +58,35 @@ public final class Planner {
               "resources",
               "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
     }
-    Allocation allocation = allocation(asked, cluster, gpus, partition);
+    Software software = config.software().over(cluster.software());
+    if (cluster.scheduler().equals("local") && software.isStep()) {
+      problems.add(
+          written.problem(
+              "software.container",
+              "container_runtime "
+                  + software.containerRuntime().orElseThrow()
+                  + " is srun's, and there is none on this machine alone; apptainer works"));
+    }
+    Allocation allocation = Allocation.of(asked, cluster, gpus, choice.partition());
+    Optional<Partition> partition = known(choice.partition(), cluster);
     if (config.warnBeforeEnd().isPresent()
         && config.warnBeforeEnd().get().compareTo(asked.time()) >= 0) {
       problems.add(
           written.problem(
               "warn_before_end", "must be shorter than resources.time; nothing would run"));
     }
-    Billed billed = billed(allocation, known(partition, cluster), cluster, written);
-    if (billed.gpus() > 0 && billed.gpuType().isEmpty()) {
+    Billed billed = billed(allocation, partition, cluster, written);
+    if (!choice.misfit().isEmpty()) {
+      problems.add(written.problem("resources", choice.misfit()));
+    } else if (billed.gpus() > 0 && billed.gpuType().isEmpty()) {
       problems.add(
           written.problem(
               "resources.gpu_type",
               "is needed to know the price; the cluster profile names none either"));
     }
-    new PartitionLimits(cluster, written, problems).check(allocation);
+    if (choice.misfit().isEmpty()) {
+      limits.check(allocation, written, problems);
+    }
     List<RunnerFile> files = files(config, problems);
     Problem.throwIfAny(problems);
     Optional<String> launcher =
@@ -94,6 +108,7 @@ public final class Planner {
         config.dataset(),
         config.tags(),
         allocation,
+        choice.reason(),
         distributed ? Math.max(1, alone ? 1 : asked.gpusPerNode()) : 0,
         billed,
         tasks,
@@ -102,57 +117,34 @@ public final class Planner {
         config.requeues(),
         config.warnBeforeEnd(),
         cluster.storage(),
-        software(config.software(), cluster.software()),
+        software,
         merged(cluster.env(), config.env()),
         config.envFile(),
         config.debug(),
         config.options(),
-        cluster.healthCheck(),
+        cluster.health(),
         config.run(),
         config.entrypoint(),
         config.workdir(),
         config.setup().isPresent(),
         config.mail(),
         files,
-        cluster.overTimeLimit(),
+        overTimeLimit(partition, cluster),
         cluster.killWait(),
         cluster.messageTimeout(),
         config.notes());
-  }
-
-  private static Allocation allocation(
-      Resources asked, ClusterProfile cluster, int gpus, Optional<String> partition) {
-    return new Allocation(
-        asked.nodes(),
-        gpus,
-        gpus > 0 ? gpuType(asked, cluster, partition) : Optional.empty(),
-        asked.cpusPerTask(),
-        asked.memoryBytes().orElse(DEFAULT_MEMORY_PER_CPU * asked.cpusPerTask()),
-        asked.time(),
-        partition,
-        either(asked.account(), cluster.account()),
-        either(asked.qos(), cluster.qos()),
-        asked.constraint(),
-        asked.reservation(),
-        asked.exclusive());
-  }
-
-  /** The config's, the partition's, then the cluster's. */
-  private static Optional<String> gpuType(
-      Resources asked, ClusterProfile cluster, Optional<String> partition) {
-    return either(asked.gpuType(), gpuType(known(partition, cluster), cluster));
-  }
-
-  private static Optional<String> gpuType(Optional<Partition> partition, ClusterProfile cluster) {
-    return partition.isPresent()
-        ? either(partition.get().gpuType(), cluster.gpuType())
-        : cluster.gpuType();
   }
 
   private static Optional<Partition> known(Optional<String> partition, ClusterProfile cluster) {
     return partition.isEmpty()
         ? Optional.empty()
         : Optional.ofNullable(cluster.partitions().get(partition.get()));
+  }
+
+  private static Duration overTimeLimit(Optional<Partition> partition, ClusterProfile cluster) {
+    return partition.isPresent() && partition.get().overTimeLimit().isPresent()
+        ? partition.get().overTimeLimit().get()
+        : cluster.overTimeLimit();
   }
 
   private static Billed billed(
@@ -166,7 +158,7 @@ public final class Planner {
       memory = partition.get().memoryPerNode().orElse(memory);
       gpus = partition.get().gpusPerNode().orElse(gpus);
     }
-    Optional<String> type = either(asked.gpuType(), gpuType(partition, cluster));
+    Optional<String> type = either(asked.gpuType(), Allocation.gpuType(partition, cluster));
     try {
       long allMemory = Math.multiplyExact(memory, (long) asked.nodes());
       return new Billed(cpus * asked.nodes(), allMemory, gpus * asked.nodes(), type);
@@ -178,13 +170,6 @@ public final class Planner {
 
   private static Optional<String> either(Optional<String> own, Optional<String> cluster) {
     return own.isPresent() ? own : cluster;
-  }
-
-  private static Software software(Software own, Software cluster) {
-    return new Software(
-        own.modules().isEmpty() ? cluster.modules() : own.modules(),
-        either(own.venv(), cluster.venv()),
-        either(own.container(), cluster.container()));
   }
 
   private static Map<String, String> merged(Map<String, String> cluster, Map<String, String> own) {

@@ -22,7 +22,8 @@ public final class Manifest {
   private Manifest() {}
 
   public static JsonObject of(
-      RunFacts facts, RunState journal, RunOutcome outcome, JsonObject metrics) {
+      RunFacts facts, RunState journal, RunOutcome outcome, Results results) {
+    JsonObject metrics = results.metrics();
     Money cost = CostRecord.total(facts, outcome);
     boolean dollars = cost.currency().equals("USD");
     JsonObject manifest =
@@ -53,6 +54,9 @@ public final class Manifest {
     manifest.withOptional("started", first(outcome.attempts()));
     if (outcome.ended()) {
       manifest.withOptional("ended", ended(outcome));
+    }
+    if (!results.unfitNodes().isEmpty()) {
+      manifest.with("unfit_nodes", results.unfitNodes());
     }
     return manifest.with("submissions", submissions(journal));
   }

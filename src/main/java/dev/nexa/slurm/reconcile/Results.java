@@ -22,25 +22,32 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the tasks wrote into their NEXA_METRICS files: one flat JSON object each. Whole numbers are
- * counts and are added up over the tasks; anything else is kept from the last task that wrote it.
+ * What the tasks left in results/ beside how they ended.
+ *
+ * @param metrics of their NEXA_METRICS files, one flat JSON object each: whole numbers are counts
+ *     and are added up over the tasks, anything else is kept from the last task that wrote it
+ * @param byTask each task's own metrics
+ * @param unfitNodes each node that a task found not well, and why
  */
-public final class Results {
+public record Results(
+    JsonObject metrics, Map<Integer, JsonObject> byTask, List<JsonObject> unfitNodes) {
   private static final Pattern METRICS = Pattern.compile("(\\d+)\\.(\\d+)\\.metrics\\.json");
+  private static final Pattern UNFIT = Pattern.compile("(\\d+)\\.(\\d+)\\.unfit\\.(.+)");
 
-  private Results() {}
-
-  /** The run's metrics; empty where no task wrote any. */
-  public static JsonObject metrics(RunFolder run, RunState journal, List<String> problems) {
-    return together(byTask(run, journal, problems));
+  /** Reads them; a file of metrics that is no JSON object is told as a problem. */
+  public static Results read(RunFolder run, RunState journal, List<String> problems) {
+    Map<Integer, Path> newest = new TreeMap<>();
+    List<JsonObject> unfit = new ArrayList<>();
+    for (Submission submission : journal.submissions()) {
+      List<Path> files = list(run.submission(submission.key()).resolve("results"));
+      newestByTask(files, newest);
+      unfit(files, unfit);
+    }
+    Map<Integer, JsonObject> byTask = byTask(newest, problems);
+    return new Results(together(byTask), byTask, unfit);
   }
 
-  /** Each task's own metrics. A file that is no JSON object is told as a problem. */
-  static Map<Integer, JsonObject> byTask(RunFolder run, RunState journal, List<String> problems) {
-    Map<Integer, Path> newest = new TreeMap<>();
-    for (Submission submission : journal.submissions()) {
-      newestByTask(run.submission(submission.key()).resolve("results"), newest);
-    }
+  private static Map<Integer, JsonObject> byTask(Map<Integer, Path> newest, List<String> problems) {
     Map<Integer, JsonObject> metrics = new TreeMap<>();
     for (Map.Entry<Integer, Path> file : newest.entrySet()) {
       try {
@@ -64,9 +71,9 @@ public final class Results {
   }
 
   /** A task that ran again wrote again: its highest restart counts. */
-  private static void newestByTask(Path folder, Map<Integer, Path> newest) {
+  private static void newestByTask(List<Path> files, Map<Integer, Path> newest) {
     Map<Integer, Integer> restarts = new TreeMap<>();
-    for (Path file : list(folder)) {
+    for (Path file : files) {
       Matcher name = METRICS.matcher(file.getFileName().toString());
       if (name.matches()) {
         int task = Integer.parseInt(name.group(1));
@@ -75,6 +82,20 @@ public final class Results {
           restarts.put(task, restart);
           newest.put(task, file);
         }
+      }
+    }
+  }
+
+  private static void unfit(List<Path> files, List<JsonObject> unfit) {
+    for (Path file : files) {
+      Matcher name = UNFIT.matcher(file.getFileName().toString());
+      if (name.matches()) {
+        unfit.add(
+            new JsonObject()
+                .with("node", name.group(3))
+                .with("task", Integer.parseInt(name.group(1)))
+                .with("restart", Integer.parseInt(name.group(2)))
+                .with("reason", DurableFiles.read(file).strip()));
       }
     }
   }

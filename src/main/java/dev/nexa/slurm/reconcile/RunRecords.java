@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 
 /**
@@ -38,15 +37,15 @@ public final class RunRecords {
    */
   public boolean write(
       RunFolder run, RunFacts facts, RunState journal, RunOutcome outcome, List<String> problems) {
-    Map<Integer, JsonObject> metrics = Results.byTask(run, journal, problems);
+    Results results = Results.read(run, journal, problems);
     JsonObject cost = CostRecord.of(facts, outcome);
     boolean changed = replace(run.cost(), cost);
     if (outcome.ended()) {
       passing.accept(CrashPoint.FINAL_COST_WRITTEN);
     }
-    JsonObject manifest = Manifest.of(facts, journal, outcome, Results.together(metrics));
+    JsonObject manifest = Manifest.of(facts, journal, outcome, results);
     if (!facts.points().isEmpty()) {
-      manifest.with("points", SweepPoints.of(facts.points(), outcome.tasks(), metrics));
+      manifest.with("points", SweepPoints.of(facts.points(), outcome.tasks(), results.byTask()));
     }
     changed |= replace(run.manifest(), manifest);
     passing.accept(

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.render;
 
 import dev.nexa.slurm.backend.Launch;
+import dev.nexa.slurm.backend.Plugin;
 import dev.nexa.slurm.config.ConfigSource;
 import dev.nexa.slurm.config.Position;
 import dev.nexa.slurm.error.ExitCode;
@@ -25,6 +26,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
@@ -50,7 +52,12 @@ public final class Renderer {
   private final TemplateSource templates;
 
   public Renderer(ConfigSource source) {
-    this.templates = new TemplateSource(source);
+    this(source, Optional.empty());
+  }
+
+  /** The same, with the templates of the plugin whose backend is launched. */
+  public Renderer(ConfigSource source, Optional<Plugin> plugin) {
+    this.templates = new TemplateSource(source, plugin);
     this.freemarker = configuration(templates);
   }
 
@@ -110,7 +117,7 @@ public final class Renderer {
           at(wrong.getTemplateSourceName(), wrong.getLineNumber(), wrong.getColumnNumber());
       throw failure(at.toString(), wrong.getMessageWithoutStackTop(), wrong);
     } catch (IOException failed) {
-      throw failure("templates/" + launch.template(), String.valueOf(failed.getMessage()), failed);
+      throw failure(templates.told(launch.template()), String.valueOf(failed.getMessage()), failed);
     }
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.files()) {
@@ -118,6 +125,12 @@ public final class Renderer {
     }
     for (RunnerFile file : launch.files()) {
       add(files, file, plan.config());
+    }
+    if (plan.health().isPresent()) {
+      add(files, templates.verbatim("check_node.sh"), plan.config());
+    }
+    if (ScriptModel.addsUp(plan)) {
+      add(files, templates.verbatim("all_reduce.py"), plan.config());
     }
     for (int task = 0; task < plan.points().size(); task++) {
       RunnerFile file = PointFile.of(task, plan.points().get(task), launch.words().get(task));
@@ -127,10 +140,9 @@ public final class Renderer {
     return new Script(text.toString(), List.copyOf(files.values()), template);
   }
 
-  private static Position at(
-      @Nullable String template, @Nullable Integer line, @Nullable Integer column) {
+  private Position at(@Nullable String template, @Nullable Integer line, @Nullable Integer column) {
     return new Position(
-        "templates/" + template, line == null ? 0 : line, column == null ? 0 : column);
+        templates.told(template), line == null ? 0 : line, column == null ? 0 : column);
   }
 
   /** FreeMarker's advice, which follows its first lines, is for people who write Java. */

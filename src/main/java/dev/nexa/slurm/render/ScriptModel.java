@@ -1,6 +1,7 @@
 package dev.nexa.slurm.render;
 
 import dev.nexa.slurm.backend.Launch;
+import dev.nexa.slurm.config.Health;
 import dev.nexa.slurm.plan.Allocation;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.units.Memory;
@@ -32,13 +33,18 @@ final class ScriptModel {
         Math.max(1, plan.allocation().cpusPerTask() / Math.max(1, plan.ranksPerNode())));
     model.put("accelerator", plan.accelerator());
     model.put("debug", plan.debug());
-    model.put("health_check", plan.healthCheck());
+    health(model, plan);
     model.put("scratch", plan.storage().scratch());
     model.put("durable", plan.storage().durable());
     model.put("shared", plan.storage().shared());
     model.put("modules", plan.software().modules());
     path(model, "venv", plan.software().venv());
+    path(model, "conda", plan.software().conda());
+    path(model, "uv", plan.software().uv());
     path(model, "container", plan.software().container());
+    plan.software().containerRuntime().ifPresent(name -> model.put("container_runtime", name));
+    model.put("mounts", mounts(plan));
+    model.put("container_step", plan.software().isStep());
     path(model, "env_file", plan.envFile());
     model.put("env", env(plan));
     model.put("command", words(launch.command()));
@@ -46,6 +52,37 @@ final class ScriptModel {
     model.put("setup", plan.setup());
     path(model, "workdir", plan.workdir());
     return model;
+  }
+
+  private static void health(Map<String, Object> model, Plan plan) {
+    model.put("health_check", plan.health().isPresent());
+    model.put("all_reduce", addsUp(plan));
+    if (plan.health().isPresent()) {
+      Health check = plan.health().get();
+      model.put("scratch_free_kib", check.scratchFreeBytes() / 1024);
+      check.minDriver().ifPresent(version -> model.put("min_driver", version));
+      check.networkInterface().ifPresent(name -> model.put("interface", name));
+    }
+  }
+
+  /** Whether the nodes try an all-reduce before they start. */
+  static boolean addsUp(Plan plan) {
+    return plan.health().isPresent()
+        && plan.health().get().allReduce()
+        && plan.allocation().nodes() > 1
+        && plan.allocation().gpusPerNode() > 0;
+  }
+
+  /** Inside it is called as it is outside, unless the config says otherwise. */
+  private static List<Object> mounts(Plan plan) {
+    List<String> words = new ArrayList<>();
+    for (String mount : plan.software().mounts()) {
+      words.add(mount.indexOf(':') < 0 ? mount + ":" + mount : mount);
+    }
+    if (plan.workdir().isPresent()) {
+      words.add(plan.workdir().get() + ":" + plan.workdir().get());
+    }
+    return words(words);
   }
 
   private static void path(Map<String, Object> model, String name, Optional<String> path) {

@@ -28,6 +28,7 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
           Map.entry("run_id", "NEXA_RUN_ID"),
           Map.entry("task", "NEXA_TASK"),
           Map.entry("point", "{NEXA_POINT:-000}"),
+          Map.entry("checkpoints", "NEXA_CHECKPOINTS"),
           Map.entry("node_rank", "SLURM_NODEID"),
           Map.entry("is_first", "NEXA_IS_FIRST"),
           Map.entry("master_addr", "MASTER_ADDR"),

@@ -21,7 +21,11 @@ public final class EstimateText {
         Duration.ofSeconds(estimate.longestAttemptSeconds() - estimate.timeLimitSeconds());
     text.append(" (and ")
         .append(TimeLimit.words(over))
-        .append(" that Slurm may take to end it).\n\n");
+        .append(" that Slurm may take to end it).\n");
+    if (plan.partitionReason().isPresent()) {
+      text.append("In ").append(plan.partitionReason().get()).append(".\n");
+    }
+    text.append('\n');
     Table table = new Table("WHAT", "QUANTITY", "UNIT", "PRICE", "AMOUNT", "SOURCE");
     for (CostLine line : estimate.reservation()) {
       table.row(

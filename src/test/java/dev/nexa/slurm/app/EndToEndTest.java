@@ -16,6 +16,7 @@ import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -202,12 +203,13 @@ class EndToEndTest {
   @Test
   @Tag("slurm")
   void scienceTrainsForRealOnTwoNodesWithTwoRanksEach() throws IOException {
-    slurmProfile("accelerator: cpu\n");
+    slurmProfile("env: {PATH: '/usr/bin:/bin'}\n"); // Debian's Python has torch
 
     JsonObject run = submitAndWait("configs/train/science.yaml", "--cluster", "test");
 
     JsonObject manifest = manifest(run);
     assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
+    assertThat(logs(run)).contains("2 nodes added up a number over gloo");
     JsonObject metrics = manifest.object("metrics");
     assertThat(metrics.number("ranks")).isEqualTo(4);
     assertThat(metrics.number("parameters")).isGreaterThanOrEqualTo(1_000_000);
@@ -215,6 +217,27 @@ class EndToEndTest {
     assertThat(metrics.flag("checkpoint_loads")).isTrue();
     assertThat(Path.of(manifest.text("checkpoint"))).isRegularFile();
     assertThat(cost(run).object("actual").objects("attempts").get(0).text("nodes")).contains("[");
+  }
+
+  @Test
+  @Tag("slurm")
+  void theProfileThatInitReadsOffTheClusterIsOneToWorkWith() throws IOException {
+    JsonObject init = Json.parseObject(nexa("init", "--json"));
+
+    assertThat(init.object("cluster").texts("partitions")).contains("gpu", "cpu");
+    assertThat(Files.readString(workspace.resolve("configs/clusters/default.yaml")))
+        .contains("gpu_type: h100");
+    JsonObject estimate =
+        Json.parseObject(nexa("estimate", "configs/train/science.yaml", "--json"));
+    assertThat(estimate.text("partition_reason")).isEqualTo("partition gpu: the profile's default");
+    assertThat(Json.parseObject(nexa("init", "--json")).objects("differences")).isEmpty();
+    JsonObject run =
+        submitAndWait(
+            Files.writeString(
+                    workspace.resolve("small.yaml"),
+                    "stage: data\nbackend: shell\nrun: echo\nresources: {time: 1m}\n")
+                .toString());
+    assertThat(manifest(run).text("status")).as(logs(run)).isEqualTo("completed");
   }
 
   @Test
@@ -275,34 +298,195 @@ class EndToEndTest {
             """);
 
     JsonObject run = submit(config.toString(), "--cluster", "test");
-    Path folder = workspace.resolve("runs").resolve(run.text("run_id"));
+    JsonObject manifest = warnedAndRequeued(run, folder(run).resolve("began"));
+
+    assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
+    assertThat(logs(run)).contains("queued again: out of time").contains("step 7");
+    assertTwoAttemptsPaid(run, manifest);
+  }
+
+  /** The same with PyTorch: four ranks on two nodes save, and go on from what they saved. */
+  @Test
+  @Tag("slurm")
+  void trainingThatIsOutOfTimeResumesFromItsCheckpoint() throws Exception {
+    slurmProfile("accelerator: cpu\n");
+
+    JsonObject run =
+        submit(
+            "configs/train/science.yaml",
+            "--cluster",
+            "test",
+            "--set",
+            "requeues=1",
+            "--set",
+            "warn_before_end=60s",
+            "--set",
+            "save_steps=2",
+            "--set",
+            "eval_steps=5");
+    Path checkpoints = workspace.resolve("durable/checkpoints").resolve(run.text("run_id"));
+    JsonObject manifest = warnedAndRequeued(run, checkpoints.resolve("step_4.pt"));
+
+    assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
+    Matcher stopped =
+        Pattern.compile("stopped by SIGTERM after step (\\d+), which is saved").matcher(logs(run));
+    assertThat(stopped.find()).as(logs(run)).isTrue();
+    assertThat(logs(run)).contains("resumed after step " + stopped.group(1));
+    assertThat(manifest.object("metrics").decimal("loss_drop"))
+        .isGreaterThanOrEqualTo(new BigDecimal("0.30"));
+    assertTwoAttemptsPaid(run, manifest);
+    for (JsonObject attempt : cost(run).object("actual").objects("attempts")) {
+      assertThat(attempt.decimal("elapsed_seconds")).isPositive();
+    }
+  }
+
+  @Test
+  @Tag("slurm")
+  void aNodeThatIsNotWellIsNamedAndTheNextAttemptDoesWithoutIt() throws Exception {
+    slurmProfile("");
+    Path bin = Files.createDirectories(workspace.resolve("bin"));
+    executable(
+        bin.resolve("nvidia-smi"),
+        """
+        #!/bin/bash
+        [[ $1 != --query-remapped-rows* ]] || exit 1
+        if [[ ${SLURM_RESTART_COUNT:-0} == 0 && $SLURM_NODEID == 1 ]]; then echo 570.1, 7; else echo 570.1, 0; fi
+        """);
+    Path config =
+        Files.writeString(
+            workspace.resolve("gpus.yaml"),
+            """
+            stage: eval
+            backend: shell
+            requeues: 1
+            run: echo "works on $SLURM_JOB_NODELIST"
+            env: {PATH: "%s:/usr/bin:/bin"}
+            resources: {nodes: 2, gpus_per_node: 1, gpu_type: h100, cpus_per_task: 1, memory: 1G, time: 2m}
+            """
+                .formatted(bin));
+
+    JsonObject run = submit(config.toString(), "--cluster", "test");
+    JsonObject manifest = requeued(run);
+
+    assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
+    JsonObject unfit = manifest.objects("unfit_nodes").get(0);
+    String node = unfit.text("node");
+    assertThat(unfit.text("reason")).isEqualTo("a GPU has 7 uncorrected ECC errors");
+    assertThat(logs(run))
+        .contains("node " + node + " is not well: a GPU has 7 uncorrected ECC errors")
+        .contains("queued again: without " + node)
+        .contains("works on ");
+    List<JsonObject> attempts = cost(run).object("actual").objects("attempts");
+    assertThat(attempts).hasSize(2);
+    assertThat(hosts(attempts.get(0))).contains(node);
+    assertThat(hosts(attempts.get(1))).hasSize(2).doesNotContain(node);
+  }
+
+  private static List<String> hosts(JsonObject attempt) throws IOException {
+    return command("scontrol", "show", "hostnames", attempt.text("nodes")).lines().toList();
+  }
+
+  private static void executable(Path file, String text) throws IOException {
+    assertThat(Files.writeString(file, text).toFile().setExecutable(true)).isTrue();
+  }
+
+  /** Slurm's warning by hand, once the file is there. */
+  private JsonObject warnedAndRequeued(JsonObject run, Path ready) throws Exception {
     String job = run.objects("jobs").get(0).number("job_id") + "_0";
-    Path result = folder.resolve("submissions").resolve(run.objects("jobs").get(0).text("name"));
-    await(folder.resolve("began"));
+    await(ready);
     command("scancel", "--batch", "--signal=USR1", job);
-    await(result.resolve("results/0.0.json"));
+    return requeued(run);
+  }
+
+  /** The manifest after the second attempt, whose wait is cut short. */
+  private JsonObject requeued(JsonObject run) throws Exception {
+    String job = run.objects("jobs").get(0).number("job_id") + "_0";
+    await(result(run, "0.0.json"));
     // Slurm lets a requeued job wait for 120 s, until its old credential has expired.
-    Path second = result.resolve("results/0.1.json");
-    for (int i = 0; i < 60 && !Files.exists(second); i++) {
+    Path second = result(run, "0.1.json");
+    for (int i = 0; i < 120 && !Files.exists(second); i++) {
       Thread.sleep(1000);
       command("scontrol", "update", "JobId=" + job, "StartTime=now");
     }
-    assertThat(second).exists();
+    assertThat(second).as(logs(run)).exists();
     JsonObject manifest = new JsonObject().with("status", "running");
     for (int pass = 0; pass < 60 && manifest.text("status").equals("running"); pass++) {
       Thread.sleep(500);
       nexa("reconcile");
       manifest = manifest(run);
     }
+    return manifest;
+  }
 
-    assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
-    assertThat(logs(run)).contains("out of time: queued again").contains("step 7");
+  private static void assertTwoAttemptsPaid(JsonObject run, JsonObject manifest) {
     assertThat(manifest.number("attempts")).isEqualTo(2);
-    JsonObject first = cost(run).object("actual").objects("attempts").get(0);
-    assertThat(first.text("state")).isEqualTo("REQUEUED");
-    assertThat(
-            Json.parseObject(DurableFiles.read(result.resolve("results/0.0.json"))).text("signal"))
+    List<JsonObject> attempts = cost(run).object("actual").objects("attempts");
+    assertThat(attempts).hasSize(2);
+    assertThat(attempts.get(0).text("state")).isEqualTo("REQUEUED");
+    assertThat(Json.parseObject(DurableFiles.read(result(run, "0.0.json"))).text("signal"))
         .isEqualTo("USR1");
+  }
+
+  private static Path folder(JsonObject run) {
+    return Path.of(run.object("files").text("script")).resolveSibling("");
+  }
+
+  private static Path result(JsonObject run, String name) {
+    String key = run.objects("jobs").get(0).text("name");
+    return folder(run).resolve("submissions").resolve(key).resolve("results").resolve(name);
+  }
+
+  @Test
+  void logsOfALocalArrayAreMergedAndTheFailedTasksComeFirst() throws IOException {
+    logsAreMerged("--local");
+  }
+
+  @Test
+  @Tag("slurm")
+  void logsOfAnArrayOnSlurmAreMergedAndTheFailedTasksComeFirst() throws IOException {
+    slurmProfile("health_check: false\n");
+    logsAreMerged("--cluster", "test");
+  }
+
+  private void logsAreMerged(String... where) throws IOException {
+    Path config =
+        Files.writeString(
+            workspace.resolve("array.yaml"),
+            """
+            stage: eval
+            backend: shell
+            run: |
+              for i in {1..30}; do echo "line $i of $NEXA_TASK"; done
+              sleep 2
+              printf 'the end of %s' "$NEXA_TASK"
+              if [[ $NEXA_TASK == 1 ]]; then exit 3; fi
+            array: {shards: 3}
+            resources: {cpus_per_task: 1, memory: 100M, time: 2m}
+            """);
+    List<String> arguments = new ArrayList<>(List.of(where));
+    arguments.add(0, config.toString());
+
+    JsonObject run = submit(arguments.toArray(String[]::new));
+    List<String> followed = nexa("logs", "-f", run.text("run_id")).lines().toList();
+    nexa("reconcile");
+    List<String> read = nexa("logs", run.text("run_id")).lines().toList();
+
+    for (int task = 0; task < 3; task++) {
+      String prefix = "[" + task + "] ";
+      List<String> own = followed.stream().filter(line -> line.startsWith(prefix)).toList();
+      assertThat(own)
+          .contains(prefix + "line 1 of " + task)
+          .endsWith(prefix + "the end of " + task);
+      assertThat(read.stream().filter(line -> line.startsWith(prefix))).containsAll(own);
+    }
+    String job = run.objects("jobs").get(0).number("job_id") + "_1.out <==";
+    assertThat(followed)
+        .anySatisfy(
+            line ->
+                assertThat(line).startsWith("==> task 1: FAILED, exit code 3, /").endsWith(job));
+    assertThat(read.get(0)).startsWith("==> task 1: FAILED, exit code 3, /").endsWith(job);
+    assertThat(read.subList(1, 21)).startsWith("[1] line 12 of 1").endsWith("[1] the end of 1");
+    assertThat(read.subList(21, 24)).startsWith("", "==> all 3 tasks <==");
   }
 
   private static void await(Path file) throws InterruptedException {
@@ -312,37 +496,68 @@ class EndToEndTest {
     assertThat(file).exists();
   }
 
-  private static void command(String... argv) throws IOException {
+  private static String command(String... argv) throws IOException {
     Command command =
         new Command(List.of(argv), System.getenv(), Path.of("/"), Duration.ofSeconds(30));
-    new CommandRunner().run(command);
+    return new CommandRunner().run(command).out();
   }
 
   /**
-   * On four nodes, with a stand-in for the launcher that writes down what it was given: what
-   * torchrun, axolotl or accelerate does with it is theirs.
+   * On four nodes, with stand-ins for the launcher and for what runs containers, that write down
+   * what they were given: what torchrun, axolotl or accelerate does with it is theirs.
    */
   @ParameterizedTest
   @CsvSource({
-    "hf, torchrun, --rdzv_endpoint=ADDR:PORT",
-    "axolotl, axolotl, --rdzv_endpoint=ADDR:PORT",
-    "accelerate, accelerate, --main_process_port PORT",
+    "python, torchrun, --rdzv_endpoint=ADDR:PORT, bare",
+    "hf, torchrun, --rdzv_endpoint=ADDR:PORT, bare",
+    "axolotl, axolotl, --rdzv_endpoint=ADDR:PORT, bare",
+    "accelerate, accelerate, --main_process_port PORT, bare",
+    "hf, torchrun, --rdzv_endpoint=ADDR:PORT, apptainer",
+    "accelerate, accelerate, --main_process_port PORT, apptainer",
+    "axolotl, axolotl, --rdzv_endpoint=ADDR:PORT, pyxis",
+    "accelerate, accelerate, --main_process_port PORT, pyxis",
   })
   @Tag("slurm")
   void eachRunnersLauncherIsStartedOnceOnEachNodeAndKnowsItsPlace(
-      String backend, String launcher, String meeting) throws IOException {
+      String backend, String launcher, String meeting, String container) throws IOException {
     slurmProfile("accelerator: cpu\n");
     Path bin = Files.createDirectories(workspace.resolve("bin"));
-    Path standIn =
-        Files.writeString(
-            bin.resolve(launcher),
-            """
-            #!/bin/bash
-            { echo "ADDR=$MASTER_ADDR PORT=$MASTER_PORT first=$NEXA_IS_FIRST threads=$OMP_NUM_THREADS"; echo "$*"; } \
-              >"$SEEN/$SLURM_NODEID"
-            """);
-    assertThat(standIn.toFile().setExecutable(true)).isTrue();
+    executable(
+        bin.resolve(launcher),
+        """
+        #!/bin/bash
+        { echo "ADDR=$MASTER_ADDR PORT=$MASTER_PORT first=$NEXA_IS_FIRST threads=$OMP_NUM_THREADS"; echo "$*"; } \
+          >"$SEEN/$SLURM_NODEID"
+        """);
+    executable(
+        bin.resolve("apptainer"),
+        """
+        #!/bin/bash
+        [[ "$1 $2 $3" == "exec --bind $NEXA_RUN_DIR,$NEXA_SCRATCH,$NEXA_DURABLE,$NEXA_SHARED,/data:/data" ]] || exit 71
+        [[ $4 == /images/train ]] || exit 72
+        touch "$SEEN/$SLURM_NODEID.contained"
+        exec "${@:5}"
+        """);
+    // The real srun, which has no pyxis here.
+    executable(
+        bin.resolve("srun"),
+        """
+        #!/bin/bash
+        for word; do
+          case $word in
+            --container-image=/images/train) touch "$SEEN"/{0..3}.contained ;;
+            --container-mounts=*,/data:/data | --container-workdir="$NEXA_RUN_DIR") ;;
+            --container*) exit 73 ;;
+            *) words+=("$word") ;;
+          esac
+        done
+        exec /usr/bin/srun "${words[@]}"
+        """);
     Path seen = Files.createDirectories(workspace.resolve("seen"));
+    boolean contained = !container.equals("bare");
+    String software =
+        "software: {container: /images/train, container_runtime: %s, mounts: [/data]}\n"
+            .formatted(container);
     Path config =
         Files.writeString(
             workspace.resolve("runner.yaml"),
@@ -354,7 +569,9 @@ class EndToEndTest {
             env: {PATH: "%s:/usr/bin:/bin", SEEN: "%s"}
             resources: {nodes: 4, gpus_per_node: 2, cpus_per_task: 4, memory: 1G, time: 2m}
             """
-                .formatted(backend, bin, seen));
+                    .formatted(backend, bin, seen)
+                + (contained ? software : "")
+                + (backend.equals("python") ? "entrypoint: {module: nexa_train.launcher}\n" : ""));
 
     JsonObject run = submitAndWait(config.toString(), "--cluster", "test");
 
@@ -369,9 +586,13 @@ class EndToEndTest {
       assertThat(lines.get(1)).contains(where);
       assertThat(lines.get(1))
           .contains(launcher.equals("accelerate") ? "--machine_rank " + node : "--nnodes=4");
-      assertThat(lines.get(1)).contains("durable/checkpoints/" + run.text("run_id"));
+      assertThat(lines.get(1))
+          .contains(
+              backend.equals("python")
+                  ? "-m nexa_train.launcher --config"
+                  : "durable/checkpoints/" + run.text("run_id"));
     }
-    assertThat(seen.toFile().list()).hasSize(4);
+    assertThat(seen.toFile().list()).hasSize(contained ? 8 : 4);
   }
 
   /** A profile whose storage is the test's own. */

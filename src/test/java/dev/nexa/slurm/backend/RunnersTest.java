@@ -50,7 +50,7 @@ class RunnersTest {
   record Case(String name, String config) {
     Launch launch() {
       Plan plan = RunnersTest.plan(config);
-      return Backends.named(plan.backend(), plan.written()).launch(plan);
+      return Backends.builtIn(plan.backend()).orElseThrow().launch(plan);
     }
 
     @Override

@@ -31,7 +31,7 @@ class SweepLaunchTest {
         .containsExactly("0/trl.yaml", "1/trl.yaml");
     assertThat(text(launch.files().get(1))).contains("learning_rate: 0.00002\n");
     assertThat(launch.command()).contains("${run_dir}/runner/${task}/trl.yaml");
-    assertThat(launch.command()).contains("${durable}/checkpoints/${run_id}/${point}");
+    assertThat(launch.command()).contains("${checkpoints}");
     assertThat(launch.words()).containsExactly(List.of(), List.of());
   }
 
@@ -124,7 +124,7 @@ class SweepLaunchTest {
 
   private static Launch launch(String config) {
     Plan plan = Plans.of(config, Plans.CLUSTER);
-    return Backends.launch(plan);
+    return Backends.launch(plan, Backends.builtIn(plan.backend()).orElseThrow());
   }
 
   private static String shown(List<Optional<String>> words) {

@@ -50,7 +50,10 @@ class CommandsOnRunsTest {
     assertThat(terminal.type("status", name, "--json").json().objects("runs").get(0).text("run_id"))
         .isEqualTo(run);
     assertThat(terminal.type("logs", name).out())
-        .isEqualTo(name.endsWith("_1") ? "hello from task 1\n" : "hello from task 0\n");
+        .isEqualTo(
+            name.endsWith("_1")
+                ? "hello from task 1\n"
+                : "[0] hello from task 0\n[1] hello from task 1\n");
     assertThat(terminal.type("cancel", name).exit()).isZero();
     assertThat(terminal.argv("scancel"))
         .containsExactly("--name=" + key + (name.endsWith("_1") ? " 4711_1" : " 4711"));

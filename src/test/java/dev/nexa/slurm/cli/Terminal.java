@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -119,7 +120,11 @@ final class Terminal {
 
   /** Types a command. */
   Screen type(String... arguments) {
-    StringWriter out = new StringWriter();
+    return typeInto(new StringWriter(), arguments);
+  }
+
+  /** Types a command whose output goes there. */
+  Screen typeInto(Writer out, String... arguments) {
     StringWriter err = new StringWriter();
     int exit =
         Main.run(arguments, environment, new PrintWriter(out, true), new PrintWriter(err, true));

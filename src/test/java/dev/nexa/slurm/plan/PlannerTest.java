@@ -171,22 +171,14 @@ class PlannerTest {
         .returns(new Billed(64, 512L << 30, 0, Optional.empty()), Plan::billed);
   }
 
-  @ParameterizedTest(name = "{0}")
-  @CsvSource(
-      delimiter = '|',
-      textBlock =
-          """
-          {time: 1m, exclusive: true, partition: cpu} | partitions.cpu
-          {time: 1m, exclusive: true}                 | partitions.cpu
-          """)
-  void wholeNodesOfUnknownSizeHaveNoUpperCost(String resources, String partition) {
+  @Test
+  void wholeNodesOfUnknownSizeHaveNoUpperCost() {
     assertProblems(
-        RUN + "resources: " + resources + "\n",
+        RUN + "resources: {time: 1m, exclusive: true, partition: cpu}\n",
         Plans.CLUSTER + PARTITIONS,
         "run.yaml:4:34: resources.exclusive: whole nodes are paid for, and cluster profile 'mine' does not"
-            + " say how large they are; give "
-            + partition
-            + " cpus_per_node, memory_per_node and gpus_per_node (0 for none)");
+            + " say how large they are; give partitions.cpu cpus_per_node, memory_per_node and"
+            + " gpus_per_node (0 for none)");
   }
 
   @Test

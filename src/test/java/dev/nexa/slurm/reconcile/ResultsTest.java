@@ -90,11 +90,20 @@ class ResultsTest {
     assertThat(problems).isEmpty();
   }
 
+  @Test
+  void nodesThatWereNotWellAreNamedWithTheReason() throws IOException {
+    Files.writeString(results.resolve("3.1.unfit.gpu-7.cluster.local"), "a GPU has 5 errors\n");
+
+    assertThat(Results.read(run, journal, problems).unfitNodes())
+        .hasToString(
+            "[{\"node\":\"gpu-7.cluster.local\",\"task\":3,\"restart\":1,\"reason\":\"a GPU has 5 errors\"}]");
+  }
+
   private void metrics(String name, String json) throws IOException {
     Files.writeString(results.resolve(name + ".metrics.json"), json);
   }
 
   private JsonObject merged() {
-    return Results.metrics(run, journal, problems);
+    return Results.read(run, journal, problems).metrics();
   }
 }

@@ -34,7 +34,12 @@ class SweepPointsTest {
     RunFacts facts = Facts.of(2, 0);
     RunState state = Facts.journal(2, "created submitting submitted confirmed");
     JsonObject manifest =
-        Manifest.of(facts, state, outcome(facts, state), new JsonObject()).with("points", points());
+        Manifest.of(
+                facts,
+                state,
+                outcome(facts, state),
+                new Results(new JsonObject(), Map.of(), List.of()))
+            .with("points", points());
     JsonObject schema =
         Json.parseObject(DurableFiles.read(Path.of("docs/schemas/manifest.schema.json")));
 

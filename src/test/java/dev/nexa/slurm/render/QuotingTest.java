@@ -44,7 +44,7 @@ class QuotingTest {
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20})
   void textOfEveryFieldReachesTheProgramUnchanged(int seed) throws IOException {
-    Job job = new Job(new HostileText(seed));
+    Job job = new Job(seed);
 
     Script script = job.render();
     job.run(script);
@@ -68,8 +68,13 @@ class QuotingTest {
     List<String> modules = new ArrayList<>();
     job.modules.forEach(module -> modules.addAll(List.of("load", module)));
     assertThat(recorded("module.argv")).isEqualTo(modules);
-    assertThat(recorded("activated")).containsExactly(job.venv + "/bin/activate");
-    assertThat(recorded("apptainer.argv").get(3)).isEqualTo(job.container);
+    if (job.contained) {
+      List<String> apptainer = recorded("apptainer.argv");
+      assertThat(apptainer.get(2)).endsWith("," + job.mount + ":" + job.mount);
+      assertThat(apptainer.get(3)).isEqualTo(job.container);
+    } else {
+      assertThat(recorded("activated")).containsExactly(job.venv + "/bin/activate");
+    }
 
     assertThat(Path.of(job.scratch, "manual_7", "task_0")).as("scratch is removed").doesNotExist();
     assertThat(Path.of(job.durable)).isDirectory();
@@ -79,7 +84,7 @@ class QuotingTest {
   @ParameterizedTest(name = "seed {0}")
   @ValueSource(ints = {101, 102, 103})
   void textThatNoScriptHoldsReachesThePlanAndTheRunnersFilesUnchanged(int seed) throws IOException {
-    Job job = new Job(new HostileText(seed));
+    Job job = new Job(seed);
     Plan plan = job.plan();
 
     JsonObject kept = Json.parseObject(Json.pretty(plan.toJson()));
@@ -88,7 +93,8 @@ class QuotingTest {
     assertThat(kept.object("allocation").text("constraint")).isEqualTo(job.constraint);
 
     Script script = job.render();
-    RunnerFile config = script.files().get(script.files().size() - 1);
+    RunnerFile config =
+        script.files().stream().filter(file -> file.name().equals("config.json")).findAny().get();
     JsonObject training = Json.parseObject(new String(config.content(), StandardCharsets.UTF_8));
     assertThat(training.text("model_name")).isEqualTo(job.model);
     assertThat(training.text("dataset_path")).isEqualTo(job.dataset);
@@ -109,7 +115,7 @@ class QuotingTest {
       Files.writeString(folder.resolve("run.yaml"), Json.compact(config));
       Plan plan = plan("default");
 
-      RunnerFile staged = Backends.named("shell", plan.written()).launch(plan).files().get(0);
+      RunnerFile staged = Backends.builtIn("shell").orElseThrow().launch(plan).files().get(0);
 
       assertThat(new String(staged.content(), StandardCharsets.UTF_8)).isEqualTo(text);
     }
@@ -162,14 +168,18 @@ class QuotingTest {
     final String shared;
     final String venv;
     final String secrets;
+    final boolean contained;
     final String container;
+    final String mount;
     final String constraint;
     final String tag;
     final String model;
     final String dataset;
     final String runDir = folder.resolve("run").toString();
 
-    Job(HostileText hostile) throws IOException {
+    Job(int seed) throws IOException {
+      HostileText hostile = new HostileText(seed);
+      contained = seed % 2 == 0;
       values = hostile.many(VALUES);
       arguments = hostile.many(VALUES);
       modules = List.of(hostile.next(), hostile.next(), hostile.next());
@@ -180,6 +190,7 @@ class QuotingTest {
       venv = folder + "/venv " + hostile.nextName();
       secrets = folder + "/secrets " + hostile.nextName();
       container = folder + "/" + hostile.nextName() + ".sif";
+      mount = "/" + hostile.nextName().replace(":", "");
       constraint = hostile.next();
       tag = hostile.next();
       model = hostile.next();
@@ -213,8 +224,8 @@ class QuotingTest {
               "software",
               new JsonObject()
                   .with("modules", modules)
-                  .with("venv", venv)
-                  .with("container", container))
+                  .with(contained ? "container" : "venv", contained ? container : venv)
+                  .with("mounts", List.of(mount)))
           .with("resources", new JsonObject().with("time", "1m").with("constraint", constraint));
     }
 
@@ -235,13 +246,16 @@ class QuotingTest {
     Script render() {
       Plan plan = plan();
       return new Renderer(new ConfigSource(folder))
-          .render(plan, Backends.named("python", plan.written()).launch(plan));
+          .render(plan, Backends.builtIn("python").orElseThrow().launch(plan));
     }
 
     void run(Script script) throws IOException {
       Files.createDirectories(Path.of(runDir, "runner"));
       Files.createDirectories(folder.resolve("out"));
       Files.write(Path.of(runDir, "job.sbatch"), script.bytes());
+      for (RunnerFile file : script.files()) {
+        Files.write(Path.of(runDir, "runner", file.name()), file.content());
+      }
       program("python3", "printf '%s\\0' \"$@\" >\"$OUT/python3.argv\"; env -0 >\"$OUT/env\"");
       program("module", "printf '%s\\0' \"$@\" >>\"$OUT/module.argv\"");
       program("apptainer", "printf '%s\\0' \"$@\" >\"$OUT/apptainer.argv\"; shift 4; exec \"$@\"");

@@ -19,9 +19,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -46,6 +49,77 @@ class RenderedScriptsTest {
     Golden.check("render/" + name + "-" + cluster + ".sbatch", script.text());
   }
 
+  /** What stands in a config for each backend. */
+  private static final Map<String, String> BACKENDS =
+      Map.of(
+          "shell", "backend: shell\nrun: echo\n",
+          "python", "backend: python\nentrypoint: {module: nexa.train}\nlr: 1e-3\n",
+          "hf", "backend: hf\nmodel_name: m-7b\ndataset_path: ${durable}/d.parquet\n",
+          "axolotl", "backend: axolotl\nmodel_name: m-7b\ndataset_path: ${durable}/d.parquet\n",
+          "accelerate",
+              "backend: accelerate\nmodel_name: m-7b\ndataset_path: ${durable}/d.parquet\n",
+          "vllm",
+              "backend: vllm\nmodel_name: m-7b\noptions: {input_file: in.jsonl, output_file: out.jsonl}\n",
+          "lm_eval", "backend: lm_eval\nmodel_name: m-7b\noptions: {tasks: [arc_easy]}\n");
+
+  private static final Map<String, String> CONTAINERS =
+      Map.of(
+          "bare", "",
+          "apptainer", "software: {container: \"${shared}/images/train.sif\"}\n",
+          "pyxis", "software: {container: 'ghcr.io#lab/train:1', container_runtime: pyxis}\n");
+
+  /** A backend on one node and on four, in no container and in two kinds of it. */
+  static List<Arguments> matrix() {
+    List<Arguments> rows = new ArrayList<>();
+    for (String backend : new TreeSet<>(BACKENDS.keySet())) {
+      for (int nodes : List.of(1, 4)) {
+        boolean oneNode = backend.equals("vllm") || backend.equals("lm_eval");
+        for (String container : new TreeSet<>(CONTAINERS.keySet())) {
+          if (nodes == 1 || !oneNode) {
+            rows.add(Arguments.of(backend, nodes, container));
+          }
+        }
+      }
+    }
+    return rows;
+  }
+
+  @ParameterizedTest(name = "{0} on {1} nodes, {2}")
+  @MethodSource("matrix")
+  void everyBackendOnNodesAndInContainers(String backend, int nodes, String container) {
+    Script script = matrix(backend, nodes, container);
+
+    Golden.check(
+        "render/matrix-" + backend + "-" + nodes + "-" + container + ".sbatch", script.text());
+    assertThat(script.text().lines()).hasSizeLessThan(300);
+  }
+
+  /** Slurm reads the directives as it would at a submit; what runs needs its launcher, not this. */
+  @ParameterizedTest(name = "{0} on {1} nodes, {2}")
+  @MethodSource("matrix")
+  @Tag("slurm")
+  void sbatchAcceptsEachOfThem(String backend, int nodes, String container) throws IOException {
+    Path golden =
+        GOLDEN
+            .resolve("matrix-" + backend + "-" + nodes + "-" + container + ".sbatch")
+            .toAbsolutePath();
+
+    CommandResult answer = run(List.of("sbatch", "--test-only", golden.toString()));
+
+    assertThat(answer.exit()).as(answer.err()).isZero();
+    assertThat(answer.err()).contains("to start at").contains("on nodes n");
+  }
+
+  private static Script matrix(String backend, int nodes, String container) {
+    Variant variant =
+        new Variant(
+            backend,
+            "requeues: 1\nwarn_before_end: 5m\n" + CONTAINERS.get(container),
+            ", nodes: " + nodes + ", gpus_per_node: 2, gpu_type: h100, cpus_per_task: 4",
+            "");
+    return render(variant, BACKENDS.get(backend));
+  }
+
   /** One feature each, beside a task that does nothing else. */
   static List<Variant> variants() {
     return List.of(
@@ -61,11 +135,23 @@ class RenderedScriptsTest {
         new Variant("secrets", "env_file: \"${env:HOME:-/home/ada}/.secrets\"\n", "", ""),
         new Variant("modules", "software: {modules: [cuda/12.4, gcc 13]}\n", "", ""),
         new Variant("venv", "software: {venv: /opt/my venv}\n", "", ""),
+        new Variant("conda", "software: {conda: /opt/envs/train}\n", "", ""),
+        new Variant("uv", "software: {uv: /projects/train}\n", "", ""),
         new Variant("container", "software: {container: \"${shared}/images/a b.sif\"}\n", "", ""),
         new Variant(
-            "all-software",
-            "software: {modules: [cuda], venv: /opt/venv, container: /images/a.sif}\n",
+            "container-mounts",
+            "software: {modules: [apptainer], container: /a.sif, mounts: [/my data, '/x:/y:ro']}\n",
             ", gpus_per_node: 1",
+            ""),
+        new Variant(
+            "container-pyxis",
+            "software: {container: 'nvcr.io#nvidia/pytorch:25.10-py3', container_runtime: pyxis, mounts: [/data]}\n",
+            ", gpus_per_node: 1",
+            ""),
+        new Variant(
+            "container-slurm",
+            "software: {container: /bundles/train, container_runtime: slurm}\n",
+            "",
             ""),
         new Variant(
             "every-option",
@@ -81,6 +167,11 @@ class RenderedScriptsTest {
         new Variant("setup", "setup: conda activate x\n", "", ""),
         new Variant("workdir", "workdir: \"${shared}/my repo\"\n", "", ""),
         new Variant("mail", "mail: {user: ada@example.org}\n", "", ""),
+        new Variant(
+            "health",
+            "requeues: 1\n",
+            ", gpus_per_node: 2, nodes: 2",
+            "health: {scratch_free: 50G, min_driver: '550.54', interface: ib0}\n"),
         new Variant("no-health-check", "", ", gpus_per_node: 2", "health_check: false\n"));
   }
 
@@ -146,6 +237,9 @@ class RenderedScriptsTest {
     Golden.check("render/ddp-sweep.sbatch", script.text());
     StringBuilder files = new StringBuilder();
     for (RunnerFile file : script.files()) {
+      if (!file.name().endsWith("/point.env")) {
+        continue;
+      }
       files.append("# ").append(file.name()).append('\n');
       files.append(new String(file.content(), StandardCharsets.UTF_8)).append('\n');
     }
@@ -186,7 +280,8 @@ class RenderedScriptsTest {
     try (Stream<Path> files = Files.list(GOLDEN)) {
       files.map(Path::toString).sorted().forEach(argv::add);
     }
-    assertThat(argv).hasSizeGreaterThan(15);
+    assertThat(argv).hasSizeGreaterThan(60);
+    argv.add("templates/lib/check_node.sh");
 
     CommandResult result;
     try {
@@ -257,7 +352,7 @@ class RenderedScriptsTest {
 
     assertThat(Scripts.of(folder, "run.yaml", "mine", "files=[a/x.txt, c/x.txt]").files())
         .extracting(RunnerFile::name)
-        .containsExactly("x.txt", "run.sh");
+        .containsExactly("x.txt", "run.sh", "check_node.sh");
     assertThatThrownBy(() -> Scripts.of(folder, "run.yaml", "mine", "files=[a/x.txt, b/x.txt]"))
         .hasMessageEndingWith("run.yaml: files: two different files would be runner/x.txt");
     assertThatThrownBy(() -> Scripts.of(folder, "run.yaml", "mine", "files=[run.sh]"))

@@ -17,6 +17,7 @@ final class Scripts {
     Plan plan =
         new Planner(folder.source())
             .plan(reader.run(config, List.of(overrides)), reader.cluster(cluster), reader.policy());
-    return new Renderer(folder.source()).render(plan, Backends.launch(plan));
+    return new Renderer(folder.source())
+        .render(plan, Backends.launch(plan, Backends.builtIn(plan.backend()).orElseThrow()));
   }
 }

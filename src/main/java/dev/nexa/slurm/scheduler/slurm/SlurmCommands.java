@@ -119,4 +119,15 @@ public final class SlurmCommands {
   static List<String> showConfig() {
     return List.of("scontrol", "show", "config");
   }
+
+  /** Hidden ones too: a profile says why it leaves them out. */
+  static List<String> showPartitions() {
+    return List.of("scontrol", "--all", "--oneliner", "show", "partition");
+  }
+
+  /** A line for each node of each partition: partition, node, CPUs, MiB, Gres. */
+  static List<String> nodes() {
+    String format = String.join("" + SacctText.DELIMITER, "%R", "%N", "%c", "%m", "%G");
+    return List.of("sinfo", "--Node", "--noheader", "--noconvert", "--format=" + format);
+  }
 }

@@ -156,6 +156,14 @@ public final class SlurmScheduler implements Scheduler {
     return !NO_ACCOUNTING.matcher(ask(SlurmCommands.showConfig()).out()).find();
   }
 
+  /** The cluster as it is now; three calls. */
+  public SlurmCluster cluster() {
+    return ClusterText.read(
+        ask(SlurmCommands.showConfig()).out(),
+        ask(SlurmCommands.showPartitions()).out(),
+        ask(SlurmCommands.nodes()).out());
+  }
+
   private CommandResult ask(List<String> argv) {
     CommandResult result = run(argv);
     if (!result.succeeded()) {

@@ -1,0 +1,213 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.app.EndedTasks.End;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.report.LogText;
+import dev.nexa.slurm.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.units.IndexRange;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+
+/**
+ * {@code logs} of an array: the failed tasks' last lines, then what every task printed, each line
+ * behind its task's number, and with -f what comes.
+ *
+ * <p>No log is held open. While following, the log of each task that has not ended is looked at
+ * twice a second, and of more than a hundred tasks as often as makes {@value #LOOKS_PER_SECOND}
+ * looks a second together; a look copies {@value #LOOK_BYTES} bytes at most, so that one loud task
+ * does not silence the others.
+ */
+public final class MergeLogs {
+  static final int LOOKS_PER_SECOND = 200;
+  static final int LOOK_BYTES = 1 << 20;
+
+  private static final int FAILED_LINES = 20;
+  private static final long PAUSE_MILLIS = 500;
+  private static final long ASK_NANOS = Duration.ofSeconds(5).toNanos();
+
+  private final Nexa nexa;
+  private final RunFolder run;
+  private final Asked asked;
+  private final OutputStream out;
+  private final Consumer<String> problems;
+  private final int tasks;
+  private final Map<Integer, TaskLog> logs = new HashMap<>();
+  private String lastProblem = "";
+
+  /**
+   * What was asked for.
+   *
+   * @param tail how many last lines of each task; empty for all, and twenty of a failed one
+   * @param colour whether the prefixes are coloured
+   */
+  public record Asked(OptionalInt tail, boolean follow, boolean colour) {}
+
+  /**
+   * Of one run.
+   *
+   * @param out gets whole lines of UTF-8 with each write
+   * @param problems told why it is not known which tasks have ended
+   */
+  public MergeLogs(
+      Nexa nexa, RunFolder run, Asked asked, OutputStream out, Consumer<String> problems) {
+    this.nexa = nexa;
+    this.run = run;
+    this.asked = asked;
+    this.out = out;
+    this.problems = problems;
+    this.tasks = (int) run.planJson().number("tasks");
+  }
+
+  /** Copies the logs; follows them where asked. */
+  public void copy() {
+    try {
+      EndedTasks ended = ended().orElse(EndedTasks.NONE);
+      LogFiles files = LogFiles.of(run);
+      Map<Integer, End> failed = ended.failed();
+      failedFirst(failed, files);
+      for (int task = 0; task < tasks; task++) {
+        Optional<Path> file = files.newest(task);
+        if (file.isPresent()) {
+          boolean over = ended.all() || ended.ends().containsKey(task);
+          begin(task, file.get(), failed.containsKey(task), over);
+        }
+      }
+      out.flush();
+      if (asked.follow()) {
+        follow(ended, files);
+      }
+      if (logs.isEmpty()) {
+        throw FollowLogs.nothing(run, "no task", asked.follow());
+      }
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot read a log in " + run.logs(), failed);
+    }
+  }
+
+  private void failedFirst(Map<Integer, End> failed, LogFiles files) throws IOException {
+    Map<String, List<Integer>> silent = new TreeMap<>();
+    for (Map.Entry<Integer, End> each : failed.entrySet()) {
+      int task = each.getKey();
+      Optional<Path> file = files.newest(task);
+      if (file.isPresent()) {
+        header(task, each.getValue(), file.get());
+        long start = TaskLog.startOfLast(file.get(), asked.tail().orElse(FAILED_LINES));
+        log(task, file.get(), start).copy(out, Long.MAX_VALUE, true);
+        print("");
+      } else {
+        silent.computeIfAbsent(each.getValue().state(), none -> new ArrayList<>()).add(task);
+      }
+    }
+    for (Map.Entry<String, List<Integer>> state : silent.entrySet()) {
+      print(LogText.silent(new IndexRange(state.getValue()), state.getKey()));
+      print("");
+    }
+    if (!failed.isEmpty() && asked.tail().isEmpty()) {
+      print(LogText.all(tasks));
+    }
+  }
+
+  /** What is there already: of a failed task, with --tail, its lines have been printed above. */
+  private void begin(int task, Path file, boolean shown, boolean over) throws IOException {
+    int lines = shown ? 0 : asked.tail().orElse(0);
+    long start = asked.tail().isEmpty() ? 0 : TaskLog.startOfLast(file, lines);
+    TaskLog log = log(task, file, start);
+    logs.put(task, log);
+    log.copy(out, Long.MAX_VALUE, over || !asked.follow());
+  }
+
+  private void follow(EndedTasks atFirst, LogFiles filesAtFirst) throws IOException {
+    LogFiles files = filesAtFirst;
+    TreeSet<Integer> open = new TreeSet<>();
+    for (int task = 0; task < tasks; task++) {
+      if (!atFirst.all() && !atFirst.ends().containsKey(task)) {
+        open.add(task);
+      }
+    }
+    EndedTasks ended = atFirst;
+    long lastAsked = System.nanoTime();
+    while (!open.isEmpty()) {
+      // One more look after the end: the last lines may have come in between.
+      FollowLogs.pause(pauseMillis(open.size()));
+      for (int task : List.copyOf(open)) {
+        boolean over = ended.all() || ended.ends().containsKey(task);
+        look(task, files, over);
+        if (over) {
+          open.remove(task);
+          close(task, ended, files);
+        }
+      }
+      out.flush();
+      if (!open.isEmpty() && System.nanoTime() - lastAsked >= ASK_NANOS) {
+        ended = ended().orElse(ended);
+        files = LogFiles.of(run);
+        lastAsked = System.nanoTime();
+      }
+    }
+  }
+
+  /** Between two rounds over the logs of that many tasks. */
+  static long pauseMillis(int tasks) {
+    return Math.max(PAUSE_MILLIS, tasks * 1000L / LOOKS_PER_SECOND);
+  }
+
+  private void look(int task, LogFiles files, boolean over) throws IOException {
+    Optional<Path> file = files.newest(task);
+    if (file.isEmpty()) {
+      return;
+    }
+    TaskLog log = logs.computeIfAbsent(task, none -> log(task, file.get(), 0));
+    log.movedTo(file.get());
+    log.copy(out, over ? Long.MAX_VALUE : LOOK_BYTES, over);
+  }
+
+  /** Its lines have been printed as they came. */
+  private void close(int task, EndedTasks ended, LogFiles files) throws IOException {
+    End end = ended.ends().get(task);
+    Optional<Path> file = files.newest(task);
+    if (end != null && !end.well() && file.isPresent()) {
+      header(task, end, file.get());
+    }
+  }
+
+  private void header(int task, End end, Path file) throws IOException {
+    print(LogText.failed(task, end.state(), end.exitCode(), file.toString()));
+  }
+
+  private TaskLog log(int task, Path file, long start) {
+    return new TaskLog(file, start, LogText.prefix(task, tasks, asked.colour()));
+  }
+
+  private void print(String line) throws IOException {
+    out.write((line + "\n").getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** An outage is told once and waited out: the logs are there all the same. */
+  private Optional<EndedTasks> ended() {
+    try {
+      EndedTasks ended = EndedTasks.of(nexa, run);
+      lastProblem = "";
+      return Optional.of(ended);
+    } catch (SchedulerUnavailable outage) {
+      String problem = "which tasks have failed is not known: " + outage.getMessage();
+      if (!problem.equals(lastProblem)) {
+        problems.accept(problem);
+      }
+      lastProblem = problem;
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,93 @@
+package dev.nexa.slurm.backend;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Sha256;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.ServiceConfigurationError;
+import java.util.ServiceLoader;
+import java.util.zip.ZipFile;
+
+/** One jar of {@code plugins/}: its backends, through a class loader of its own above ours. */
+final class PluginJar {
+  private static final String SERVICE = "META-INF/services/" + Backend.class.getName();
+  private static final String ADVICE =
+      "docs/plugins.md says what such a jar must hold; or take it out of plugins/";
+
+  private PluginJar() {}
+
+  /**
+   * The jar's backends.
+   *
+   * @throws NexaException that names the jar, whatever is wrong with it
+   */
+  static List<Plugin> read(Path jar) {
+    String sha256 = digest(jar);
+    URLClassLoader loader =
+        new URLClassLoader(new URL[] {url(jar)}, Backend.class.getClassLoader());
+    List<Plugin> plugins = new ArrayList<>();
+    try {
+      for (Backend backend : ServiceLoader.load(Backend.class, loader)) {
+        // It also finds ours, through the parent.
+        if (backend.getClass().getClassLoader() == loader) {
+          plugins.add(new Plugin(jar, sha256, backend));
+        }
+      }
+    } catch (UnsupportedClassVersionError newer) {
+      throw broken(
+          jar,
+          "is built for a newer Java than this " + Runtime.version().feature(),
+          newer,
+          "build it with `javac --release 17`, or run nexa-slurm with a newer JDK");
+    } catch (ServiceConfigurationError | LinkageError | RuntimeException wrong) {
+      throw broken(jar, "holds a backend that can't be loaded: " + reason(wrong), wrong, ADVICE);
+    }
+    if (plugins.isEmpty()) {
+      throw broken(jar, "names no class of its own in " + SERVICE);
+    }
+    return plugins;
+  }
+
+  /** A class loader passes over what is no jar, in silence; so it is opened here first. */
+  private static String digest(Path jar) {
+    try (ZipFile opened = new ZipFile(jar.toFile())) {
+      if (opened.getEntry(SERVICE) == null) {
+        throw broken(jar, "holds no backend: it has no " + SERVICE);
+      }
+      return Sha256.of(Files.readAllBytes(jar));
+    } catch (IOException failed) {
+      throw broken(
+          jar, "is no jar that can be read: " + DurableFiles.reason(failed), failed, ADVICE);
+    }
+  }
+
+  private static URL url(Path jar) {
+    try {
+      return jar.toUri().toURL();
+    } catch (IOException impossible) {
+      throw new IllegalStateException("a file has a URL: " + jar, impossible);
+    }
+  }
+
+  /** The message; with what is behind it, which Java keeps in the cause. */
+  private static String reason(Throwable wrong) {
+    String message = String.valueOf(wrong.getMessage()).replace(Backend.class.getName() + ": ", "");
+    String own = wrong instanceof ServiceConfigurationError ? message : wrong.toString();
+    return wrong.getCause() == null ? own : own + ": " + wrong.getCause();
+  }
+
+  private static NexaException broken(Path jar, String what) {
+    return new NexaException(ExitCode.USAGE, jar.normalize() + " " + what, ADVICE);
+  }
+
+  private static NexaException broken(Path jar, String what, Throwable cause, String advice) {
+    return new NexaException(ExitCode.USAGE, jar.normalize() + " " + what, cause, advice);
+  }
+}
