@@ -101,7 +101,11 @@ nexa_main() {
   nexa_software
   nexa_distributed
   nexa_check_nodes
+<#if workdir??>
+  cd [=workdir]
+<#else>
   cd "$NEXA_RUN_DIR"
+</#if>
 <#if all_reduce>
   export -f nexa_all_reduce
   if ! nexa_run nexa_on_each_node<@step/> bash -c nexa_all_reduce; then

@@ -20,7 +20,11 @@ nexa_main() {
 </#if>
   nexa_software
   nexa_check_nodes
+<#if workdir??>
+  cd [=workdir]
+<#else>
   cd "$NEXA_TASK_SCRATCH"
+</#if>
   nexa_run<#if container_step> nexa_on_each_node --nodes=1 --ntasks=1<@step/></#if><@prefix/><@words/>
 }
 

@@ -35,6 +35,11 @@ nexa_preamble() {
 </#if>
   export NEXA_ATTEMPT=${NEXA_SUBMISSION:-$NEXA_RUN_SCRATCH}/results/$NEXA_TASK.$NEXA_RESTART
   export NEXA_METRICS=$NEXA_ATTEMPT.metrics.json
+<#if sweep>
+  # What this task's point of the sweep sets.
+  # shellcheck disable=SC1090,SC1091
+  source "$NEXA_RUN_DIR/runner/$NEXA_TASK/point.env"
+</#if>
 <#list env as variable>
   export [=variable.name]=[=variable.value]
 </#list>
@@ -106,6 +111,13 @@ nexa_software() {
   set +u
   eval "$(conda shell.bash hook)"
   conda activate [=conda]
+  set -u
+</#if>
+<#if setup>
+  # The config's own lines, which may use unset variables.
+  set +u
+  # shellcheck disable=SC1091
+  source "$NEXA_RUN_DIR/runner/setup.sh"
   set -u
 </#if>
 }

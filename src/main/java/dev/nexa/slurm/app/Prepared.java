@@ -51,7 +51,7 @@ public record Prepared(
             ? Optional.empty()
             : Optional.of(Plugins.named(plan.backend(), nexa.root(), plan.written()));
     Backend backend = builtIn.isPresent() ? builtIn.get() : plugin.orElseThrow();
-    Launch launch = backend.launch(plan);
+    Launch launch = Backends.launch(plan, backend);
     Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook())));
     return new Prepared(plan, plugin, launch, estimate, policy);
   }

@@ -84,6 +84,9 @@ public final class SubmitRun {
     if (reason.isPresent()) {
       notes.add(reason.get());
     }
+    for (String note : prepared.plan().notes()) {
+      notes.add("note: " + note);
+    }
     return notes;
   }
 }

@@ -44,8 +44,10 @@ public final class AccelerateBackend implements Backend {
     files.add(NativeFile.yaml(FILE, config(plan), own, plan));
     List<String> command = new ArrayList<>(launcher(plan));
     if (plan.entrypoint().isPresent()) {
-      command.addAll(PythonBackend.program(plan.entrypoint().get()));
-      files.add(PythonBackend.config(plan));
+      command.addAll(PythonBackend.program(plan.entrypoint().get(), others(plan.options())));
+      if (plan.entrypoint().get().config()) {
+        files.add(PythonBackend.config(plan));
+      }
     } else {
       files.add(Trl.config(plan, others(plan.options()), problems));
       command.addAll(Trl.program(plan));

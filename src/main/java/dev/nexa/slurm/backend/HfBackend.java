@@ -26,6 +26,6 @@ public final class HfBackend implements Backend {
     }
     RunnerFile config = Trl.config(plan, plan.options(), problems);
     Problem.throwIfAny(problems);
-    return Torchrun.launch(plan, Trl.program(plan), config);
+    return Torchrun.launch(plan, List.of(), Trl.program(plan), List.of(config));
   }
 }

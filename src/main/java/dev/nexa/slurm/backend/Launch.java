@@ -2,6 +2,7 @@ package dev.nexa.slurm.backend;
 
 import dev.nexa.slurm.plan.RunnerFile;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What is started inside the allocation. Part of what a plugin may use (docs/plugins.md).
@@ -11,8 +12,18 @@ import java.util.List;
  * @param command the words of the command; placeholders such as {@code ${run_dir}} and {@code
  *     ${node_rank}} may stand in them (docs/configuration.md)
  * @param files files that the backend made, kept with the run beside the config's own
+ * @param words of a sweep: for each task the words that stand where {@code command} has {@link
+ *     #VARIED}, and as many; an empty one is left out
  */
-public record Launch(String template, List<String> command, List<RunnerFile> files) {
+public record Launch(
+    String template,
+    List<String> command,
+    List<RunnerFile> files,
+    List<List<Optional<String>>> words) {
+
+  /** A word that differs between the points of a sweep. No config can hold this text. */
+  public static final String VARIED = "\0";
+
   /** One process for each task. */
   public static final String TASK = "task.sbatch.ftl";
 
@@ -22,5 +33,11 @@ public record Launch(String template, List<String> command, List<RunnerFile> fil
   public Launch {
     command = List.copyOf(command);
     files = List.copyOf(files);
+    words = List.copyOf(words);
+  }
+
+  /** The same for each task. */
+  public Launch(String template, List<String> command, List<RunnerFile> files) {
+    this(template, command, files, List.of());
   }
 }

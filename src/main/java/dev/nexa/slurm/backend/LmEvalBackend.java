@@ -44,7 +44,10 @@ public final class LmEvalBackend implements Backend {
       command.add("lm-eval");
     }
     command.addAll(List.of("run", "--config", "${run_dir}/runner/" + FILE));
-    command.addAll(List.of("--output_path", "${durable}/evals/${run_id}"));
+    command.addAll(
+        List.of(
+            "--output_path",
+            "${durable}/evals/${run_id}" + (plan.points().isEmpty() ? "" : "/task_${task}")));
     return new Launch(Launch.TASK, command, List.of(config));
   }
 

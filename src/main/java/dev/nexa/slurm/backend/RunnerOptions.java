@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 final class RunnerOptions {
   private static final String FOLDER = "options/";
 
+  /** Each point of a sweep asks again. */
+  private static final Map<String, RunnerOptions> READ = new HashMap<>();
+
   private final String release;
   private final Map<String, String> types = new TreeMap<>();
 
@@ -28,7 +32,16 @@ final class RunnerOptions {
   }
 
   /** The list of that name, such as {@code trl-sft}. */
-  static RunnerOptions of(String list) {
+  static synchronized RunnerOptions of(String list) {
+    RunnerOptions read = READ.get(list);
+    if (read == null) {
+      read = read(list);
+      READ.put(list, read);
+    }
+    return read;
+  }
+
+  private static RunnerOptions read(String list) {
     String[] lines = text(list).split("\n", -1);
     RunnerOptions options = new RunnerOptions(lines[0].substring(2).split(":", 2)[0]);
     for (String line : lines) {

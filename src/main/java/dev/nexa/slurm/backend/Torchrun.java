@@ -15,12 +15,19 @@ final class Torchrun {
 
   private Torchrun() {}
 
-  /** The program on each rank; where the task is one process, it alone. */
-  static Launch launch(Plan plan, List<String> program, RunnerFile config) {
+  /**
+   * The program on each rank, with further options of torchrun's; where the task is one process, it
+   * alone.
+   */
+  static Launch launch(
+      Plan plan, List<String> options, List<String> program, List<RunnerFile> files) {
     boolean distributed = plan.ranksPerNode() > 0;
     List<String> command = new ArrayList<>(distributed ? words(plan) : List.of("python3"));
+    if (distributed) {
+      command.addAll(options);
+    }
     command.addAll(program);
-    return new Launch(distributed ? Launch.DISTRIBUTED : Launch.TASK, command, List.of(config));
+    return new Launch(distributed ? Launch.DISTRIBUTED : Launch.TASK, command, files);
   }
 
   /** The words before the program. */

@@ -23,6 +23,7 @@ final class EstimateCommand extends Subcommand {
   @Override
   public Integer call() {
     Prepared prepared = Prepared.of(nexa(), config.request());
+    tellNotes(prepared.plan());
     PrintWriter out = out();
     if (given(json)) {
       out.print(Json.pretty(prepared.estimateJson()));

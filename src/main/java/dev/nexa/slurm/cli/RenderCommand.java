@@ -37,7 +37,9 @@ final class RenderCommand extends Subcommand {
     if (given(json)) {
       return print(nexa, config.request(), true, out);
     }
-    out.print(new RenderRun(nexa).render(config.request()).script().text());
+    Rendered rendered = new RenderRun(nexa).render(config.request());
+    tellNotes(rendered.prepared().plan());
+    out.print(rendered.script().text());
     return ExitCode.OK.status();
   }
 

@@ -74,6 +74,10 @@ final class RunsCommand extends Subcommand {
     public Integer call() {
       RunLookup.Found found = new RunLookup(existing().workspace()).find(reference.getValue());
       JsonObject manifest = Json.parseObject(DurableFiles.read(found.run().manifest()));
+      if (found.task().isPresent() && manifest.members().containsKey("points")) {
+        int task = found.task().getAsInt();
+        manifest.with("points", manifest.objects("points").subList(task, task + 1));
+      }
       JsonObject cost = Json.parseObject(DurableFiles.read(found.run().cost()));
       out()
           .print(

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.cli;
 
 import dev.nexa.slurm.app.Nexa;
+import dev.nexa.slurm.plan.Plan;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -97,5 +98,12 @@ abstract class Subcommand implements Callable<Integer> {
 
   final PrintWriter err() {
     return spec.commandLine().getErr();
+  }
+
+  /** What the person should know of how the config was read. */
+  final void tellNotes(Plan plan) {
+    for (String note : plan.notes()) {
+      err().println("note: " + note);
+    }
   }
 }

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.config;
 
+import dev.nexa.slurm.config.Shape.Anything;
+import dev.nexa.slurm.config.Shape.Axis;
 import dev.nexa.slurm.config.Shape.Free;
 import dev.nexa.slurm.config.Shape.KnownKey;
 import dev.nexa.slurm.config.Shape.ListOf;
@@ -13,6 +15,7 @@ import dev.nexa.slurm.config.YamlNode.ScalarType;
 import dev.nexa.slurm.config.YamlNode.Sequence;
 import dev.nexa.slurm.error.Nearest;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -34,19 +37,28 @@ final class Checker {
       problems.add(new Problem(node.at(), path, "expected a mapping of keys, got " + node.words()));
       return values;
     }
-    List<String> names = new ArrayList<>();
+    Map<String, KnownKey> known = new LinkedHashMap<>();
     for (KnownKey key : section.keys()) {
-      names.add(key.name());
+      known.put(key.name(), key);
     }
     for (Map.Entry<String, Entry> entry : mapping.entries().entrySet()) {
       String name = entry.getKey();
-      if (!names.contains(name)) {
+      YamlNode written = entry.getValue().value();
+      KnownKey key = known.get(name);
+      if (key != null || section.takes(name)) {
+        Shape shape = key == null ? section.others().orElseThrow().value() : key.shape();
+        put(values, name, value(shape, written, child(path, name)), written.at());
+      } else {
         Position at = entry.getValue().keyAt();
+        List<String> names = new ArrayList<>(known.keySet());
+        section.others().ifPresent(others -> names.add(others.name().expected()));
         problems.add(new Problem(at, child(path, name), unknown(name, names)));
       }
     }
     for (KnownKey key : section.keys()) {
-      key(key, mapping.entries().get(key.name()), mapping, path, values);
+      if (!mapping.entries().containsKey(key.name())) {
+        unwritten(key, mapping, path, values);
+      }
     }
     return values;
   }
@@ -59,16 +71,9 @@ final class Checker {
             .orElse("; known are " + String.join(", ", names));
   }
 
-  private void key(
-      KnownKey key,
-      @org.jspecify.annotations.Nullable Entry entry,
-      Mapping mapping,
-      String path,
-      Values values) {
+  private void unwritten(KnownKey key, Mapping mapping, String path, Values values) {
     String childPath = child(path, key.name());
-    if (entry != null) {
-      put(values, key.name(), value(key.shape(), entry.value(), childPath), entry.value().at());
-    } else if (key.presence() == Presence.REQUIRED) {
+    if (key.presence() == Presence.REQUIRED) {
       problems.add(
           new Problem(mapping.at(), childPath, "missing; expected " + expected(key.shape())));
     } else if (!key.fallback().isEmpty()) {
@@ -107,12 +112,35 @@ final class Checker {
     if (shape instanceof Section section) {
       return Optional.of(section(section, node, path));
     }
+    if (shape instanceof Anything) {
+      return free(node, path);
+    }
+    if (shape instanceof Axis axis) {
+      return axis(axis, node, path);
+    }
     if (shape instanceof Free) {
       return node instanceof Mapping
           ? free(node, path)
           : problem(node, path, "expected a mapping of names, got " + node.words());
     }
     return shape instanceof ListOf list ? list(list, node, path) : map((MapOf) shape, node, path);
+  }
+
+  private Optional<Object> axis(Axis axis, YamlNode node, String path) {
+    Optional<Section> range = Sweep.range(axis.element());
+    if (node instanceof Mapping && range.isPresent()) {
+      return Optional.of(section(range.get(), node, path));
+    }
+    if (node instanceof Sequence sequence && sequence.elements().isEmpty()) {
+      return problem(node, path, "is empty: name the values to try");
+    }
+    String or = range.isPresent() ? ", or {min: …, max: …, scale: log}" : "";
+    return node instanceof Sequence
+        ? list(new ListOf(axis.element()), node, path)
+        : problem(
+            node,
+            path,
+            "expected a list of " + expected(axis.element()) + or + ", got " + node.words());
   }
 
   /** Values as YAML 1.2 has them; references in texts are replaced. */
@@ -214,6 +242,9 @@ final class Checker {
   private static String expected(Shape shape) {
     if (shape instanceof ValueType type) {
       return type.expected();
+    }
+    if (shape instanceof Anything) {
+      return "values";
     }
     return shape instanceof ListOf ? "a list" : "a mapping";
   }

@@ -33,10 +33,29 @@ public final class ConfigReader {
   public RunConfig run(String path, List<String> overrides) {
     Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, RunConfig.SPEC, overrides, problems);
+    List<String> notes = new ArrayList<>();
+    YamlNode root = tree(file, problems);
+    Checker checker = new Checker(problems, expansion);
+    List<String> rest = overrides;
+    if (isOfNexaCompute(root)) {
+      rest = new ArrayList<>(overrides);
+      List<String> theirs = NexaCompute.takeOverrides(rest);
+      root =
+          new NexaCompute(checker, problems, notes).ours(Overrides.apply(root, theirs, problems));
+      Problem.throwIfAny(problems);
+    }
+    root = Overrides.apply(root, rest, problems);
+    Values values = checker.section(RunConfig.SPEC, root, "");
     RunConfig.check(values, problems);
     Problem.throwIfAny(problems);
-    return RunConfig.from(file, values);
+    return RunConfig.from(file, values, List.copyOf(notes));
+  }
+
+  /** Asked here, so that its class is only loaded for such a file. */
+  private static boolean isOfNexaCompute(YamlNode root) {
+    return root instanceof YamlNode.Mapping mapping
+        && (mapping.entries().containsKey("job") || mapping.entries().containsKey("launcher"))
+        && !mapping.entries().containsKey("stage");
   }
 
   /** A cluster profile by name. */
@@ -52,7 +71,7 @@ public final class ConfigReader {
 
   private ClusterProfile cluster(String name, Found file) {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, ClusterProfile.SPEC, List.of(), problems);
+    Values values = read(file, ClusterProfile.SPEC, problems);
     ClusterProfile.check(values, problems);
     Problem.throwIfAny(problems);
     return ClusterProfile.from(name, values);
@@ -62,7 +81,7 @@ public final class ConfigReader {
   public PriceBook prices(String name) {
     Found file = named("configs/prices/", name, "price book");
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, PriceBook.SPEC, List.of(), problems);
+    Values values = read(file, PriceBook.SPEC, problems);
     Problem.throwIfAny(problems);
     return PriceBook.from(name, Sha256.of(file.bytes()), values);
   }
@@ -74,7 +93,7 @@ public final class ConfigReader {
             ? source.file(ADMIN_POLICY.toString())
             : source.product("configs/policy.yaml");
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, Policy.SPEC, List.of(), problems);
+    Values values = read(file, Policy.SPEC, problems);
     Problem.throwIfAny(problems);
     return Policy.from(file.name(), values);
   }
@@ -99,12 +118,15 @@ public final class ConfigReader {
   }
 
   /** The values, with what is wrong in them told; a file that is no YAML has none. */
-  private Values read(Found file, Section spec, List<String> overrides, List<Problem> problems) {
+  private Values read(Found file, Section spec, List<Problem> problems) {
+    return new Checker(problems, expansion).section(spec, tree(file, problems), "");
+  }
+
+  private static YamlNode tree(Found file, List<Problem> problems) {
     Optional<YamlNode> node = YamlReader.read(file.name(), file.text(), problems);
     if (node.isEmpty()) {
       throw new ConfigException(problems);
     }
-    YamlNode root = Overrides.apply(node.get(), overrides, problems);
-    return new Checker(problems, expansion).section(spec, root, "");
+    return node.get();
   }
 }

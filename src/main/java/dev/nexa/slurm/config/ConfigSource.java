@@ -106,12 +106,14 @@ public record ConfigSource(Path workspace) {
     return isFile(own) ? Optional.of(onDisk(own, MAX_BYTES)) : inJar(path);
   }
 
-  /** A file named inside a config: beside it, wherever that lies. */
+  /** A file named inside a config: beside it, wherever that lies; else below the workspace. */
   public Found beside(Found config, String relative) {
     if (config.path().isPresent()) {
       Path file = config.path().get().resolveSibling(relative).normalize();
-      if (isFile(file)) {
-        return onDisk(file, MAX_PROGRAM_BYTES);
+      for (Path candidate : List.of(file, workspace.resolve(relative).normalize())) {
+        if (isFile(candidate)) {
+          return onDisk(candidate, MAX_PROGRAM_BYTES);
+        }
       }
       throw missing(file.toString());
     }

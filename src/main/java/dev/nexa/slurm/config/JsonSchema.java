@@ -1,5 +1,7 @@
 package dev.nexa.slurm.config;
 
+import dev.nexa.slurm.config.Shape.Anything;
+import dev.nexa.slurm.config.Shape.Axis;
 import dev.nexa.slurm.config.Shape.Free;
 import dev.nexa.slurm.config.Shape.KnownKey;
 import dev.nexa.slurm.config.Shape.ListOf;
@@ -10,6 +12,7 @@ import dev.nexa.slurm.files.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The JSON Schema (draft 2020-12) of each kind of config, made from the very tables that check
@@ -51,9 +54,23 @@ public final class JsonSchema {
           .with("propertyNames", new JsonObject().with("pattern", map.name().pattern()))
           .with("additionalProperties", of(map.value()));
     }
+    if (shape instanceof Anything) {
+      return new JsonObject();
+    }
+    if (shape instanceof Axis axis) {
+      return axis(axis);
+    }
     return shape instanceof Free
         ? new JsonObject().with("type", "object")
         : section((Section) shape);
+  }
+
+  private static JsonObject axis(Axis axis) {
+    JsonObject list = of(new ListOf(axis.element())).with("minItems", 1);
+    Optional<Section> range = Sweep.range(axis.element());
+    return range.isEmpty()
+        ? list
+        : new JsonObject().with("anyOf", List.of(list, section(range.get())));
   }
 
   private static JsonObject scalar(ValueType type) {
@@ -96,6 +113,11 @@ public final class JsonSchema {
     JsonObject schema = new JsonObject().with("type", "object").with("properties", properties);
     if (!required.isEmpty()) {
       schema.with("required", required);
+    }
+    if (section.others().isPresent()) {
+      MapOf others = section.others().get();
+      JsonObject pattern = new JsonObject().with(others.name().pattern(), of(others.value()));
+      schema.with("patternProperties", pattern);
     }
     return schema.with("additionalProperties", false);
   }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.config;
 
+import dev.nexa.slurm.files.JsonObject;
 import java.util.List;
 
 /**
@@ -20,6 +21,11 @@ public record Problem(Position at, String key, String message) {
     if (!problems.isEmpty()) {
       throw new ConfigException(problems);
     }
+  }
+
+  /** The same, as it is at one point of a sweep. */
+  public Problem atPoint(int task, JsonObject point) {
+    return new Problem(at, key, message + " (point " + task + ": " + point + ")");
   }
 
   /** {@code file:line:column: key: message}. */

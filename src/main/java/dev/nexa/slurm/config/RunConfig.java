@@ -11,6 +11,7 @@ import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.files.JsonObject;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -33,8 +34,10 @@ import java.util.Set;
  * @param training the training keys that were given
  * @param dataset the dataset's name; from {@code dataset}, else from the last part of {@code
  *     dataset_path}
+ * @param points of a sweep: what each task sets; empty where there is none
  * @param requeues how often Slurm may run a task again
  * @param options the runner's own options
+ * @param notes what the person should know of how the file was read
  */
 public record RunConfig(
     ConfigSource.Found source,
@@ -49,19 +52,26 @@ public record RunConfig(
     Resources resources,
     int shards,
     Optional<Integer> maxParallel,
+    List<JsonObject> points,
     int requeues,
     Optional<Duration> warnBeforeEnd,
     Optional<String> run,
     Optional<Entrypoint> entrypoint,
+    Optional<String> workdir,
+    Optional<String> setup,
+    Optional<Mail> mail,
     List<String> files,
     Map<String, String> env,
     Optional<String> envFile,
     boolean debug,
     JsonObject options,
-    Software software) {
+    Software software,
+    List<String> notes) {
 
   /** Words that name files beside the runs' own (DESIGN.md, Run ids). */
   private static final Set<String> RESERVED_STAGES = Set.of("cost", "infra", "estimate");
+
+  private static final ValueType SHARDS = ValueType.integer(1, 4_000_000);
 
   private static final Section RESOURCES =
       section(
@@ -134,10 +144,19 @@ public record RunConfig(
         optional(
             "array",
             section(
-                required("shards", ValueType.integer(1, 4_000_000), "How many tasks."),
+                optional(
+                    "shards",
+                    SHARDS,
+                    "How many tasks; needed unless there is a sweep, whose points are the tasks."),
                 optional(
                     "max_parallel", ValueType.integer(1, 4_000_000), "How many of them at once.")),
             "Runs the job once for each shard; NEXA_TASK and NEXA_TASKS tell a task its part."));
+    keys.add(
+        optional(
+            "sweep",
+            Sweep.SPEC,
+            "Runs the job once for each point: other values of the keys that it names, such as"
+                + " `{lr: [1e-5, 2e-5], seed: [1, 2, 3]}`."));
     keys.add(
         withDefault(
             "requeues",
@@ -162,8 +181,41 @@ public record RunConfig(
                     ValueType.PATH,
                     "A program beside this file; it is kept with the run."),
                 optional("module", ValueType.TEXT, "An installed Python module, run with -m."),
-                optional("args", listOf(ValueType.LITERAL), "Arguments, each passed on as it is.")),
-            "For `python`: what is started; it gets `--config FILE` with the training keys as JSON."));
+                optional("args", listOf(ValueType.LITERAL), "Arguments, each passed on as it is."),
+                optional(
+                    "config",
+                    ValueType.BOOLEAN,
+                    "Whether it gets `--config FILE` with the training keys as JSON; true if not given."),
+                optional(
+                    "launcher",
+                    ValueType.choice("python", "torchrun"),
+                    "What starts it; torchrun with GPUs or several nodes, else python, where not given."),
+                optional(
+                    "launcher_args",
+                    listOf(ValueType.LITERAL),
+                    "Further options of torchrun, such as `--max_restarts=2`.")),
+            "For `python`: what is started; then come `options` as flags, `--name value`."));
+    keys.add(
+        optional(
+            "workdir",
+            ValueType.PATH,
+            "Where the command starts; an absolute path. The task's scratch, or with a launcher the run's folder,"
+                + " where not given."));
+    keys.add(
+        optional(
+            "setup",
+            ValueType.SCRIPT,
+            "Shell lines that the job runs first, after modules and venv; kept as they are."));
+    keys.add(
+        optional(
+            "mail",
+            section(
+                required("user", ValueType.TEXT, "The address, or the user's name."),
+                optional(
+                    "type",
+                    ValueType.text("words such as END,FAIL", "[A-Za-z0-9_]+(,[A-Za-z0-9_]+)*"),
+                    "When, as sbatch's --mail-type; `END,FAIL` where not given.")),
+            "Whom Slurm tells when the job ends."));
     keys.add(
         optional(
             "files",
@@ -212,15 +264,32 @@ public record RunConfig(
       boolean exclusive) {}
 
   /** What the python backend starts: a script or a module. */
-  public record Entrypoint(Optional<String> script, Optional<String> module, List<String> args) {}
+  public record Entrypoint(
+      Optional<String> script,
+      Optional<String> module,
+      List<String> args,
+      boolean config,
+      Optional<String> launcher,
+      List<String> launcherArgs) {
+
+    /** Whether ranks are started by torchrun, where there may be some. */
+    public boolean torchrun() {
+      return launcher.orElse("torchrun").equals("torchrun");
+    }
+  }
+
+  /** Whom Slurm tells. */
+  public record Mail(String user, String type) {}
 
   /** The run's name in tables and tags. */
   public String title() {
     return name.orElse(stage);
   }
 
-  static RunConfig from(ConfigSource.Found source, Values values) {
+  static RunConfig from(ConfigSource.Found source, Values values, List<String> notes) {
     Values array = values.section("array");
+    List<JsonObject> points =
+        values.has("sweep") ? Sweep.points(values.section("sweep"), new ArrayList<>()) : List.of();
     return new RunConfig(
         source,
         new Written(source.name(), values.positions()),
@@ -234,18 +303,23 @@ public record RunConfig(
         resources(values.section("resources")),
         array.optionalInteger("shards").orElse(1),
         array.optionalInteger("max_parallel"),
+        points,
         values.integer("requeues"),
         values.optionalDuration("warn_before_end"),
         values.optionalText("run"),
         values.has("entrypoint")
             ? Optional.of(entrypoint(values.section("entrypoint")))
             : Optional.empty(),
+        values.optionalText("workdir"),
+        values.optionalText("setup"),
+        values.has("mail") ? Optional.of(mail(values.section("mail"))) : Optional.empty(),
         values.texts("files"),
         values.textMap("env"),
         values.optionalText("env_file"),
         values.flag("debug"),
         values.section("options").json(),
-        Software.from(values.section("software")));
+        Software.from(values.section("software")),
+        notes);
   }
 
   /** Rules between keys, told together with the rest. */
@@ -256,7 +330,21 @@ public record RunConfig(
           values.problem(
               "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
     }
-    Training.check(values, problems);
+    Values array = values.section("array");
+    if (values.has("sweep")) {
+      if (array.has("shards")) {
+        problems.add(
+            array.problem(
+                "shards",
+                "a sweep's tasks are its points; leave it out, or divide each point's work itself"));
+      }
+      checkPoints(values, problems);
+    } else {
+      Training.check(values, problems);
+      if (values.has("array") && !array.has("shards")) {
+        problems.add(array.problem("shards", "missing; expected " + SHARDS.expected()));
+      }
+    }
     if (values.has("warn_before_end") && values.optionalInteger("requeues").orElse(0) == 0) {
       problems.add(
           values.problem("warn_before_end", "needs requeues: 1 or more to go on after it"));
@@ -272,10 +360,33 @@ public record RunConfig(
       problems.add(resources.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
     }
     values.requireAbsolute("env_file", problems);
+    values.requireAbsolute("workdir", problems);
     Software.check(values.section("software"), problems);
     Values entrypoint = values.section("entrypoint");
     if (values.has("entrypoint") && entrypoint.has("script") == entrypoint.has("module")) {
       problems.add(values.problem("entrypoint", "needs either script or module"));
+    }
+  }
+
+  /** Rules between training keys, at each point; what is wrong at many is told of the first. */
+  private static void checkPoints(Values values, List<Problem> problems) {
+    for (Problem problem : problems) {
+      if (problem.key().startsWith("sweep")) {
+        return; // What is left of it would be told to be too little.
+      }
+    }
+    Values sweep = values.section("sweep");
+    Set<Problem> seen = new HashSet<>();
+    int task = 0;
+    for (JsonObject point : Sweep.points(sweep, problems)) {
+      List<Problem> wrong = new ArrayList<>();
+      Training.check(values.at(point, Sweep.where(sweep, task)), wrong);
+      for (Problem problem : wrong) {
+        if (seen.add(problem)) {
+          problems.add(problem.atPoint(task, point));
+        }
+      }
+      task++;
     }
   }
 
@@ -310,6 +421,15 @@ public record RunConfig(
 
   private static Entrypoint entrypoint(Values values) {
     return new Entrypoint(
-        values.optionalText("script"), values.optionalText("module"), values.texts("args"));
+        values.optionalText("script"),
+        values.optionalText("module"),
+        values.texts("args"),
+        values.optional("config", Boolean.class).orElse(true),
+        values.optionalText("launcher"),
+        values.texts("launcher_args"));
+  }
+
+  private static Mail mail(Values values) {
+    return new Mail(values.text("user"), values.optionalText("type").orElse("END,FAIL"));
   }
 }

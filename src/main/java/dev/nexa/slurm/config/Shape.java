@@ -1,9 +1,18 @@
 package dev.nexa.slurm.config;
 
 import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** What may stand under a key. */
-sealed interface Shape permits ValueType, Shape.ListOf, Shape.MapOf, Shape.Section, Shape.Free {
+sealed interface Shape
+    permits ValueType,
+        Shape.ListOf,
+        Shape.MapOf,
+        Shape.Section,
+        Shape.Free,
+        Shape.Anything,
+        Shape.Axis {
 
   /** A list of like elements. */
   record ListOf(Shape element) implements Shape {}
@@ -14,10 +23,24 @@ sealed interface Shape permits ValueType, Shape.ListOf, Shape.MapOf, Shape.Secti
   /** A mapping whose keys and values are somebody else's to check. */
   record Free() implements Shape {}
 
-  /** A mapping with known keys. */
-  record Section(List<KnownKey> keys) implements Shape {
+  /** Any value, somebody else's to check. */
+  record Anything() implements Shape {}
+
+  /** What a sweep tries of one key: a list, or of a number {@code {min, max, scale}}. */
+  record Axis(Shape element) implements Shape {}
+
+  /**
+   * A mapping with known keys, which {@link Values} keeps in the order of the file.
+   *
+   * @param others what further keys may be; empty where there may be none
+   */
+  record Section(List<KnownKey> keys, Optional<MapOf> others) implements Shape {
     public Section {
       keys = List.copyOf(keys);
+    }
+
+    boolean takes(String name) {
+      return others.isPresent() && Pattern.matches(others.get().name().pattern(), name);
     }
   }
 
@@ -60,6 +83,6 @@ sealed interface Shape permits ValueType, Shape.ListOf, Shape.MapOf, Shape.Secti
   }
 
   static Section section(KnownKey... keys) {
-    return new Section(List.of(keys));
+    return new Section(List.of(keys), Optional.empty());
   }
 }

@@ -181,6 +181,10 @@ record ValueType(
         kind, expected, EnumSet.of(accepts), List.of(jsonType), "", List.of(), null, null);
   }
 
+  boolean isNumber() {
+    return kind == Kind.INTEGER || kind == Kind.DECIMAL;
+  }
+
   /** Whether it is a path, in which every reference must be known. */
   boolean isPath() {
     return kind == Kind.PATH;

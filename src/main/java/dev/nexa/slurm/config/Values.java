@@ -47,9 +47,28 @@ final class Values {
       all.put(path.isEmpty() ? key : path + "." + key, entry.getValue());
       if (values.get(key) instanceof Values below) {
         all.putAll(below.positions());
+      } else if (values.get(key) instanceof List<?> list) {
+        for (Object element : list) {
+          if (element instanceof Values below) {
+            all.put(below.path, below.at);
+            all.putAll(below.positions());
+          }
+        }
       }
     }
     return all;
+  }
+
+  /** These with a sweep's point over them; each of its values stands where the sweep has it. */
+  Values at(JsonObject point, Values sweep) {
+    Values merged = new Values(path, at);
+    merged.values.putAll(values);
+    merged.positions.putAll(positions);
+    for (String key : point.members().keySet()) {
+      merged.values.put(key, point.members().get(key));
+      merged.positions.put(key, sweep.at(key));
+    }
+    return merged;
   }
 
   Problem problem(String key, String message) {
@@ -71,6 +90,15 @@ final class Values {
 
   String text(String key) {
     return required(key, String.class);
+  }
+
+  /** The mappings of a list. */
+  List<Values> sections(String key) {
+    List<Values> sections = new ArrayList<>();
+    for (Object element : optional(key, List.class).orElse(List.of())) {
+      sections.add((Values) element);
+    }
+    return sections;
   }
 
   Optional<String> optionalText(String key) {

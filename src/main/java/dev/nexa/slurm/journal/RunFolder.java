@@ -111,8 +111,17 @@ public final class RunFolder {
     Path runner = path().resolve("runner");
     files.directories(runner);
     files.directories(logs());
+    Set<Path> folders = new HashSet<>();
     for (RunnerFile file : script.files()) {
+      int slash = file.name().indexOf('/');
+      Path folder = slash < 0 ? runner : runner.resolve(file.name().substring(0, slash));
+      if (slash >= 0 && folders.add(folder)) {
+        files.directories(folder);
+      }
       files.create(runner.resolve(file.name()), file.content(), READ_ONLY);
+    }
+    for (Path folder : folders) {
+      files.force(folder);
     }
     files.force(runner);
     files.create(script(), script.bytes(), READ_ONLY);
@@ -126,7 +135,11 @@ public final class RunFolder {
     Path runner = path().resolve("runner");
     List<RunnerFile> files = new ArrayList<>();
     for (String name : names(runner)) {
-      files.add(new RunnerFile(name, DurableFiles.readBytes(runner.resolve(name))));
+      Path file = runner.resolve(name);
+      for (String inside : Files.isDirectory(file) ? names(file) : List.of("")) {
+        Path one = inside.isEmpty() ? file : file.resolve(inside);
+        files.add(new RunnerFile(runner.relativize(one).toString(), DurableFiles.readBytes(one)));
+      }
     }
     return new Script(DurableFiles.read(script()), files, script().toString());
   }

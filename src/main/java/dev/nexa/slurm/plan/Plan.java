@@ -3,7 +3,9 @@ package dev.nexa.slurm.plan;
 import dev.nexa.slurm.config.ClusterProfile.Storage;
 import dev.nexa.slurm.config.Health;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
+import dev.nexa.slurm.config.RunConfig.Mail;
 import dev.nexa.slurm.config.Software;
+import dev.nexa.slurm.config.Sweep;
 import dev.nexa.slurm.config.Training;
 import dev.nexa.slurm.config.Written;
 import dev.nexa.slurm.files.JsonObject;
@@ -11,10 +13,13 @@ import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.units.TimeLimit;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run with everything resolved: nothing after this reads a config again. A plugin may read it
@@ -26,14 +31,19 @@ import java.util.TreeMap;
  *     process
  * @param tasks how many array tasks; 1 for a single job
  * @param maxArraySize one more than the highest index of one array on the cluster
+ * @param points of a sweep: what each task sets, training keys and {@code options.NAME}; empty
+ *     where there is none
  * @param requeues how often Slurm may run a task again
  * @param warnBeforeEnd how long before its time limit a task is told to save
  * @param billed what a task is charged for
+ * @param workdir where the command starts; empty for the template's own choice
+ * @param setup whether there is a {@link #SETUP} that the job runs first
  * @param files files that were named by the config, kept with the run
  * @param health what a node is checked for before it joins
  * @param overTimeLimit how long Slurm lets a job run over its limit
  * @param killWait between SIGTERM and SIGKILL
  * @param messageTimeout after which Slurm's clients give up on an answer
+ * @param notes what the person should know of how the config was read
  */
 public record Plan(
     Written written,
@@ -53,6 +63,7 @@ public record Plan(
     int tasks,
     int maxArraySize,
     Optional<Integer> maxParallel,
+    List<JsonObject> points,
     int requeues,
     Optional<Duration> warnBeforeEnd,
     Storage storage,
@@ -64,10 +75,78 @@ public record Plan(
     Optional<Health> health,
     Optional<String> run,
     Optional<Entrypoint> entrypoint,
+    Optional<String> workdir,
+    boolean setup,
+    Optional<Mail> mail,
     List<RunnerFile> files,
     Duration overTimeLimit,
     Duration killWait,
-    Duration messageTimeout) {
+    Duration messageTimeout,
+    List<String> notes) {
+
+  /** The file that {@code setup} is kept in. */
+  public static final String SETUP = "setup.sh";
+
+  /** The plan as it is for one task of a sweep. */
+  public Plan at(int task) {
+    Map<String, Object> given = new LinkedHashMap<>(training.given());
+    JsonObject own = options;
+    for (Map.Entry<String, @Nullable Object> set : points.get(task).members().entrySet()) {
+      if (set.getKey().startsWith(Sweep.OPTIONS)) {
+        String path = set.getKey().substring(Sweep.OPTIONS.length());
+        own = with(own, path.split("\\.", -1), 0, set.getValue());
+      } else {
+        given.put(set.getKey(), Objects.requireNonNull(set.getValue()));
+      }
+    }
+    return new Plan(
+        written.ofPoint(task),
+        stage,
+        title,
+        backend,
+        cluster,
+        scheduler,
+        accelerator,
+        new Training(given),
+        dataset,
+        tags,
+        allocation,
+        partitionReason,
+        ranksPerNode,
+        billed,
+        tasks,
+        maxArraySize,
+        maxParallel,
+        points,
+        requeues,
+        warnBeforeEnd,
+        storage,
+        software,
+        env,
+        envFile,
+        debug,
+        own,
+        health,
+        run,
+        entrypoint,
+        workdir,
+        setup,
+        mail,
+        files,
+        overTimeLimit,
+        killWait,
+        messageTimeout,
+        notes);
+  }
+
+  /** A copy in which what the path leads to is the value. */
+  private static JsonObject with(JsonObject old, String[] path, int at, @Nullable Object value) {
+    JsonObject copy = new JsonObject();
+    old.members().forEach(copy::with);
+    boolean last = at == path.length - 1;
+    JsonObject below = old.optionalObject(path[at]).orElseGet(JsonObject::new);
+    return copy.with(path[at], last ? value : with(below, path, at + 1, value));
+  }
 
   /** The file it came from, as told to people. */
   public String config() {
@@ -156,16 +235,32 @@ public record Plan(
             .with("over_time_limit_seconds", overTimeLimit.toSeconds())
             .with("kill_wait_seconds", killWait.toSeconds())
             .with("message_timeout_seconds", messageTimeout.toSeconds());
-    entrypoint.ifPresent(
-        started ->
+    entrypoint.ifPresent(started -> json.with("entrypoint", entrypoint(started)));
+    if (!points.isEmpty()) {
+      json.with("points", points);
+    }
+    json.withOptional("workdir", workdir);
+    mail.ifPresent(
+        told ->
             json.with(
-                "entrypoint",
-                new JsonObject()
-                    .withOptional("script", started.script())
-                    .withOptional("module", started.module())
-                    .with("args", started.args())));
+                "mail", new JsonObject().with("user", told.user()).with("type", told.type())));
     health.ifPresent(check -> json.with("health", checked(check)));
-    return json;
+    return notes.isEmpty() ? json : json.with("notes", notes);
+  }
+
+  private static JsonObject entrypoint(Entrypoint started) {
+    JsonObject json =
+        new JsonObject()
+            .withOptional("script", started.script())
+            .withOptional("module", started.module())
+            .with("args", started.args());
+    if (!started.config()) {
+      json.with("config", false);
+    }
+    json.withOptional("launcher", started.launcher());
+    return started.launcherArgs().isEmpty()
+        ? json
+        : json.with("launcher_args", started.launcherArgs());
   }
 
   private static JsonObject allocation(Allocation allocation) {

@@ -42,6 +42,7 @@ public final class Planner {
               "requeues",
               "the policy allows at most " + policy.maxRequeues() + " (" + policy.name() + ")"));
     }
+    int tasks = config.points().isEmpty() ? config.shards() : config.points().size();
     if (cluster.scheduler().equals("local") && (asked.nodes() > 1 || gpus > 0)) {
       problems.add(
           written.problem(
@@ -79,7 +80,13 @@ public final class Planner {
     }
     List<RunnerFile> files = files(config, problems);
     Problem.throwIfAny(problems);
-    boolean distributed = asked.gpusPerNode() > 0 || asked.nodes() > 1;
+    Optional<String> launcher =
+        config.entrypoint().isPresent() ? config.entrypoint().get().launcher() : Optional.empty();
+    boolean alone = launcher.orElse("").equals("python");
+    boolean distributed =
+        asked.nodes() > 1
+            || (asked.gpusPerNode() > 0 && !alone)
+            || launcher.orElse("").equals("torchrun");
     return new Plan(
         written,
         config.stage(),
@@ -93,11 +100,12 @@ public final class Planner {
         config.tags(),
         allocation,
         choice.reason(),
-        distributed ? Math.max(1, asked.gpusPerNode()) : 0,
+        distributed ? Math.max(1, alone ? 1 : asked.gpusPerNode()) : 0,
         billed,
-        config.shards(),
+        tasks,
         cluster.maxArraySize(),
         config.maxParallel(),
+        config.points(),
         config.requeues(),
         config.warnBeforeEnd(),
         cluster.storage(),
@@ -109,10 +117,14 @@ public final class Planner {
         cluster.health(),
         config.run(),
         config.entrypoint(),
+        config.workdir(),
+        config.setup().isPresent(),
+        config.mail(),
         files,
         overTimeLimit(partition, cluster),
         cluster.killWait(),
-        cluster.messageTimeout());
+        cluster.messageTimeout(),
+        config.notes());
   }
 
   private static Optional<Partition> known(Optional<String> partition, ClusterProfile cluster) {
@@ -166,6 +178,9 @@ public final class Planner {
     if (config.entrypoint().isPresent() && config.entrypoint().get().script().isPresent()) {
       String script = config.entrypoint().get().script().get();
       file(config, "entrypoint.script", script, problems).ifPresent(files::add);
+    }
+    if (config.setup().isPresent()) {
+      files.add(RunnerFile.text(Plan.SETUP, config.setup().get()));
     }
     return files;
   }

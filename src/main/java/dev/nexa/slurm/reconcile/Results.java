@@ -26,9 +26,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param metrics of their NEXA_METRICS files, one flat JSON object each: whole numbers are counts
  *     and are added up over the tasks, anything else is kept from the last task that wrote it
+ * @param byTask each task's own metrics
  * @param unfitNodes each node that a task found not well, and why
  */
-public record Results(JsonObject metrics, List<JsonObject> unfitNodes) {
+public record Results(
+    JsonObject metrics, Map<Integer, JsonObject> byTask, List<JsonObject> unfitNodes) {
   private static final Pattern METRICS = Pattern.compile("(\\d+)\\.(\\d+)\\.metrics\\.json");
   private static final Pattern UNFIT = Pattern.compile("(\\d+)\\.(\\d+)\\.unfit\\.(.+)");
 
@@ -41,17 +43,27 @@ public record Results(JsonObject metrics, List<JsonObject> unfitNodes) {
       newestByTask(files, newest);
       unfit(files, unfit);
     }
-    return new Results(metrics(newest, problems), unfit);
+    Map<Integer, JsonObject> byTask = byTask(newest, problems);
+    return new Results(together(byTask), byTask, unfit);
   }
 
-  private static JsonObject metrics(Map<Integer, Path> newest, List<String> problems) {
-    Map<String, @Nullable Object> merged = new TreeMap<>();
-    for (Path file : newest.values()) {
+  private static Map<Integer, JsonObject> byTask(Map<Integer, Path> newest, List<String> problems) {
+    Map<Integer, JsonObject> metrics = new TreeMap<>();
+    for (Map.Entry<Integer, Path> file : newest.entrySet()) {
       try {
-        merge(merged, Json.parseObject(DurableFiles.read(file)));
+        metrics.put(file.getKey(), Json.parseObject(DurableFiles.read(file.getValue())));
       } catch (IllegalArgumentException | UncheckedIOException broken) {
-        problems.add(file + ": " + broken.getMessage());
+        problems.add(file.getValue() + ": " + broken.getMessage());
       }
+    }
+    return metrics;
+  }
+
+  /** The metrics of all tasks as the run's. */
+  static JsonObject together(Map<Integer, JsonObject> byTask) {
+    Map<String, @Nullable Object> merged = new TreeMap<>();
+    for (JsonObject own : byTask.values()) {
+      merge(merged, own);
     }
     JsonObject metrics = new JsonObject();
     merged.forEach(metrics::with);

@@ -17,6 +17,7 @@ import java.util.Optional;
  * @param timeLimit of one attempt
  * @param requeues how often Slurm may run a task again
  * @param estimate the document that was kept
+ * @param points of a sweep: what each task sets; empty where there is none
  * @param messageTimeout the cluster's, on which the settle window depends
  */
 public record RunFacts(
@@ -37,7 +38,8 @@ public record RunFacts(
     Rates rates,
     JsonObject estimate,
     Duration messageTimeout,
-    String logs) {
+    String logs,
+    List<JsonObject> points) {
 
   private static final long MIB = 1 << 20;
 
@@ -68,7 +70,8 @@ public record RunFacts(
         Rates.fromJson(estimate.object("rates")),
         estimate,
         Duration.ofSeconds(plan.number("message_timeout_seconds")),
-        run.logs().toString());
+        run.logs().toString(),
+        plan.members().containsKey("points") ? plan.objects("points") : List.of());
   }
 
   /** How many tasks the run has. */

@@ -43,7 +43,11 @@ public final class RunRecords {
     if (outcome.ended()) {
       passing.accept(CrashPoint.FINAL_COST_WRITTEN);
     }
-    changed |= replace(run.manifest(), Manifest.of(facts, journal, outcome, results));
+    JsonObject manifest = Manifest.of(facts, journal, outcome, results);
+    if (!facts.points().isEmpty()) {
+      manifest.with("points", SweepPoints.of(facts.points(), outcome.tasks(), results.byTask()));
+    }
+    changed |= replace(run.manifest(), manifest);
     passing.accept(
         outcome.ended() ? CrashPoint.FINAL_MANIFEST_WRITTEN : CrashPoint.MANIFEST_WRITTEN);
     if (outcome.ended()) {

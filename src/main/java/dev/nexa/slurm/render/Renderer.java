@@ -22,9 +22,10 @@ import freemarker.template.TemplateException;
 import freemarker.template.TemplateExceptionHandler;
 import java.io.IOException;
 import java.io.StringWriter;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
@@ -118,7 +119,7 @@ public final class Renderer {
     } catch (IOException failed) {
       throw failure(templates.told(launch.template()), String.valueOf(failed.getMessage()), failed);
     }
-    List<RunnerFile> files = new ArrayList<>();
+    Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.files()) {
       add(files, file, plan.config());
     }
@@ -131,7 +132,12 @@ public final class Renderer {
     if (ScriptModel.addsUp(plan)) {
       add(files, templates.verbatim("all_reduce.py"), plan.config());
     }
-    return new Script(text.toString(), files, templates.nameOf(launch.template()));
+    for (int task = 0; task < plan.points().size(); task++) {
+      RunnerFile file = PointFile.of(task, plan.points().get(task), launch.words().get(task));
+      files.put(file.name(), file);
+    }
+    String template = templates.nameOf(launch.template());
+    return new Script(text.toString(), List.copyOf(files.values()), template);
   }
 
   private Position at(@Nullable String template, @Nullable Integer line, @Nullable Integer column) {
@@ -148,19 +154,14 @@ public final class Renderer {
   /**
    * They all lie in one folder: a file that is named twice is kept once, two of one name are not.
    */
-  private static void add(List<RunnerFile> files, RunnerFile file, String config) {
-    for (RunnerFile earlier : files) {
-      if (earlier.name().equals(file.name())) {
-        if (earlier.digest().equals(file.digest())) {
-          return;
-        }
-        throw new NexaException(
-            ExitCode.USAGE,
-            config + ": files: two different files would be runner/" + file.name(),
-            "give one of them another name");
-      }
+  private static void add(Map<String, RunnerFile> files, RunnerFile file, String config) {
+    RunnerFile earlier = files.putIfAbsent(file.name(), file);
+    if (earlier != null && !earlier.hasSameContent(file)) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          config + ": files: two different files would be runner/" + file.name(),
+          "give one of them another name");
     }
-    files.add(file);
   }
 
   /** Everything that could evaluate data, format by locale or skip quoting is off. */

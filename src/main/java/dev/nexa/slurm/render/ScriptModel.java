@@ -43,11 +43,14 @@ final class ScriptModel {
     path(model, "uv", plan.software().uv());
     path(model, "container", plan.software().container());
     plan.software().containerRuntime().ifPresent(name -> model.put("container_runtime", name));
-    model.put("mounts", mounts(plan.software().mounts()));
+    model.put("mounts", mounts(plan));
     model.put("container_step", plan.software().isStep());
     path(model, "env_file", plan.envFile());
     model.put("env", env(plan));
     model.put("command", words(launch.command()));
+    model.put("sweep", !plan.points().isEmpty());
+    model.put("setup", plan.setup());
+    path(model, "workdir", plan.workdir());
     return model;
   }
 
@@ -71,10 +74,13 @@ final class ScriptModel {
   }
 
   /** Inside it is called as it is outside, unless the config says otherwise. */
-  private static List<Object> mounts(List<String> mounts) {
+  private static List<Object> mounts(Plan plan) {
     List<String> words = new ArrayList<>();
-    for (String mount : mounts) {
+    for (String mount : plan.software().mounts()) {
       words.add(mount.indexOf(':') < 0 ? mount + ":" + mount : mount);
+    }
+    if (plan.workdir().isPresent()) {
+      words.add(plan.workdir().get() + ":" + plan.workdir().get());
     }
     return words(words);
   }
@@ -101,6 +107,10 @@ final class ScriptModel {
     if (asked.gpusPerNode() > 0) {
       String type = asked.gpuType().map(name -> name + ":").orElse("");
       option(options, "gpus-per-node", type + asked.gpusPerNode());
+    }
+    if (plan.mail().isPresent()) {
+      option(options, "mail-type", plan.mail().get().type());
+      option(options, "mail-user", plan.mail().get().user());
     }
     option(options, "mem", Memory.slurm(asked.memoryBytes()));
     option(options, "nodes", "" + asked.nodes());
@@ -155,8 +165,12 @@ final class ScriptModel {
 
   private static List<Object> words(List<String> command) {
     List<Object> words = new ArrayList<>();
+    int varied = 0;
     for (String word : command) {
-      words.add(ShellFormat.INSTANCE.path(word));
+      words.add(
+          word.equals(Launch.VARIED)
+              ? ShellFormat.INSTANCE.varied(varied++)
+              : ShellFormat.INSTANCE.path(word));
     }
     return words;
   }

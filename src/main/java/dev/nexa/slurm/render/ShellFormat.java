@@ -27,6 +27,7 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
           Map.entry("run_dir", "NEXA_RUN_DIR"),
           Map.entry("run_id", "NEXA_RUN_ID"),
           Map.entry("task", "NEXA_TASK"),
+          Map.entry("point", "{NEXA_POINT:-000}"),
           Map.entry("checkpoints", "NEXA_CHECKPOINTS"),
           Map.entry("node_rank", "SLURM_NODEID"),
           Map.entry("is_first", "NEXA_IS_FIRST"),
@@ -65,6 +66,22 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
    * "$NEXA_DURABLE"/x}.
    */
   Word path(String text) {
+    return newTemplateMarkupOutputModel(null, quoted(text));
+  }
+
+  /** A word that only some of a sweep's points have; the job reads it from the task's own file. */
+  Word varied(int place) {
+    String variable = varying(place);
+    return newTemplateMarkupOutputModel(null, "${" + variable + "+\"$" + variable + "\"}");
+  }
+
+  /** The job's variable that holds such a word. */
+  static String varying(int place) {
+    return "NEXA_WORD_" + place;
+  }
+
+  /** The same as text. */
+  String quoted(String text) {
     StringBuilder word = new StringBuilder();
     Matcher placeholder = PLACEHOLDER.matcher(text);
     int from = 0;
@@ -77,13 +94,7 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
       }
     }
     String rest = text.substring(from);
-    return word.length() == 0
-        ? quoted(escapePlainText(rest))
-        : quoted(word.append(segment(rest)).toString());
-  }
-
-  private Word quoted(String word) {
-    return newTemplateMarkupOutputModel(null, word);
+    return word.length() == 0 ? escapePlainText(rest) : word.append(segment(rest)).toString();
   }
 
   private String segment(String text) {

@@ -1,10 +1,15 @@
 package dev.nexa.slurm.report;
 
+import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** Manifests as a person reads them. */
 public final class RunsText {
+  private static final int MOST_POINTS = 50;
+
   private RunsText() {}
 
   /** A table of runs. */
@@ -64,7 +69,34 @@ public final class RunsText {
     line(text, "cost", cost.decimal("total").toPlainString() + " " + currency);
     line(text, "reserved", cost.object("estimate").text("reservation") + " " + currency);
     line(text, "wasted", cost.text("wasted") + " " + currency);
+    if (manifest.members().containsKey("points")) {
+      text.append('\n').append(points(manifest.objects("points")));
+    }
     return text.toString();
+  }
+
+  /** What each task of a sweep tried, and what it wrote into its metrics. */
+  private static String points(List<JsonObject> points) {
+    Table table = new Table("TASK", "STATE", "POINT", "METRICS");
+    for (JsonObject point : points.subList(0, Math.min(MOST_POINTS, points.size()))) {
+      table.row(
+          "" + point.number("task"),
+          point.text("state"),
+          words(point.object("values")),
+          words(point.optionalObject("metrics").orElseGet(JsonObject::new)));
+    }
+    int more = points.size() - MOST_POINTS;
+    return table + (more > 0 ? "and " + more + " more: --json shows all\n" : "");
+  }
+
+  private static String words(JsonObject object) {
+    StringBuilder words = new StringBuilder();
+    for (Map.Entry<String, @Nullable Object> member : object.members().entrySet()) {
+      words.append(words.length() == 0 ? "" : " ").append(member.getKey()).append('=');
+      words.append(
+          member.getValue() instanceof String text ? text : Json.compact(member.getValue()));
+    }
+    return words.length() == 0 ? "-" : words.toString();
   }
 
   private static void line(StringBuilder text, String name, String value) {

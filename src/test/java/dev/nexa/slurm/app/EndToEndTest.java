@@ -2,28 +2,22 @@ package dev.nexa.slurm.app;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.nexa.slurm.cli.Main;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
-import dev.nexa.slurm.process.Command;
-import dev.nexa.slurm.process.CommandRunner;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,35 +27,167 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The main jobs as a person would type them: the real programs, the real schedulers. */
 class EndToEndTest {
   @TempDir Path workspace;
+  private Person person;
+
+  @BeforeEach
+  void begin() {
+    person = new Person(workspace);
+  }
 
   @Test
   void quickstartRunsWithoutSlurmAndLeavesManifestAndCost() throws IOException {
-    JsonObject run = submitAndWait("configs/data/quickstart.yaml", "--local");
+    JsonObject run = person.submitAndWait("configs/data/quickstart.yaml", "--local");
 
-    JsonObject manifest = manifest(run);
+    JsonObject manifest = person.manifest(run);
     assertThat(manifest.text("status")).isEqualTo("completed");
     assertThat(manifest.object("tasks").object("states").number("completed")).isEqualTo(4);
     assertRowsAddUp(manifest.object("metrics"));
-    assertThat(cost(run).decimal("total")).isNotNull();
-    assertThat(cost(run).object("actual").objects("attempts")).hasSize(4);
+    assertThat(person.cost(run).decimal("total")).isNotNull();
+    assertThat(person.cost(run).object("actual").objects("attempts")).hasSize(4);
+  }
+
+  private static final String SWEEP =
+      """
+      stage: train
+      backend: shell
+      sweep: {lr: [1e-5, 2e-5], seed: [1, 2, 3]}
+      array: {max_parallel: 3}
+      run: |
+        printf '{"tried": "%s %s %s", "seed": %d}' \
+          "$NEXA_TASK" "$NEXA_SWEEP_LR" "$NEXA_SWEEP_SEED" "$NEXA_SWEEP_SEED" >"$NEXA_METRICS"
+      resources: {cpus_per_task: 1, memory: 100M, time: 2m}
+      """;
+
+  @Test
+  void aSweepTriesEachPointOnceWithoutSlurm() throws IOException {
+    Files.writeString(workspace.resolve("sweep.yaml"), SWEEP);
+
+    assertTried(person.submitAndWait("sweep.yaml", "--local"));
+  }
+
+  @Test
+  @Tag("slurm")
+  void aSweepTriesEachPointOnce() throws IOException {
+    person.slurmProfile("");
+    Files.writeString(workspace.resolve("sweep.yaml"), SWEEP);
+
+    JsonObject run = person.submitAndWait("sweep.yaml");
+
+    assertTried(run);
+    String task = run.objects("jobs").get(0).number("job_id") + "_4";
+    assertThat(person.says("runs", "show", task))
+        .contains("\n4     completed  lr=0.00002 seed=2  tried=4 0.00002 2 seed=2\n")
+        .doesNotContain("seed=3");
+  }
+
+  private void assertTried(JsonObject run) throws IOException {
+    assertThat(person.manifest(run).text("status")).as(person.logs(run)).isEqualTo("completed");
+    assertThat(person.manifest(run).objects("points"))
+        .extracting(point -> point.object("metrics").text("tried"))
+        .containsExactly(
+            "0 0.00001 1",
+            "1 0.00001 2",
+            "2 0.00001 3",
+            "3 0.00002 1",
+            "4 0.00002 2",
+            "5 0.00002 3");
+    assertThat(person.manifest(run).object("metrics").number("seed")).isEqualTo(12);
+  }
+
+  /** As it is written: what it says of arguments, environment and time, on the real programs. */
+  @Test
+  @Tag("slurm")
+  void aSweepFileOfNexaComputeRunsToItsEnd() throws IOException {
+    person.slurmProfile("");
+    Path fixture = Path.of("src/test/resources/nexa-compute/sweep.yaml").toAbsolutePath();
+    Files.copy(fixture, workspace.resolve("sweep.yaml"));
+    Files.createDirectories(workspace.resolve("scripts"));
+    Files.writeString(workspace.resolve("scripts/beside.py"), "NAME = 'beside'\n");
+    Files.writeString(
+        workspace.resolve("scripts/train.py"),
+        """
+        import argparse, beside, json, os
+        parser = argparse.ArgumentParser()
+        for name in ["dataset", "output-dir", "epochs", "learning-rate", "batch-size"]:
+            parser.add_argument("--" + name, required=True)
+        parser.add_argument("--freeze-encoder", action="store_true")
+        tried = vars(parser.parse_args())
+        for name in ["WANDB_RUN_NAME", "WANDB_RUN_GROUP", "WANDB_MODE", "FROM_PRE_COMMAND"]:
+            tried[name] = os.environ[name]
+        tried["directory"] = os.getcwd()
+        json.dump(tried, open(os.environ["NEXA_METRICS"], "w"))
+        """);
+
+    JsonObject run = person.submitAndWait("sweep.yaml");
+
+    assertThat(person.manifest(run).text("status")).as(person.logs(run)).isEqualTo("completed");
+    List<JsonObject> points = person.manifest(run).objects("points");
+    assertThat(points).hasSize(8);
+    assertThat(points.get(5).object("metrics").toString())
+        .isEqualTo(
+            "{\"dataset\":\"glue\",\"output_dir\":\"my runs/glue\",\"epochs\":\"1\","
+                + "\"learning_rate\":\"0.00003\",\"batch_size\":\"8\",\"freeze_encoder\":false,"
+                + "\"WANDB_RUN_NAME\":\"glue-lr_005\",\"WANDB_RUN_GROUP\":\"glue-search\","
+                + "\"WANDB_MODE\":\"offline\",\"FROM_PRE_COMMAND\":\"a b\",\"directory\":\""
+                + workspace.toRealPath()
+                + "\"}");
+    assertThat(points.get(6).object("metrics").flag("freeze_encoder")).isTrue();
+    assertThat(person.cost(run).object("actual").objects("attempts")).hasSize(8);
+  }
+
+  /** With a stand-in for torchrun: each node has one, and all the same words. */
+  @Test
+  @Tag("slurm")
+  void aSweepFileOfNexaComputeStartsEveryNode() throws IOException {
+    person.slurmProfile("");
+    Path bin = Files.createDirectories(workspace.resolve("bin"));
+    Path standIn =
+        Files.writeString(
+            bin.resolve("torchrun"),
+            "#!/bin/bash\necho \"$*\" >\"$SEEN/$NEXA_TASK.$SLURM_NODEID\"\n");
+    assertThat(standIn.toFile().setExecutable(true)).isTrue();
+    Path seen = Files.createDirectories(workspace.resolve("seen"));
+    Files.writeString(
+        workspace.resolve("sweep.yaml"),
+        """
+        job:
+          nodes: 2
+          gpus_per_node: 2
+          cpus_per_task: 2
+          memory: 100M
+          gpu_type: h100_80gb
+          time: 2
+          env: {PATH: "%s:/usr/bin:/bin", SEEN: "%s"}
+        sweep: {parameters: {seed: [7, 8]}}
+        launcher: {type: torchrun, module: true, entrypoint: pkg.train, extra_args: ["--role r"]}
+        """
+            .formatted(bin, seen));
+
+    JsonObject run = person.submitAndWait("sweep.yaml");
+
+    assertThat(person.manifest(run).text("status")).as(person.logs(run)).isEqualTo("completed");
+    assertThat(seen.toFile().list()).containsExactlyInAnyOrder("0.0", "0.1", "1.0", "1.1");
+    for (String node : List.of("1.0", "1.1")) {
+      assertThat(DurableFiles.read(seen.resolve(node)))
+          .startsWith("--nnodes=2 --nproc_per_node=2 ")
+          .endsWith(" --role r -m pkg.train --seed 8\n");
+    }
   }
 
   @Test
   @Tag("slurm")
   void quickstartLeavesTheSameBytesForAnyNumberOfShards() throws IOException {
-    slurmProfile("");
+    person.slurmProfile("");
     Map<String, String> expected = new TreeMap<>();
     for (int shards : List.of(1, 4, 16)) {
       JsonObject run =
-          submitAndWait(
+          person.submitAndWait(
               "configs/data/quickstart.yaml",
-              "--cluster",
-              "test",
               "--set",
               "array.shards=" + shards,
               "--set",
               "array.max_parallel=16");
-      assertRowsAddUp(manifest(run).object("metrics"));
+      assertRowsAddUp(person.manifest(run).object("metrics"));
       Path output = workspace.resolve("durable/datasets").resolve(run.text("run_id"));
       Map<String, String> bytes = digests(output);
       assertThat(bytes).hasSizeGreaterThan(64);
@@ -75,47 +201,48 @@ class EndToEndTest {
   @Test
   @Tag("slurm")
   void scienceTrainsForRealOnTwoNodesWithTwoRanksEach() throws IOException {
-    slurmProfile("env: {PATH: '/usr/bin:/bin'}\n"); // Debian's Python has torch
+    person.slurmProfile("env: {PATH: '/usr/bin:/bin'}\n"); // Debian's Python has torch
 
-    JsonObject run = submitAndWait("configs/train/science.yaml", "--cluster", "test");
+    JsonObject run = person.submitAndWait("configs/train/science.yaml");
 
-    JsonObject manifest = manifest(run);
-    assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
-    assertThat(logs(run)).contains("2 nodes added up a number over gloo");
+    JsonObject manifest = person.manifest(run);
+    assertThat(manifest.text("status")).as(person.logs(run)).isEqualTo("completed");
+    assertThat(person.logs(run)).contains("2 nodes added up a number over gloo");
     JsonObject metrics = manifest.object("metrics");
     assertThat(metrics.number("ranks")).isEqualTo(4);
     assertThat(metrics.number("parameters")).isGreaterThanOrEqualTo(1_000_000);
     assertThat(metrics.decimal("loss_drop")).isGreaterThanOrEqualTo(new BigDecimal("0.30"));
     assertThat(metrics.flag("checkpoint_loads")).isTrue();
     assertThat(Path.of(manifest.text("checkpoint"))).isRegularFile();
-    assertThat(cost(run).object("actual").objects("attempts").get(0).text("nodes")).contains("[");
+    assertThat(person.cost(run).object("actual").objects("attempts").get(0).text("nodes"))
+        .contains("[");
   }
 
   @Test
   @Tag("slurm")
   void theProfileThatInitReadsOffTheClusterIsOneToWorkWith() throws IOException {
-    JsonObject init = Json.parseObject(nexa("init", "--json"));
+    JsonObject init = Json.parseObject(person.says("init", "--json"));
 
     assertThat(init.object("cluster").texts("partitions")).contains("gpu", "cpu");
     assertThat(Files.readString(workspace.resolve("configs/clusters/default.yaml")))
         .contains("gpu_type: h100");
     JsonObject estimate =
-        Json.parseObject(nexa("estimate", "configs/train/science.yaml", "--json"));
+        Json.parseObject(person.says("estimate", "configs/train/science.yaml", "--json"));
     assertThat(estimate.text("partition_reason")).isEqualTo("partition gpu: the profile's default");
-    assertThat(Json.parseObject(nexa("init", "--json")).objects("differences")).isEmpty();
+    assertThat(Json.parseObject(person.says("init", "--json")).objects("differences")).isEmpty();
     JsonObject run =
-        submitAndWait(
+        person.submitAndWait(
             Files.writeString(
                     workspace.resolve("small.yaml"),
                     "stage: data\nbackend: shell\nrun: echo\nresources: {time: 1m}\n")
                 .toString());
-    assertThat(manifest(run).text("status")).as(logs(run)).isEqualTo("completed");
+    assertThat(person.manifest(run).text("status")).as(person.logs(run)).isEqualTo("completed");
   }
 
   @Test
   @Tag("slurm")
   void gpusAreAllocatedAndPaidFor() throws IOException {
-    slurmProfile("");
+    person.slurmProfile("");
     Path config =
         Files.writeString(
             workspace.resolve("gpus.yaml"),
@@ -128,14 +255,14 @@ class EndToEndTest {
             resources: {gpus_per_node: 3, gpu_type: h100, cpus_per_task: 2, memory: 1G, time: 2m}
             """);
 
-    JsonObject run = submitAndWait(config.toString(), "--cluster", "test");
+    JsonObject run = person.submitAndWait(config.toString());
 
-    JsonObject attempt = cost(run).object("actual").objects("attempts").get(0);
+    JsonObject attempt = person.cost(run).object("actual").objects("attempts").get(0);
     assertThat(attempt.object("gpus").number("h100")).isEqualTo(3);
     assertThat(attempt.text("gpus_from")).isEqualTo("accounting");
     BigDecimal seconds = attempt.decimal("elapsed_seconds");
     assertThat(seconds).isGreaterThanOrEqualTo(new BigDecimal(10));
-    BigDecimal gpuHours = new BigDecimal(cost(run).object("actual").text("gpu_hours"));
+    BigDecimal gpuHours = new BigDecimal(person.cost(run).object("actual").text("gpu_hours"));
     assertThat(
             gpuHours
                 .subtract(
@@ -144,15 +271,15 @@ class EndToEndTest {
                         .divide(new BigDecimal(3600), 6, java.math.RoundingMode.HALF_EVEN))
                 .abs())
         .isLessThan(new BigDecimal("0.0001"));
-    BigDecimal reserved = new BigDecimal(cost(run).object("estimate").text("reservation"));
-    assertThat(cost(run).decimal("total")).isPositive().isLessThanOrEqualTo(reserved);
+    BigDecimal reserved = new BigDecimal(person.cost(run).object("estimate").text("reservation"));
+    assertThat(person.cost(run).decimal("total")).isPositive().isLessThanOrEqualTo(reserved);
   }
 
   /** What happens before the time limit, without waiting for it: Slurm's warning by hand. */
   @Test
   @Tag("slurm")
   void aTaskThatIsOutOfTimeSavesAndGoesOnWhereItWas() throws Exception {
-    slurmProfile("");
+    person.slurmProfile("");
     Path config =
         Files.writeString(
             workspace.resolve("long.yaml"),
@@ -169,11 +296,11 @@ class EndToEndTest {
             resources: {cpus_per_task: 1, memory: 100M, time: 5m}
             """);
 
-    JsonObject run = submit(config.toString(), "--cluster", "test");
-    JsonObject manifest = warnedAndRequeued(run, folder(run).resolve("began"));
+    JsonObject run = person.submit(config.toString());
+    JsonObject manifest = warnedAndRequeued(run, Person.folder(run).resolve("began"));
 
-    assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
-    assertThat(logs(run)).contains("queued again: out of time").contains("step 7");
+    assertThat(manifest.text("status")).as(person.logs(run)).isEqualTo("completed");
+    assertThat(person.logs(run)).contains("queued again: out of time").contains("step 7");
     assertTwoAttemptsPaid(run, manifest);
   }
 
@@ -181,13 +308,11 @@ class EndToEndTest {
   @Test
   @Tag("slurm")
   void trainingThatIsOutOfTimeResumesFromItsCheckpoint() throws Exception {
-    slurmProfile("accelerator: cpu\n");
+    person.slurmProfile("accelerator: cpu\n");
 
     JsonObject run =
-        submit(
+        person.submit(
             "configs/train/science.yaml",
-            "--cluster",
-            "test",
             "--set",
             "requeues=1",
             "--set",
@@ -199,15 +324,16 @@ class EndToEndTest {
     Path checkpoints = workspace.resolve("durable/checkpoints").resolve(run.text("run_id"));
     JsonObject manifest = warnedAndRequeued(run, checkpoints.resolve("step_4.pt"));
 
-    assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
+    assertThat(manifest.text("status")).as(person.logs(run)).isEqualTo("completed");
     Matcher stopped =
-        Pattern.compile("stopped by SIGTERM after step (\\d+), which is saved").matcher(logs(run));
-    assertThat(stopped.find()).as(logs(run)).isTrue();
-    assertThat(logs(run)).contains("resumed after step " + stopped.group(1));
+        Pattern.compile("stopped by SIGTERM after step (\\d+), which is saved")
+            .matcher(person.logs(run));
+    assertThat(stopped.find()).as(person.logs(run)).isTrue();
+    assertThat(person.logs(run)).contains("resumed after step " + stopped.group(1));
     assertThat(manifest.object("metrics").decimal("loss_drop"))
         .isGreaterThanOrEqualTo(new BigDecimal("0.30"));
     assertTwoAttemptsPaid(run, manifest);
-    for (JsonObject attempt : cost(run).object("actual").objects("attempts")) {
+    for (JsonObject attempt : person.cost(run).object("actual").objects("attempts")) {
       assertThat(attempt.decimal("elapsed_seconds")).isPositive();
     }
   }
@@ -215,7 +341,7 @@ class EndToEndTest {
   @Test
   @Tag("slurm")
   void aNodeThatIsNotWellIsNamedAndTheNextAttemptDoesWithoutIt() throws Exception {
-    slurmProfile("");
+    person.slurmProfile("");
     Path bin = Files.createDirectories(workspace.resolve("bin"));
     executable(
         bin.resolve("nvidia-smi"),
@@ -237,25 +363,25 @@ class EndToEndTest {
             """
                 .formatted(bin));
 
-    JsonObject run = submit(config.toString(), "--cluster", "test");
-    JsonObject manifest = requeued(run);
+    JsonObject run = person.submit(config.toString());
+    JsonObject manifest = person.requeued(run);
 
-    assertThat(manifest.text("status")).as(logs(run)).isEqualTo("completed");
+    assertThat(manifest.text("status")).as(person.logs(run)).isEqualTo("completed");
     JsonObject unfit = manifest.objects("unfit_nodes").get(0);
     String node = unfit.text("node");
     assertThat(unfit.text("reason")).isEqualTo("a GPU has 7 uncorrected ECC errors");
-    assertThat(logs(run))
+    assertThat(person.logs(run))
         .contains("node " + node + " is not well: a GPU has 7 uncorrected ECC errors")
         .contains("queued again: without " + node)
         .contains("works on ");
-    List<JsonObject> attempts = cost(run).object("actual").objects("attempts");
+    List<JsonObject> attempts = person.cost(run).object("actual").objects("attempts");
     assertThat(attempts).hasSize(2);
     assertThat(hosts(attempts.get(0))).contains(node);
     assertThat(hosts(attempts.get(1))).hasSize(2).doesNotContain(node);
   }
 
   private static List<String> hosts(JsonObject attempt) throws IOException {
-    return command("scontrol", "show", "hostnames", attempt.text("nodes")).lines().toList();
+    return Person.command("scontrol", "show", "hostnames", attempt.text("nodes")).lines().toList();
   }
 
   private static void executable(Path file, String text) throws IOException {
@@ -265,47 +391,18 @@ class EndToEndTest {
   /** Slurm's warning by hand, once the file is there. */
   private JsonObject warnedAndRequeued(JsonObject run, Path ready) throws Exception {
     String job = run.objects("jobs").get(0).number("job_id") + "_0";
-    await(ready);
-    command("scancel", "--batch", "--signal=USR1", job);
-    return requeued(run);
+    Person.await(ready);
+    Person.command("scancel", "--batch", "--signal=USR1", job);
+    return person.requeued(run);
   }
 
-  /** The manifest after the second attempt, whose wait is cut short. */
-  private JsonObject requeued(JsonObject run) throws Exception {
-    String job = run.objects("jobs").get(0).number("job_id") + "_0";
-    await(result(run, "0.0.json"));
-    // Slurm lets a requeued job wait for 120 s, until its old credential has expired.
-    Path second = result(run, "0.1.json");
-    for (int i = 0; i < 120 && !Files.exists(second); i++) {
-      Thread.sleep(1000);
-      command("scontrol", "update", "JobId=" + job, "StartTime=now");
-    }
-    assertThat(second).as(logs(run)).exists();
-    JsonObject manifest = new JsonObject().with("status", "running");
-    for (int pass = 0; pass < 60 && manifest.text("status").equals("running"); pass++) {
-      Thread.sleep(500);
-      nexa("reconcile");
-      manifest = manifest(run);
-    }
-    return manifest;
-  }
-
-  private static void assertTwoAttemptsPaid(JsonObject run, JsonObject manifest) {
+  private void assertTwoAttemptsPaid(JsonObject run, JsonObject manifest) {
     assertThat(manifest.number("attempts")).isEqualTo(2);
-    List<JsonObject> attempts = cost(run).object("actual").objects("attempts");
+    List<JsonObject> attempts = person.cost(run).object("actual").objects("attempts");
     assertThat(attempts).hasSize(2);
     assertThat(attempts.get(0).text("state")).isEqualTo("REQUEUED");
-    assertThat(Json.parseObject(DurableFiles.read(result(run, "0.0.json"))).text("signal"))
+    assertThat(Json.parseObject(DurableFiles.read(Person.result(run, "0.0.json"))).text("signal"))
         .isEqualTo("USR1");
-  }
-
-  private static Path folder(JsonObject run) {
-    return Path.of(run.object("files").text("script")).resolveSibling("");
-  }
-
-  private static Path result(JsonObject run, String name) {
-    String key = run.objects("jobs").get(0).text("name");
-    return folder(run).resolve("submissions").resolve(key).resolve("results").resolve(name);
   }
 
   @Test
@@ -316,7 +413,7 @@ class EndToEndTest {
   @Test
   @Tag("slurm")
   void logsOfAnArrayOnSlurmAreMergedAndTheFailedTasksComeFirst() throws IOException {
-    slurmProfile("health_check: false\n");
+    person.slurmProfile("health_check: false\n");
     logsAreMerged("--cluster", "test");
   }
 
@@ -338,10 +435,10 @@ class EndToEndTest {
     List<String> arguments = new ArrayList<>(List.of(where));
     arguments.add(0, config.toString());
 
-    JsonObject run = submit(arguments.toArray(String[]::new));
-    List<String> followed = nexa("logs", "-f", run.text("run_id")).lines().toList();
-    nexa("reconcile");
-    List<String> read = nexa("logs", run.text("run_id")).lines().toList();
+    JsonObject run = person.submit(arguments.toArray(String[]::new));
+    List<String> followed = person.says("logs", "-f", run.text("run_id")).lines().toList();
+    person.says("reconcile");
+    List<String> read = person.says("logs", run.text("run_id")).lines().toList();
 
     for (int task = 0; task < 3; task++) {
       String prefix = "[" + task + "] ";
@@ -359,19 +456,6 @@ class EndToEndTest {
     assertThat(read.get(0)).startsWith("==> task 1: FAILED, exit code 3, /").endsWith(job);
     assertThat(read.subList(1, 21)).startsWith("[1] line 12 of 1").endsWith("[1] the end of 1");
     assertThat(read.subList(21, 24)).startsWith("", "==> all 3 tasks <==");
-  }
-
-  private static void await(Path file) throws InterruptedException {
-    for (int i = 0; i < 600 && !Files.exists(file); i++) {
-      Thread.sleep(100);
-    }
-    assertThat(file).exists();
-  }
-
-  private static String command(String... argv) throws IOException {
-    Command command =
-        new Command(List.of(argv), System.getenv(), Path.of("/"), Duration.ofSeconds(30));
-    return new CommandRunner().run(command).out();
   }
 
   /**
@@ -392,7 +476,7 @@ class EndToEndTest {
   @Tag("slurm")
   void eachRunnersLauncherIsStartedOnceOnEachNodeAndKnowsItsPlace(
       String backend, String launcher, String meeting, String container) throws IOException {
-    slurmProfile("accelerator: cpu\n");
+    person.slurmProfile("accelerator: cpu\n");
     Path bin = Files.createDirectories(workspace.resolve("bin"));
     executable(
         bin.resolve(launcher),
@@ -445,9 +529,9 @@ class EndToEndTest {
                 + (contained ? software : "")
                 + (backend.equals("python") ? "entrypoint: {module: nexa_train.launcher}\n" : ""));
 
-    JsonObject run = submitAndWait(config.toString(), "--cluster", "test");
+    JsonObject run = person.submitAndWait(config.toString());
 
-    assertThat(manifest(run).text("status")).as(logs(run)).isEqualTo("completed");
+    assertThat(person.manifest(run).text("status")).as(person.logs(run)).isEqualTo("completed");
     for (int node = 0; node < 4; node++) {
       List<String> lines = Files.readAllLines(seen.resolve("" + node));
       Matcher place =
@@ -465,58 +549,6 @@ class EndToEndTest {
                   : "durable/checkpoints/" + run.text("run_id"));
     }
     assertThat(seen.toFile().list()).hasSize(contained ? 8 : 4);
-  }
-
-  /** A profile whose storage is the test's own. */
-  private void slurmProfile(String extra) throws IOException {
-    Path profile = workspace.resolve("configs/clusters/test.yaml");
-    Files.createDirectories(profile.getParent());
-    Files.writeString(
-        profile,
-        extra
-            + """
-            storage:
-              scratch: ${workspace}/scratch
-              durable: ${workspace}/durable
-              shared: ${workspace}/shared
-            """);
-  }
-
-  private JsonObject submitAndWait(String... arguments) {
-    return submit(Stream.concat(Stream.of("--wait"), Stream.of(arguments)).toArray(String[]::new));
-  }
-
-  private JsonObject submit(String... arguments) {
-    String out =
-        nexa(
-            Stream.concat(Stream.of("submit", "--json"), Stream.of(arguments))
-                .toArray(String[]::new));
-    return Json.parseObject(out);
-  }
-
-  /** What the command prints. */
-  private String nexa(String... command) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    Map<String, String> environment = new HashMap<>(System.getenv());
-    environment.put("NEXA_WORKSPACE", workspace.toString());
-    Main.run(command, environment, new PrintWriter(out, true), new PrintWriter(err, true));
-    assertThat(out.toString()).as(err.toString()).isNotEmpty();
-    return out.toString();
-  }
-
-  private static JsonObject manifest(JsonObject run) {
-    return Json.parseObject(DurableFiles.read(Path.of(run.object("files").text("manifest"))));
-  }
-
-  private static JsonObject cost(JsonObject run) {
-    return Json.parseObject(DurableFiles.read(Path.of(run.object("files").text("cost"))));
-  }
-
-  private static String logs(JsonObject run) throws IOException {
-    try (Stream<Path> logs = Files.list(Path.of(manifest(run).text("logs")))) {
-      return String.join("\n", logs.map(DurableFiles::read).toList());
-    }
   }
 
   private static void assertRowsAddUp(JsonObject metrics) {

@@ -53,6 +53,9 @@ class ConfigurationPageTest {
   /** One row for each key, and below it those of the mapping that it holds. */
   private static void rows(StringBuilder rows, Section section, String prefix, boolean certain) {
     for (KnownKey key : section.keys()) {
+      if (isOneOfMany(section, key)) {
+        continue;
+      }
       boolean required = key.presence() == Presence.REQUIRED;
       String name = prefix + key.name();
       rows.append("| `").append(name).append("` | ").append(cell(key.doc()));
@@ -61,6 +64,18 @@ class ConfigurationPageTest {
       rows.append(required ? (certain ? "yes" : "within " + parent(prefix)) : "").append(" |\n");
       below(rows, key.shape(), name, required && certain);
     }
+    if (section.others().isPresent()) {
+      String value = value(section.others().get().value());
+      String what = "a training key or " + section.others().get().name().expected();
+      rows.append("| `").append(prefix).append("KEY` | KEY is ").append(what);
+      rows.append(". | ").append(cell(value)).append(" |  |  |\n");
+    }
+  }
+
+  /** A sweep has them all again: one row stands for them. */
+  private static boolean isOneOfMany(Section section, KnownKey key) {
+    return section.others().isPresent()
+        && Training.KEYS.keys().stream().anyMatch(known -> known.name().equals(key.name()));
   }
 
   private static void below(StringBuilder rows, Shape shape, String name, boolean certain) {
@@ -83,6 +98,12 @@ class ConfigurationPageTest {
     }
     if (shape instanceof ListOf list) {
       return "a list, each " + value(list.element());
+    }
+    if (shape instanceof Shape.Axis) {
+      return "a list of values, or of numbers {min, max, scale}";
+    }
+    if (shape instanceof Shape.Anything) {
+      return "a value";
     }
     if (shape instanceof Shape.Free) {
       return "a mapping, kept as it is";

@@ -54,7 +54,9 @@ class JsonSchemaTest {
           requeues: 101            | $.requeues: is more than 100
           requeues: -1             | $.requeues: is less than 0
           name: a b                | $.name: 'a b' does not match ^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$
-          array: {max_parallel: 2} | $.array: lacks shards
+          sweep: {model_name: []}  | $.sweep.model_name: is too short
+          sweep: {lrr: [1]}        | $.sweep: knows no lrr
+          sweep: {fp16: [1]}       | $.sweep.fp16[0]: is number, not [boolean]
           env: {1a: x}             | $.env.1a: '1a' does not match ^[A-Za-z_][A-Za-z0-9_]{0,127}$
           env: {A: [x]}            | $.env.A: is array, not [string, number, boolean]
           """)

@@ -30,6 +30,9 @@ public final class SchemaCheck {
           "additionalProperties",
           "propertyNames",
           "items",
+          "minItems",
+          "anyOf",
+          "patternProperties",
           "pattern",
           "minimum",
           "maximum",
@@ -61,12 +64,20 @@ public final class SchemaCheck {
         throw new AssertionError(path + ": the schema uses '" + word + "', which is not checked");
       }
     }
-    if (!types(schema).contains(type(node))
+    if (schema.members().containsKey("anyOf")) {
+      anyOf(schema.objects("anyOf"), node, path);
+    } else if (!schema.members().containsKey("type")) {
+      assertAnything(schema, path);
+    } else if (!types(schema).contains(type(node))
         && !(isWhole(node) && types(schema).contains("integer"))) {
       problems.add(path + ": is " + type(node) + ", not " + types(schema));
     } else if (node instanceof Mapping mapping) {
       mapping(schema, mapping, path);
     } else if (node instanceof Sequence sequence) {
+      if (sequence.elements().size()
+          < schema.optionalDecimal("minItems").orElse(BigDecimal.ZERO).intValue()) {
+        problems.add(path + ": is too short");
+      }
       for (int i = 0; i < sequence.elements().size(); i++) {
         node(schema.object("items"), sequence.elements().get(i), path + "[" + i + "]");
       }
@@ -75,6 +86,28 @@ public final class SchemaCheck {
       text(schema, scalar.text(), path);
       if (scalar.type() == YamlNode.ScalarType.NUMBER) {
         number(schema, new BigDecimal(scalar.text()), path);
+      }
+    }
+  }
+
+  /** It fits one of them; where none fits, what is wrong with each is told. */
+  private void anyOf(List<JsonObject> schemas, YamlNode node, String path) {
+    List<String> all = new ArrayList<>();
+    for (JsonObject schema : schemas) {
+      SchemaCheck check = new SchemaCheck();
+      check.node(schema, node, path);
+      if (check.problems.isEmpty()) {
+        return;
+      }
+      all.addAll(check.problems);
+    }
+    problems.addAll(all);
+  }
+
+  private static void assertAnything(JsonObject schema, String path) {
+    for (String word : schema.members().keySet()) {
+      if (!word.equals("description")) {
+        throw new AssertionError(path + ": the schema has no type, but " + word);
       }
     }
   }
@@ -103,13 +136,24 @@ public final class SchemaCheck {
           .optionalObject("propertyNames")
           .ifPresent(names -> text(names, name, path + "." + name));
       Optional<JsonObject> known =
-          properties.optionalObject(name).or(() -> schema.optionalObject("additionalProperties"));
+          properties
+              .optionalObject(name)
+              .or(() -> patternProperty(schema, name))
+              .or(() -> schema.optionalObject("additionalProperties"));
       if (known.isPresent()) {
         node(known.get(), entry.getValue().value(), path + "." + name);
       } else if (Boolean.FALSE.equals(schema.members().get("additionalProperties"))) {
         problems.add(path + ": knows no " + name);
       }
     }
+  }
+
+  private static Optional<JsonObject> patternProperty(JsonObject schema, String name) {
+    JsonObject patterns = schema.optionalObject("patternProperties").orElse(new JsonObject());
+    return patterns.members().keySet().stream()
+        .filter(pattern -> Pattern.compile(pattern).matcher(name).find())
+        .findFirst()
+        .map(patterns::object);
   }
 
   private void text(JsonObject schema, String text, String path) {

@@ -27,7 +27,14 @@ class RunFolderTest {
   @Test
   void whatWillRunIsKeptByteForByteAndReadOnly() throws IOException {
     Script script =
-        new Script("#!/bin/bash\n", List.of(RunnerFile.text("run.sh", "echo é\n")), "jar:x");
+        new Script(
+            "#!/bin/bash\n",
+            List.of(
+                RunnerFile.text("run.sh", "echo é\n"),
+                RunnerFile.text("0/point.env", "a"),
+                RunnerFile.text("0/trl.yaml", "b"),
+                RunnerFile.text("1/point.env", "c")),
+            "jar:x");
 
     run.stage(script, new JsonObject().with("a", 1), new JsonObject().with("b", 2));
 
@@ -37,7 +44,14 @@ class RunFolderTest {
     assertThat(run.estimateJson()).hasToString("{\"b\":2}");
     assertThat(run.logs()).isDirectory();
     for (Path file :
-        List.of(run.script(), run.plan(), run.estimate(), run.path().resolve("runner/run.sh"))) {
+        List.of(
+            run.script(),
+            run.plan(),
+            run.estimate(),
+            run.path().resolve("runner/run.sh"),
+            run.path().resolve("runner/0/point.env"),
+            run.path().resolve("runner/0/trl.yaml"),
+            run.path().resolve("runner/1/point.env"))) {
       assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
           .as("%s", file)
           .isEqualTo("r--------");

@@ -49,6 +49,53 @@ class PlannerTest {
   }
 
   @Test
+  void theTasksOfASweepAreItsPointsAndEachIsAPlanOfItsOwn() {
+    Plan plan =
+        Plans.of(
+            RUN
+                + "resources: {time: 10m}\nlr: 1e-3\nseed: 9\noptions: {a: {b: 1, c: 2}, d: 3}\n"
+                + "sweep: {lr: [1e-5, 2e-5], options.a.b: [x, y, z]}\narray: {max_parallel: 2}\n",
+            Plans.CLUSTER);
+
+    assertThat(plan.tasks()).isEqualTo(6);
+    assertThat(plan.maxParallel()).contains(2);
+    assertThat(plan.toJson().objects("points")).hasSize(6);
+    assertThat(plan.trainingJson()).hasToString("{\"lr\":0.001,\"seed\":9}");
+    assertThat(plan.at(4).trainingJson()).hasToString("{\"lr\":0.00002,\"seed\":9}");
+    assertThat(plan.at(4).options()).hasToString("{\"a\":{\"b\":\"y\",\"c\":2},\"d\":3}");
+    assertThat(plan.options()).hasToString("{\"a\":{\"b\":1,\"c\":2},\"d\":3}");
+    assertThat(plan.at(4).written().problem("options.a.b", "x").key())
+        .isEqualTo("sweep.options.a.b");
+  }
+
+  @Test
+  void aRunMayHaveMoreTasksThanOneArrayHolds() {
+    Plan plan =
+        Plans.of(
+            RUN + "resources: {time: 10m}\nsweep: {seed: [1, 2, 3]}\n",
+            Plans.CLUSTER + "slurm: {max_array_size: 2}\n");
+
+    assertThat(plan.tasks()).isEqualTo(3);
+    assertThat(plan.maxArraySize()).isEqualTo(2);
+  }
+
+  @Test
+  void aProgramStartedByPythonAloneHasOneRankWhateverGpusItHas() {
+    String run =
+        "stage: a\nbackend: python\nentrypoint: {module: m, launcher: %s}\n"
+            + "resources: {time: 1h, nodes: %d, gpus_per_node: %d, gpu_type: h100}\n";
+
+    assertThat(Plans.of(run.formatted("python", 1, 4), Plans.CLUSTER).ranksPerNode()).isZero();
+    assertThat(Plans.of(run.formatted("python", 2, 4), Plans.CLUSTER).ranksPerNode()).isEqualTo(1);
+    assertThat(Plans.of(run.formatted("torchrun", 2, 4), Plans.CLUSTER).ranksPerNode())
+        .isEqualTo(4);
+    assertThat(
+            Plans.of(run.formatted("torchrun", 1, 0).replace(", gpu_type: h100", ""), Plans.CLUSTER)
+                .ranksPerNode())
+        .isEqualTo(1);
+  }
+
+  @Test
   void whatTheConfigSaysWins() {
     Plan plan =
         Plans.of(

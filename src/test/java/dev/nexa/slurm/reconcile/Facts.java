@@ -55,7 +55,8 @@ final class Facts {
         rates,
         estimate(rates),
         Duration.ofSeconds(10),
-        "/home/ada/science/runs/train_20251101_120000/logs");
+        "/home/ada/science/runs/train_20251101_120000/logs",
+        List.of());
   }
 
   static Rates inYen() {

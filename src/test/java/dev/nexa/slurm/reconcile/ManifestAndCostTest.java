@@ -44,7 +44,7 @@ class ManifestAndCostTest {
     }
 
     JsonObject manifest() {
-      return Manifest.of(facts, state(), outcome(), new Results(metrics, List.of()));
+      return Manifest.of(facts, state(), outcome(), new Results(metrics, Map.of(), List.of()));
     }
 
     JsonObject cost() {

@@ -6,11 +6,13 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.nexa.slurm.Golden;
 import dev.nexa.slurm.config.ConfigFolder;
+import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.plan.RunnerFile;
 import dev.nexa.slurm.process.Command;
 import dev.nexa.slurm.process.CommandResult;
 import dev.nexa.slurm.process.CommandRunner;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -158,6 +160,14 @@ class RenderedScriptsTest {
                 + " constraint: 'a&b # \"c\"', reservation: maint, exclusive: true",
             "partitions: {gpu: {cpus_per_node: 8, memory_per_node: 64G, gpus_per_node: 4}}\n"),
         new Variant(
+            "sweep",
+            "sweep: {lr: [1e-5, 2e-5], seed: [1, 2, 3]}\narray: {max_parallel: 2}\n",
+            "",
+            ""),
+        new Variant("setup", "setup: conda activate x\n", "", ""),
+        new Variant("workdir", "workdir: \"${shared}/my repo\"\n", "", ""),
+        new Variant("mail", "mail: {user: ada@example.org}\n", "", ""),
+        new Variant(
             "health",
             "requeues: 1\n",
             ", gpus_per_node: 2, nodes: 2",
@@ -208,6 +218,45 @@ class RenderedScriptsTest {
     Golden.check(
         "render/ddp-" + nodes + "-nodes-" + gpus + "-gpus-" + requeues + "-requeues.sbatch",
         script.text());
+  }
+
+  /** Each point's own file, beside the script that all have. */
+  @Test
+  void aSweepOfFlagsOfOneProgram() {
+    Variant variant =
+        new Variant(
+            "sweep",
+            "lr: 1e-3\noptions: {width: 8}\n"
+                + "sweep: {method: list, points: [{lr: 2e-3}, {options.name: \"it's ${durable}/a\"},"
+                + " {options.flag: true, options.width: 16}]}\n",
+            ", nodes: 2",
+            "");
+    Script script =
+        render(variant, "backend: python\nentrypoint: {module: nexa.train, config: false}\n");
+
+    Golden.check("render/ddp-sweep.sbatch", script.text());
+    StringBuilder files = new StringBuilder();
+    for (RunnerFile file : script.files()) {
+      if (!file.name().endsWith("/point.env")) {
+        continue;
+      }
+      files.append("# ").append(file.name()).append('\n');
+      files.append(new String(file.content(), StandardCharsets.UTF_8)).append('\n');
+    }
+    Golden.check("points/ddp-sweep.txt", files.toString());
+  }
+
+  @Test
+  void aSweepFileOfNexaCompute() {
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with(
+                "sweep.yaml",
+                DurableFiles.read(Path.of("src/test/resources/nexa-compute/sweep.yaml")))
+            .with("scripts/train.py", "print()")
+            .with("configs/clusters/mine.yaml", CLUSTER);
+
+    Golden.check("render/nexa-compute.sbatch", Scripts.of(folder, "sweep.yaml", "mine").text());
   }
 
   private static Script render(Variant variant, String backend) {

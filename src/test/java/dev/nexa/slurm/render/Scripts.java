@@ -18,6 +18,6 @@ final class Scripts {
         new Planner(folder.source())
             .plan(reader.run(config, List.of(overrides)), reader.cluster(cluster), reader.policy());
     return new Renderer(folder.source())
-        .render(plan, Backends.builtIn(plan.backend()).orElseThrow().launch(plan));
+        .render(plan, Backends.launch(plan, Backends.builtIn(plan.backend()).orElseThrow()));
   }
 }

@@ -6,6 +6,8 @@ import dev.nexa.slurm.Golden;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
+import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,6 +22,21 @@ class RunsTextTest {
     Golden.check(
         "report/run-" + life + ".txt",
         RunsText.one(read("manifest-" + life), read("cost-" + life)));
+  }
+
+  @Test
+  void aSweepShowsWhatEachTaskTriedAndWhatCameOut() {
+    List<JsonObject> points = new ArrayList<>();
+    for (int task = 0; task < 53; task++) {
+      JsonObject values = new JsonObject().with("lr", new BigDecimal("1e-5")).with("seed", task);
+      JsonObject point =
+          new JsonObject().with("task", task).with("state", "completed").with("values", values);
+      points.add(task == 1 ? point : point.with("metrics", new JsonObject().with("loss", task)));
+    }
+
+    Golden.check(
+        "report/run-sweep.txt",
+        RunsText.one(read("manifest-completed").with("points", points), read("cost-completed")));
   }
 
   @Test

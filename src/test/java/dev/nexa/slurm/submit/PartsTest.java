@@ -1,0 +1,80 @@
+package dev.nexa.slurm.submit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Submission;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Five tasks on a cluster whose arrays hold two: three submissions of one run, on real Slurm. */
+@Tag("slurm")
+class PartsTest {
+
+  @ParameterizedTest(name = "killed at {0}, the {1}. time")
+  @CsvSource({
+    "RECEIPT_WRITTEN, 1",
+    "INTENT_WRITTEN, 2",
+    "CLIENT_STARTED, 2",
+    "CLIENT_ANSWERED, 2",
+    "RECEIPT_WRITTEN, 2",
+    "RECEIPT_WRITTEN, 3",
+    "MANIFEST_WRITTEN, 1",
+  })
+  void whoeverDiesBetweenTwoOfThemEachTaskIsWorkedOnce(
+      CrashPoint point, int nth, @TempDir Path folder) throws Exception {
+    TrialWorkspace trial = new TrialWorkspace(folder, "parts", 3);
+    Path profile = folder.resolve("configs/clusters/default.yaml");
+    Files.writeString(
+        profile, Files.readString(profile).replace("slurm: {", "slurm: {max_array_size: 2, "));
+    Path config = folder.resolve("work.yaml");
+    Files.writeString(
+        config,
+        Files.readString(config).replace("$SLURM_ARRAY_JOB_ID", "$NEXA_TASK $NEXA_TASKS")
+            + "array: {shards: 5, max_parallel: 3}\n");
+    try (Victim victim = Victim.start(folder, "submit", point, nth)) {
+      assertThat(victim.stopped()).isTrue();
+      victim.kill();
+    }
+    try (Victim healer = Victim.start(folder, "heal", CrashPoint.RUN_CLAIMED, 1)) {
+      Instant deadline = Instant.now().plus(Duration.ofMinutes(3));
+      while (!trial.workspace().openRuns().isEmpty()) {
+        assertThat(Instant.now()).as(() -> "" + trial.state()).isBefore(deadline);
+        Thread.sleep(200);
+      }
+      assertThat(healer.stopped()).isFalse();
+    }
+
+    String run = trial.run().id().value();
+    assertThat(Files.readAllLines(folder.resolve("shared/worked")))
+        .containsExactlyInAnyOrder(
+            run + " 0 5", run + " 1 5", run + " 2 5", run + " 3 5", run + " 4 5");
+    JsonObject manifest = Json.parseObject(DurableFiles.read(trial.run().manifest()));
+    assertThat(manifest.text("status")).isEqualTo("completed");
+    assertThat(manifest.number("attempts")).isEqualTo(5);
+    assertThat(tasksOfJobs(trial.state())).containsExactlyInAnyOrder("0-1", "2-3", "4");
+    JsonObject cost = Json.parseObject(DurableFiles.read(trial.run().cost()));
+    Set<Long> paid = new HashSet<>();
+    cost.object("actual").objects("attempts").forEach(each -> paid.add(each.number("task")));
+    assertThat(paid).containsExactlyInAnyOrder(0L, 1L, 2L, 3L, 4L);
+  }
+
+  private static List<String> tasksOfJobs(RunState state) {
+    return state.submissions().stream()
+        .filter(submission -> submission.phase() == Submission.Phase.CONFIRMED)
+        .map(submission -> submission.tasks().toString())
+        .toList();
+  }
+}
