@@ -55,16 +55,19 @@ final class AfterSubmit {
     String run = submitted.run().id().value();
     out.println(submitted.run().id() + ": at most " + submitted.total());
     submitted.notes().forEach(out::println);
-    if (submitted.answer() instanceof SubmitAnswer.Submitted job) {
+    StringBuilder jobs = new StringBuilder();
+    for (SubmitAnswer answer : submitted.answers()) {
+      if (answer instanceof SubmitAnswer.Submitted job) {
+        jobs.append(jobs.length() == 0 ? "job " : " and ").append(job.jobId());
+      }
+    }
+    if (jobs.length() > 0) {
       int tasks = submitted.tasks().indices().size();
-      int before = submitted.answers().size() - 1;
+      out.println(jobs + (tasks == 1 ? "" : ", " + tasks + " tasks"));
+    }
+    if (submitted.answer() instanceof SubmitAnswer.Refused refused) {
       out.println(
-          "job "
-              + job.jobId()
-              + (before == 0 ? "" : " and " + before + " before it")
-              + (tasks == 1 ? "" : ", " + tasks + " tasks"));
-    } else if (submitted.answer() instanceof SubmitAnswer.Refused refused) {
-      out.println("refused, no job was made: " + refused.message());
+          "refused" + (jobs.length() > 0 ? "" : ", no job was made") + ": " + refused.message());
       return;
     } else if (submitted.answer() instanceof SubmitAnswer.Unknown unknown) {
       out.println("it is not known whether there is a job: " + unknown.message());

@@ -235,7 +235,9 @@ class EndToEndTest {
             Files.writeString(
                     workspace.resolve("small.yaml"),
                     "stage: data\nbackend: shell\nrun: echo\nresources: {time: 1m}\n")
-                .toString());
+                .toString(),
+            "--cluster",
+            "default");
     assertThat(person.manifest(run).text("status")).as(person.logs(run)).isEqualTo("completed");
   }
 
