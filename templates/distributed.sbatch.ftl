@@ -95,6 +95,9 @@ nexa_main() {
   nexa_preamble "$@"
   nexa_claim
   nexa_watch
+<#if chain gt 1>
+  nexa_leave_if_done
+</#if>
 <#if requeues gt 0 && scheduler == "slurm">
   nexa_limit_requeues
 </#if>

@@ -78,6 +78,16 @@ nexa_claim() {
   echo "nexa-slurm: task $NEXA_TASK can't be claimed: $claim can't be made" >&2
   return 1
 }
+<#if chain gt 1>
+
+# A chain goes on until the task has ended well: what an earlier link finished is not done again.
+nexa_leave_if_done() {
+  if grep -qs '"exit_code":0,' "$NEXA_RUN_DIR"/submissions/*/results/"$NEXA_TASK".{?,??,???}.json; then
+    echo "nexa-slurm: task $NEXA_TASK was finished by an earlier link of the chain"
+    exit 0
+  fi
+}
+</#if>
 <#if requeues gt 0 && scheduler == "slurm">
 
 # The last allowed attempt forbids another: each one costs what the estimate counted.

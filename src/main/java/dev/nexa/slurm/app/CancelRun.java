@@ -64,12 +64,15 @@ public final class CancelRun {
   private static List<String> cancel(Scheduler scheduler, RunState state, OptionalInt task) {
     List<String> asked = new ArrayList<>();
     if (task.isPresent()) {
-      Submission holder = state.newest().get(task.getAsInt());
-      if (holder != null && holder.jobId().isPresent()) {
-        long id = holder.jobId().get();
-        int index = task.getAsInt() - holder.offset();
-        scheduler.cancel(holder.key(), id, OptionalInt.of(index));
-        asked.add(id + "_" + index);
+      // Each link of a chain holds it.
+      for (Submission submission : state.submissions()) {
+        boolean holds = submission.tasks().indices().contains(task.getAsInt());
+        if (holds && submission.jobId().isPresent()) {
+          long id = submission.jobId().get();
+          int index = task.getAsInt() - submission.offset();
+          scheduler.cancel(submission.key(), id, OptionalInt.of(index));
+          asked.add(id + "_" + index);
+        }
       }
       return asked;
     }

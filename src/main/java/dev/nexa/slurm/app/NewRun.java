@@ -93,7 +93,7 @@ record NewRun(
     IndexRange tasks = IndexRange.upTo(array.tasks());
     List<SubmitAnswer> answers =
         new SubmitTasks(scheduler, nexa.passing())
-            .submit(run, array, tasks, dependency, Optional.of(created()));
+            .submit(run, array, tasks, array.chain(), dependency, Optional.of(created()));
     RunState state = RunState.of(run.journal().read());
     RunFacts facts = RunFacts.of(run, plan, estimate);
     RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), Map.of(), Instant.now());

@@ -55,7 +55,7 @@ public final class RerunTasks {
     Evidence evidence = Evidence.gather(scheduler, List.of(state));
     RunOutcome outcome = evidence.outcome(run, facts, state, new ArrayList<>());
     IndexRange tasks =
-        chosen.isPresent() ? ended(run, outcome, chosen.get()) : failed(run, outcome);
+        chosen.isPresent() ? ended(run, facts, outcome, chosen.get()) : failed(run, outcome);
     JsonObject plan = run.planJson();
     Estimate estimate = Estimate.again(plan, run.estimateJson(), tasks.indices().size());
     Approval.require(nexa, estimate, nexa.configs().policy(), plan.text("config"));
@@ -73,7 +73,7 @@ public final class RerunTasks {
                 .with("reservation", estimate.total().amount().toPlainString()));
     List<SubmitAnswer> answers =
         new SubmitTasks(scheduler, nexa.passing())
-            .submit(run, facts.array(), tasks, Optional.of(asked));
+            .submit(run, facts.array(), tasks, 1, "", Optional.of(asked));
     RunState now = RunState.of(run.journal().read());
     List<String> keys = new ArrayList<>();
     List<Submission> made = now.submissions();
@@ -111,9 +111,16 @@ public final class RerunTasks {
     return new IndexRange(failed);
   }
 
-  private static IndexRange ended(RunFolder run, RunOutcome outcome, IndexRange chosen) {
+  private static IndexRange ended(
+      RunFolder run, RunFacts facts, RunOutcome outcome, IndexRange chosen) {
     for (int task : chosen.indices()) {
       RunLookup.requireTask(run, task);
+      if (facts.array().chain() > 1 && outcome.tasks().get(task).state() == JobState.COMPLETED) {
+        throw new NexaException(
+            ExitCode.USAGE,
+            "task " + task + " of " + run.id() + " has completed: its chain does nothing more",
+            "`nexa-slurm rerun " + run.id() + "` makes a new run");
+      }
       if (!outcome.tasks().get(task).ended()) {
         throw new NexaException(
             ExitCode.USAGE,

@@ -36,6 +36,7 @@ import java.util.Set;
  *     dataset_path}
  * @param points of a sweep: what each task sets; empty where there is none
  * @param requeues how often Slurm may run a task again
+ * @param chain how many jobs follow each other
  * @param options the runner's own options
  * @param notes what the person should know of how the file was read
  */
@@ -54,6 +55,7 @@ public record RunConfig(
     Optional<Integer> maxParallel,
     List<JsonObject> points,
     int requeues,
+    int chain,
     Optional<Duration> warnBeforeEnd,
     Optional<String> run,
     Optional<Entrypoint> entrypoint,
@@ -163,6 +165,13 @@ public record RunConfig(
             ValueType.integer(0, 100),
             "0",
             "How often Slurm may run a task again; each costs."));
+    keys.add(
+        withDefault(
+            "chain",
+            ValueType.integer(1, 100),
+            "1",
+            "How many jobs follow each other, each beginning when the one before has ended; a task that ended with 0 is"
+                + " not done again."));
     keys.add(
         optional(
             "warn_before_end",
@@ -305,6 +314,7 @@ public record RunConfig(
         array.optionalInteger("max_parallel"),
         points,
         values.integer("requeues"),
+        values.integer("chain"),
         values.optionalDuration("warn_before_end"),
         values.optionalText("run"),
         values.has("entrypoint")
@@ -345,9 +355,13 @@ public record RunConfig(
         problems.add(array.problem("shards", "missing; expected " + SHARDS.expected()));
       }
     }
-    if (values.has("warn_before_end") && values.optionalInteger("requeues").orElse(0) == 0) {
+    boolean again =
+        values.optionalInteger("requeues").orElse(0) > 0
+            || values.optionalInteger("chain").orElse(1) > 1;
+    if (values.has("warn_before_end") && !again) {
       problems.add(
-          values.problem("warn_before_end", "needs requeues: 1 or more to go on after it"));
+          values.problem(
+              "warn_before_end", "needs requeues: 1 or chain: 2 or more to go on after it"));
     }
     Values env = values.section("env");
     for (String name : env.names()) {

@@ -15,7 +15,7 @@ import java.util.Map;
  *
  * @param configDigest digest of the plan
  * @param tasks array tasks
- * @param attempts 1 + the requeues allowed
+ * @param attempts of a task: 1 + the requeues allowed, for each link of a chain
  * @param timeLimitSeconds of one attempt
  * @param longestAttemptSeconds what one attempt can hold its allocation for
  * @param usage everything added up
@@ -36,7 +36,7 @@ public record Estimate(
   /** The reservation of a plan at given rates. */
   public static Estimate of(Plan plan, Rates rates) {
     long seconds = plan.longestAttempt().toSeconds();
-    int attempts = 1 + plan.requeues();
+    int attempts = plan.attempts();
     Map<String, Long> gpus =
         plan.billed().gpus() == 0
             ? Map.of()

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 
 /**
  * What a run's events add up to. Pure: the same events are the same state.
@@ -143,19 +143,37 @@ public record RunState(
   }
 
   /**
-   * The tasks whose submission has not been made yet: whoever made the others died between two of
-   * them, or one is not settled. None where one was refused, or the end was asked for.
+   * The tasks whose next submission has not been made yet: whoever made the others died between two
+   * of them, or one is not settled. None where one was refused, or the end was asked for. Of a
+   * chain those of its first link that lacks any.
    *
    * @param count how many tasks the run has
+   * @param chain how many submissions are to hold each; a rerun needs one
    */
-  public IndexRange unsubmitted(int count) {
-    List<Submission> made = submissions.subList(submissionsBefore, submissions.size());
-    Set<Integer> open = new TreeSet<>(rerun.orElseGet(() -> IndexRange.upTo(count)).indices());
-    boolean stopped = cancelRequested || submissions.isEmpty();
-    for (Submission submission : made) {
-      stopped |= submission.phase() == Phase.REFUSED;
-      submission.tasks().indices().forEach(open::remove);
+  public IndexRange unsubmitted(int count, int chain) {
+    // A lost submission and the one made for it wait for the same: they are one link.
+    Map<Integer, Set<String>> links = new TreeMap<>();
+    for (int task : rerun.orElseGet(() -> IndexRange.upTo(count)).indices()) {
+      links.put(task, new HashSet<>());
     }
-    return new IndexRange(stopped ? List.of() : List.copyOf(open));
+    boolean stopped = cancelRequested || submissions.isEmpty();
+    for (Submission submission : submissions.subList(submissionsBefore, submissions.size())) {
+      stopped |= submission.phase() == Phase.REFUSED;
+      for (int task : submission.tasks().indices()) {
+        links.getOrDefault(task, new HashSet<>()).add(submission.dependency());
+      }
+    }
+    int wanted = stopped ? 0 : rerun.isPresent() ? 1 : chain;
+    int fewest = wanted;
+    for (Set<String> made : links.values()) {
+      fewest = Math.min(fewest, made.size());
+    }
+    List<Integer> open = new ArrayList<>();
+    for (Map.Entry<Integer, Set<String>> task : links.entrySet()) {
+      if (task.getValue().size() == fewest && fewest < wanted) {
+        open.add(task.getKey());
+      }
+    }
+    return new IndexRange(open);
   }
 }

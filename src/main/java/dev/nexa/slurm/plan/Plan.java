@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
  * @param points of a sweep: what each task sets, training keys and {@code options.NAME}; empty
  *     where there is none
  * @param requeues how often Slurm may run a task again
+ * @param chain how many jobs follow each other, each with all tasks
  * @param warnBeforeEnd how long before its time limit a task is told to save
  * @param billed what a task is charged for
  * @param workdir where the command starts; empty for the template's own choice
@@ -65,6 +66,7 @@ public record Plan(
     Optional<Integer> maxParallel,
     List<JsonObject> points,
     int requeues,
+    int chain,
     Optional<Duration> warnBeforeEnd,
     Storage storage,
     Software software,
@@ -119,6 +121,7 @@ public record Plan(
         maxParallel,
         points,
         requeues,
+        chain,
         warnBeforeEnd,
         storage,
         software,
@@ -184,6 +187,11 @@ public record Plan(
         .replace("${shared}", storage.shared());
   }
 
+  /** The most attempts of one task: each link of the chain may be queued again. */
+  public int attempts() {
+    return chain * (1 + requeues);
+  }
+
   /** The longest one attempt can hold its allocation: a minute on top was seen to be needed. */
   public Duration longestAttempt() {
     return allocation.timeLimit().plus(overTimeLimit).plus(killWait).plusSeconds(60);
@@ -223,6 +231,7 @@ public record Plan(
             .with("max_array_size", maxArraySize)
             .withOptional("max_parallel", maxParallel)
             .with("requeues", requeues)
+            .with("chain", chain)
             .with("warn_before_end_seconds", warnBeforeEnd.orElse(Duration.ZERO).toSeconds())
             .with("storage", tiers(storage))
             .with("software", loaded(software))

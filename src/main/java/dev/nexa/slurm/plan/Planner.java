@@ -107,6 +107,7 @@ public final class Planner {
         config.maxParallel(),
         config.points(),
         config.requeues(),
+        config.chain(),
         config.warnBeforeEnd(),
         cluster.storage(),
         software,

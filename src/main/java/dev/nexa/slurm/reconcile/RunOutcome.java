@@ -120,7 +120,10 @@ public record RunOutcome(
     Map<Integer, QueueEntry> queued = new HashMap<>();
     for (QueueEntry entry : queue) {
       Submission counting = newest.get(entry.task());
-      if (entry.active() && counting != null && entry.name().equals(counting.key())) {
+      boolean counts = counting != null && entry.name().equals(counting.key());
+      // Of a chain the link that runs is told, not the last one, which waits.
+      if (entry.active()
+          && (entry.state() != JobState.PENDING || (counts && !queued.containsKey(entry.task())))) {
         queued.put(entry.task(), entry);
       }
     }

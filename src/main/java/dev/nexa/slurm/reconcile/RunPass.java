@@ -118,14 +118,11 @@ public final class RunPass {
         submitted = true;
       }
     }
-    IndexRange open = state.unsubmitted(facts.tasks());
+    IndexRange open = state.unsubmitted(facts.tasks(), facts.array().chain());
     if (open.indices().isEmpty() || unsettled) {
       return submitted;
     }
-    List<Submission> made = state.submissions();
-    int first = state.submissionsBefore();
-    String dependency = first < made.size() ? made.get(first).dependency() : "";
-    submit.submit(run, facts.array(), open, dependency, Optional.empty());
+    submit.rest(run, facts.array(), state, open);
     return true;
   }
 

@@ -22,6 +22,7 @@ final class ScriptModel {
     model.put("stage", plan.stage());
     model.put("tasks", plan.tasks());
     model.put("requeues", plan.requeues());
+    model.put("chain", plan.chain());
     model.put("warning_seconds", warningSeconds(plan));
     model.put("scheduler", plan.scheduler());
     model.put("nodes", plan.allocation().nodes());

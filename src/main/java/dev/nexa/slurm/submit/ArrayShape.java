@@ -15,8 +15,9 @@ import java.util.Optional;
  * @param tasks how many the run has
  * @param maxArraySize slurm.conf's MaxArraySize: one more than the highest index
  * @param maxParallel how many may run at once
+ * @param chain how many jobs follow each other, each with all tasks
  */
-public record ArrayShape(int tasks, int maxArraySize, Optional<Integer> maxParallel) {
+public record ArrayShape(int tasks, int maxArraySize, Optional<Integer> maxParallel, int chain) {
   /** slurm.conf(5)'s default, for runs whose plan does not say. */
   private static final BigDecimal DEFAULT_SIZE = BigDecimal.valueOf(1001);
 
@@ -31,7 +32,8 @@ public record ArrayShape(int tasks, int maxArraySize, Optional<Integer> maxParal
     return new ArrayShape(
         (int) plan.number("tasks"),
         plan.optionalDecimal("max_array_size").orElse(DEFAULT_SIZE).intValueExact(),
-        plan.optionalDecimal("max_parallel").map(BigDecimal::intValueExact));
+        plan.optionalDecimal("max_parallel").map(BigDecimal::intValueExact),
+        plan.optionalDecimal("chain").orElse(BigDecimal.ONE).intValueExact());
   }
 
   /**

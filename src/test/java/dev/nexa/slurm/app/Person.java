@@ -83,7 +83,7 @@ final class Person {
   }
 
   /** Types a command until stdout or stderr holds the text. */
-  String until(String command, String text) throws InterruptedException {
+  String until(String text, String... command) throws InterruptedException {
     for (int i = 0; i < 120; i++) {
       StringWriter out = new StringWriter();
       type(out, out, command);
@@ -92,7 +92,7 @@ final class Person {
       }
       Thread.sleep(500);
     }
-    throw new AssertionError("'" + command + "' never said '" + text + "'");
+    throw new AssertionError(List.of(command) + " never said '" + text + "'");
   }
 
   private int type(StringWriter out, StringWriter err, String... command) {

@@ -97,6 +97,33 @@ class RerunTest {
     person.finish(run);
   }
 
+  /** Three links of three tasks each on arrays of two: the second link ends the work. */
+  @Test
+  void aChainGoesOnUntilTheTaskHasEndedWell() throws Exception {
+    person.slurmProfile("health_check: false\nslurm: {max_array_size: 2}\n");
+    Path config =
+        config(
+            "train",
+            "echo \"$NEXA_TASK\" >>%s/worked; (($(grep -c \"^$NEXA_TASK\" %1$s/worked) > NEXA_TASK))",
+            "array: {shards: 3}\nchain: 3\n");
+
+    JsonObject run = person.submitAndWait(config.toString());
+
+    assertThat(run.objects("jobs")).hasSize(6);
+    assertThat(person.manifest(run).text("status")).as(person.logs(run)).isEqualTo("completed");
+    // Task 0 is done with the first try, task 1 with the second, task 2 with the third.
+    assertThat(Files.readAllLines(workspace.resolve("worked")))
+        .containsExactlyInAnyOrder("0", "1", "1", "2", "2", "2");
+    assertThat(person.logs(run))
+        .contains("task 0 was finished by an earlier link of the chain")
+        .contains("task 1 was finished by an earlier link of the chain");
+    assertThat(person.manifest(run).number("attempts")).isEqualTo(9);
+    assertThat(person.manifest(run).objects("submissions").get(2).text("dependency"))
+        .isEqualTo("afterany:" + run.objects("jobs").get(0).number("job_id"));
+    assertThat(run.object("estimate").number("attempts")).isEqualTo(3);
+    assertThat(person.fails("rerun", "latest", "--tasks", "1")).contains("its chain does nothing");
+  }
+
   @Test
   void aRunWaitsForAnotherAndOneThatNeverStartsIsTold() throws Exception {
     Path good = config("train", "until [[ -e %s/go ]]; do sleep 0.2; done", "");
@@ -109,13 +136,13 @@ class RerunTest {
     JsonObject never =
         person.submit(next.toString(), "--dependency", "afterok:" + failing.text("run_id"));
 
-    assertThat(person.says("status", second.text("run_id"))).contains("waits for another job");
+    assertThat(person.until("waits for another job", "status", second.text("run_id"))).isNotEmpty();
     Files.createFile(workspace.resolve("go"));
     assertThat(person.finish(second).text("status")).isEqualTo("completed");
     assertThat(person.finish(first).text("status")).isEqualTo("completed");
     assertThat(workspace.resolve("next")).exists();
     assertThat(person.finish(failing).text("status")).isEqualTo("failed");
-    assertThat(person.until("reconcile", "will never start"))
+    assertThat(person.until("will never start", "reconcile"))
         .contains(never.text("run_id") + " will never start");
     assertThat(person.says("status", never.text("run_id"))).contains("did not end as needed");
     person.says("cancel", never.text("run_id"));

@@ -399,7 +399,7 @@ class ConfigErrorsTest {
       assertThat(
               problems("stage: a\nbackend: shell\nresources: {time: 1m}\nwarn_before_end: 30s\n"))
           .containsExactly(
-              "run.yaml:4:18: warn_before_end: needs requeues: 1 or more to go on after it");
+              "run.yaml:4:18: warn_before_end: needs requeues: 1 or chain: 2 or more to go on after it");
     }
 
     @Test

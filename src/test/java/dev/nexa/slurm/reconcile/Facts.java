@@ -46,7 +46,7 @@ final class Facts {
         List.of("backend:python", "train"),
         "default",
         "slurm",
-        new ArrayShape(tasks, 1001, Optional.empty()),
+        new ArrayShape(tasks, 1001, Optional.empty(), 1),
         requeues,
         Optional.of("h100"),
         2,

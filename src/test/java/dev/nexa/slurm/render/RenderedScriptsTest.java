@@ -126,6 +126,7 @@ class RenderedScriptsTest {
         new Variant("single-task", "", "", ""),
         new Variant("many-tasks", "array: {shards: 1000, max_parallel: 50}\n", "", ""),
         new Variant("requeues", "requeues: 2\n", "", ""),
+        new Variant("chain", "chain: 3\n", "", ""),
         new Variant("warned", "requeues: 2\nwarn_before_end: 90s\n", "", ""),
         new Variant(
             "environment",

@@ -29,7 +29,7 @@ class ArrayShapeTest {
           """)
   void tasksBecomeParts(int tasks, int size, int atOnce, String wanted, String parts) {
     ArrayShape shape =
-        new ArrayShape(tasks, size, atOnce == 0 ? Optional.empty() : Optional.of(atOnce));
+        new ArrayShape(tasks, size, atOnce == 0 ? Optional.empty() : Optional.of(atOnce), 1);
     StringBuilder made = new StringBuilder();
     for (ArrayShape.Part part : shape.parts(IndexRange.parse(wanted))) {
       made.append(made.length() == 0 ? "" : " ").append(part.offset()).append(':');
@@ -46,7 +46,7 @@ class ArrayShapeTest {
     for (int task = 2; task < 100_000; task += 2) {
       even.append(',').append(task);
     }
-    ArrayShape shape = new ArrayShape(100_000, 4_000_001, Optional.empty());
+    ArrayShape shape = new ArrayShape(100_000, 4_000_001, Optional.empty(), 1);
 
     List<ArrayShape.Part> parts = shape.parts(IndexRange.parse(even.toString()));
 
@@ -58,13 +58,13 @@ class ArrayShapeTest {
   @Test
   void aPlanOfBeforeHasSlurmsDefault() {
     assertThat(ArrayShape.of(new JsonObject().with("tasks", 3)))
-        .isEqualTo(new ArrayShape(3, 1001, Optional.empty()));
+        .isEqualTo(new ArrayShape(3, 1001, Optional.empty(), 1));
     assertThat(
             ArrayShape.of(
                 new JsonObject()
                     .with("tasks", 3)
                     .with("max_array_size", 2)
                     .with("max_parallel", 1)))
-        .isEqualTo(new ArrayShape(3, 2, Optional.of(1)));
+        .isEqualTo(new ArrayShape(3, 2, Optional.of(1), 1));
   }
 }

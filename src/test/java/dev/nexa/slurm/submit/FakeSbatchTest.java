@@ -144,8 +144,10 @@ class FakeSbatchTest {
         new SubmitTasks(impatient, CrashPoint.NONE)
             .submit(
                 run,
-                new ArrayShape(1, 1001, Optional.empty()),
+                new ArrayShape(1, 1001, Optional.empty(), 1),
                 IndexRange.upTo(1),
+                1,
+                "",
                 Optional.empty())
             .get(0);
     assertThat(answer).isInstanceOf(SubmitAnswer.Unknown.class);

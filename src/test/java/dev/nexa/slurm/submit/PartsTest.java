@@ -71,6 +71,41 @@ class PartsTest {
     assertThat(paid).containsExactlyInAnyOrder(0L, 1L, 2L, 3L, 4L);
   }
 
+  @ParameterizedTest(name = "killed at {0}, the {1}. time")
+  @CsvSource({
+    "RECEIPT_WRITTEN, 1",
+    "INTENT_WRITTEN, 3",
+    "CLIENT_ANSWERED, 3",
+    "RECEIPT_WRITTEN, 3"
+  })
+  void whoeverDiesBetweenTwoLinksOfAChainItIsCompletedOnce(
+      CrashPoint point, int nth, @TempDir Path folder) throws Exception {
+    TrialWorkspace trial = new TrialWorkspace(folder, "chained", 3);
+    Path profile = folder.resolve("configs/clusters/default.yaml");
+    Files.writeString(
+        profile, Files.readString(profile).replace("slurm: {", "slurm: {max_array_size: 2, "));
+    Path config = folder.resolve("work.yaml");
+    Files.writeString(
+        config,
+        Files.readString(config).replace("/worked\"", "/worked\"; exit 1")
+            + "array: {shards: 3}\nchain: 2\n");
+    try (Victim victim = Victim.start(folder, "submit", point, nth)) {
+      assertThat(victim.stopped()).isTrue();
+      victim.kill();
+    }
+    try (Victim healer = Victim.start(folder, "heal", CrashPoint.RUN_CLAIMED, 1)) {
+      Instant deadline = Instant.now().plus(Duration.ofMinutes(3));
+      while (!trial.workspace().openRuns().isEmpty()) {
+        assertThat(Instant.now()).as(() -> "" + trial.state()).isBefore(deadline);
+        Thread.sleep(200);
+      }
+      assertThat(healer.stopped()).isFalse();
+    }
+
+    assertThat(Files.readAllLines(folder.resolve("shared/worked"))).hasSize(6);
+    assertThat(tasksOfJobs(trial.state())).containsExactly("0-1", "2", "0-1", "2");
+  }
+
   private static List<String> tasksOfJobs(RunState state) {
     return state.submissions().stream()
         .filter(submission -> submission.phase() == Submission.Phase.CONFIRMED)
