@@ -15,7 +15,8 @@
 nexa_distributed() {
   export OMP_NUM_THREADS=${OMP_NUM_THREADS:-[=threads_per_rank]}
   export TOKENIZERS_PARALLELISM=${TOKENIZERS_PARALLELISM:-false}
-  export WANDB_START_METHOD=${WANDB_START_METHOD:-thread}
+  export WANDB_START_METHOD=${WANDB_START_METHOD:-thread} WANDB_DIR=${WANDB_DIR:-$NEXA_RUN_DIR/tracking/$NEXA_TASK}
+  mkdir -p "$WANDB_DIR"
 <#if accelerator == "cuda">
   export PYTORCH_CUDA_ALLOC_CONF=${PYTORCH_CUDA_ALLOC_CONF:-expandable_segments:True}
   export TORCH_NCCL_ASYNC_ERROR_HANDLING=${TORCH_NCCL_ASYNC_ERROR_HANDLING:-1}

@@ -11,6 +11,7 @@ nexa_exit() {
       mv -f -- "$result.tmp" "$result" ||
       echo "nexa-slurm: could not write $result" >&2
   fi
+  nexa_tracked || true
   cd /
 <#if nodes gt 1>
   export -f nexa_tidy
@@ -23,6 +24,19 @@ nexa_exit() {
   fi
 </#if>
   exit "$status"
+}
+
+# A runner that wrote no metrics, and tracked itself with W&B or MLflow: what it is called there. W&B keeps a link to its
+# newest run; MLflow prints where its run can be viewed.
+nexa_tracked() {
+  [[ ! -e $NEXA_METRICS ]] || return 0
+  local wandb='' mlflow=''
+  wandb=$(readlink "${WANDB_DIR:-.}/wandb/latest-run") && wandb=${WANDB_RUN_ID:-${wandb##*-}}
+  [[ -z ${MLFLOW_TRACKING_URI:-} ]] || mlflow=$(grep -aoE '/runs/[0-9a-f]{32}' "$(readlink /proc/$$/fd/1)" | tail -n 1)
+  if [[ $wandb$mlflow && ! $wandb =~ [^A-Za-z0-9_-] ]]; then
+    printf '{%s%s%s}\n' "${wandb:+\"wandb_run_id\":\"$wandb\"}" "${wandb:+${mlflow:+,}}" \
+      "${mlflow:+\"mlflow_run_id\":\"${mlflow##*/}\"}" >"$NEXA_METRICS"
+  fi
 }
 
 nexa_tidy() {

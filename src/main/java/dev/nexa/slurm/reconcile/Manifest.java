@@ -55,6 +55,7 @@ public final class Manifest {
     if (outcome.ended()) {
       manifest.withOptional("ended", ended(outcome));
     }
+    manifest.withOptional("mlflow_run_id", text(metrics, "mlflow_run_id"));
     if (!results.unfitNodes().isEmpty()) {
       manifest.with("unfit_nodes", results.unfitNodes());
     }

@@ -157,7 +157,7 @@ class EndToEndTest {
           memory: 100M
           gpu_type: h100_80gb
           time: 2
-          env: {PATH: "%s:/usr/bin:/bin", SEEN: "%s"}
+          env: {PATH: "%s:/usr/bin:/bin", SEEN: "%s", MLFLOW_TRACKING_URI: "http://mlflow:5000"}
         sweep: {parameters: {seed: [7, 8]}}
         launcher: {type: torchrun, module: true, entrypoint: pkg.train, extra_args: ["--role r"]}
         """
@@ -484,6 +484,11 @@ class EndToEndTest {
         bin.resolve(launcher),
         """
         #!/bin/bash
+        if [[ $SLURM_NODEID == 0 ]]; then
+          mkdir "$WANDB_DIR/wandb"
+          ln -s run-20251101_143200-ab12cd34 "$WANDB_DIR/wandb/latest-run"
+          echo "View run at http://mlflow:5000/#/experiments/3/runs/0123456789abcdef0123456789abcdef"
+        fi
         { echo "ADDR=$MASTER_ADDR PORT=$MASTER_PORT first=$NEXA_IS_FIRST threads=$OMP_NUM_THREADS"; echo "$*"; } \
           >"$SEEN/$SLURM_NODEID"
         """);
@@ -550,6 +555,9 @@ class EndToEndTest {
                   ? "-m nexa_train.launcher --config"
                   : "durable/checkpoints/" + run.text("run_id"));
     }
+    assertThat(person.manifest(run).text("wandb_run_id")).isEqualTo("ab12cd34");
+    assertThat(person.manifest(run).text("mlflow_run_id"))
+        .isEqualTo("0123456789abcdef0123456789abcdef");
     assertThat(seen.toFile().list()).hasSize(contained ? 8 : 4);
   }
 
