@@ -157,7 +157,7 @@ class EndToEndTest {
           memory: 100M
           gpu_type: h100_80gb
           time: 2
-          env: {PATH: "%s:/usr/bin:/bin", SEEN: "%s", MLFLOW_TRACKING_URI: "http://mlflow:5000"}
+          env: {PATH: "%s:/usr/bin:/bin", SEEN: "%s"}
         sweep: {parameters: {seed: [7, 8]}}
         launcher: {type: torchrun, module: true, entrypoint: pkg.train, extra_args: ["--role r"]}
         """
@@ -529,7 +529,7 @@ class EndToEndTest {
             backend: %s
             model_name: some/model-7b
             dataset_path: ${durable}/data.parquet
-            env: {PATH: "%s:/usr/bin:/bin", SEEN: "%s"}
+            env: {PATH: "%s:/usr/bin:/bin", SEEN: "%s", MLFLOW_TRACKING_URI: "http://mlflow:5000"}
             resources: {nodes: 4, gpus_per_node: 2, cpus_per_task: 4, memory: 1G, time: 2m}
             """
                     .formatted(backend, bin, seen)
