@@ -11,6 +11,9 @@ nexa_exit() {
       mv -f -- "$result.tmp" "$result" ||
       echo "nexa-slurm: could not write $result" >&2
   fi
+<#if serves!false>
+  nexa_unregister
+</#if>
   cd /
 <#if nodes gt 1>
   export -f nexa_tidy
@@ -18,7 +21,7 @@ nexa_exit() {
 </#if>
   nexa_tidy
 <#if requeues gt 0 && scheduler == "slurm">
-  if ((status != 0 && NEXA_RESTART < [=requeues])) && [[ $NEXA_SIGNALLED == USR1 || -n $NEXA_UNFIT ]]; then
+  if ((status != 0 && NEXA_RESTART < [=requeues])) && [[ $NEXA_SIGNALLED == USR1 || -n $NEXA_UNFIT<#if serves!false> || -n ${NEXA_ENDED:-}</#if> ]]; then
     nexa_requeue
   fi
 </#if>
@@ -34,7 +37,7 @@ nexa_tidy() {
 # The next attempt; Slurm takes nodes to keep away from only while the job waits.
 nexa_requeue() {
   trap '' TERM
-  echo "nexa-slurm: queued again: $([[ -n $NEXA_UNFIT ]] && echo "without $NEXA_UNFIT" || echo 'out of time')"
+  echo "nexa-slurm: queued again: $([[ -n $NEXA_UNFIT ]] && echo "without $NEXA_UNFIT" || echo <#if serves!false>"${NEXA_ENDED:-out of time}"<#else>'out of time'</#if>)"
   scontrol requeue "$NEXA_JOB"
   [[ -z $NEXA_UNFIT ]] || scontrol update "JobId=$NEXA_JOB" "ExcNodeList=$NEXA_UNFIT"
 }

@@ -6,6 +6,7 @@ import dev.nexa.slurm.backend.Launch;
 import dev.nexa.slurm.backend.Plugin;
 import dev.nexa.slurm.backend.Plugins;
 import dev.nexa.slurm.config.ClusterProfile;
+import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.ConfigReader;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.config.RunConfig;
@@ -35,8 +36,19 @@ public record Prepared(
    * @param config the config's path
    * @param overrides {@code --set} values
    * @param cluster the profile named on the command line
+   * @param serves whether it must be a server
    */
-  public record Request(String config, List<String> overrides, Optional<String> cluster) {}
+  public record Request(
+      String config, List<String> overrides, Optional<String> cluster, boolean serves) {
+    public Request(String config, List<String> overrides, Optional<String> cluster) {
+      this(config, overrides, cluster, false);
+    }
+
+    /** The same, of a server. */
+    public Request serving() {
+      return new Request(config, overrides, cluster, true);
+    }
+  }
 
   /** Reads, plans, estimates. */
   public static Prepared of(Nexa nexa, Request request) {
@@ -52,6 +64,12 @@ public record Prepared(
             : Optional.of(Plugins.named(plan.backend(), nexa.root(), plan.written()));
     Backend backend = builtIn.isPresent() ? builtIn.get() : plugin.orElseThrow();
     Launch launch = backend.launch(plan);
+    if (request.serves() && !launch.serves()) {
+      throw new ConfigException(
+          plan.written()
+              .problem(
+                  "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
+    }
     Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook())));
     return new Prepared(plan, plugin, launch, estimate, policy);
   }
@@ -64,6 +82,11 @@ public record Prepared(
     if (config.cluster().isPresent()) {
       return config.cluster().get();
     }
+    return clusterName(nexa);
+  }
+
+  /** The cluster that is meant where nobody names one. */
+  static String clusterName(Nexa nexa) {
     String variable = nexa.environment().getOrDefault("NEXA_CLUSTER", "");
     return variable.isEmpty() ? "default" : variable;
   }

@@ -17,6 +17,7 @@ import dev.nexa.slurm.render.Renderer;
 import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
+import dev.nexa.slurm.serve.ApiKey;
 import dev.nexa.slurm.submit.CrashPoint;
 import dev.nexa.slurm.submit.SubmitOnce;
 import dev.nexa.slurm.units.IndexRange;
@@ -150,6 +151,9 @@ public final class SubmitRun {
     workspace.markOpen(run.id());
     nexa.passing().accept(CrashPoint.RUN_OPENED);
     run.stage(script, plan, estimate);
+    if (prepared.launch().serves()) {
+      ApiKey.make(run, workspace.files());
+    }
     nexa.passing().accept(CrashPoint.RUN_STAGED);
     if (!lock.holds()) {
       throw new IllegalStateException(

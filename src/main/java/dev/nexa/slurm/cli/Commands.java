@@ -9,7 +9,16 @@ import picocli.CommandLine;
 final class Commands {
   private static final List<String> NAMES =
       List.of(
-          "submit", "estimate", "render", "status", "logs", "cancel", "reconcile", "runs", "init");
+          "submit",
+          "estimate",
+          "render",
+          "status",
+          "logs",
+          "cancel",
+          "reconcile",
+          "runs",
+          "serve",
+          "init");
 
   private Commands() {}
 
@@ -23,6 +32,7 @@ final class Commands {
       case "cancel" -> new CancelCommand();
       case "reconcile" -> new ReconcileCommand();
       case "runs" -> new RunsCommand();
+      case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();
       default -> throw new IllegalArgumentException("no command " + name);
     };

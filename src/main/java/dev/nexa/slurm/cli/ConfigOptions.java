@@ -15,9 +15,17 @@ final class ConfigOptions {
   private final OptionSpec local;
 
   ConfigOptions(Subcommand command) {
+    this(command, true);
+  }
+
+  /** The same of a command that has subcommands, which need no CONFIG. */
+  ConfigOptions(Subcommand command, boolean required) {
     config =
         command.add(
-            PositionalParamSpec.builder().paramLabel("CONFIG").type(String.class).required(true),
+            PositionalParamSpec.builder()
+                .paramLabel("CONFIG")
+                .type(String.class)
+                .arity(required ? "1" : "0..1"),
             "The run's YAML file: here, in the workspace, or in the jar.");
     overrides =
         command.add(
@@ -33,6 +41,11 @@ final class ConfigOptions {
             "NAME",
             "The cluster profile, configs/clusters/NAME.yaml; the config's, NEXA_CLUSTER's or `default`.");
     local = command.flag("--local", "Runs on this machine, without Slurm.");
+  }
+
+  /** Whether a config was named. */
+  boolean given() {
+    return config.getValue() != null;
   }
 
   Prepared.Request request() {

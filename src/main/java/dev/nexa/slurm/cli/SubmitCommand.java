@@ -59,7 +59,7 @@ final class SubmitCommand extends Subcommand {
     return given(wait) ? await(nexa, submitted, out) : ExitCode.OK.status();
   }
 
-  private static void tell(Submitted submitted, PrintWriter out) {
+  static void tell(Submitted submitted, PrintWriter out) {
     String run = submitted.run().id().value();
     out.println(submitted.run().id() + ": at most " + submitted.prepared().estimate().total());
     Optional<String> reason = submitted.prepared().plan().partitionReason();

@@ -44,6 +44,7 @@ public record RunConfig(
     String backend,
     Optional<String> cluster,
     Training training,
+    Serving serving,
     Optional<String> dataset,
     List<String> tags,
     Resources resources,
@@ -89,6 +90,11 @@ public record RunConfig(
           optional("qos", ValueType.NAME_WORD, "Quality of service."),
           optional("constraint", ValueType.TEXT, "Node features, in Slurm's notation."),
           optional("reservation", ValueType.NAME_WORD, "Reservation to use."),
+          optional(
+              "nodelist",
+              ValueType.text(
+                  "nodes such as n1 or n[1-4,7]", "[A-Za-z0-9][A-Za-z0-9._,\\[\\]-]{0,1022}"),
+              "Nodes that the job must have, in Slurm's notation."),
           withDefault(
               "exclusive",
               ValueType.BOOLEAN,
@@ -119,6 +125,7 @@ public record RunConfig(
         optional(
             "cluster", ValueType.NAME_WORD, "The cluster profile, configs/clusters/NAME.yaml."));
     keys.addAll(Training.KEYS.keys());
+    keys.addAll(Serving.KEYS.keys());
     keys.add(
         optional(
             "dataset",
@@ -209,6 +216,7 @@ public record RunConfig(
       Optional<String> qos,
       Optional<String> constraint,
       Optional<String> reservation,
+      Optional<String> nodelist,
       boolean exclusive) {}
 
   /** What the python backend starts: a script or a module. */
@@ -229,6 +237,7 @@ public record RunConfig(
         values.text("backend"),
         values.optionalText("cluster"),
         Training.from(values),
+        Serving.from(values),
         dataset(values),
         values.texts("tags"),
         resources(values.section("resources")),
@@ -257,6 +266,7 @@ public record RunConfig(
               "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
     }
     Training.check(values, problems);
+    Serving.check(values, problems);
     if (values.has("warn_before_end") && values.optionalInteger("requeues").orElse(0) == 0) {
       problems.add(
           values.problem("warn_before_end", "needs requeues: 1 or more to go on after it"));
@@ -305,6 +315,7 @@ public record RunConfig(
         values.optionalText("qos"),
         values.optionalText("constraint"),
         values.optionalText("reservation"),
+        values.optionalText("nodelist"),
         values.flag("exclusive"));
   }
 

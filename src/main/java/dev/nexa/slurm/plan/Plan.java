@@ -3,6 +3,7 @@ package dev.nexa.slurm.plan;
 import dev.nexa.slurm.config.ClusterProfile.Storage;
 import dev.nexa.slurm.config.Health;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
+import dev.nexa.slurm.config.Serving;
 import dev.nexa.slurm.config.Software;
 import dev.nexa.slurm.config.Training;
 import dev.nexa.slurm.config.Written;
@@ -43,6 +44,7 @@ public record Plan(
     String scheduler,
     String accelerator,
     Training training,
+    Serving serving,
     Optional<String> dataset,
     List<String> tags,
     Allocation allocation,
@@ -162,6 +164,9 @@ public record Plan(
                     .withOptional("module", started.module())
                     .with("args", started.args())));
     health.ifPresent(check -> json.with("health", checked(check)));
+    if (!serving.loraAdapters().isEmpty()) {
+      json.with("lora_adapters", values(new TreeMap<>(serving.loraAdapters())));
+    }
     return json;
   }
 
@@ -179,6 +184,7 @@ public record Plan(
         .withOptional("qos", allocation.qos())
         .withOptional("constraint", allocation.constraint())
         .withOptional("reservation", allocation.reservation())
+        .withOptional("nodelist", allocation.nodelist())
         .with("exclusive", allocation.exclusive());
   }
 

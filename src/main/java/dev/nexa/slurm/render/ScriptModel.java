@@ -48,6 +48,7 @@ final class ScriptModel {
     path(model, "env_file", plan.envFile());
     model.put("env", env(plan));
     model.put("command", words(launch.command()));
+    path(model, "served_model", launch.servedModel());
     return model;
   }
 
@@ -103,6 +104,7 @@ final class ScriptModel {
       option(options, "gpus-per-node", type + asked.gpusPerNode());
     }
     option(options, "mem", Memory.slurm(asked.memoryBytes()));
+    option(options, "nodelist", asked.nodelist());
     option(options, "nodes", "" + asked.nodes());
     option(options, "ntasks-per-node", "1");
     option(options, "open-mode", "append");
