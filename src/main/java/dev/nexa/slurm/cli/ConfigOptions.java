@@ -25,6 +25,7 @@ final class ConfigOptions {
             PositionalParamSpec.builder()
                 .paramLabel("CONFIG")
                 .type(String.class)
+                .required(required)
                 .arity(required ? "1" : "0..1"),
             "The run's YAML file: here, in the workspace, or in the jar.");
     overrides =
