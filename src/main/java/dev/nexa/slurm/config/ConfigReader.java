@@ -31,9 +31,16 @@ public final class ConfigReader {
 
   /** A run's config with {@code --set} overrides. */
   public RunConfig run(String path, List<String> overrides) {
+    return run(path, overrides, Optional.empty());
+  }
+
+  /** The same, going on from a finished run's checkpoint. */
+  public RunConfig run(String path, List<String> overrides, Optional<FromRun> from) {
     Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, RunConfig.SPEC, overrides, problems);
+    YamlNode written = Overrides.apply(tree(file, problems), overrides, problems);
+    YamlNode root = FromRun.apply(written, from, problems);
+    Values values = new Checker(problems, expansion).section(RunConfig.SPEC, root, "");
     RunConfig.check(values, problems);
     Problem.throwIfAny(problems);
     return RunConfig.from(file, values);
@@ -52,7 +59,7 @@ public final class ConfigReader {
 
   private ClusterProfile cluster(String name, Found file) {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, ClusterProfile.SPEC, List.of(), problems);
+    Values values = read(file, ClusterProfile.SPEC, problems);
     ClusterProfile.check(values, problems);
     Problem.throwIfAny(problems);
     return ClusterProfile.from(name, values);
@@ -62,7 +69,7 @@ public final class ConfigReader {
   public PriceBook prices(String name) {
     Found file = named("configs/prices/", name, "price book");
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, PriceBook.SPEC, List.of(), problems);
+    Values values = read(file, PriceBook.SPEC, problems);
     Problem.throwIfAny(problems);
     return PriceBook.from(name, Sha256.of(file.bytes()), values);
   }
@@ -74,7 +81,7 @@ public final class ConfigReader {
             ? source.file(ADMIN_POLICY.toString())
             : source.product("configs/policy.yaml");
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, Policy.SPEC, List.of(), problems);
+    Values values = read(file, Policy.SPEC, problems);
     Problem.throwIfAny(problems);
     return Policy.from(file.name(), values);
   }
@@ -98,13 +105,17 @@ public final class ConfigReader {
             + " `nexa-slurm init` writes them here, to copy from");
   }
 
-  /** The values, with what is wrong in them told; a file that is no YAML has none. */
-  private Values read(Found file, Section spec, List<String> overrides, List<Problem> problems) {
+  /** The values, with what is wrong in them told. */
+  private Values read(Found file, Section spec, List<Problem> problems) {
+    return new Checker(problems, expansion).section(spec, tree(file, problems), "");
+  }
+
+  /** What stands in the file; a file that is no YAML has nothing. */
+  private static YamlNode tree(Found file, List<Problem> problems) {
     Optional<YamlNode> node = YamlReader.read(file.name(), file.text(), problems);
     if (node.isEmpty()) {
       throw new ConfigException(problems);
     }
-    YamlNode root = Overrides.apply(node.get(), overrides, problems);
-    return new Checker(problems, expansion).section(spec, root, "");
+    return node.get();
   }
 }

@@ -194,6 +194,61 @@ class ServeTest {
 
   @Test
   @Tag("slurm")
+  void whatWasTrainedIsEvaluatedAndServedOnTheSameNode() throws Exception {
+    Path seen = Files.createDirectories(workspace.resolve("seen"));
+    config("", "STANDIN_SEEN: " + seen);
+    Path train =
+        Files.writeString(
+            workspace.resolve("train.yaml"),
+            """
+            stage: train
+            backend: shell
+            run: |
+              printf '{"checkpoint": "%s/final"}' "$NEXA_CHECKPOINTS" >"$NEXA_METRICS"
+            resources: {nodelist: n3, memory: 100M, time: 1m}
+            """);
+    Path eval =
+        Files.writeString(
+            workspace.resolve("eval.yaml"),
+            """
+            stage: eval
+            backend: lm_eval
+            model_name: ${checkpoint}
+            options: {tasks: [hellaswag]}
+            tags: [mine]
+            resources: {memory: 100M, time: 1m}
+            """);
+    String run =
+        nexa("submit", train.toString(), "--cluster", "test", "--wait", "--json")
+            .json()
+            .text("run_id");
+    String checkpoint = workspace + "/durable/checkpoints/" + run + "/final";
+
+    JsonObject evaluated =
+        nexa("submit", eval.toString(), "--cluster", "test", "--from", run, "--json").json();
+    JsonObject plan =
+        Json.parseObject(DurableFiles.read(Path.of(evaluated.object("files").text("plan"))));
+    assertThat(plan.text("model")).isEqualTo(checkpoint);
+    assertThat(plan.texts("tags")).contains("mine", "from:" + run);
+    nexa("cancel", evaluated.text("run_id"));
+
+    Typed served =
+        serve(
+            "--cluster", "test", "--from", run, "--same-node", "--set", "model_name=${checkpoint}");
+    assertThat(served.exit()).as(served.err()).isZero();
+    assertThat(served.json().text("node")).isEqualTo("n3");
+    assertThat(nexa("serve", "stop", "latest").exit()).isZero();
+    assertThat(Files.readString(seen.resolve("0"))).startsWith("serve " + checkpoint + " --port ");
+    JsonObject manifest =
+        Json.parseObject(
+            DurableFiles.read(Path.of(served.json().object("files").text("manifest"))));
+    assertThat(manifest.texts("tags")).contains("from:" + run);
+    assertThat(nexa("submit", eval.toString(), "--from", evaluated.text("run_id")).err())
+        .containsPattern("--from eval_\\S+: it is \\w+, not completed");
+  }
+
+  @Test
+  @Tag("slurm")
   void aServerThatWasKilledHardIsStale() throws Exception {
     config("");
     JsonObject server = serve("--cluster", "test").json();
