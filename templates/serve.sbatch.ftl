@@ -37,12 +37,12 @@ nexa_serving() {
 # Tells where the server is; temp and rename, so that nobody reads half of it. The key itself is not in it.
 nexa_register() {
   [[ -n $NEXA_SUBMISSION ]] || return 0
-  local folder=$NEXA_SHARED/active_jobs node=${SLURMD_NODENAME:-$HOSTNAME}
+  local folder=$NEXA_SHARED/active_jobs node=${SLURMD_NODENAME:-$HOSTNAME} model=[=served_model]
   mkdir -p "$folder"
   NEXA_REGISTRATION=$folder/$NEXA_RUN_ID.json
   printf '{"schema_version":1,"run_id":"%s","run_dir":%s,"scheduler":"%s","job_id":%d,"restart":%d,"node":"%s","port":%d,"endpoint":"%s","model":%s,"api_key_file":%s,"started":%d}\n' \
     "$NEXA_RUN_ID" "$(nexa_json "$NEXA_RUN_DIR")" [=scheduler] "$SLURM_JOB_ID" "$NEXA_RESTART" "$node" "$NEXA_PORT" \
-    "http://<#if scheduler == "local">localhost<#else>$node</#if>:$NEXA_PORT" "$(nexa_json [=served_model])" \
+    "http://<#if scheduler == "local">localhost<#else>$node</#if>:$NEXA_PORT" "$(nexa_json "$model")" \
     "$(nexa_json "$NEXA_RUN_DIR/api_key")" "$NEXA_STARTED" >"$NEXA_REGISTRATION.$SLURM_JOB_ID.tmp"
   mv -f -- "$NEXA_REGISTRATION.$SLURM_JOB_ID.tmp" "$NEXA_REGISTRATION"
 }
