@@ -66,7 +66,7 @@ public final class AwaitServer {
       }
       boolean waits = state.equals("pending");
       Optional<Registration> server = waits ? Optional.empty() : Registration.of(shared, run.id());
-      String now = waits ? "queued: " + reason(run) : state.equals("running") ? "starting" : state;
+      String now = waits ? "pending: " + reason(run) : state.equals("running") ? "starting" : state;
       if (server.isPresent()) {
         String answer = probe.ask(server.get());
         if (answer.equals(Probe.READY)) {

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -38,6 +39,14 @@ class ServeTest {
   private record Typed(int exit, String out, String err) {
     JsonObject json() {
       return Json.parseObject(out);
+    }
+  }
+
+  /** Whatever failed: no server may outlive its test. */
+  @AfterEach
+  void leaveNothingRunning() throws IOException {
+    for (Path run : runs()) {
+      nexa("cancel", run.getFileName().toString());
     }
   }
 
@@ -152,7 +161,7 @@ class ServeTest {
     Typed typed = served.get();
 
     assertThat(typed.exit()).as(typed.err()).isZero();
-    assertThat(typed.err()).contains("queued: its begin time has not come");
+    assertThat(typed.err()).contains(": pending: ");
     JsonObject server = typed.json();
     String logs = nexa("logs", server.text("run_id")).out();
     assertThat(logs).contains("queued again: the server ended with exit code 7");
