@@ -151,7 +151,12 @@ class ServeTest {
 
     CompletableFuture<Typed> served =
         CompletableFuture.supplyAsync(() -> serve("--cluster", "test"));
-    // Slurm lets a requeued job wait for 120 s, until its old credential has expired.
+    for (int i = 0; i < 600 && !firstAttemptEnded(); i++) {
+      Thread.sleep(100);
+    }
+    // Slurm lets a requeued job wait for 120 s, until its old credential has expired; within the
+    // second in which it was revoked it would refuse the job (seen).
+    Thread.sleep(3000);
     for (int i = 0; i < 120 && !served.isDone(); i++) {
       Thread.sleep(1000);
       for (Path run : runs()) {
@@ -273,6 +278,20 @@ class ServeTest {
 
     assertThat(nexa("serve", "stop", "latest").exit()).isZero();
     assertThat(registration).doesNotExist();
+  }
+
+  private boolean firstAttemptEnded() throws IOException {
+    for (Path run : runs()) {
+      Path submissions = run.resolve("submissions");
+      if (Files.exists(submissions)) {
+        try (Stream<Path> all = Files.list(submissions)) {
+          if (all.anyMatch(one -> Files.exists(one.resolve("results/0.0.json")))) {
+            return true;
+          }
+        }
+      }
+    }
+    return false;
   }
 
   private static void hurry(Path run) {
