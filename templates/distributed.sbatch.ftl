@@ -11,6 +11,7 @@
 
 <#include "lib/exit.ftl">
 
+<#include "lib/meeting.ftl">
 # What the runner reads; a value set by the config or the cluster profile wins.
 nexa_distributed() {
   export OMP_NUM_THREADS=${OMP_NUM_THREADS:-[=threads_per_rank]}
@@ -32,34 +33,14 @@ nexa_distributed() {
   export NCCL_DEBUG=INFO TORCH_DISTRIBUTED_DEBUG=DETAIL CUDA_LAUNCH_BLOCKING=1
 </#if>
 <#if nodes gt 1>
-  # Here, outside any container, and no fallback: a missing scontrol would make one world for each node.
-  local -a hosts=()
-  mapfile -t hosts < <(scontrol show hostnames "$SLURM_JOB_NODELIST")
-  if [[ -z ${hosts[0]:-} ]]; then
-    echo "nexa-slurm: scontrol show hostnames named no host for '$SLURM_JOB_NODELIST'" >&2
-    return 1
-  fi
-  export MASTER_ADDR=${hosts[0]}
-  # Each array task has its own job id; below the ephemeral range of Linux.
-  local try
-  for try in {0..19}; do
-    export MASTER_PORT=$((15000 + (SLURM_JOB_ID + try * 701) % 14000))
-    nexa_port_is_free "$MASTER_PORT" && break
-  done
+<@meeting_point/>
   # A requeued job keeps its id: its ranks must not meet those of the attempt before.
   export NEXA_RENDEZVOUS=$SLURM_JOB_ID.$NEXA_RESTART
 </#if>
 }
 <#if nodes gt 1>
 
-# The batch script runs on the first node, where the port is needed: a bind tells, or where there is no Python a connect.
-nexa_port_is_free() {
-  if command -v python3 >/dev/null; then
-    python3 -c 'import socket, sys; socket.socket().bind(("", int(sys.argv[1])))' "$1" 2>/dev/null
-  elif (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; then
-    return 1
-  fi
-}
+<@port_is_free/>
 </#if>
 
 <#include "lib/container.ftl">
@@ -87,10 +68,7 @@ nexa_launch() {
 }
 
 <#if all_reduce>
-nexa_all_reduce() {
-  RANK=$SLURM_NODEID WORLD_SIZE=[=nodes] exec<@prefix/> timeout 120 python3 "$NEXA_RUN_DIR/runner/all_reduce.py"
-}
-
+<@all_reduce_function/>
 </#if>
 nexa_main() {
   nexa_preamble "$@"
@@ -111,11 +89,7 @@ nexa_main() {
   cd "$NEXA_RUN_DIR"
 </#if>
 <#if all_reduce>
-  export -f nexa_all_reduce
-  if ! nexa_run nexa_on_each_node<@step/> bash -c nexa_all_reduce; then
-    echo "nexa-slurm: $SLURM_JOB_NODELIST: the nodes are well, but can't add up a number together; debug: true tells more" >&2
-    return 1
-  fi
+<@adds_up/>
 </#if>
 <#if stepped>
   export -f nexa_launch

@@ -11,7 +11,11 @@ nexa_exit() {
       mv -f -- "$result.tmp" "$result" ||
       echo "nexa-slurm: could not write $result" >&2
   fi
+<#if serves!false>
+  nexa_unregister
+<#else>
   nexa_tracked || true
+</#if>
   cd /
 <#if nodes gt 1>
   export -f nexa_tidy
@@ -19,13 +23,14 @@ nexa_exit() {
 </#if>
   nexa_tidy
 <#if requeues gt 0 && scheduler == "slurm">
-  if ((status != 0 && NEXA_RESTART < [=requeues])) && [[ $NEXA_SIGNALLED == USR1 || -n $NEXA_UNFIT ]]; then
+  if ((status != 0 && NEXA_RESTART < [=requeues])) && [[ $NEXA_SIGNALLED == USR1 || -n $NEXA_UNFIT<#if serves!false> || -n ${NEXA_ENDED:-}</#if> ]]; then
     nexa_requeue
   fi
 </#if>
   exit "$status"
 }
 
+<#if !(serves!false)>
 # A runner that wrote no metrics, and tracked itself with W&B or MLflow: what it is called there. W&B keeps a link to its
 # newest run; MLflow prints where its run can be viewed.
 nexa_tracked() {
@@ -39,6 +44,7 @@ nexa_tracked() {
   fi
 }
 
+</#if>
 nexa_tidy() {
   rm -rf -- "${NEXA_TASK_SCRATCH:?}"<#if ranks_per_node gt 0> "${NEXA_RANKS_SCRATCH:?}"/rank_*</#if>
   rmdir -- "$NEXA_RUN_SCRATCH" 2>/dev/null || true
@@ -48,7 +54,7 @@ nexa_tidy() {
 # The next attempt; Slurm takes nodes to keep away from only while the job waits.
 nexa_requeue() {
   trap '' TERM
-  echo "nexa-slurm: queued again: $([[ -n $NEXA_UNFIT ]] && echo "without $NEXA_UNFIT" || echo 'out of time')"
+  echo "nexa-slurm: queued again: $([[ -n $NEXA_UNFIT ]] && echo "without $NEXA_UNFIT" || echo <#if serves!false>"${NEXA_ENDED:-out of time}"<#else>'out of time'</#if>)"
   scontrol requeue "$NEXA_JOB"
   [[ -z $NEXA_UNFIT ]] || scontrol update "JobId=$NEXA_JOB" "ExcNodeList=$NEXA_UNFIT"
 }

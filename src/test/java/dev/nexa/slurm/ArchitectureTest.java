@@ -91,6 +91,7 @@ class ArchitectureTest {
     "tools.jackson.., 'config, files'",
     "org.snakeyaml.., config",
     "software.amazon.awssdk.., storage",
+    "java.net.http.., serve",
     "java.util.logging.., none",
     "org.slf4j.., none",
   })

@@ -46,7 +46,7 @@ public final class AwaitRun {
   }
 
   /** An outage is told and waited out: the job goes on without us. */
-  private static void pass(ReconcileRuns reconcile, RunFolder run, Consumer<String> progress) {
+  static void pass(ReconcileRuns reconcile, RunFolder run, Consumer<String> progress) {
     try {
       ReconcileRuns.Pass pass = reconcile.reconcile(List.of(run.id()));
       if (!pass.broken().isEmpty()) {
@@ -70,7 +70,7 @@ public final class AwaitRun {
     return text.append(separator.equals(" (") ? "" : ")").toString();
   }
 
-  private static void sleep(Duration pause) {
+  static void sleep(Duration pause) {
     try {
       Thread.sleep(pause.toMillis());
     } catch (InterruptedException interrupted) {

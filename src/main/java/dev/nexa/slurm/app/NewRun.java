@@ -15,6 +15,7 @@ import dev.nexa.slurm.reconcile.RunRecords;
 import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
+import dev.nexa.slurm.serve.ApiKey;
 import dev.nexa.slurm.submit.ArrayShape;
 import dev.nexa.slurm.submit.CrashPoint;
 import dev.nexa.slurm.submit.SubmitTasks;
@@ -70,6 +71,9 @@ record NewRun(
     nexa.workspace().markOpen(run.id());
     nexa.passing().accept(CrashPoint.RUN_OPENED);
     run.stage(script, plan, estimate);
+    if (plan.optionalText("served_model").isPresent()) {
+      ApiKey.make(run, nexa.workspace().files());
+    }
     nexa.passing().accept(CrashPoint.RUN_STAGED);
     if (!lock.holds()) {
       throw new IllegalStateException(

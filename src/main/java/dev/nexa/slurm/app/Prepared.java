@@ -6,7 +6,9 @@ import dev.nexa.slurm.backend.Launch;
 import dev.nexa.slurm.backend.Plugin;
 import dev.nexa.slurm.backend.Plugins;
 import dev.nexa.slurm.config.ClusterProfile;
+import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.ConfigReader;
+import dev.nexa.slurm.config.FromRun;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.config.RunConfig;
 import dev.nexa.slurm.estimate.ApprovalGate;
@@ -35,13 +37,35 @@ public record Prepared(
    * @param config the config's path
    * @param overrides {@code --set} values
    * @param cluster the profile named on the command line
+   * @param from the finished run whose checkpoint it goes on from
+   * @param sameNode whether on that run's nodes
+   * @param serves whether it must be a server
    */
-  public record Request(String config, List<String> overrides, Optional<String> cluster) {}
+  public record Request(
+      String config,
+      List<String> overrides,
+      Optional<String> cluster,
+      Optional<String> from,
+      boolean sameNode,
+      boolean serves) {
+    public Request(String config, List<String> overrides, Optional<String> cluster) {
+      this(config, overrides, cluster, Optional.empty(), false, false);
+    }
+
+    /** The same, of a server. */
+    public Request serving() {
+      return new Request(config, overrides, cluster, from, sameNode, true);
+    }
+  }
 
   /** Reads, plans, estimates. */
   public static Prepared of(Nexa nexa, Request request) {
     ConfigReader configs = nexa.configs();
-    RunConfig config = configs.run(request.config(), request.overrides());
+    Optional<FromRun> from =
+        request.from().isPresent()
+            ? Optional.of(FindFrom.find(nexa, request.from().get(), request.sameNode()))
+            : Optional.empty();
+    RunConfig config = configs.run(request.config(), request.overrides(), from);
     ClusterProfile cluster = configs.cluster(clusterName(nexa, request, config));
     Policy policy = configs.policy();
     Plan plan = new Planner(nexa.source()).plan(config, cluster, policy);
@@ -52,6 +76,12 @@ public record Prepared(
             : Optional.of(Plugins.named(plan.backend(), nexa.root(), plan.written()));
     Backend backend = builtIn.isPresent() ? builtIn.get() : plugin.orElseThrow();
     Launch launch = Backends.launch(plan, backend);
+    if (request.serves() && !launch.serves()) {
+      throw new ConfigException(
+          plan.written()
+              .problem(
+                  "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
+    }
     Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook())));
     return new Prepared(plan, plugin, launch, estimate, policy);
   }
@@ -64,6 +94,11 @@ public record Prepared(
     if (config.cluster().isPresent()) {
       return config.cluster().get();
     }
+    return clusterName(nexa);
+  }
+
+  /** The cluster that is meant where nobody names one. */
+  static String clusterName(Nexa nexa) {
     String variable = nexa.environment().getOrDefault("NEXA_CLUSTER", "");
     return variable.isEmpty() ? "default" : variable;
   }

@@ -5,6 +5,7 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.render.Renderer;
 import dev.nexa.slurm.render.Script;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -71,7 +72,12 @@ public final class SubmitRun {
             .plan()
             .toJson()
             .with("config", prepared.plan().config())
-            .with("script_digest", script.digest());
+            .with("script_digest", script.digest())
+            .withOptional("served_model", prepared.launch().servedModel());
+    Optional<Duration> ready = prepared.plan().serving().readyWithin();
+    if (ready.isPresent()) {
+      plan.with("ready_within_seconds", ready.get().toSeconds());
+    }
     if (prepared.plugin().isPresent()) {
       plan.with("plugin", prepared.plugin().get().toJson());
     }

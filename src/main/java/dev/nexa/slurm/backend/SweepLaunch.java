@@ -154,7 +154,7 @@ final class SweepLaunch {
       }
     }
     command.addAll(first.subList(first.size() - after, first.size()));
-    return new Launch(template, command, files, words);
+    return new Launch(template, command, files, words, Optional.empty());
   }
 
   /** A task reads its words before its nodes know their places. */

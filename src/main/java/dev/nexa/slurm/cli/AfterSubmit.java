@@ -40,9 +40,7 @@ final class AfterSubmit {
     } else {
       tell(submitted, json() ? command.err() : out);
     }
-    if (!submitted.ownFiles().isEmpty()) {
-      command.err().println("from the workspace: " + String.join(", ", submitted.ownFiles()));
-    }
+    tellOwnFiles(submitted, command.err());
     boolean refused = submitted.answer() instanceof SubmitAnswer.Refused;
     boolean unknown = submitted.answer() instanceof SubmitAnswer.Unknown;
     if (refused || (unknown && !waits)) {
@@ -51,7 +49,13 @@ final class AfterSubmit {
     return waits ? await(nexa, submitted, out) : ExitCode.OK.status();
   }
 
-  private static void tell(Submitted submitted, PrintWriter out) {
+  static void tellOwnFiles(Submitted submitted, PrintWriter err) {
+    if (!submitted.ownFiles().isEmpty()) {
+      err.println("from the workspace: " + String.join(", ", submitted.ownFiles()));
+    }
+  }
+
+  static void tell(Submitted submitted, PrintWriter out) {
     String run = submitted.run().id().value();
     out.println(submitted.run().id() + ": at most " + submitted.total());
     submitted.notes().forEach(out::println);

@@ -19,6 +19,7 @@ final class Commands {
           "rerun",
           "reconcile",
           "runs",
+          "serve",
           "init");
 
   private Commands() {}
@@ -35,6 +36,7 @@ final class Commands {
       case "rerun" -> new RerunCommand();
       case "reconcile" -> new ReconcileCommand();
       case "runs" -> new RunsCommand();
+      case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();
       default -> throw new IllegalArgumentException("no command " + name);
     };

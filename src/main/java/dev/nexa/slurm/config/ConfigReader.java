@@ -31,6 +31,11 @@ public final class ConfigReader {
 
   /** A run's config with {@code --set} overrides. */
   public RunConfig run(String path, List<String> overrides) {
+    return run(path, overrides, Optional.empty());
+  }
+
+  /** The same, going on from a finished run's checkpoint. */
+  public RunConfig run(String path, List<String> overrides, Optional<FromRun> from) {
     Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
     List<String> notes = new ArrayList<>();
@@ -44,7 +49,7 @@ public final class ConfigReader {
           new NexaCompute(checker, problems, notes).ours(Overrides.apply(root, theirs, problems));
       Problem.throwIfAny(problems);
     }
-    root = Overrides.apply(root, rest, problems);
+    root = FromRun.apply(Overrides.apply(root, rest, problems), from, problems);
     Values values = checker.section(RunConfig.SPEC, root, "");
     RunConfig.check(values, problems);
     Problem.throwIfAny(problems);
@@ -117,11 +122,12 @@ public final class ConfigReader {
             + " `nexa-slurm init` writes them here, to copy from");
   }
 
-  /** The values, with what is wrong in them told; a file that is no YAML has none. */
+  /** The values, with what is wrong in them told. */
   private Values read(Found file, Section spec, List<Problem> problems) {
     return new Checker(problems, expansion).section(spec, tree(file, problems), "");
   }
 
+  /** What stands in the file; a file that is no YAML has nothing. */
   private static YamlNode tree(Found file, List<Problem> problems) {
     Optional<YamlNode> node = YamlReader.read(file.name(), file.text(), problems);
     if (node.isEmpty()) {

@@ -48,6 +48,7 @@ public record RunConfig(
     String backend,
     Optional<String> cluster,
     Training training,
+    Serving serving,
     Optional<String> dataset,
     List<String> tags,
     Resources resources,
@@ -101,6 +102,11 @@ public record RunConfig(
           optional("qos", ValueType.NAME_WORD, "Quality of service."),
           optional("constraint", ValueType.TEXT, "Node features, in Slurm's notation."),
           optional("reservation", ValueType.NAME_WORD, "Reservation to use."),
+          optional(
+              "nodelist",
+              ValueType.text(
+                  "nodes such as n1 or n[1-4,7]", "[A-Za-z0-9][A-Za-z0-9._,\\[\\]-]{0,1022}"),
+              "Nodes that the job must have, in Slurm's notation."),
           withDefault(
               "exclusive",
               ValueType.BOOLEAN,
@@ -131,6 +137,7 @@ public record RunConfig(
         optional(
             "cluster", ValueType.NAME_WORD, "The cluster profile, configs/clusters/NAME.yaml."));
     keys.addAll(Training.KEYS.keys());
+    keys.addAll(Serving.KEYS.keys());
     keys.add(
         optional(
             "dataset",
@@ -270,6 +277,7 @@ public record RunConfig(
       Optional<String> qos,
       Optional<String> constraint,
       Optional<String> reservation,
+      Optional<String> nodelist,
       boolean exclusive) {}
 
   /** What the python backend starts: a script or a module. */
@@ -307,6 +315,7 @@ public record RunConfig(
         values.text("backend"),
         values.optionalText("cluster"),
         Training.from(values),
+        Serving.from(values),
         dataset(values),
         values.texts("tags"),
         resources(values.section("resources")),
@@ -340,6 +349,7 @@ public record RunConfig(
           values.problem(
               "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
     }
+    Serving.check(values, problems);
     Values array = values.section("array");
     if (values.has("sweep")) {
       if (array.has("shards")) {
@@ -430,6 +440,7 @@ public record RunConfig(
         values.optionalText("qos"),
         values.optionalText("constraint"),
         values.optionalText("reservation"),
+        values.optionalText("nodelist"),
         values.flag("exclusive"));
   }
 

@@ -12,7 +12,7 @@ public enum ExitCode {
   NEEDS_APPROVAL(3),
   /** The scheduler refused or cannot be reached. */
   SCHEDULER(4),
-  /** With --wait: the run ended, but not well. */
+  /** With --wait: the run ended, but not well; serve: the server did not get ready. */
   RUN_FAILED(5),
   /** Ctrl-C while waiting or following: the job goes on. */
   INTERRUPTED(130);

@@ -27,6 +27,7 @@ public record Allocation(
     Optional<String> qos,
     Optional<String> constraint,
     Optional<String> reservation,
+    Optional<String> nodelist,
     boolean exclusive) {
   private static final long DEFAULT_MEMORY_PER_CPU = 4L << 30;
 
@@ -49,6 +50,7 @@ public record Allocation(
         either(asked.qos(), cluster.qos()),
         asked.constraint(),
         asked.reservation(),
+        asked.nodelist(),
         asked.exclusive());
   }
 

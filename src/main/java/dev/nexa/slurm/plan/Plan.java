@@ -4,6 +4,7 @@ import dev.nexa.slurm.config.ClusterProfile.Storage;
 import dev.nexa.slurm.config.Health;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.config.RunConfig.Mail;
+import dev.nexa.slurm.config.Serving;
 import dev.nexa.slurm.config.Software;
 import dev.nexa.slurm.config.Sweep;
 import dev.nexa.slurm.config.Training;
@@ -55,6 +56,7 @@ public record Plan(
     String scheduler,
     String accelerator,
     Training training,
+    Serving serving,
     Optional<String> dataset,
     List<String> tags,
     Allocation allocation,
@@ -110,6 +112,7 @@ public record Plan(
         scheduler,
         accelerator,
         new Training(given),
+        serving,
         dataset,
         tags,
         allocation,
@@ -254,6 +257,9 @@ public record Plan(
             json.with(
                 "mail", new JsonObject().with("user", told.user()).with("type", told.type())));
     health.ifPresent(check -> json.with("health", checked(check)));
+    if (!serving.loraAdapters().isEmpty()) {
+      json.with("lora_adapters", values(new TreeMap<>(serving.loraAdapters())));
+    }
     return notes.isEmpty() ? json : json.with("notes", notes);
   }
 
@@ -286,6 +292,7 @@ public record Plan(
         .withOptional("qos", allocation.qos())
         .withOptional("constraint", allocation.constraint())
         .withOptional("reservation", allocation.reservation())
+        .withOptional("nodelist", allocation.nodelist())
         .with("exclusive", allocation.exclusive());
   }
 

@@ -96,6 +96,7 @@ public final class Planner {
         cluster.scheduler(),
         cluster.accelerator(),
         config.training(),
+        config.serving(),
         config.dataset(),
         config.tags(),
         allocation,

@@ -52,6 +52,7 @@ final class ScriptModel {
     model.put("sweep", !plan.points().isEmpty());
     model.put("setup", plan.setup());
     path(model, "workdir", plan.workdir());
+    path(model, "served_model", launch.servedModel());
     return model;
   }
 
@@ -114,6 +115,7 @@ final class ScriptModel {
       option(options, "mail-user", plan.mail().get().user());
     }
     option(options, "mem", Memory.slurm(asked.memoryBytes()));
+    option(options, "nodelist", asked.nodelist());
     option(options, "nodes", "" + asked.nodes());
     option(options, "ntasks-per-node", "1");
     option(options, "open-mode", "append");

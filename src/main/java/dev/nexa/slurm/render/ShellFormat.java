@@ -33,6 +33,7 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
           Map.entry("is_first", "NEXA_IS_FIRST"),
           Map.entry("master_addr", "MASTER_ADDR"),
           Map.entry("master_port", "MASTER_PORT"),
+          Map.entry("port", "NEXA_PORT"),
           Map.entry("rendezvous", "NEXA_RENDEZVOUS"));
 
   private ShellFormat() {}

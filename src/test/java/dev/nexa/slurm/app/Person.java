@@ -117,8 +117,11 @@ final class Person {
   JsonObject requeued(JsonObject run) throws Exception {
     String job = run.objects("jobs").get(0).number("job_id") + "_0";
     await(result(run, "0.0.json"));
-    // Slurm lets a requeued job wait for 120 s, until its old credential has expired.
+    // Slurm lets a requeued job wait for 120 s, until its old credential has expired; one that is
+    // let go within the
+    // second of its requeue is killed for that credential.
     Path second = result(run, "0.1.json");
+    Thread.sleep(2000);
     for (int i = 0; i < 120 && !Files.exists(second); i++) {
       Thread.sleep(1000);
       command("scontrol", "update", "JobId=" + job, "StartTime=now");

@@ -99,6 +99,20 @@ class RunnersTest {
                   + " enable_lora: true, gpu_memory_utilization: 0.9, enforce_eager: false}\n"
                   + ONE),
           new Case(
+              "vllm-serve",
+              "stage: serve\nbackend: vllm\nmodel_name: \"${durable}/m\"\nmax_length: 8192\n"
+                  + "lora_adapters: {a: \"${durable}/a\", b: /b}\noptions: {max_lora_rank: 32}\n"
+                  + ONE),
+          new Case(
+              "vllm-serve-nodes",
+              "stage: serve\nbackend: vllm\nmodel_name: big\n"
+                  + "options: {served_model_name: [x, y], host: 10.0.0.1}\n"
+                  + TWO),
+          new Case(
+              "vllm-serve-copies",
+              "stage: serve\nbackend: vllm\nmodel_name: m\noptions: {data-parallel-size: 2}\n"
+                  + ONE),
+          new Case(
               "lm-eval",
               "stage: eval\nbackend: lm_eval\nmodel_name: m\nbf16: true\noptions: {tasks: [a, b]}\n"
                   + "resources: {gpus_per_node: 1, time: 1h}\n"),
@@ -183,7 +197,8 @@ class RunnersTest {
       case "accelerate" -> RunnerOptions.of("accelerate-launch");
       case "axolotl" -> RunnerOptions.of("axolotl");
       case "--" -> RunnerOptions.of("torchrun-1.13");
-      case "vllm" -> RunnerOptions.of("vllm-run-batch");
+      case "vllm", "run-batch" -> RunnerOptions.of("vllm-run-batch");
+      case "serve" -> RunnerOptions.of("vllm-serve");
       case "run" -> RunnerOptions.of("lm-eval");
       default -> before;
     };
@@ -221,6 +236,41 @@ class RunnersTest {
     assertThat(
             new Case("", SEEDS + "backend: ax\nmodel_size: 70B\nadapter: qlora\n" + ONE).launch())
         .isNotNull();
+  }
+
+  /** On two nodes with four GPUs each, unless it says otherwise. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          options: {tensor_parallel_size: 3} | options.tensor_parallel_size: 3 does not divide the 4 GPUs of a node
+          options: {tensor-parallel-size: 8, pipeline_parallel_size: 1} | 8 does not divide the 4 GPUs of a node
+          options: {tensor_parallel_size: 2} | options.tensor_parallel_size: tensor 2 x pipeline 2 is not the 8 GPUs that the job asks for
+          options: {pipeline_parallel_size: 3} | options.pipeline_parallel_size: tensor 4 x pipeline 3 is not the 8 GPUs
+          options: {data_parallel_size: 2} | options.data_parallel_size: needs nodes: 1
+          options: {api_key: sk-1} | options.api_key: others could read it there
+          env: {VLLM_API_KEY: sk-1} | env.VLLM_API_KEY: others could read it there
+          options: {port: 8000} | options.port: the job script sets it; leave it out
+          options: {ssl-keyfile: /k} | options.ssl_keyfile: `serve` asks over plain HTTP
+          options: {max_modellen: 1} | vllm 0.24.0 (git ee0da84ab9e0) has no option 'max_modellen' (did you mean
+          array: {shards: 2} | array: a server is one task
+          """)
+  void aServerIsRefusedWithTheReason(String line, String message) {
+    String config = "stage: serve\nbackend: vllm\nmodel_name: m\n" + line + "\n" + TWO;
+
+    assertThatThrownBy(() -> new Case("", config).launch()).hasMessageContaining(message);
+  }
+
+  @Test
+  void whatAServerIsCalledIsToldToWhoWaitsForIt() {
+    String config = "stage: serve\nbackend: vllm\nmodel_name: m\n" + ONE;
+
+    assertThat(new Case("", config).launch().servedModel()).contains("m");
+    assertThat(
+            new Case("", config + "options: {served_model_name: [x, y]}\n").launch().servedModel())
+        .contains("x");
+    assertThat(new Case("", SEEDS + "backend: hf\n" + ONE).launch().serves()).isFalse();
   }
 
   @Test

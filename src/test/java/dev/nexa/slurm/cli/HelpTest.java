@@ -34,6 +34,9 @@ class HelpTest {
         "runs",
         "runs list",
         "runs show",
+        "serve",
+        "serve list",
+        "serve stop",
         "init"
       })
   void everyCommandShowsAnExampleOfItself(String command) {

@@ -84,6 +84,7 @@ class RunConfigTest {
                 Optional.empty(),
                 Optional.empty(),
                 Optional.empty(),
+                Optional.empty(),
                 false));
     assertThat(config.shards()).isEqualTo(1);
     assertThat(config.requeues()).isZero();

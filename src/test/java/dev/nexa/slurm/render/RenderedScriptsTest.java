@@ -60,6 +60,8 @@ class RenderedScriptsTest {
               "backend: accelerate\nmodel_name: m-7b\ndataset_path: ${durable}/d.parquet\n",
           "vllm",
               "backend: vllm\nmodel_name: m-7b\noptions: {input_file: in.jsonl, output_file: out.jsonl}\n",
+          "serve",
+              "stage: serve\nbackend: vllm\nmodel_name: m-7b\nlora_adapters: {tuned: \"${durable}/tuned\"}\n",
           "lm_eval", "backend: lm_eval\nmodel_name: m-7b\noptions: {tasks: [arc_easy]}\n");
 
   private static final Map<String, String> CONTAINERS =
@@ -265,7 +267,7 @@ class RenderedScriptsTest {
         new ConfigFolder()
             .with(
                 "run.yaml",
-                "stage: data\n"
+                (backend.startsWith("stage:") ? "" : "stage: data\n")
                     + backend
                     + variant.config()
                     + "resources: {time: 10m, memory: 1G"
