@@ -11,7 +11,7 @@
 <#if nodes gt 1 || container_step>
 # One on each node; a signal must find srun itself. Its 22.05 and 23.02 don't inherit --cpus-per-task.
 nexa_on_each_node() {
-  exec srun --ntasks-per-node=1 --cpus-per-task=[=cpus_per_task] --kill-on-bad-exit=1 --wait=[=(warning_seconds gt 60)?then(warning_seconds, 60)] "$@"
+  exec srun --ntasks-per-node=1 --cpus-per-task=[=cpus_per_task] --kill-on-bad-exit=1 --wait=[=wait_seconds] "$@"
 }
 
 </#if>

@@ -31,17 +31,20 @@ nexa_exit() {
 }
 
 <#if !(serves!false)>
-# A runner that wrote no metrics, and tracked itself with W&B or MLflow: what it is called there. W&B keeps a link to its
-# newest run; MLflow prints where its run can be viewed.
+# A runner that wrote no metrics: where its checkpoints are, and what it is called by W&B, which keeps a link to its newest
+# run, or by MLflow, which prints where its run can be viewed.
 nexa_tracked() {
   [[ ! -e $NEXA_METRICS ]] || return 0
-  local wandb='' mlflow=''
-  wandb=$(readlink "${WANDB_DIR:-.}/wandb/latest-run") && wandb=${WANDB_RUN_ID:-${wandb##*-}}
-  [[ -z ${MLFLOW_TRACKING_URI:-} ]] || mlflow=$(grep -aoE '/runs/[0-9a-f]{32}' "$(readlink /proc/$$/fd/1)" | tail -n 1)
-  if [[ $wandb$mlflow && ! $wandb =~ [^A-Za-z0-9_-] ]]; then
-    printf '{%s%s%s}\n' "${wandb:+\"wandb_run_id\":\"$wandb\"}" "${wandb:+${mlflow:+,}}" \
-      "${mlflow:+\"mlflow_run_id\":\"${mlflow##*/}\"}" >"$NEXA_METRICS"
+  local id
+  local -a found=()
+  [[ ! -d $NEXA_CHECKPOINTS || $NEXA_CHECKPOINTS == *[\"\\]* ]] || found+=("\"checkpoint\":\"$NEXA_CHECKPOINTS\"")
+  if id=$(readlink "${WANDB_DIR:-.}/wandb/latest-run") && id=${WANDB_RUN_ID:-${id##*-}} && [[ ! $id =~ [^A-Za-z0-9_-] ]]; then
+    found+=("\"wandb_run_id\":\"$id\"")
   fi
+  if [[ -n ${MLFLOW_TRACKING_URI:-} ]] && id=$(grep -aoE '/runs/[0-9a-f]{32}' "$(readlink /proc/$$/fd/1)" | tail -n 1); then
+    found+=("\"mlflow_run_id\":\"${id##*/}\"")
+  fi
+  ((${#found[@]} == 0)) || (IFS=, && printf '{%s}\n' "${found[*]}" >"$NEXA_METRICS")
 }
 
 </#if>

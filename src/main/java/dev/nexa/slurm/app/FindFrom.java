@@ -40,10 +40,7 @@ final class FindFrom {
           ExitCode.USAGE,
           "--from " + run.id() + ": its manifest names no checkpoint",
           "a program names it in $NEXA_METRICS, as `checkpoint`",
-          "or name it here: --set model_name=… instead of --from; runners of ours leave it in"
-              + " checkpoints/"
-              + run.id()
-              + " of the durable tier");
+          "or name it here: --set model_name=… instead of --from");
     }
     return new FromRun(run.id().value(), checkpoint.get(), sameNode ? nodes(run) : List.of());
   }

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** Every command. Only the one that was asked for is loaded, so that it starts quickly. */
 final class Commands {
@@ -24,7 +25,16 @@ final class Commands {
 
   private Commands() {}
 
-  private static Subcommand command(String name) {
+  /**
+   * What {@link #command} gives. An interface, so that the verifier need not load every command to
+   * see that it is one: 15 classes, 5 ms of {@code java -jar}.
+   */
+  interface Specified {
+    /** The command as picocli's model. */
+    CommandSpec spec();
+  }
+
+  private static Specified command(String name) {
     return switch (name) {
       case "submit" -> new SubmitCommand();
       case "estimate" -> new EstimateCommand();

@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
  * A subcommand and its options, given to picocli as its own model: reading annotations would take a
  * submit 20 ms (docs/performance.md).
  */
-abstract class Subcommand implements Callable<Integer> {
+abstract class Subcommand implements Callable<Integer>, Commands.Specified {
   private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
 
   Subcommand(String name, String description, String... examples) {
@@ -45,7 +45,8 @@ abstract class Subcommand implements Callable<Integer> {
     return lines;
   }
 
-  final CommandSpec spec() {
+  @Override
+  public final CommandSpec spec() {
     return spec;
   }
 

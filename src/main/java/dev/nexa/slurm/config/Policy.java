@@ -20,13 +20,15 @@ import java.util.Optional;
  * @param maxResubmits how often a submission that Slurm lost is made again
  * @param settleWindow how long an unknown submission is looked for before it counts as not made;
  *     empty for the rule of the cluster's MessageTimeout
+ * @param registeredDatasets whether a run's dataset must be registered
  */
 public record Policy(
     String name,
     Money approvalOver,
     int maxRequeues,
     int maxResubmits,
-    Optional<Duration> settleWindow) {
+    Optional<Duration> settleWindow,
+    boolean registeredDatasets) {
 
   static final Section SPEC =
       section(
@@ -55,7 +57,12 @@ public record Policy(
           optional(
               "settle_window_seconds",
               ValueType.integer(1, 86_400),
-              "How long an unknown submission is looked for; 2 x MessageTimeout + 5 s and at least 60 s if not given."));
+              "How long an unknown submission is looked for; 2 x MessageTimeout + 5 s and at least 60 s if not given."),
+          withDefault(
+              "registered_datasets",
+              ValueType.BOOLEAN,
+              "false",
+              "Whether a run's dataset must be a key of manifests/dataset_registry.yaml in NEXA_DURABLE."));
 
   static Policy from(String name, Values values) {
     Values over = values.section("approval_over");
@@ -64,6 +71,7 @@ public record Policy(
         new Money(over.decimal("amount"), over.text("currency")),
         values.integer("max_requeues"),
         values.integer("max_resubmits"),
-        values.optionalInteger("settle_window_seconds").map(Duration::ofSeconds));
+        values.optionalInteger("settle_window_seconds").map(Duration::ofSeconds),
+        values.flag("registered_datasets"));
   }
 }

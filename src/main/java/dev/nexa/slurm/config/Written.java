@@ -29,6 +29,11 @@ public final class Written {
     return new Written(file, positions, List.of("sweep.points[" + task + "].", "sweep."));
   }
 
+  /** Whether the config gives the key itself. */
+  boolean has(String key) {
+    return positions.containsKey(key);
+  }
+
   /** Something wrong with a key; where it was not written, with what it belongs to. */
   public Problem problem(String key, String message) {
     for (String prefix : before) {

@@ -80,7 +80,7 @@ public record RunState(
       return Submission.intended(
           data.text("key"),
           IndexRange.parse(data.text("tasks")),
-          data.optionalDecimal("offset").map(BigDecimal::intValueExact).orElse(0),
+          data.optionalDecimal("offset").orElse(BigDecimal.ZERO).intValueExact(),
           data.optionalText("dependency").orElse(""),
           event.at());
     }

@@ -247,16 +247,20 @@ public record Plan(
             .with("over_time_limit_seconds", overTimeLimit.toSeconds())
             .with("kill_wait_seconds", killWait.toSeconds())
             .with("message_timeout_seconds", messageTimeout.toSeconds());
-    entrypoint.ifPresent(started -> json.with("entrypoint", entrypoint(started)));
+    if (entrypoint.isPresent()) {
+      json.with("entrypoint", entrypoint(entrypoint.get()));
+    }
     if (!points.isEmpty()) {
       json.with("points", points);
     }
     json.withOptional("workdir", workdir);
-    mail.ifPresent(
-        told ->
-            json.with(
-                "mail", new JsonObject().with("user", told.user()).with("type", told.type())));
-    health.ifPresent(check -> json.with("health", checked(check)));
+    if (mail.isPresent()) {
+      Mail told = mail.get();
+      json.with("mail", new JsonObject().with("user", told.user()).with("type", told.type()));
+    }
+    if (health.isPresent()) {
+      json.with("health", checked(health.get()));
+    }
     if (!serving.loraAdapters().isEmpty()) {
       json.with("lora_adapters", values(new TreeMap<>(serving.loraAdapters())));
     }

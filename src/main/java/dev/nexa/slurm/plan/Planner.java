@@ -4,6 +4,7 @@ import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.ClusterProfile.Partition;
 import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.ConfigSource;
+import dev.nexa.slurm.config.DatasetRegistry;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.config.Problem;
 import dev.nexa.slurm.config.RunConfig;
@@ -78,6 +79,7 @@ public final class Planner {
     if (choice.misfit().isEmpty()) {
       limits.check(allocation, written, problems);
     }
+    DatasetRegistry.require(config, cluster, policy, source, problems);
     List<RunnerFile> files = files(config, problems);
     Problem.throwIfAny(problems);
     Optional<String> launcher =

@@ -24,6 +24,8 @@ final class ScriptModel {
     model.put("requeues", plan.requeues());
     model.put("chain", plan.chain());
     model.put("warning_seconds", warningSeconds(plan));
+    // Of several nodes the last may be saving this long after the first has ended.
+    model.put("wait_seconds", Math.max(60, warningSeconds(plan)));
     model.put("scheduler", plan.scheduler());
     model.put("nodes", plan.allocation().nodes());
     model.put("gpus_per_node", plan.allocation().gpusPerNode());
@@ -43,7 +45,7 @@ final class ScriptModel {
     path(model, "conda", plan.software().conda());
     path(model, "uv", plan.software().uv());
     path(model, "container", plan.software().container());
-    plan.software().containerRuntime().ifPresent(name -> model.put("container_runtime", name));
+    text(model, "container_runtime", plan.software().containerRuntime());
     model.put("mounts", mounts(plan));
     model.put("container_step", plan.software().isStep());
     path(model, "env_file", plan.envFile());
@@ -62,8 +64,8 @@ final class ScriptModel {
     if (plan.health().isPresent()) {
       Health check = plan.health().get();
       model.put("scratch_free_kib", check.scratchFreeBytes() / 1024);
-      check.minDriver().ifPresent(version -> model.put("min_driver", version));
-      check.networkInterface().ifPresent(name -> model.put("interface", name));
+      text(model, "min_driver", check.minDriver());
+      text(model, "interface", check.networkInterface());
     }
   }
 
@@ -85,6 +87,12 @@ final class ScriptModel {
       words.add(plan.workdir().get() + ":" + plan.workdir().get());
     }
     return words(words);
+  }
+
+  private static void text(Map<String, Object> model, String name, Optional<String> text) {
+    if (text.isPresent()) {
+      model.put(name, text.get());
+    }
   }
 
   private static void path(Map<String, Object> model, String name, Optional<String> path) {

@@ -29,10 +29,11 @@ public record ArrayShape(int tasks, int maxArraySize, Optional<Integer> maxParal
 
   /** What plan.json says. */
   public static ArrayShape of(JsonObject plan) {
+    Optional<BigDecimal> atOnce = plan.optionalDecimal("max_parallel");
     return new ArrayShape(
         (int) plan.number("tasks"),
         plan.optionalDecimal("max_array_size").orElse(DEFAULT_SIZE).intValueExact(),
-        plan.optionalDecimal("max_parallel").map(BigDecimal::intValueExact),
+        atOnce.isPresent() ? Optional.of(atOnce.get().intValueExact()) : Optional.empty(),
         plan.optionalDecimal("chain").orElse(BigDecimal.ONE).intValueExact());
   }
 
@@ -47,6 +48,9 @@ public record ArrayShape(int tasks, int maxArraySize, Optional<Integer> maxParal
 
   /** The submissions that these tasks need, in order. */
   public List<Part> parts(IndexRange wanted) {
+    if (wanted.indices().size() == tasks && tasks <= maxArraySize) {
+      return List.of(new Part(wanted, 0, Optional.empty()));
+    }
     Map<Integer, List<List<Integer>>> byOffset = new LinkedHashMap<>();
     int count = 0;
     for (int task : wanted.indices()) {

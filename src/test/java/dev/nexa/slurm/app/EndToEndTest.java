@@ -470,8 +470,12 @@ class EndToEndTest {
     "hf, torchrun, --rdzv_endpoint=ADDR:PORT, bare",
     "axolotl, axolotl, --rdzv_endpoint=ADDR:PORT, bare",
     "accelerate, accelerate, --main_process_port PORT, bare",
+    "python, torchrun, --rdzv_endpoint=ADDR:PORT, apptainer",
     "hf, torchrun, --rdzv_endpoint=ADDR:PORT, apptainer",
+    "axolotl, axolotl, --rdzv_endpoint=ADDR:PORT, apptainer",
     "accelerate, accelerate, --main_process_port PORT, apptainer",
+    "python, torchrun, --rdzv_endpoint=ADDR:PORT, pyxis",
+    "hf, torchrun, --rdzv_endpoint=ADDR:PORT, pyxis",
     "axolotl, axolotl, --rdzv_endpoint=ADDR:PORT, pyxis",
     "accelerate, accelerate, --main_process_port PORT, pyxis",
   })
@@ -485,7 +489,7 @@ class EndToEndTest {
         """
         #!/bin/bash
         if [[ $SLURM_NODEID == 0 ]]; then
-          mkdir "$WANDB_DIR/wandb"
+          mkdir -p "$WANDB_DIR/wandb" "$NEXA_CHECKPOINTS"
           ln -s run-20251101_143200-ab12cd34 "$WANDB_DIR/wandb/latest-run"
           echo "View run at http://mlflow:5000/#/experiments/3/runs/0123456789abcdef0123456789abcdef"
         fi
@@ -555,6 +559,8 @@ class EndToEndTest {
                   ? "-m nexa_train.launcher --config"
                   : "durable/checkpoints/" + run.text("run_id"));
     }
+    assertThat(person.manifest(run).text("checkpoint"))
+        .isEqualTo(workspace + "/durable/checkpoints/" + run.text("run_id"));
     assertThat(person.manifest(run).text("wandb_run_id")).isEqualTo("ab12cd34");
     assertThat(person.manifest(run).text("mlflow_run_id"))
         .isEqualTo("0123456789abcdef0123456789abcdef");

@@ -25,6 +25,7 @@ class PolicyTest {
     assertThat(policy.maxRequeues()).isEqualTo(3);
     assertThat(policy.maxResubmits()).isEqualTo(3);
     assertThat(policy.settleWindow()).isEmpty();
+    assertThat(policy.registeredDatasets()).isFalse();
   }
 
   @Test
@@ -36,11 +37,13 @@ class PolicyTest {
             max_requeues: 0
             max_resubmits: 10
             settle_window_seconds: 2
+            registered_datasets: true
             """);
 
     assertThat(policy.maxRequeues()).isZero();
     assertThat(policy.maxResubmits()).isEqualTo(10);
     assertThat(policy.settleWindow()).contains(Duration.ofSeconds(2));
+    assertThat(policy.registeredDatasets()).isTrue();
   }
 
   @Test

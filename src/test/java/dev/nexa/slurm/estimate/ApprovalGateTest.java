@@ -46,6 +46,6 @@ class ApprovalGateTest {
   }
 
   private static Policy policy(BigDecimal threshold, String currency) {
-    return new Policy("policy.yaml", new Money(threshold, currency), 3, 3, Optional.empty());
+    return new Policy("policy.yaml", new Money(threshold, currency), 3, 3, Optional.empty(), false);
   }
 }

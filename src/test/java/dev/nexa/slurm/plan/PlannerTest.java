@@ -144,6 +144,32 @@ class PlannerTest {
   }
 
   @Test
+  void aPolicyMayAskForRegisteredDatasets() {
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with("configs/clusters/mine.yaml", Plans.CLUSTER)
+            .with(
+                "configs/policy.yaml",
+                "approval_over: {amount: 1, currency: USD}\nregistered_datasets: true\n")
+            .with(
+                "run.yaml",
+                RUN + "dataset_path: /data/science_v2.parquet\nresources: {time: 1m}\n");
+    String where = "run.yaml:4:15: dataset_path: 'science_v2' is not registered in ";
+
+    assertThatThrownBy(() -> Plans.of(folder))
+        .hasMessageEndingWith(
+            where
+                + "/durable/manifests/dataset_registry.yaml, which does not exist; ./configs/policy.yaml"
+                + " asks for that (registered_datasets)");
+    folder.with("/durable/manifests/dataset_registry.yaml", "science_v1: {rows: 7}\n");
+    assertThatThrownBy(() -> Plans.of(folder))
+        .hasMessageContaining(
+            where + "/durable/manifests/dataset_registry.yaml (did you mean 'science_v1'?); ");
+    folder.with("/durable/manifests/dataset_registry.yaml", "science_v2: {rows: 7}\n");
+    assertThat(Plans.of(folder).dataset()).contains("science_v2");
+  }
+
+  @Test
   void whatIsAskedForIsBilledOnSharedNodes() {
     assertThat(
             Plans.of(

@@ -35,7 +35,8 @@ abstract class RunPassFixture {
           new Money(BigDecimal.TEN, "USD"),
           3,
           1,
-          Optional.of(Duration.ofSeconds(1)));
+          Optional.of(Duration.ofSeconds(1)),
+          false);
 
   final Workspace workspace = Workspaces.inMemory();
   final RunFolder run = workspace.claim("train", Rows.NOON);
