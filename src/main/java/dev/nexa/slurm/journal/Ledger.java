@@ -14,8 +14,8 @@ import java.time.format.DateTimeFormatter;
 import java.util.zip.CRC32;
 
 /**
- * {@code runs/ledger-YYYY-MM.jsonl}: one line for each finished run, in the month it ended, so that
- * sums over many runs read one file. The manifests are the truth; the ledger can be made again from
+ * {@code runs/ledger-YYYY-MM.jsonl}: a line for each time a run ended, in that month, so that sums
+ * over many runs read one file. The manifests are the truth; the ledger can be made again from
  * them.
  */
 public final class Ledger {
@@ -29,7 +29,11 @@ public final class Ledger {
     this.workspace = workspace;
   }
 
-  /** Adds the run's line, once: a pass that died after it finds it there. */
+  /**
+   * Adds the run's line, once: a pass that died after it finds it there. A run whose tasks ran
+   * again gets another line when it ends again, perhaps in another month; the newest tells all of
+   * it.
+   */
   public void add(RunId id, Instant ended, JsonObject line) {
     Path file = workspace.runs().resolve("ledger-" + MONTH.format(ended) + ".jsonl");
     Path lock = workspace.runs().resolve(".ledger.lock");
@@ -45,8 +49,10 @@ public final class Ledger {
         workspace.files().truncate(file, whole);
       }
       String before = new String(bytes, 0, whole, StandardCharsets.UTF_8);
-      if (!before.contains("{\"run_id\":\"" + id + "\"")) {
-        workspace.files().append(file, sealed(line) + "\n");
+      String sealed = sealed(line) + "\n";
+      int last = before.lastIndexOf("{\"run_id\":\"" + id + "\"");
+      if (last < 0 || !before.startsWith(sealed, last)) {
+        workspace.files().append(file, sealed);
       }
     }
   }

@@ -53,6 +53,18 @@ class LedgerTest {
   }
 
   @Test
+  void aRunThatRanAgainIsWrittenAgainAndItsNewestLineCounts() throws IOException {
+    JsonObject again = line(FIRST).with("cost", "99.00");
+    ledger.add(FIRST, ENDED, line(FIRST));
+    ledger.add(SECOND, ENDED, line(SECOND));
+    ledger.add(FIRST, ENDED, again);
+    ledger.add(FIRST, ENDED, again);
+
+    assertThat(runIds(november)).containsExactly(FIRST.value(), SECOND.value(), FIRST.value());
+    assertThat(Files.readAllLines(november).get(2)).contains("99.00");
+  }
+
+  @Test
   void eachLineEndsInTheCrcOfWhatStandsBeforeIt() throws IOException {
     ledger.add(FIRST, ENDED, line(FIRST));
 

@@ -45,6 +45,78 @@ class RunStateTest {
         .isEqualTo(phase == Phase.INTENDED || phase == Phase.UNKNOWN);
   }
 
+  /**
+   * Of a run of five tasks; each word is an event: {@code 0-1:submitted} a submission and how far
+   * it got, {@code 0-1:submitted:afterany} a link of a chain, {@code rerun:3} tasks asked for
+   * again.
+   */
+  @ParameterizedTest(name = "{0}, chain of {1}: {2}")
+  @CsvSource(
+      delimiter = '|',
+      nullValues = "none",
+      textBlock =
+          """
+          0-4:submitted                                       | 1 | none
+          0-1:submitted                                       | 1 | 2-4
+          0-1:submitted 2-3:submitted                         | 1 | 4
+          0-1:submitted 2-3:refused                           | 1 | none
+          0-1:submitted cancel                                | 1 | none
+          0-1:closed                                          | 1 | 2-4
+          0-1:closed 0-1:submitted 2-3:submitted 4:submitted  | 1 | none
+          0-4:submitted rerun:1,3                             | 1 | 1,3
+          0-4:submitted rerun:1,3 1:submitted                 | 1 | 3
+          0-4:submitted cancel rerun:1,3 1,3:submitted        | 1 | none
+          0-4:submitted                                       | 2 | 0-4
+          0-1:submitted                                       | 2 | 2-4
+          0-3:submitted 4:submitted                           | 2 | 0-4
+          0-3:submitted 4:submitted 0-3:submitted:a           | 2 | 4
+          0-4:closed 0-4:submitted                            | 2 | 0-4
+          0-4:closed 0-4:submitted 0-4:submitted:a            | 2 | none
+          0-4:submitted 0-4:closed:a 0-4:submitted:a          | 3 | 0-4
+          0-4:submitted 0-4:submitted:a rerun:2 2:submitted   | 2 | none
+          """)
+  void tasksThatNobodyHasSubmittedYet(String events, int chain, String open) {
+    List<Event> all = new ArrayList<>();
+    all.add(new Event(Event.Type.CREATED, NOON, new JsonObject()));
+    for (String word : events.split(" ", -1)) {
+      String[] part = word.split(":", -1);
+      JsonObject data =
+          new JsonObject()
+              .with("key", "k" + all.size())
+              .with("job_id", 17)
+              .with("message", "")
+              .with("reservation", "1.50");
+      switch (part[0]) {
+        case "cancel" -> all.add(new Event(Event.Type.CANCEL_REQUESTED, NOON, data));
+        case "rerun" -> all.add(new Event(Event.Type.RERUN, NOON, data.with("tasks", part[1])));
+        default -> {
+          data.with("tasks", part[0]).with("dependency", part.length > 2 ? part[2] : "");
+          all.add(new Event(Event.Type.SUBMITTING, NOON, data));
+          Event.Type end = Event.Type.valueOf(part[1].toUpperCase(Locale.ROOT));
+          all.add(new Event(end, NOON, data));
+        }
+      }
+    }
+
+    assertThat(RunState.of(all).unsubmitted(5, chain).toString())
+        .isEqualTo(open == null ? "" : open);
+  }
+
+  @Test
+  void aRerunOpensTheRunAgainAndAddsToWhatIsReserved() {
+    List<Event> events = new ArrayList<>();
+    for (String type : List.of("CREATED", "CANCEL_REQUESTED", "FINISHED", "RERUN", "RERUN")) {
+      JsonObject data = new JsonObject().with("tasks", "0").with("reservation", "1.25");
+      events.add(new Event(Event.Type.valueOf(type), NOON, data));
+    }
+
+    RunState state = RunState.of(events);
+
+    assertThat(state.finished()).isFalse();
+    assertThat(state.cancelRequested()).isFalse();
+    assertThat(state.reservedMore()).isEqualByComparingTo("2.50");
+  }
+
   @Test
   void aNewRunHasNoSubmission() {
     RunState state = fold("created");

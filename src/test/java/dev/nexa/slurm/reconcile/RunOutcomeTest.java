@@ -2,7 +2,12 @@ package dev.nexa.slurm.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.QueueEntry;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -74,6 +79,95 @@ class RunOutcomeTest {
 
     assertThat(outcome.status()).isEqualTo(status);
     assertThat(outcome.state()).isEqualTo(state);
+  }
+
+  /**
+   * Tasks 0 and 1 failed; task 1 runs again: its own new job decides, whatever the old one says.
+   */
+  @ParameterizedTest(name = "{0} with {1} in the queue: {2}, {3}")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          ``              | ``        | running | running     | 1 pending, 1 completed
+          ``              | 1 PENDING | running | running     | 1 pending, 1 completed
+          1 RUNNING 80-   | 1 RUNNING | running | running     | 1 running, 1 completed
+          1 FAILED 80-90  | ``        | failed  | failed      | 1 completed, 1 failed
+          1 COMPLETED 8-9 | ``        | completed | completed | 2 completed
+          """)
+  void theNewestSubmissionOfATaskDecides(
+      String rows, String queue, String status, String state, String tasks) {
+    String again = "train_20251101_120000.again1";
+    List<Event> events = new ArrayList<>();
+    events.add(event(Event.Type.SUBMITTING, Rows.KEY, "0-1", Rows.JOB));
+    events.add(event(Event.Type.SUBMITTED, Rows.KEY, "0-1", Rows.JOB));
+    events.add(event(Event.Type.CONFIRMED, Rows.KEY, "0-1", Rows.JOB));
+    events.add(event(Event.Type.RERUN, again, "1", 0));
+    events.add(event(Event.Type.SUBMITTING, again, "1", 200));
+    events.add(event(Event.Type.SUBMITTED, again, "1", 200));
+    List<AccountingRecord> all = new ArrayList<>(Rows.accounting("0 COMPLETED 1-7; 1 FAILED 1-7"));
+    Rows.accounting(rows, 200).forEach(row -> all.add(named(row, again)));
+    List<QueueEntry> queued = new ArrayList<>();
+    Rows.queue(queue).forEach(entry -> queued.add(named(entry, again)));
+
+    RunOutcome outcome =
+        RunOutcome.of(
+            Facts.of(2, 0),
+            RunState.of(events),
+            all,
+            queued,
+            Map.of(),
+            Rows.NOON.plusSeconds(LATER));
+
+    assertThat(outcome.status()).isEqualTo(status);
+    assertThat(outcome.state()).isEqualTo(state);
+    assertThat(counts(outcome)).isEqualTo(tasks);
+    // What the old attempt cost stays in the account.
+    long closed = all.stream().filter(AccountingRecord::ended).count();
+    assertThat(outcome.attempts()).hasSize((int) closed);
+  }
+
+  private static Event event(Event.Type type, String key, String tasks, long job) {
+    return new Event(
+        type,
+        Rows.NOON,
+        new JsonObject()
+            .with("key", key)
+            .with("tasks", tasks)
+            .with("job_id", job)
+            .with("message", "")
+            .with("reservation", "1"));
+  }
+
+  private static QueueEntry named(QueueEntry entry, String name) {
+    return new QueueEntry(
+        200, 200, entry.task(), entry.state(), entry.reason(), entry.start(), entry.end(), name);
+  }
+
+  private static AccountingRecord named(AccountingRecord row, String name) {
+    return new AccountingRecord(
+        row.cluster(),
+        row.arrayJobId(),
+        row.rawJobId(),
+        row.tasks(),
+        row.user(),
+        row.account(),
+        row.partition(),
+        row.state(),
+        row.rawState(),
+        row.exitCode(),
+        row.submit(),
+        row.start(),
+        row.end(),
+        row.elapsedSeconds(),
+        row.nodes(),
+        row.nodeCount(),
+        row.allocTres(),
+        row.reqTres(),
+        row.reason(),
+        name,
+        row.witness());
   }
 
   @Test
