@@ -3,7 +3,9 @@ package dev.nexa.slurm.app;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.RunFolder;
@@ -54,6 +56,7 @@ public final class RerunTasks {
     RunFacts facts = RunFacts.of(run);
     Evidence evidence = Evidence.gather(scheduler, List.of(state));
     RunOutcome outcome = evidence.outcome(run, facts, state, new ArrayList<>());
+    requireKept(run, outcome);
     IndexRange tasks =
         chosen.isPresent() ? ended(run, facts, outcome, chosen.get()) : failed(run, outcome);
     JsonObject plan = run.planJson();
@@ -91,6 +94,27 @@ public final class RerunTasks {
         keys,
         answers,
         evidence.outcome(run, facts, now, new ArrayList<>()));
+  }
+
+  /** The cost file is made anew: what accounting has forgotten since would be missing in it. */
+  private static void requireKept(RunFolder run, RunOutcome outcome) {
+    if (!Files.exists(run.cost())) {
+      return;
+    }
+    JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
+    int kept = cost.object("actual").objects("attempts").size();
+    if (outcome.attempts().size() < kept) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "accounting tells of "
+              + outcome.attempts().size()
+              + " attempts of "
+              + run.id()
+              + ", its cost file of "
+              + kept
+              + ": their cost would be lost",
+          "`nexa-slurm rerun " + run.id() + "` makes a new run");
+    }
   }
 
   /** What failed, timed out or was lost; what somebody cancelled was not to run. */

@@ -298,6 +298,11 @@ public record RunConfig(
   /** Whom Slurm tells. */
   public record Mail(String user, String type) {}
 
+  /** How many array tasks: the points of a sweep, or the shards. */
+  public int tasks() {
+    return points.isEmpty() ? shards : points.size();
+  }
+
   /** The run's name in tables and tags. */
   public String title() {
     return name.orElse(stage);

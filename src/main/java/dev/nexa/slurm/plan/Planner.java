@@ -37,36 +37,10 @@ public final class Planner {
     int gpus = onGpus ? asked.gpusPerNode() : 0;
     PartitionLimits limits = new PartitionLimits(cluster);
     PartitionChoice.Choice choice = new PartitionChoice(cluster, limits, asked, gpus).choose();
-    if (config.requeues() > policy.maxRequeues()) {
-      problems.add(
-          written.problem(
-              "requeues",
-              "the policy allows at most " + policy.maxRequeues() + " (" + policy.name() + ")"));
-    }
-    int tasks = config.points().isEmpty() ? config.shards() : config.points().size();
-    if (cluster.scheduler().equals("local") && (asked.nodes() > 1 || gpus > 0)) {
-      problems.add(
-          written.problem(
-              "resources",
-              "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
-    }
     Software software = config.software().over(cluster.software());
-    if (cluster.scheduler().equals("local") && software.isStep()) {
-      problems.add(
-          written.problem(
-              "software.container",
-              "container_runtime "
-                  + software.containerRuntime().orElseThrow()
-                  + " is srun's, and there is none on this machine alone; apptainer works"));
-    }
+    rules(config, cluster, policy, software, problems);
     Allocation allocation = Allocation.of(asked, cluster, gpus, choice.partition());
     Optional<Partition> partition = known(choice.partition(), cluster);
-    if (config.warnBeforeEnd().isPresent()
-        && config.warnBeforeEnd().get().compareTo(asked.time()) >= 0) {
-      problems.add(
-          written.problem(
-              "warn_before_end", "must be shorter than resources.time; nothing would run"));
-    }
     Billed billed = billed(allocation, partition, cluster, written);
     if (!choice.misfit().isEmpty()) {
       problems.add(written.problem("resources", choice.misfit()));
@@ -105,7 +79,7 @@ public final class Planner {
         choice.reason(),
         distributed ? Math.max(1, alone ? 1 : asked.gpusPerNode()) : 0,
         billed,
-        tasks,
+        config.tasks(),
         cluster.maxArraySize(),
         config.maxParallel(),
         config.points(),
@@ -129,6 +103,50 @@ public final class Planner {
         cluster.killWait(),
         cluster.messageTimeout(),
         config.notes());
+  }
+
+  /** What one of the three allows, and another asks for. */
+  private static void rules(
+      RunConfig config,
+      ClusterProfile cluster,
+      Policy policy,
+      Software software,
+      List<Problem> problems) {
+    Written written = config.written();
+    Resources asked = config.resources();
+    if (config.requeues() > policy.maxRequeues()) {
+      problems.add(
+          written.problem(
+              "requeues",
+              "the policy allows at most " + policy.maxRequeues() + " (" + policy.name() + ")"));
+    }
+    boolean local = cluster.scheduler().equals("local");
+    boolean gpus = cluster.accelerator().equals("cuda") && asked.gpusPerNode() > 0;
+    if (local && (asked.nodes() > 1 || gpus)) {
+      problems.add(
+          written.problem(
+              "resources",
+              "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
+    }
+    if (local && config.chain() > 1) {
+      problems.add(
+          written.problem(
+              "chain", "its links wait for each other, which this machine alone can't"));
+    }
+    if (local && software.isStep()) {
+      problems.add(
+          written.problem(
+              "software.container",
+              "container_runtime "
+                  + software.containerRuntime().orElseThrow()
+                  + " is srun's, and there is none on this machine alone; apptainer works"));
+    }
+    if (config.warnBeforeEnd().isPresent()
+        && config.warnBeforeEnd().get().compareTo(asked.time()) >= 0) {
+      problems.add(
+          written.problem(
+              "warn_before_end", "must be shorter than resources.time; nothing would run"));
+    }
   }
 
   private static Optional<Partition> known(Optional<String> partition, ClusterProfile cluster) {
