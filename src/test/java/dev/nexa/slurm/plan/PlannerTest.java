@@ -159,7 +159,7 @@ class PlannerTest {
     assertThatThrownBy(() -> Plans.of(folder))
         .hasMessageEndingWith(
             where
-                + "/durable/manifests/dataset_registry.yaml, which does not exist; ./configs/policy.yaml"
+                + "/durable/manifests/dataset_registry.yaml, which does not exist; /home/ada/science/configs/policy.yaml"
                 + " asks for that (registered_datasets)");
     folder.with("/durable/manifests/dataset_registry.yaml", "science_v1: {rows: 7}\n");
     assertThatThrownBy(() -> Plans.of(folder))
