@@ -68,7 +68,8 @@ class RenderedScriptsTest {
       Map.of(
           "bare", "",
           "apptainer", "software: {container: \"${shared}/images/train.sif\"}\n",
-          "pyxis", "software: {container: 'ghcr.io#lab/train:1', container_runtime: pyxis}\n");
+          "pyxis",
+              "software: {container: 'registry.example.org#lab/train:1', container_runtime: pyxis}\n");
 
   /** A backend on one node and on four, in no container and in two kinds of it. */
   static List<Arguments> matrix() {
@@ -148,7 +149,7 @@ class RenderedScriptsTest {
             ""),
         new Variant(
             "container-pyxis",
-            "software: {container: 'nvcr.io#nvidia/pytorch:25.10-py3', container_runtime: pyxis, mounts: [/data]}\n",
+            "software: {container: 'registry.example.org#lab/train:1', container_runtime: pyxis, mounts: [/data]}\n",
             ", gpus_per_node: 1",
             ""),
         new Variant(
