@@ -51,9 +51,11 @@ nexa_unregister() {
   [[ -z ${NEXA_REGISTRATION:-} ]] || rm -f -- "$NEXA_REGISTRATION"
 }
 
+# Bash 4.2 keeps quotes that stand in a replacement.
 nexa_json() {
-  local text=${1//"\\"/"\\\\"}
-  printf '"%s"' "${text//"\""/"\\\""}"
+  local back=\\ quote='"' text
+  text=${1//"$back"/$back$back}
+  printf '"%s"' "${text//"$quote"/$back$quote}"
 }
 
 <#include "lib/container.ftl">

@@ -44,7 +44,7 @@ nexa_tracked() {
   if [[ -n ${MLFLOW_TRACKING_URI:-} ]] && id=$(grep -aoE '/runs/[0-9a-f]{32}' "$(readlink /proc/$$/fd/1)" | tail -n 1); then
     found+=("\"mlflow_run_id\":\"${id##*/}\"")
   fi
-  ((${#found[@]} == 0)) || (IFS=, && printf '{%s}\n' "${found[*]}" >"$NEXA_METRICS")
+  ((${#found[@]} == 0)) || (IFS=, && printf '{%s}\n' "${found[*]}" >"$NEXA_ATTEMPT.tracked.json")
 }
 
 </#if>

@@ -20,8 +20,14 @@ nexa_check_nodes() {
 <#else>
   nexa_run nexa_check_node && return
 </#if>
-  for file in "${NEXA_ATTEMPT%.*}".*.unfit.*; do
-    [[ ! -e $file ]] || NEXA_UNFIT+=${NEXA_UNFIT:+,}${file##*.unfit.}
+  # What another node wrote may be seen here only later.
+  local try
+  for try in 1 2 3 4 5 6; do
+    for file in "${NEXA_ATTEMPT%.*}".*.unfit.*; do
+      [[ ! -e $file ]] || NEXA_UNFIT+=${NEXA_UNFIT:+,}${file##*.unfit.}
+    done
+    [[ -z $NEXA_UNFIT ]] || break
+    sleep $((try * 2))
   done
   return 1
 }

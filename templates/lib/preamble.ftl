@@ -82,8 +82,9 @@ nexa_claim() {
 
 # A chain goes on until the task has ended well: what an earlier link finished is not done again.
 nexa_leave_if_done() {
-  if grep -qs '"exit_code":0,' "$NEXA_RUN_DIR"/submissions/*/results/"$NEXA_TASK".{?,??,???}.json; then
+  if grep -Eqs '"exit_code":0,"signal":"(USR1)?"' "$NEXA_RUN_DIR"/submissions/*/results/"$NEXA_TASK".{?,??,???}.json; then
     echo "nexa-slurm: task $NEXA_TASK was finished by an earlier link of the chain"
+    NEXA_METRICS=/dev/null # the link that worked has told
     exit 0
   fi
 }

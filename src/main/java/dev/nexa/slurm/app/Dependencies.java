@@ -5,11 +5,21 @@ import dev.nexa.slurm.error.Nearest;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
+import dev.nexa.slurm.reconcile.Evidence;
+import dev.nexa.slurm.reconcile.RunFacts;
+import dev.nexa.slurm.reconcile.RunOutcome;
+import dev.nexa.slurm.reconcile.TaskOutcome;
+import dev.nexa.slurm.scheduler.JobState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
@@ -38,12 +48,13 @@ final class Dependencies {
     List<String> open = new ArrayList<>();
     for (String one : text.split(",", -1)) {
       String[] parts = one.split(":", -1);
-      if (!TYPES.contains(parts[0]) || parts.length < 2) {
+      boolean known = TYPES.contains(parts[0]);
+      if (!known || parts.length < 2 || parts[1].isEmpty()) {
         throw wrong(
             "--dependency: expected TYPE:RUN, such as afterok:latest, got '"
                 + one
                 + "'"
-                + Nearest.hint(parts[0], TYPES),
+                + (known ? ", which names no run" : Nearest.hint(parts[0], TYPES)),
             "types are " + String.join(", ", TYPES));
       }
       StringBuilder jobs = new StringBuilder(parts[0]);
@@ -67,21 +78,39 @@ final class Dependencies {
       }
       throw noRun;
     }
+    // Slurm takes a job that it has forgotten for one that ended well: what has ended is ours to
+    // judge.
+    new ReconcileRuns(nexa).reconcile(List.of(run.id()));
     RunState state = RunState.of(run.journal().read());
     if (state.finished()) {
       requireMet(type, run);
       return List.of();
     }
-    List<Long> jobs = new ArrayList<>();
-    for (Submission submission : state.current()) {
-      jobs.add(
-          submission
-              .jobId()
-              .orElseThrow(
-                  () ->
-                      wrong(
-                          "--dependency: it is not known yet which job " + run.id() + " has",
-                          "type `nexa-slurm reconcile`, then this again")));
+    return unfinished(type, run, state);
+  }
+
+  /** The jobs that hold tasks which have not ended; those that have must not stand in the way. */
+  private List<Long> unfinished(String type, RunFolder run, RunState state) {
+    Evidence evidence = Evidence.gather(nexa.scheduler(scheduler), List.of(state));
+    RunOutcome outcome = evidence.outcome(run, RunFacts.of(run), state, new ArrayList<>());
+    Map<Integer, Submission> newest = state.newest();
+    Set<Long> jobs = new TreeSet<>();
+    for (TaskOutcome task : outcome.tasks()) {
+      if (!task.ended()) {
+        Submission holder = newest.get(task.task());
+        jobs.add(
+            Optional.ofNullable(holder)
+                .flatMap(Submission::jobId)
+                .orElseThrow(
+                    () ->
+                        wrong(
+                            "--dependency: it is not known yet which jobs " + run.id() + " has",
+                            "type `nexa-slurm reconcile`, then this again")));
+      } else if (type.equals("afterok") && task.state() != JobState.COMPLETED) {
+        throw wrong(
+            "--dependency: afterok:" + run.id() + " can never be met: a task of it has failed",
+            "nothing was submitted");
+      }
     }
     if (type.equals("aftercorr") && jobs.size() > 1) {
       throw wrong(
@@ -90,17 +119,18 @@ final class Dependencies {
               + " has several jobs, so its tasks correspond to no one array",
           "use afterok:" + run.id());
     }
-    return jobs;
+    return List.copyOf(jobs);
   }
 
   private static void requireMet(String type, RunFolder run) {
-    String status = Json.parseObject(DurableFiles.read(run.manifest())).text("status");
+    JsonObject manifest = Json.parseObject(DurableFiles.read(run.manifest()));
+    String status = manifest.text("status");
     boolean completed = status.equals("completed");
     boolean met = type.equals("afterany") || completed != type.equals("afternotok");
     if (!met) {
       throw wrong(
           "--dependency: " + type + ":" + run.id() + " can never be met: it has " + status,
-          completed
+          completed || manifest.text("state").equals("cancelled")
               ? "nothing was submitted"
               : "`nexa-slurm rerun --failed " + run.id() + "` runs again what failed");
     }

@@ -11,6 +11,7 @@ import dev.nexa.slurm.units.HostList;
 import java.nio.file.Files;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** {@code --from RUN}: what a finished run leaves to the next one. */
 final class FindFrom {
@@ -22,7 +23,8 @@ final class FindFrom {
    * @param sameNode whether its last attempt's nodes are wanted too
    */
   static FromRun find(Nexa nexa, String reference, boolean sameNode) {
-    RunFolder run = new RunLookup(nexa.workspace()).find(reference).run();
+    RunLookup.Found found = new RunLookup(nexa.workspace()).find(reference);
+    RunFolder run = found.run();
     JsonObject manifest =
         Files.exists(run.manifest())
             ? Json.parseObject(DurableFiles.read(run.manifest()))
@@ -34,7 +36,7 @@ final class FindFrom {
           "--from " + run.id() + ": it is " + status + ", not completed",
           "`nexa-slurm reconcile` writes what a run has come to; `nexa-slurm runs list` shows others");
     }
-    Optional<String> checkpoint = manifest.optionalText("checkpoint");
+    Optional<String> checkpoint = checkpoint(run, manifest, found.task());
     if (checkpoint.isEmpty()) {
       throw new NexaException(
           ExitCode.USAGE,
@@ -43,6 +45,25 @@ final class FindFrom {
           "or name it here: --set model_name=… instead of --from");
     }
     return new FromRun(run.id().value(), checkpoint.get(), sameNode ? nodes(run) : List.of());
+  }
+
+  /** Of a sweep that of the point that was named: which is the best is not ours to say. */
+  private static Optional<String> checkpoint(RunFolder run, JsonObject manifest, OptionalInt task) {
+    List<JsonObject> points =
+        manifest.members().containsKey("points") ? manifest.objects("points") : List.of();
+    if (points.isEmpty()) {
+      return manifest.optionalText("checkpoint");
+    }
+    if (task.isEmpty()) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "--from " + run.id() + ": it is a sweep of " + points.size() + " points",
+          "name one as JOB_TASK; `nexa-slurm runs show " + run.id() + "` shows what came of each");
+    }
+    return points
+        .get(task.getAsInt())
+        .optionalObject("metrics")
+        .flatMap(metrics -> metrics.optionalText("checkpoint"));
   }
 
   private static List<String> nodes(RunFolder run) {

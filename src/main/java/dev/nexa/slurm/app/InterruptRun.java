@@ -9,6 +9,7 @@ import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.QueueEntry;
 import dev.nexa.slurm.scheduler.Scheduler;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -38,11 +39,12 @@ public final class InterruptRun {
       List<String> interrupted = new ArrayList<>();
       RunState state = RunState.of(run.journal().read());
       List<QueueEntry> queue = lock.holds() ? scheduler.queue() : List.of();
-      for (Submission submission : state.current()) {
+      for (Submission submission : state.submissions()) {
         for (QueueEntry entry : queue) {
           boolean ours = entry.name().equals(submission.key());
           boolean meant = task.isEmpty() || entry.task() + submission.offset() == task.getAsInt();
           if (ours && meant && entry.state() == JobState.RUNNING) {
+            requireOneLeft(run, submission, entry.task() + submission.offset());
             scheduler.requeue(entry.arrayJobId(), entry.task());
             interrupted.add(entry.arrayJobId() + "_" + entry.task());
           }
@@ -56,6 +58,22 @@ public final class InterruptRun {
             "`nexa-slurm status " + run.id() + "` tells what it does");
       }
       return interrupted;
+    }
+  }
+
+  /** Each attempt before the one that runs has left its result. */
+  private static void requireOneLeft(RunFolder run, Submission submission, int task) {
+    long allowed = run.planJson().number("requeues");
+    long used = 0;
+    for (Path result : run.results(submission.key())) {
+      Path name = result.getFileName();
+      used += name != null && name.toString().startsWith(task + ".") ? 1 : 0;
+    }
+    if (used >= allowed) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "task " + task + " of " + run.id() + " has been queued again " + used + " times already",
+          "that is all its requeues allow; a preemption would end it now");
     }
   }
 }

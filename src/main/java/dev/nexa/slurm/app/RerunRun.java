@@ -6,6 +6,7 @@ import dev.nexa.slurm.estimate.Estimate;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.render.Script;
+import dev.nexa.slurm.submit.ArrayShape;
 import java.util.List;
 
 /** {@code rerun RUN}: a new run from the stored script, byte for byte, at the stored rates. */
@@ -27,7 +28,8 @@ public final class RerunRun {
           old.path() + ": job.sbatch or a file in runner/ is not what was submitted",
           "submit the config again: nexa-slurm submit " + plan.text("config"));
     }
-    Estimate estimate = Estimate.again(plan, old.estimateJson(), (int) plan.number("tasks"));
+    ArrayShape array = ArrayShape.of(plan);
+    Estimate estimate = Estimate.again(plan, old.estimateJson(), array.tasks(), array.chain());
     Approval.require(nexa, estimate, nexa.configs().policy(), plan.text("config"));
     return new NewRun(
             script,

@@ -17,6 +17,7 @@ import dev.nexa.slurm.reconcile.RunOutcome;
 import dev.nexa.slurm.reconcile.TaskOutcome;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.Scheduler;
+import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import dev.nexa.slurm.submit.SubmitTasks;
 import dev.nexa.slurm.units.IndexRange;
@@ -45,8 +46,13 @@ public final class RerunTasks {
     try (FileLock lock = CancelRun.lock(run)) {
       submitted = locked(run, scheduler, chosen, lock);
     }
-    // Its manifest says running again.
-    new ReconcileRuns(nexa).reconcile(List.of(run.id()));
+    try {
+      // Its manifest says running again.
+      new ReconcileRuns(nexa).reconcile(List.of(run.id()));
+    } catch (SchedulerUnavailable outage) {
+      // The job is submitted all the same, and reconcile says so later.
+      return submitted;
+    }
     return submitted;
   }
 
@@ -54,13 +60,14 @@ public final class RerunTasks {
       RunFolder run, Scheduler scheduler, Optional<IndexRange> chosen, FileLock lock) {
     RunState state = RunState.of(run.journal().read());
     RunFacts facts = RunFacts.of(run);
+    requireSettled(run, state, facts);
     Evidence evidence = Evidence.gather(scheduler, List.of(state));
     RunOutcome outcome = evidence.outcome(run, facts, state, new ArrayList<>());
     requireKept(run, outcome);
     IndexRange tasks =
         chosen.isPresent() ? ended(run, facts, outcome, chosen.get()) : failed(run, outcome);
     JsonObject plan = run.planJson();
-    Estimate estimate = Estimate.again(plan, run.estimateJson(), tasks.indices().size());
+    Estimate estimate = Estimate.again(plan, run.estimateJson(), tasks.indices().size(), 1);
     Approval.require(nexa, estimate, nexa.configs().policy(), plan.text("config"));
     if (!lock.holds()) {
       throw new IllegalStateException(
@@ -88,12 +95,30 @@ public final class RerunTasks {
         tasks,
         estimate.toJson(false),
         estimate.total(),
-        List.of("tasks " + tasks + " again"),
+        List.of((tasks.indices().size() == 1 ? "task " : "tasks ") + tasks + " again"),
         List.of(),
         scheduler.name(),
         keys,
         answers,
         evidence.outcome(run, facts, now, new ArrayList<>()));
+  }
+
+  /** A rerun would hide what is still to be done. */
+  private static void requireSettled(RunFolder run, RunState state, RunFacts facts) {
+    boolean settled =
+        state.finished()
+            || (!state.cancelRequested()
+                && state.unsubmitted(facts.tasks(), facts.array().chain()).indices().isEmpty());
+    for (Submission submission : state.current()) {
+      settled &= state.finished() || submission.phase() == Submission.Phase.CONFIRMED;
+    }
+    if (!settled) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          run.id()
+              + " is not settled: it is being cancelled, or some of its jobs are not known yet",
+          "type `nexa-slurm reconcile`, then this again");
+    }
   }
 
   /** The cost file is made anew: what accounting has forgotten since would be missing in it. */

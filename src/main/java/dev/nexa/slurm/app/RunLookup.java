@@ -10,6 +10,7 @@ import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.units.IndexRange;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,8 +49,7 @@ public final class RunLookup {
       OptionalInt task =
           job.group(2) == null
               ? OptionalInt.empty()
-              : OptionalInt.of(Integer.parseInt(job.group(2)) + offset(run, id));
-      task.ifPresent(index -> requireTask(run, index));
+              : OptionalInt.of(task(run, id, Integer.parseInt(job.group(2))));
       return new Found(run, task);
     }
     RunFolder run = workspace.run(new RunId(reference));
@@ -117,9 +117,22 @@ public final class RunLookup {
         .findFirst();
   }
 
-  /** The run's number of the task with the job's array index 0. */
-  private static int offset(RunFolder run, long jobId) {
-    return submission(run, jobId).map(Submission::offset).orElse(0);
+  /** The run's number of the job's task with that array index. */
+  private static int task(RunFolder run, long jobId, int index) {
+    Submission submission = submission(run, jobId).orElseThrow();
+    int task = index + submission.offset();
+    if (!submission.tasks().indices().contains(task)) {
+      IndexRange array = submission.tasks().plus(-submission.offset());
+      throw new NexaException(
+          ExitCode.USAGE,
+          "there is no task "
+              + index
+              + ": job "
+              + jobId
+              + (array.indices().size() == 1 ? " has task " : " has tasks ")
+              + array.toString().replace("-", " to "));
+    }
+    return task;
   }
 
   /** Which scheduler has the run's jobs; one that died before it was planned has none to ask. */

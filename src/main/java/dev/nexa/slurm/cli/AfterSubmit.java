@@ -62,12 +62,15 @@ final class AfterSubmit {
     StringBuilder jobs = new StringBuilder();
     for (SubmitAnswer answer : submitted.answers()) {
       if (answer instanceof SubmitAnswer.Submitted job) {
-        jobs.append(jobs.length() == 0 ? "job " : " and ").append(job.jobId());
+        jobs.append(jobs.length() == 0 ? "" : ", ").append(job.jobId());
       }
     }
     if (jobs.length() > 0) {
       int tasks = submitted.tasks().indices().size();
-      out.println(jobs + (tasks == 1 ? "" : ", " + tasks + " tasks"));
+      out.println(
+          (submitted.answers().size() == 1 ? "job " : "jobs ")
+              + jobs
+              + (tasks == 1 ? "" : ", " + tasks + " tasks"));
     }
     if (submitted.answer() instanceof SubmitAnswer.Refused refused) {
       out.println(

@@ -51,13 +51,14 @@ public record Estimate(
    *
    * @param plan as plan.json keeps it
    * @param before as estimate.json keeps it
+   * @param links of its chain that are made again
    */
-  public static Estimate again(JsonObject plan, JsonObject before, int tasks) {
+  public static Estimate again(JsonObject plan, JsonObject before, int tasks, int links) {
     JsonObject billed = plan.object("billed");
     long count = billed.number("gpus");
     Map<String, Long> gpus =
         count == 0 ? Map.of() : Map.of(billed.optionalText("gpu_type").orElse("unknown"), count);
-    int attempts = (int) before.number("attempts");
+    int attempts = links * (1 + (int) plan.number("requeues"));
     long seconds = before.number("longest_attempt_seconds");
     Usage usage =
         Usage.of(gpus, billed.number("cpus"), billed.number("memory_bytes"), seconds)

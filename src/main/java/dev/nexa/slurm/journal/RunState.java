@@ -116,12 +116,25 @@ public record RunState(
         : Optional.of(submissions.get(submissions.size() - 1));
   }
 
-  /** The submission that counts for each task: the last one that holds it. */
+  /**
+   * The submission that counts for each task: the last one that holds it; one that came to nothing
+   * only where no other was made since the task was last asked for. (A later link of a chain may be
+   * refused while the first one works.)
+   */
   public Map<Integer, Submission> newest() {
     Map<Integer, Submission> newest = new HashMap<>();
-    for (Submission submission : submissions) {
+    for (int i = 0; i < submissions.size(); i++) {
+      Submission submission = submissions.get(i);
       for (int task : submission.tasks().indices()) {
-        newest.put(task, submission);
+        Submission before = newest.get(task);
+        boolean outlived =
+            before != null
+                && submission.failed()
+                && !before.failed()
+                && (i < submissionsBefore || submissions.indexOf(before) >= submissionsBefore);
+        if (!outlived) {
+          newest.put(task, submission);
+        }
       }
     }
     return newest;

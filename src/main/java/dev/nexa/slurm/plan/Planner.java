@@ -133,6 +133,7 @@ public final class Planner {
           written.problem(
               "chain", "its links wait for each other, which this machine alone can't"));
     }
+    container(config, software, problems);
     if (local && software.isStep()) {
       problems.add(
           written.problem(
@@ -146,6 +147,34 @@ public final class Planner {
       problems.add(
           written.problem(
               "warn_before_end", "must be shorter than resources.time; nothing would run"));
+    }
+  }
+
+  /** Whether its runtime can know the image by this name. */
+  private static void container(RunConfig config, Software software, List<Problem> problems) {
+    Software own = config.software();
+    if (software.container().isEmpty()) {
+      if (own.runtime().isPresent() || !own.mounts().isEmpty()) {
+        String key = own.mounts().isEmpty() ? "container_runtime" : "mounts";
+        problems.add(
+            config.written().problem("software." + key, "there is no container; name one"));
+      }
+      return;
+    }
+    String image = software.container().get();
+    boolean path = image.startsWith("/") || image.startsWith("${");
+    String runtime = software.containerRuntime().orElseThrow();
+    if (!path && !runtime.equals("pyxis") && !image.contains("://")) {
+      problems.add(
+          config
+              .written()
+              .problem(
+                  "software.container",
+                  "expected an absolute path"
+                      + (runtime.equals("slurm") ? "" : ", or an image such as docker://" + image)
+                      + ", got '"
+                      + image
+                      + "'"));
     }
   }
 

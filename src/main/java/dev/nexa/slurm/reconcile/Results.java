@@ -32,17 +32,22 @@ import org.jspecify.annotations.Nullable;
 public record Results(
     JsonObject metrics, Map<Integer, JsonObject> byTask, List<JsonObject> unfitNodes) {
   private static final Pattern METRICS = Pattern.compile("(\\d+)\\.(\\d+)\\.metrics\\.json");
+  private static final Pattern TRACKED = Pattern.compile("(\\d+)\\.(\\d+)\\.tracked\\.json");
   private static final Pattern UNFIT = Pattern.compile("(\\d+)\\.(\\d+)\\.unfit\\.(.+)");
 
   /** Reads them; a file of metrics that is no JSON object is told as a problem. */
   public static Results read(RunFolder run, RunState journal, List<String> problems) {
     Map<Integer, Path> newest = new TreeMap<>();
+    Map<Integer, Path> tracked = new TreeMap<>();
     List<JsonObject> unfit = new ArrayList<>();
     for (Submission submission : journal.submissions()) {
       List<Path> files = list(run.submission(submission.key()).resolve("results"));
-      newestByTask(files, newest);
+      newestByTask(METRICS, files, newest);
+      newestByTask(TRACKED, files, tracked);
       unfit(files, unfit);
     }
+    // What the script found out stands in where no attempt of the task wrote anything itself.
+    tracked.forEach(newest::putIfAbsent);
     Map<Integer, JsonObject> byTask = byTask(newest, problems);
     return new Results(together(byTask), byTask, unfit);
   }
@@ -71,10 +76,10 @@ public record Results(
   }
 
   /** A task that ran again wrote again: its highest restart counts. */
-  private static void newestByTask(List<Path> files, Map<Integer, Path> newest) {
+  private static void newestByTask(Pattern pattern, List<Path> files, Map<Integer, Path> newest) {
     Map<Integer, Integer> restarts = new TreeMap<>();
     for (Path file : files) {
-      Matcher name = METRICS.matcher(file.getFileName().toString());
+      Matcher name = pattern.matcher(file.getFileName().toString());
       if (name.matches()) {
         int task = Integer.parseInt(name.group(1));
         int restart = Integer.parseInt(name.group(2));

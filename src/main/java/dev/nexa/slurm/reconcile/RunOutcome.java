@@ -191,27 +191,35 @@ public record RunOutcome(
 
   /**
    * A task that was cancelled while it waited in an array leaves no row (seen with 22.05): once
-   * every other task is over, for a while, and the queue is empty, that is what became of it.
+   * every other task is over, those of its own array for a while, and the queue is empty, that is
+   * what became of it.
    */
   private static List<TaskOutcome> withoutRow(
       List<TaskOutcome> tasks, RunState journal, Instant now) {
-    boolean othersOver =
-        tasks.stream()
-            .allMatch(task -> task.ended() || (task.attempts().isEmpty() && !task.queued()));
-    Optional<Instant> last =
-        tasks.stream()
-            .flatMap(task -> task.attempts().stream())
-            .flatMap(row -> row.end().stream())
-            .max(Instant::compareTo);
-    boolean settled = last.map(end -> end.plus(REQUEUE_GRACE).isBefore(now)).orElse(false);
-    boolean confirmed =
-        journal.current().stream().allMatch(s -> s.phase() == Phase.CONFIRMED || s.failed());
-    if (!othersOver || !settled || !confirmed) {
-      return tasks;
+    Map<String, Instant> lastEnds = new HashMap<>();
+    for (TaskOutcome task : tasks) {
+      if (!task.ended() && (task.queued() || !task.attempts().isEmpty())) {
+        return tasks;
+      }
+      for (AccountingRecord row : task.attempts()) {
+        Instant end = row.end().orElse(Instant.MIN);
+        lastEnds.merge(row.name(), end, (one, two) -> one.isAfter(two) ? one : two);
+      }
     }
-    return tasks.stream()
-        .map(task -> task.ended() ? task : TaskOutcome.cancelledUnseen(task.task()))
-        .toList();
+    for (Submission submission : journal.current()) {
+      if (submission.phase() != Phase.CONFIRMED && !submission.failed()) {
+        return tasks;
+      }
+    }
+    Map<Integer, Submission> newest = journal.newest();
+    List<TaskOutcome> settled = new ArrayList<>();
+    for (TaskOutcome task : tasks) {
+      Submission own = newest.get(task.task());
+      Instant last = own == null ? null : lastEnds.get(own.key());
+      boolean unseen = !task.ended() && last != null && last.plus(REQUEUE_GRACE).isBefore(now);
+      settled.add(unseen ? TaskOutcome.cancelledUnseen(task.task()) : task);
+    }
+    return settled;
   }
 
   private static TaskOutcome queued(int task, QueueEntry entry, List<AccountingRecord> attempts) {

@@ -109,21 +109,41 @@ public final class RunPass {
     SubmitTasks submit = new SubmitTasks(scheduler, passing);
     boolean unsettled = false;
     boolean submitted = false;
-    for (Submission submission : state.current()) {
+    List<Submission> round =
+        state.submissions().subList(state.submissionsBefore(), state.submissions().size());
+    for (int i = 0; i < round.size(); i++) {
+      Submission submission = round.get(i);
       unsettled |= submission.unresolved();
-      if (submission.phase() == Phase.CLOSED && mayRetry(submission, state, evidence)) {
+      boolean lost =
+          submission.phase() == Phase.CLOSED
+              && !madeAgain(submission, round.subList(i + 1, round.size()));
+      if (lost && mayRetry(submission, state, evidence)) {
         passing.accept(CrashPoint.SUBMISSION_CLOSED);
         problems.add(run.id() + ": " + submission.message() + "; submitted again");
         submit.again(run, facts.array(), submission);
         submitted = true;
       }
     }
+    // What follows a submission that was just made again must know its job: the next pass does.
     IndexRange open = state.unsubmitted(facts.tasks(), facts.array().chain());
-    if (open.indices().isEmpty() || unsettled) {
-      return submitted;
+    return submitted
+        || (!unsettled
+            && !open.indices().isEmpty()
+            && submit.rest(run, facts.array(), state, open));
+  }
+
+  private static boolean madeAgain(Submission lost, List<Submission> later) {
+    for (Submission submission : later) {
+      if (isSame(submission, lost)) {
+        return true;
+      }
     }
-    submit.rest(run, facts.array(), state, open);
-    return true;
+    return false;
+  }
+
+  /** Whether they hold the same tasks, as the same link of a chain. */
+  private static boolean isSame(Submission one, Submission other) {
+    return one.tasks().equals(other.tasks()) && one.dependency().equals(other.dependency());
   }
 
   /** squeue's reason of a job that waits for one that did not end as it should have (squeue(1)). */
@@ -243,8 +263,7 @@ public final class RunPass {
   private boolean mayRetry(Submission lost, RunState state, Evidence evidence) {
     int closed = 0;
     for (Submission submission : state.submissions()) {
-      boolean same = submission.tasks().equals(lost.tasks());
-      closed += same && submission.phase() == Phase.CLOSED ? 1 : 0;
+      closed += isSame(submission, lost) && submission.phase() == Phase.CLOSED ? 1 : 0;
     }
     boolean known = evidence.accountingKept() || lost.jobId().isEmpty();
     return known && !state.cancelRequested() && closed <= policy.maxResubmits();

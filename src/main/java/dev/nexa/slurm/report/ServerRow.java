@@ -35,6 +35,7 @@ public record ServerRow(
         .with("run_id", server.runId().value())
         .with("model", server.model())
         .with("endpoint", server.endpoint())
+        .with("base_url", server.endpoint() + "/v1")
         .with("node", server.node())
         .with("port", server.port())
         .with("job_id", server.jobId())

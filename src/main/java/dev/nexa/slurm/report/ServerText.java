@@ -22,7 +22,7 @@ public final class ServerText {
         + ", "
         + cost.perHour()
         + " an hour while it stands\n"
-        + "  endpoint  "
+        + "  base URL  "
         + server.endpoint()
         + "/v1\n"
         + "  API key   "
@@ -51,6 +51,7 @@ public final class ServerText {
         .with("ready", true)
         .with("model", server.model())
         .with("endpoint", server.endpoint())
+        .with("base_url", server.endpoint() + "/v1")
         .with("api_key_file", server.apiKeyFile().toString())
         .with("node", server.node())
         .with("port", server.port())

@@ -85,6 +85,9 @@ public record ArrayShape(int tasks, int maxArraySize, Optional<Integer> maxParal
   /** Slurm limits each array of its own; together they may not run more than the run may. */
   private String array(IndexRange part, int offset, int parts) {
     String indices = part.plus(-offset).toString();
-    return maxParallel.isEmpty() ? indices : indices + "%" + Math.max(1, maxParallel.get() / parts);
+    int all = (tasks + maxArraySize - 1) / maxArraySize;
+    return maxParallel.isEmpty()
+        ? indices
+        : indices + "%" + Math.max(1, maxParallel.get() / Math.max(all, parts));
   }
 }

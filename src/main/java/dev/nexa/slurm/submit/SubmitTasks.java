@@ -62,27 +62,30 @@ public final class SubmitTasks {
   }
 
   /**
-   * Submits tasks that nobody has submitted yet, or the next link of their chain.
+   * Submits tasks that nobody has submitted yet, or the next link of their chain; true if any.
    *
    * @param state of the run, in which every submission is settled
    */
-  public void rest(RunFolder run, ArrayShape array, RunState state, IndexRange tasks) {
+  public boolean rest(RunFolder run, ArrayShape array, RunState state, IndexRange tasks) {
     Map<Integer, Submission> before = new HashMap<>();
     List<Submission> made = state.submissions();
     for (Submission submission : made.subList(state.submissionsBefore(), made.size())) {
       submission.tasks().indices().forEach(task -> before.put(task, submission));
     }
     String first = before.isEmpty() ? "" : made.get(state.submissionsBefore()).dependency();
+    boolean any = false;
     for (Part part : array.parts(tasks)) {
       Submission link = before.get(part.tasks().indices().get(0));
-      if (link != null && link.jobId().isEmpty()) {
-        return;
-      }
-      String waits = link == null ? first : after(link.jobId().orElseThrow());
-      if (!(once.submit(run, part, waits, Optional.empty()) instanceof SubmitAnswer.Submitted)) {
-        return;
+      if (link == null || link.jobId().isPresent()) {
+        String waits = link == null ? first : after(link.jobId().orElseThrow());
+        SubmitAnswer answer = once.submit(run, part, waits, Optional.empty());
+        any = true;
+        if (!(answer instanceof SubmitAnswer.Submitted)) {
+          break;
+        }
       }
     }
+    return any;
   }
 
   /** Submits what a lost submission held, under a new key. */

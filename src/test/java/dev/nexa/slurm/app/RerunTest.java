@@ -89,6 +89,28 @@ class RerunTest {
   }
 
   @Test
+  void oneTaskThatWaitsIsCancelledAndNoOther() throws Exception {
+    person.slurmProfile("health_check: false\n");
+    Path config =
+        config(
+            "train",
+            "touch %1$s/began; until [[ -e %1$s/go ]]; do sleep 0.2; done",
+            "array: {shards: 5, max_parallel: 1}");
+    JsonObject run = person.submit(config.toString());
+    Person.await(workspace.resolve("began"));
+    long job = run.objects("jobs").get(0).number("job_id");
+
+    assertThat(person.says("cancel", job + "_3")).contains("asked job " + job + "_3 to end");
+
+    assertThat(Person.command("squeue", "-r", "-h", "-j", "" + job, "-o", "%K").lines().sorted())
+        .containsExactly("0", "1", "2", "4");
+    assertThat(person.fails("cancel", job + "_5")).contains("job " + job + " has tasks 0 to 4");
+    Files.createFile(workspace.resolve("go"));
+    person.says("cancel", "latest");
+    person.finish(run);
+  }
+
+  @Test
   void whatMayNotBeQueuedAgainIsNotInterrupted() throws Exception {
     JsonObject run = person.submit(config("train", "true", "").toString());
 
@@ -104,7 +126,8 @@ class RerunTest {
     Path config =
         config(
             "train",
-            "echo \"$NEXA_TASK\" >>%s/worked; (($(grep -c \"^$NEXA_TASK\" %1$s/worked) > NEXA_TASK))",
+            "echo \"$NEXA_TASK\" >>%1$s/worked; tries=$(grep -c \"^$NEXA_TASK\" %1$s/worked);"
+                + " echo \"try $tries of $NEXA_TASK\"; ((tries > NEXA_TASK))",
             "array: {shards: 3}\nchain: 3\n");
 
     JsonObject run = person.submitAndWait(config.toString());
@@ -121,6 +144,7 @@ class RerunTest {
     assertThat(person.manifest(run).objects("submissions").get(2).text("dependency"))
         .isEqualTo("afterany:" + run.objects("jobs").get(0).number("job_id"));
     assertThat(run.object("estimate").number("attempts")).isEqualTo(3);
+    assertThat(person.says("logs", "latest", "--task", "1")).contains("try 2 of 1");
     assertThat(person.fails("rerun", "latest", "--tasks", "1")).contains("its chain does nothing");
   }
 

@@ -54,9 +54,10 @@ class CommandsOnRunsTest {
             name.endsWith("_1")
                 ? "hello from task 1\n"
                 : "[0] hello from task 0\n[1] hello from task 1\n");
+    terminal.program("squeue", Terminal.queueRow(4711, 1, "PENDING", "Priority", key));
     assertThat(terminal.type("cancel", name).exit()).isZero();
     assertThat(terminal.argv("scancel"))
-        .containsExactly("--name=" + key + (name.endsWith("_1") ? " 4711_1" : " 4711"));
+        .containsExactly(name.endsWith("_1") ? "4711_1" : "--name=" + key + " 4711");
   }
 
   @ParameterizedTest

@@ -76,6 +76,10 @@ class RunStateTest {
           0-4:submitted 0-4:submitted:a rerun:2 2:submitted   | 2 | none
           """)
   void tasksThatNobodyHasSubmittedYet(String events, int chain, String open) {
+    assertThat(folded(events).unsubmitted(5, chain)).hasToString(open == null ? "" : open);
+  }
+
+  private static RunState folded(String events) {
     List<Event> all = new ArrayList<>();
     all.add(new Event(Event.Type.CREATED, NOON, new JsonObject()));
     for (String word : events.split(" ", -1)) {
@@ -98,8 +102,26 @@ class RunStateTest {
       }
     }
 
-    assertThat(RunState.of(all).unsubmitted(5, chain).toString())
-        .isEqualTo(open == null ? "" : open);
+    return RunState.of(all);
+  }
+
+  /** What counts for task 0: the phase and dependency of its submission. */
+  @ParameterizedTest(name = "{0}: {1}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          0:submitted                            | SUBMITTED
+          0:submitted 0:refused:a                | SUBMITTED
+          0:submitted 0:submitted:a 0:closed:b   | SUBMITTED
+          0:closed 0:refused                     | REFUSED
+          0:closed 0:submitted                   | SUBMITTED
+          0:submitted rerun:0 0:refused          | REFUSED
+          0:submitted rerun:0 0:closed           | CLOSED
+          0:closed rerun:0 0:submitted           | SUBMITTED
+          """)
+  void aLinkThatCameToNothingDoesNotHideTheOneThatWorks(String events, Phase phase) {
+    assertThat(folded(events).newest().get(0).phase()).isEqualTo(phase);
   }
 
   @Test

@@ -225,7 +225,7 @@ class QuotingTest {
               new JsonObject()
                   .with("modules", modules)
                   .with(contained ? "container" : "venv", contained ? container : venv)
-                  .with("mounts", List.of(mount)))
+                  .with("mounts", contained ? List.of(mount) : List.of()))
           .with("resources", new JsonObject().with("time", "1m").with("constraint", constraint));
     }
 

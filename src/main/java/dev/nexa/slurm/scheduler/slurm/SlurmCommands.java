@@ -109,10 +109,14 @@ public final class SlurmCommands {
     return text.toString();
   }
 
-  /** The name restricts the call to our job, should the id have been given to another. */
+  /**
+   * The name restricts the call to our job, should the id have been given to another. Not for one
+   * task: with a name, 22.05 ends every task of the array that still waits (seen).
+   */
   static List<String> scancel(String key, long jobId, OptionalInt task) {
-    return List.of(
-        "scancel", "--name=" + key, task.isPresent() ? jobId + "_" + task.getAsInt() : "" + jobId);
+    return task.isPresent()
+        ? List.of("scancel", jobId + "_" + task.getAsInt())
+        : List.of("scancel", "--name=" + key, "" + jobId);
   }
 
   static List<String> requeue(long jobId, int task) {

@@ -139,11 +139,24 @@ public final class SlurmScheduler implements Scheduler {
 
   @Override
   public void cancel(String key, long jobId, OptionalInt task) {
+    if (task.isPresent() && !holds(key, jobId, task.getAsInt())) {
+      return;
+    }
     CommandResult result = run(SlurmCommands.scancel(key, jobId, task));
     boolean gone = GONE.matcher(result.err()).find();
     if (!result.succeeded() && !gone) {
       throw unavailable("scancel", result);
     }
+  }
+
+  /** Whether it is the job of that name that has the id. */
+  private boolean holds(String key, long jobId, int task) {
+    for (QueueEntry entry : queue()) {
+      if (entry.name().equals(key) && entry.arrayJobId() == jobId && entry.task() == task) {
+        return true;
+      }
+    }
+    return false;
   }
 
   @Override

@@ -73,7 +73,7 @@ class SlurmCommandsTest {
     assertThat(SlurmCommands.scancel("train_1.abc", 7, OptionalInt.empty()))
         .containsExactly("scancel", "--name=train_1.abc", "7");
     assertThat(SlurmCommands.scancel("train_1.abc", 7, OptionalInt.of(3)))
-        .containsExactly("scancel", "--name=train_1.abc", "7_3");
+        .containsExactly("scancel", "7_3");
   }
 
   private static SubmitRequest request(String comment, Optional<String> array) {
