@@ -10,6 +10,7 @@ import dev.nexa.slurm.submit.ArrayShape;
 import dev.nexa.slurm.units.IndexRange;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * {@code render} and {@code submit --dry-run}: the very bytes that would be sent, and sbatch's
@@ -31,6 +32,15 @@ public final class RenderRun {
   public record Rendered(Prepared prepared, Script script, List<String> argv, int submissions) {}
 
   public Rendered render(Prepared.Request request) {
+    return render(request, Optional.empty());
+  }
+
+  /**
+   * The same for a run that waits for others.
+   *
+   * @param after what {@link Dependencies} reads
+   */
+  public Rendered render(Prepared.Request request, Optional<String> after) {
     Prepared prepared = Prepared.of(nexa, request);
     Script script =
         new Renderer(nexa.source(), prepared.plugin()).render(prepared.plan(), prepared.launch());
@@ -48,11 +58,13 @@ public final class RenderRun {
             "",
             run,
             parts.get(0).array(),
-            "");
+            after.isPresent()
+                ? new Dependencies(nexa, prepared.plan().scheduler()).onJobs(after.get())
+                : "");
     return new Rendered(
         prepared,
         script,
         SlurmCommands.sbatch(call, ClientEnvironment.forClients(nexa.environment())),
-        parts.size());
+        parts.size() * array.chain());
   }
 }

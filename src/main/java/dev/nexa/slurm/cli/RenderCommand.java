@@ -35,7 +35,7 @@ final class RenderCommand extends Subcommand {
     Nexa nexa = nexa();
     PrintWriter out = out();
     if (given(json)) {
-      return print(nexa, config.request(), true, out);
+      return print(nexa, config.request(), Optional.empty(), true, out);
     }
     Rendered rendered = new RenderRun(nexa).render(config.request());
     tellNotes(rendered.prepared().plan());
@@ -44,8 +44,9 @@ final class RenderCommand extends Subcommand {
   }
 
   /** What {@code submit --dry-run} prints. */
-  static int print(Nexa nexa, Prepared.Request request, boolean json, PrintWriter out) {
-    Rendered rendered = new RenderRun(nexa).render(request);
+  static int print(
+      Nexa nexa, Prepared.Request request, Optional<String> after, boolean json, PrintWriter out) {
+    Rendered rendered = new RenderRun(nexa).render(request, after);
     if (json) {
       out.print(Json.pretty(document(rendered)));
       return ExitCode.OK.status();
@@ -70,7 +71,7 @@ final class RenderCommand extends Subcommand {
       out.println("# " + reason.get());
     }
     if (rendered.submissions() > 1) {
-      out.println("# one of " + rendered.submissions() + " submissions: MaxArraySize");
+      out.println("# one of " + rendered.submissions() + " submissions");
     }
     out.println("# at most " + rendered.prepared().estimate().total());
     return ExitCode.OK.status();

@@ -18,6 +18,7 @@ import dev.nexa.slurm.units.TimeLimit;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -47,7 +48,8 @@ final class ServeCommand extends Subcommand {
     }
     Nexa nexa = nexa();
     if (given(dryRun)) {
-      return RenderCommand.print(nexa, config.request().serving(), given(json), out());
+      return RenderCommand.print(
+          nexa, config.request().serving(), Optional.empty(), given(json), out());
     }
     Submitted submitted = new SubmitRun(nexa).submit(config.request().serving());
     PrintWriter told = given(json) ? err() : out();

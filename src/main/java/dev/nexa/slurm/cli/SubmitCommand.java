@@ -31,10 +31,10 @@ final class SubmitCommand extends Subcommand {
   @Override
   public Integer call() {
     Nexa nexa = nexa();
-    if (given(dryRun)) {
-      return RenderCommand.print(nexa, config.request(), after.json(), out());
-    }
     Optional<String> others = Optional.ofNullable(dependency.getValue());
+    if (given(dryRun)) {
+      return RenderCommand.print(nexa, config.request(), others, after.json(), out());
+    }
     return after.report(nexa, new SubmitRun(nexa).submit(config.request(), others));
   }
 }
