@@ -23,6 +23,7 @@ public final class LmEvalBackend implements Backend {
   @Override
   public Launch launch(Plan plan) {
     List<Problem> problems = new ArrayList<>();
+    Trl.refuseDistilling(plan, problems);
     RunnerOptions.of("lm-eval-config").check(plan.options(), "options", plan.written(), problems);
     if (!plan.options().members().containsKey("tasks")) {
       String message = "missing; name the harness's tasks, such as [hellaswag, arc_easy]";

@@ -65,6 +65,15 @@ final class Trl {
     return NativeFile.yaml(FILE, config, options, plan);
   }
 
+  /** For a backend that trains nothing. */
+  static void refuseDistilling(Plan plan, List<Problem> problems) {
+    if (plan.training().flag("use_kd")) {
+      String message =
+          "backend " + plan.backend() + " can't distil; axolotl, hf and accelerate can";
+      problems.add(plan.written().problem("use_kd", message));
+    }
+  }
+
   static String required(Plan plan, String key, List<Problem> problems) {
     Optional<String> value = plan.training().text(key);
     if (value.isEmpty()) {

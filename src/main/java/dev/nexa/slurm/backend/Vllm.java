@@ -29,6 +29,7 @@ final class Vllm {
     this.flags = RunnerOptions.of(list);
     this.problems = problems;
     flags.check(plan.options(), "options", plan.written(), problems);
+    Trl.refuseDistilling(plan, problems);
   }
 
   List<String> command() {

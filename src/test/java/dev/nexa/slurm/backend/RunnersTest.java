@@ -263,6 +263,16 @@ class RunnersTest {
   }
 
   @Test
+  void whatTrainsNothingCannotDistil() {
+    for (String backend : List.of("vllm", "lm_eval")) {
+      String config = "stage: eval\nbackend: " + backend + "\nuse_kd: true\nmodel_name: m\n" + ONE;
+
+      assertThatThrownBy(() -> new Case("", config).launch())
+          .hasMessageContaining("run.yaml:3:9: use_kd: backend " + backend + " can't distil");
+    }
+  }
+
+  @Test
   void whatAServerIsCalledIsToldToWhoWaitsForIt() {
     String config = "stage: serve\nbackend: vllm\nmodel_name: m\n" + ONE;
 
