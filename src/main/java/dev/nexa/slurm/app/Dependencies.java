@@ -78,21 +78,27 @@ final class Dependencies {
       }
       throw noRun;
     }
-    // Slurm takes a job that it has forgotten for one that ended well: what has ended is ours to
-    // judge.
-    new ReconcileRuns(nexa).reconcile(List.of(run.id()));
     RunState state = RunState.of(run.journal().read());
     if (state.finished()) {
-      requireMet(type, run);
+      JsonObject manifest = Json.parseObject(DurableFiles.read(run.manifest()));
+      requireMet(type, run, manifest.text("status"), manifest.text("state"));
       return List.of();
     }
     return unfinished(type, run, state);
   }
 
-  /** The jobs that hold tasks which have not ended; those that have must not stand in the way. */
+  /**
+   * The jobs that hold tasks which have not ended. What has ended is ours to judge: Slurm takes a
+   * job that it has forgotten for one that ended well. It is only looked at: a reconcile may
+   * submit.
+   */
   private List<Long> unfinished(String type, RunFolder run, RunState state) {
     Evidence evidence = Evidence.gather(nexa.scheduler(scheduler), List.of(state));
     RunOutcome outcome = evidence.outcome(run, RunFacts.of(run), state, new ArrayList<>());
+    if (outcome.ended()) {
+      requireMet(type, run, outcome.status(), outcome.state());
+      return List.of();
+    }
     Map<Integer, Submission> newest = state.newest();
     Set<Long> jobs = new TreeSet<>();
     for (TaskOutcome task : outcome.tasks()) {
@@ -122,15 +128,13 @@ final class Dependencies {
     return List.copyOf(jobs);
   }
 
-  private static void requireMet(String type, RunFolder run) {
-    JsonObject manifest = Json.parseObject(DurableFiles.read(run.manifest()));
-    String status = manifest.text("status");
+  private static void requireMet(String type, RunFolder run, String status, String state) {
     boolean completed = status.equals("completed");
     boolean met = type.equals("afterany") || completed != type.equals("afternotok");
     if (!met) {
       throw wrong(
           "--dependency: " + type + ":" + run.id() + " can never be met: it has " + status,
-          completed || manifest.text("state").equals("cancelled")
+          completed || state.equals("cancelled")
               ? "nothing was submitted"
               : "`nexa-slurm rerun --failed " + run.id() + "` runs again what failed");
     }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.app;
 
 import dev.nexa.slurm.journal.RunId;
+import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.render.Renderer;
 import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.scheduler.ClientEnvironment;
@@ -47,7 +48,9 @@ public final class RenderRun {
     String runId = new RunId(prepared.plan().stage() + "_20000101_000000").value();
     Path run = nexa.workspace().runs().toAbsolutePath().normalize().resolve(runId);
     String key = runId + ".xxxxxx";
-    ArrayShape array = ArrayShape.of(prepared.plan().toJson());
+    Plan plan = prepared.plan();
+    ArrayShape array =
+        new ArrayShape(plan.tasks(), plan.maxArraySize(), plan.maxParallel(), plan.chain());
     List<ArrayShape.Part> parts = array.parts(IndexRange.upTo(array.tasks()));
     SubmitRequest call =
         new SubmitRequest(

@@ -51,7 +51,6 @@ public final class RerunTasks {
       new ReconcileRuns(nexa).reconcile(List.of(run.id()));
     } catch (SchedulerUnavailable outage) {
       // The job is submitted all the same, and reconcile says so later.
-      return submitted;
     }
     return submitted;
   }

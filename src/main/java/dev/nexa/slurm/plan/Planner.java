@@ -171,10 +171,12 @@ public final class Planner {
               .problem(
                   "software.container",
                   "expected an absolute path"
-                      + (runtime.equals("slurm") ? "" : ", or an image such as docker://" + image)
+                      + (runtime.equals("slurm") || image.endsWith(".sif")
+                          ? ""
+                          : " or an image such as docker://" + image)
                       + ", got '"
                       + image
-                      + "'"));
+                      + "'; a path begins with ${workspace}/ or ${env:HOME}/"));
     }
   }
 

@@ -141,7 +141,7 @@ public record RunOutcome(
         tasks.add(entry == null ? gone(task, attempts, facts, now) : queued(task, entry, attempts));
       }
     }
-    return withoutRow(tasks, journal, now);
+    return withoutRow(tasks, newest, journal, now);
   }
 
   /**
@@ -195,23 +195,27 @@ public record RunOutcome(
    * what became of it.
    */
   private static List<TaskOutcome> withoutRow(
-      List<TaskOutcome> tasks, RunState journal, Instant now) {
+      List<TaskOutcome> tasks, Map<Integer, Submission> newest, RunState journal, Instant now) {
+    boolean open = false;
     Map<String, Instant> lastEnds = new HashMap<>();
     for (TaskOutcome task : tasks) {
       if (!task.ended() && (task.queued() || !task.attempts().isEmpty())) {
         return tasks;
       }
+      open |= !task.ended();
       for (AccountingRecord row : task.attempts()) {
         Instant end = row.end().orElse(Instant.MIN);
         lastEnds.merge(row.name(), end, (one, two) -> one.isAfter(two) ? one : two);
       }
+    }
+    if (!open) {
+      return tasks;
     }
     for (Submission submission : journal.current()) {
       if (submission.phase() != Phase.CONFIRMED && !submission.failed()) {
         return tasks;
       }
     }
-    Map<Integer, Submission> newest = journal.newest();
     List<TaskOutcome> settled = new ArrayList<>();
     for (TaskOutcome task : tasks) {
       Submission own = newest.get(task.task());

@@ -14,6 +14,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,27 +36,15 @@ class PartsTest {
   })
   void whoeverDiesBetweenTwoOfThemEachTaskIsWorkedOnce(
       CrashPoint point, int nth, @TempDir Path folder) throws Exception {
-    TrialWorkspace trial = new TrialWorkspace(folder, "parts", 3);
-    Path profile = folder.resolve("configs/clusters/default.yaml");
-    Files.writeString(
-        profile, Files.readString(profile).replace("slurm: {", "slurm: {max_array_size: 2, "));
-    Path config = folder.resolve("work.yaml");
-    Files.writeString(
-        config,
-        Files.readString(config).replace("$SLURM_ARRAY_JOB_ID", "$NEXA_TASK $NEXA_TASKS")
-            + "array: {shards: 5, max_parallel: 3}\n");
-    try (Victim victim = Victim.start(folder, "submit", point, nth)) {
-      assertThat(victim.stopped()).isTrue();
-      victim.kill();
-    }
-    try (Victim healer = Victim.start(folder, "heal", CrashPoint.RUN_CLAIMED, 1)) {
-      Instant deadline = Instant.now().plus(Duration.ofMinutes(3));
-      while (!trial.workspace().openRuns().isEmpty()) {
-        assertThat(Instant.now()).as(() -> "" + trial.state()).isBefore(deadline);
-        Thread.sleep(200);
-      }
-      assertThat(healer.stopped()).isFalse();
-    }
+    TrialWorkspace trial =
+        killedAndHealed(
+            folder,
+            "parts",
+            config ->
+                config.replace("$SLURM_ARRAY_JOB_ID", "$NEXA_TASK $NEXA_TASKS")
+                    + "array: {shards: 5, max_parallel: 3}\n",
+            point,
+            nth);
 
     String run = trial.run().id().value();
     assertThat(Files.readAllLines(folder.resolve("shared/worked")))
@@ -80,15 +69,29 @@ class PartsTest {
   })
   void whoeverDiesBetweenTwoLinksOfAChainItIsCompletedOnce(
       CrashPoint point, int nth, @TempDir Path folder) throws Exception {
-    TrialWorkspace trial = new TrialWorkspace(folder, "chained", 3);
+    TrialWorkspace trial =
+        killedAndHealed(
+            folder,
+            "chained",
+            config ->
+                config.replace("/worked\"", "/worked\"; exit 1") + "array: {shards: 3}\nchain: 2\n",
+            point,
+            nth);
+
+    assertThat(Files.readAllLines(folder.resolve("shared/worked"))).hasSize(6);
+    assertThat(tasksOfJobs(trial.state())).containsExactly("0-1", "2", "0-1", "2");
+  }
+
+  /** A run on arrays of two, whose submitter is killed, once somebody has healed it. */
+  private static TrialWorkspace killedAndHealed(
+      Path folder, String stage, UnaryOperator<String> config, CrashPoint point, int nth)
+      throws Exception {
+    TrialWorkspace trial = new TrialWorkspace(folder, stage, 3);
     Path profile = folder.resolve("configs/clusters/default.yaml");
     Files.writeString(
         profile, Files.readString(profile).replace("slurm: {", "slurm: {max_array_size: 2, "));
-    Path config = folder.resolve("work.yaml");
-    Files.writeString(
-        config,
-        Files.readString(config).replace("/worked\"", "/worked\"; exit 1")
-            + "array: {shards: 3}\nchain: 2\n");
+    Path work = folder.resolve("work.yaml");
+    Files.writeString(work, config.apply(Files.readString(work)));
     try (Victim victim = Victim.start(folder, "submit", point, nth)) {
       assertThat(victim.stopped()).isTrue();
       victim.kill();
@@ -101,9 +104,7 @@ class PartsTest {
       }
       assertThat(healer.stopped()).isFalse();
     }
-
-    assertThat(Files.readAllLines(folder.resolve("shared/worked"))).hasSize(6);
-    assertThat(tasksOfJobs(trial.state())).containsExactly("0-1", "2", "0-1", "2");
+    return trial;
   }
 
   private static List<String> tasksOfJobs(RunState state) {
