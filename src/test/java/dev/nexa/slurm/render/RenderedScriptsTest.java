@@ -23,6 +23,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -312,6 +313,28 @@ class RenderedScriptsTest {
             .isEqualTo(new CommandResult(0, "", "", false));
       }
     }
+  }
+
+  /** Seen once in some 3000 times: a task that ends on the node takes the run's empty folder. */
+  @Test
+  void aFolderThatGoesWhileMkdirWorksIsMadeAgain(@TempDir Path scratch) throws IOException {
+    List<String> lines = Files.readAllLines(GOLDEN.resolve("task-no-health-check.sbatch"));
+    String functions = String.join("\n", lines.subList(0, lines.size() - 1));
+    String race =
+        """
+
+        NEXA_RUN_SCRATCH=$1/run NEXA_TASK_SCRATCH=$1/run/task_0 NEXA_RANKS_SCRATCH=$1/run
+        NEXA_DURABLE=$1 NEXA_SHARED=$1 NEXA_ATTEMPT=$1/attempt SLURMD_NODENAME=n1
+        calls=0
+        mkdir() {
+          ((++calls > 1)) && command mkdir "$@"
+        }
+        nexa_check_node
+        """;
+
+    CommandResult result = run(List.of("bash", "-c", functions + race, "bash", scratch.toString()));
+
+    assertThat(result).isEqualTo(new CommandResult(0, "nexa-slurm: node n1 is well\n", "", false));
   }
 
   @Test

@@ -48,6 +48,7 @@ class PartsTest {
 
     String run = trial.run().id().value();
     assertThat(Files.readAllLines(folder.resolve("shared/worked")))
+        .as(() -> trial.manifest() + "\n" + trial.logs())
         .containsExactlyInAnyOrder(
             run + " 0 5", run + " 1 5", run + " 2 5", run + " 3 5", run + " 4 5");
     JsonObject manifest = Json.parseObject(DurableFiles.read(trial.run().manifest()));

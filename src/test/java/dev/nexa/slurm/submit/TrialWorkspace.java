@@ -139,6 +139,19 @@ final class TrialWorkspace {
     return Json.parseObject(DurableFiles.read(run().manifest()));
   }
 
+  /** What the only run's jobs printed. */
+  String logs() {
+    StringBuilder logs = new StringBuilder();
+    try (Stream<Path> files = Files.list(run().logs())) {
+      for (Path file : (Iterable<Path>) files.sorted()::iterator) {
+        logs.append(file.getFileName()).append(": ").append(Files.readString(file));
+      }
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+    return logs.toString();
+  }
+
   /** A job claims the run's first task, as the script does. */
   void claim(String key, long jobId) {
     try {
