@@ -28,6 +28,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A run that does not exist yet: its folder, what will run, and its submissions.
@@ -101,7 +102,8 @@ record NewRun(
     RunState state = RunState.of(run.journal().read());
     RunFacts facts = RunFacts.of(run, plan, estimate);
     RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), Map.of(), Instant.now());
-    new RunRecords(workspace, nexa.passing()).write(run, facts, state, outcome, new ArrayList<>());
+    new RunRecords(workspace, nexa.passing())
+        .write(run, facts, state, outcome, Set.of(), new ArrayList<>());
     workspace.linkLatest(run.id());
     List<String> keys = new ArrayList<>();
     for (Submission submission : state.submissions()) {

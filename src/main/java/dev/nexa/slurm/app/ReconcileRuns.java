@@ -8,6 +8,7 @@ import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.reconcile.Evidence;
+import dev.nexa.slurm.reconcile.Inquiry;
 import dev.nexa.slurm.reconcile.RunPass;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
@@ -59,18 +60,27 @@ public final class ReconcileRuns {
       return new Pass(ids.size(), 0, 0, problems, broken);
     }
     Policy policy = nexa.configs().policy();
-    int changed = 0;
-    int rows = 0;
+    Counts counts = new Counts();
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
       Scheduler scheduler = nexa.scheduler(group.getKey());
-      Evidence evidence = Evidence.gather(scheduler, group.getValue().values());
-      rows += evidence.rowsRead();
       RunPass pass = new RunPass(nexa.workspace(), scheduler, policy, nexa.passing());
-      for (Map.Entry<RunId, RunState> run : group.getValue().entrySet()) {
-        changed += reconcile(pass, run, evidence, problems, broken) ? 1 : 0;
-      }
+      Inquiry.forEachPart(
+          scheduler,
+          group.getValue(),
+          (evidence, part) -> {
+            counts.rows += evidence.rowsRead();
+            for (Map.Entry<RunId, RunState> run : part.entrySet()) {
+              counts.changed += reconcile(pass, run, evidence, problems, broken) ? 1 : 0;
+            }
+          });
     }
-    return new Pass(ids.size(), changed, rows, problems, broken);
+    return new Pass(ids.size(), counts.changed, counts.rows, problems, broken);
+  }
+
+  /** Counted over the parts of a pass. */
+  private static final class Counts {
+    private int changed;
+    private int rows;
   }
 
   /** One run; what is broken about it is a problem, and no reason to leave the others. */

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.config;
 
+import static dev.nexa.slurm.config.Shape.listOf;
 import static dev.nexa.slurm.config.Shape.optional;
 import static dev.nexa.slurm.config.Shape.required;
 import static dev.nexa.slurm.config.Shape.section;
@@ -8,6 +9,7 @@ import static dev.nexa.slurm.config.Shape.withDefault;
 import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.units.Money;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -20,6 +22,7 @@ import java.util.Optional;
  * @param maxResubmits how often a submission that Slurm lost is made again
  * @param settleWindow how long an unknown submission is looked for before it counts as not made;
  *     empty for the rule of the cluster's MessageTimeout
+ * @param credited states whose attempts the cluster pays for, not the user: shown as a credit
  * @param registeredDatasets whether a run's dataset must be registered
  */
 public record Policy(
@@ -28,7 +31,10 @@ public record Policy(
     int maxRequeues,
     int maxResubmits,
     Optional<Duration> settleWindow,
+    List<String> credited,
     boolean registeredDatasets) {
+
+  private static final List<String> CLUSTERS_FAULT = List.of("NODE_FAIL", "BOOT_FAIL");
 
   static final Section SPEC =
       section(
@@ -58,6 +64,11 @@ public record Policy(
               "settle_window_seconds",
               ValueType.integer(1, 86_400),
               "How long an unknown submission is looked for; 2 x MessageTimeout + 5 s and at least 60 s if not given."),
+          optional(
+              "credited_states",
+              listOf(
+                  ValueType.choice("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REQUEUED", "DEADLINE")),
+              "States whose attempts the cluster pays for: their cost is shown as a credit. NODE_FAIL and BOOT_FAIL if not given; [] and the user pays for all."),
           withDefault(
               "registered_datasets",
               ValueType.BOOLEAN,
@@ -72,6 +83,7 @@ public record Policy(
         values.integer("max_requeues"),
         values.integer("max_resubmits"),
         values.optionalInteger("settle_window_seconds").map(Duration::ofSeconds),
+        values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
         values.flag("registered_datasets"));
   }
 }

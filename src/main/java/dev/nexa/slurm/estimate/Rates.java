@@ -98,6 +98,23 @@ public record Rates(
         amount);
   }
 
+  /** What the usage costs before any rounding: parts of it add up to the whole's. */
+  public BigDecimal unrounded(Usage usage) {
+    BigDecimal sum = BigDecimal.ZERO;
+    for (Map.Entry<String, Long> gpu : usage.gpuSeconds().entrySet()) {
+      if (gpu.getValue() > 0) {
+        sum = sum.add(hours(gpu.getValue()).multiply(gpuPrice(gpu.getKey()).price()));
+      }
+    }
+    if (cpuHour.isPresent()) {
+      sum = sum.add(hours(usage.cpuSeconds()).multiply(cpuHour.get().price()));
+    }
+    if (memoryGibHour.isPresent()) {
+      sum = sum.add(gibHours(usage.memoryByteSeconds()).multiply(memoryGibHour.get().price()));
+    }
+    return sum;
+  }
+
   /** The sum of rounded lines. */
   public Money total(List<CostLine> lines) {
     Money total = Money.zero(currency);

@@ -34,7 +34,10 @@ public final class Json {
     return text.toString();
   }
 
-  /** Indented by two, with a newline at the end: what people read. */
+  /**
+   * Indented by two, each element of a list on a line of its own, with a newline at the end: what
+   * people read, and grep.
+   */
   public static String pretty(@Nullable Object value) {
     StringBuilder text = new StringBuilder(2048);
     pretty(text, value, "\n");
@@ -55,7 +58,7 @@ public final class Json {
     } else if (value instanceof List<?> list && holdsContainer(list)) {
       text.append('[');
       for (Object element : list) {
-        pretty(text.append(separator), element, inner);
+        write(text.append(separator), element);
         separator = "," + inner;
       }
       text.append(newline).append(']');

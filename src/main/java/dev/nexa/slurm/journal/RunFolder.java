@@ -75,6 +75,11 @@ public final class RunFolder {
     return workspace.manifests().resolve("cost_" + id + ".json");
   }
 
+  /** An earlier version of the cost record, kept as it was final. */
+  public Path cost(int version) {
+    return workspace.manifests().resolve("cost_" + id + ".v" + version + ".json");
+  }
+
   public Path submission(String key) {
     return path().resolve("submissions").resolve(key);
   }

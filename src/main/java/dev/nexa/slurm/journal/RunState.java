@@ -23,6 +23,10 @@ import java.util.TreeMap;
  * @param submissions in the order they were made
  * @param cancelRequested whether somebody asked for its end
  * @param finished whether its files are final
+ * @param timesFinished how often they were: a rerun or a correction makes another version of the
+ *     cost record
+ * @param costDigest SHA-256 of the cost record that was final last; empty if none was, or before
+ *     journals told it
  * @param rerun the tasks that were last asked for once more; empty if none were
  * @param submissionsBefore how many submissions there were when that was asked
  * @param reservedMore what reruns can cost at most, beside the run's own reservation
@@ -32,6 +36,8 @@ public record RunState(
     List<Submission> submissions,
     boolean cancelRequested,
     boolean finished,
+    int timesFinished,
+    Optional<String> costDigest,
     Optional<IndexRange> rerun,
     int submissionsBefore,
     BigDecimal reservedMore) {
@@ -42,6 +48,8 @@ public record RunState(
     Map<String, Submission> submissions = new LinkedHashMap<>();
     boolean cancelRequested = false;
     boolean finished = false;
+    int timesFinished = 0;
+    Optional<String> costDigest = Optional.empty();
     Optional<IndexRange> rerun = Optional.empty();
     int before = 0;
     BigDecimal reservedMore = BigDecimal.ZERO;
@@ -56,7 +64,11 @@ public record RunState(
           finished = false;
         }
         case CANCEL_REQUESTED -> cancelRequested = true;
-        case FINISHED -> finished = true;
+        case FINISHED -> {
+          finished = true;
+          timesFinished++;
+          costDigest = event.data().optionalText("cost_sha256");
+        }
         case TORN_TAIL -> {}
         default -> {
           String key = event.data().text("key");
@@ -69,6 +81,8 @@ public record RunState(
         List.copyOf(submissions.values()),
         cancelRequested,
         finished,
+        timesFinished,
+        costDigest,
         rerun,
         before,
         reservedMore);

@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ import org.apache.commons.exec.CommandLine;
 import org.apache.commons.exec.DefaultExecutor;
 import org.apache.commons.exec.ExecuteWatchdog;
 import org.apache.commons.exec.PumpStreamHandler;
+import org.apache.commons.exec.StreamPumper;
 import org.apache.commons.exec.Watchdog;
 import org.jspecify.annotations.Nullable;
 
@@ -48,11 +50,27 @@ public final class CommandRunner {
     ExecuteWatchdog watchdog = new TreeWatchdog(command.timeout());
     DefaultExecutor executor = new OurExecutor(command, started);
     executor.setExitValues(null);
-    executor.setStreamHandler(new PumpStreamHandler(out, err));
+    executor.setStreamHandler(new WidePump(out, err));
     executor.setWatchdog(watchdog);
     int exit = executor.execute(new CommandLine(command.program()), command.environment());
     return new CommandResult(
         exit, "", err.toString(StandardCharsets.UTF_8), watchdog.killedProcess());
+  }
+
+  /** Reads in large pieces: sacct may print hundreds of megabytes, Commons Exec reads 1 KiB. */
+  private static final class WidePump extends PumpStreamHandler {
+    private static final int PIECE = 1 << 16;
+
+    WidePump(OutputStream out, OutputStream err) {
+      super(out, err);
+    }
+
+    @Override
+    protected Thread createPump(InputStream in, OutputStream out, boolean closeWhenExhausted) {
+      Thread pump = new Thread(new StreamPumper(in, out, closeWhenExhausted, PIECE), "pump");
+      pump.setDaemon(true);
+      return pump;
+    }
   }
 
   /**

@@ -5,18 +5,24 @@ import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * {@code cost_<run_id>.json}: the seeds' keys, and beside them every line and every attempt, so
  * that each cent can be traced to an sacct row. Pure.
  */
 public final class CostRecord {
+  private static final long HOUR = 3600;
+  private static final int DECIMALS = 6;
+
   private CostRecord() {}
 
   /** What the run has cost so far: its closed attempts at the rates it was estimated with. */
@@ -24,65 +30,127 @@ public final class CostRecord {
     return facts.rates().total(facts.rates().price(outcome.used()));
   }
 
-  /** The record; what reruns may cost is part of what was reserved. */
-  public static JsonObject of(RunFacts facts, RunState journal, RunOutcome outcome) {
+  /**
+   * The record; what reruns may cost is part of what was reserved.
+   *
+   * @param results whose metrics may tell how much of their GPUs the tasks used
+   * @param credited the states whose attempts the cluster pays for
+   */
+  public static JsonObject of(
+      RunFacts facts,
+      RunState journal,
+      RunOutcome outcome,
+      Results results,
+      Set<JobState> credited) {
     Rates rates = facts.rates();
     List<CostLine> lines = rates.price(outcome.used());
     Money total = rates.total(lines);
-    Money wasted = rates.total(rates.price(outcome.wasted()));
+    Waste waste = Waste.of(facts, outcome, results);
+    Money credit = rates.total(rates.price(outcome.usage(credited, facts)));
     Money reserved =
         new Money(
             new BigDecimal(facts.estimate().object("reservation").text("total"))
                 .add(journal.reservedMore()),
             rates.currency());
-    List<JsonObject> attempts = new ArrayList<>();
-    for (AccountingRecord row : outcome.attempts()) {
-      attempts.add(attempt(row, facts));
+    List<String> states = new ArrayList<>();
+    for (JobState state : credited) {
+      states.add(state.name());
     }
-    return new JsonObject()
-        .with("run_id", facts.id().value())
+    JsonObject record =
+        new JsonObject()
+            .with("run_id", facts.id().value())
+            .with(
+                "breakdown",
+                new JsonObject()
+                    .with("compute_hours", total.amount())
+                    .with("storage_gb_month", Money.zero(rates.currency()).amount())
+                    .with("egress_gb", Money.zero(rates.currency()).amount()))
+            .with("total", total.amount())
+            .with("schema_version", 1)
+            .with("version", journal.timesFinished() + 1)
+            .withOptional("corrects", journal.costDigest())
+            .with("currency", rates.currency())
+            .with("status", outcome.status())
+            .with("not_measured", List.of("storage_gb_month", "egress_gb"))
+            .with(
+                "estimate",
+                new JsonObject()
+                    .with("config_digest", facts.estimate().text("config_digest"))
+                    .with("price_book", facts.estimate().object("price_book"))
+                    .with("reservation", reserved.amount().toPlainString())
+                    .with("gpu_hours", facts.estimate().text("gpu_hours"))
+                    .with("cpu_hours", facts.estimate().text("cpu_hours")));
+    return record
+        .with("difference", total.minus(reserved).amount().toPlainString())
+        .with("wasted", waste.total().amount().toPlainString())
+        .with("waste", waste.toJson())
         .with(
-            "breakdown",
-            new JsonObject()
-                .with("compute_hours", total.amount())
-                .with("storage_gb_month", Money.zero(rates.currency()).amount())
-                .with("egress_gb", Money.zero(rates.currency()).amount()))
-        .with("total", total.amount())
-        .with("schema_version", 1)
-        .with("currency", rates.currency())
-        .with("status", outcome.status())
-        .with("not_measured", List.of("storage_gb_month", "egress_gb"))
-        .with(
-            "estimate",
-            new JsonObject()
-                .with("config_digest", facts.estimate().text("config_digest"))
-                .with("price_book", facts.estimate().object("price_book"))
-                .with("reservation", reserved.amount().toPlainString())
-                .with("gpu_hours", facts.estimate().text("gpu_hours"))
-                .with("cpu_hours", facts.estimate().text("cpu_hours")))
+            "credit",
+            new JsonObject().with("amount", credit.amount().toPlainString()).with("states", states))
+        .with("net", total.minus(credit).amount().toPlainString())
         .with(
             "actual",
             new JsonObject()
                 .with("gpu_hours", hours(outcome.used().gpuHours()))
                 .with("cpu_hours", hours(outcome.used().cpuHours()))
                 .with("lines", CostLine.toJson(lines))
-                .with("attempts", attempts))
-        .with("difference", total.minus(reserved).amount().toPlainString())
-        .with("wasted", wasted.amount().toPlainString());
+                .with("attempts", attempts(facts, outcome)));
   }
 
-  private static JsonObject attempt(AccountingRecord row, RunFacts facts) {
-    Tres tres = Tres.parse(row.allocTres());
-    JsonObject gpus = new JsonObject();
-    tres.gpusBy(facts.gpuType().orElse("gpu"), facts.plannedGpus()).forEach(gpus::with);
+  /** Each row that held an allocation, with its part of the money before any rounding. */
+  private static List<JsonObject> attempts(RunFacts facts, RunOutcome outcome) {
+    Map<String, Held> known = new HashMap<>();
+    List<JsonObject> attempts = new ArrayList<>(outcome.attempts().size());
+    for (AccountingRecord row : outcome.attempts()) {
+      Held held = known.get(row.allocTres());
+      if (held == null) {
+        held = Held.of(row.allocTres(), facts);
+        known.put(row.allocTres(), held);
+      }
+      attempts.add(attempt(row, held));
+    }
+    return attempts;
+  }
+
+  /**
+   * What thousands of attempts may hold alike.
+   *
+   * @param fromRequest whether accounting does not tell of GPUs, so that the plan's are taken
+   * @param perHour what holding it for an hour costs
+   */
+  private record Held(
+      long cpus, long memoryBytes, JsonObject gpus, boolean fromRequest, BigDecimal perHour) {
+    static Held of(String allocTres, RunFacts facts) {
+      Tres tres = Tres.parse(allocTres);
+      JsonObject gpus = new JsonObject();
+      tres.gpusBy(facts.gpuType().orElse("gpu"), facts.plannedGpus()).forEach(gpus::with);
+      return new Held(
+          tres.cpus(),
+          tres.memoryBytes(),
+          gpus,
+          tres.gpus().isEmpty() && facts.plannedGpus() > 0,
+          facts.rates().unrounded(RunOutcome.usage(tres, HOUR, facts)));
+    }
+
+    String cost(long seconds) {
+      return perHour
+          .multiply(BigDecimal.valueOf(seconds))
+          .divide(BigDecimal.valueOf(HOUR), DECIMALS, RoundingMode.HALF_EVEN)
+          .toPlainString();
+    }
+  }
+
+  private static JsonObject attempt(AccountingRecord row, Held held) {
     boolean ofJob = row.witness() == AccountingRecord.Witness.JOB;
-    boolean fromRequest = ofJob || (tres.gpus().isEmpty() && facts.plannedGpus() > 0);
     return new JsonObject()
         .with("task", row.tasks().indices().get(0))
         .with("cluster", row.cluster())
         .with("job_id", row.rawJobId())
         .with("array_job_id", row.arrayJobId())
         .with("name", row.name())
+        .with("user", row.user().isEmpty() ? null : row.user())
+        .with("account", row.account().isEmpty() ? null : row.account())
+        .with("partition", row.partition().isEmpty() ? null : row.partition())
         .with("state", row.rawState())
         .with("exit_code", row.exitCode())
         .with("submit", row.submit())
@@ -90,11 +158,12 @@ public final class CostRecord {
         .withOptional("end", row.end())
         .with("elapsed_seconds", row.elapsedSeconds())
         .with("nodes", row.nodes())
-        .with("cpus", tres.cpus())
-        .with("memory_bytes", tres.memoryBytes())
-        .with("gpus", gpus)
-        .with("gpus_from", fromRequest ? "request" : "accounting")
-        .with("witness", row.witness().name().toLowerCase(Locale.ROOT));
+        .with("cpus", held.cpus())
+        .with("memory_bytes", held.memoryBytes())
+        .with("gpus", held.gpus())
+        .with("gpus_from", ofJob || held.fromRequest() ? "request" : "accounting")
+        .with("cost", held.cost(row.elapsedSeconds()))
+        .with("witness", ofJob ? "job" : "accounting");
   }
 
   private static String hours(BigDecimal hours) {

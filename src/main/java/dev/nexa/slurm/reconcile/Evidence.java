@@ -16,58 +16,73 @@ import java.util.Map;
 
 /**
  * What one scheduler says of some runs: the queue first, then accounting, so that a task missing
- * from the queue has had its chance to be in the rows. Asked once for all runs.
+ * from the queue has had its chance to be in the rows.
  */
 public final class Evidence {
-  private final Map<String, List<QueueEntry>> queue = new HashMap<>();
+  private final QueueSnapshot snapshot;
   private final Map<String, List<AccountingRecord>> rows = new HashMap<>();
-  private final boolean accountingKept;
-  private final Instant asked;
   private int rowsRead;
 
-  private Evidence(boolean accountingKept, Instant asked) {
-    this.accountingKept = accountingKept;
-    this.asked = asked;
+  private Evidence(QueueSnapshot snapshot) {
+    this.snapshot = snapshot;
   }
 
   /**
-   * Asks the scheduler.
+   * Asks the scheduler, once for all runs; for many of them see {@link Inquiry}.
    *
    * @throws dev.nexa.slurm.scheduler.SchedulerUnavailable if it can't be asked: then nothing is
    *     known
    */
   public static Evidence gather(Scheduler scheduler, Collection<RunState> runs) {
-    List<Long> ids = new ArrayList<>();
-    List<String> names = new ArrayList<>();
-    Instant since = Instant.now();
-    for (RunState run : runs) {
-      for (Submission submission : run.submissions()) {
-        submission.jobId().ifPresent(ids::add);
-        ids.addAll(submission.duplicates());
-        if (submission.unresolved()) {
-          names.add(submission.key());
-        }
-        since = submission.intended().isBefore(since) ? submission.intended() : since;
-      }
+    Jobs jobs = Jobs.of(runs);
+    return gather(
+        scheduler, jobs.none() ? QueueSnapshot.notAsked() : QueueSnapshot.of(scheduler), jobs);
+  }
+
+  /** Asks accounting, where any is kept, for what has been seen in the queue or is gone from it. */
+  static Evidence gather(Scheduler scheduler, QueueSnapshot queue, Collection<RunState> runs) {
+    return gather(scheduler, queue, Jobs.of(runs));
+  }
+
+  private static Evidence gather(Scheduler scheduler, QueueSnapshot queue, Jobs jobs) {
+    Evidence evidence = new Evidence(queue);
+    if (queue.accountingKept() && !jobs.ids().isEmpty()) {
+      scheduler.accounting(AccountingQuery.byIds(jobs.ids(), jobs.since()), evidence::add);
     }
-    if (ids.isEmpty() && names.isEmpty()) {
-      return new Evidence(true, Instant.now());
-    }
-    Instant asked = Instant.now();
-    List<QueueEntry> queued = scheduler.queue();
-    Evidence evidence = new Evidence(scheduler.keepsAccounting(), asked);
-    queued.forEach(evidence::add);
-    if (evidence.accountingKept && !ids.isEmpty()) {
-      scheduler.accounting(AccountingQuery.byIds(ids, since), evidence::add);
-    }
-    if (evidence.accountingKept && !names.isEmpty()) {
-      scheduler.accounting(AccountingQuery.byNames(names, since), evidence::add);
+    if (queue.accountingKept() && !jobs.names().isEmpty()) {
+      scheduler.accounting(AccountingQuery.byNames(jobs.names(), jobs.since()), evidence::add);
     }
     return evidence;
   }
 
-  private void add(QueueEntry entry) {
-    queue.computeIfAbsent(entry.name(), key -> new ArrayList<>()).add(entry);
+  /**
+   * The jobs of some runs.
+   *
+   * @param ids array job ids
+   * @param names keys of submissions whose job is not known
+   * @param since none was submitted before
+   */
+  private record Jobs(List<Long> ids, List<String> names, Instant since) {
+    static Jobs of(Collection<RunState> runs) {
+      List<Long> ids = new ArrayList<>();
+      List<String> names = new ArrayList<>();
+      Instant since = Instant.now();
+      for (RunState run : runs) {
+        for (Submission submission : run.submissions()) {
+          submission.jobId().ifPresent(ids::add);
+          ids.addAll(submission.duplicates());
+          if (submission.unresolved()) {
+            names.add(submission.key());
+          }
+          since = submission.intended().isBefore(since) ? submission.intended() : since;
+        }
+      }
+      return new Jobs(ids, names, since);
+    }
+
+    boolean none() {
+      return ids.isEmpty() && names.isEmpty();
+    }
   }
 
   private void add(AccountingRecord row) {
@@ -80,11 +95,11 @@ public final class Evidence {
 
   /** When the first question went out: nothing here is older. */
   public Instant asked() {
-    return asked;
+    return snapshot.asked();
   }
 
   public boolean accountingKept() {
-    return accountingKept;
+    return snapshot.accountingKept();
   }
 
   public int rowsRead() {
@@ -93,7 +108,7 @@ public final class Evidence {
 
   /** The queue's entries of one submission, under the run's own numbers of its tasks. */
   public List<QueueEntry> queue(Submission submission) {
-    List<QueueEntry> entries = queue.getOrDefault(submission.key(), List.of());
+    List<QueueEntry> entries = snapshot.entries(submission.key());
     return submission.offset() == 0
         ? entries
         : entries.stream().map(entry -> entry.plus(submission.offset())).toList();
@@ -116,8 +131,8 @@ public final class Evidence {
    */
   public List<AccountingRecord> rows(
       RunFolder run, RunFacts facts, Submission submission, List<String> problems) {
-    if (!accountingKept) {
-      return new JobResults(run, facts, submission, queue(submission), problems).rows(asked);
+    if (!accountingKept()) {
+      return new JobResults(run, facts, submission, queue(submission), problems).rows(asked());
     }
     List<AccountingRecord> kept = rows.getOrDefault(submission.key(), List.of());
     return submission.offset() == 0

@@ -204,7 +204,7 @@ final class JobResults {
         facts.cluster(),
         arrayJobId,
         jobId,
-        IndexRange.parse(String.valueOf(task)),
+        IndexRange.of(task),
         "",
         "",
         "",

@@ -12,11 +12,13 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,14 +60,9 @@ public record RunOutcome(
       Instant now) {
     List<TaskOutcome> tasks = tasks(facts, journal, rows, queue, holders, now);
     List<AccountingRecord> attempts = new ArrayList<>();
-    Usage used = Usage.NONE;
-    Usage wasted = Usage.NONE;
     for (AccountingRecord row : rows) {
       if (row.ended() && row.ran()) {
-        Usage usage = usage(row, facts);
         attempts.add(row);
-        used = used.plus(usage);
-        wasted = row.state() == JobState.COMPLETED ? wasted : wasted.plus(usage);
       }
     }
     if (attempts.size() > 1) {
@@ -75,15 +72,42 @@ public record RunOutcome(
               .thenComparing(AccountingRecord::rawJobId));
     }
     String status = status(tasks, journal);
+    EnumSet<JobState> failures = EnumSet.complementOf(EnumSet.of(JobState.COMPLETED));
     return new RunOutcome(
-        status, state(status, tasks, journal), counts(tasks), tasks, attempts, used, wasted);
+        status,
+        state(status, tasks, journal),
+        counts(tasks),
+        tasks,
+        attempts,
+        usage(attempts, EnumSet.allOf(JobState.class), facts),
+        usage(attempts, failures, facts));
   }
 
-  /** What one closed row held. */
-  public static Usage usage(AccountingRecord row, RunFacts facts) {
-    Tres tres = Tres.parse(row.allocTres());
+  /** What the attempts that ended so held. */
+  Usage usage(Set<JobState> states, RunFacts facts) {
+    return usage(attempts, states, facts);
+  }
+
+  /** Thousands of attempts hold the same: their seconds are added up before they are priced. */
+  private static Usage usage(
+      List<AccountingRecord> attempts, Set<JobState> states, RunFacts facts) {
+    Map<String, Long> seconds = new HashMap<>();
+    for (AccountingRecord row : attempts) {
+      if (states.contains(row.state())) {
+        seconds.merge(row.allocTres(), row.elapsedSeconds(), Math::addExact);
+      }
+    }
+    Usage usage = Usage.NONE;
+    for (Map.Entry<String, Long> held : seconds.entrySet()) {
+      usage = usage.plus(usage(Tres.parse(held.getKey()), held.getValue(), facts));
+    }
+    return usage;
+  }
+
+  /** What an allocation held for so long. */
+  static Usage usage(Tres tres, long seconds, RunFacts facts) {
     Map<String, Long> gpus = tres.gpusBy(facts.gpuType().orElse("gpu"), facts.plannedGpus());
-    return Usage.of(gpus, tres.cpus(), tres.memoryBytes(), row.elapsedSeconds());
+    return Usage.of(gpus, tres.cpus(), tres.memoryBytes(), seconds);
   }
 
   /** Whether nothing more will happen to the run. */

@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -100,7 +101,15 @@ public final class RunPass {
       state = RunState.of(run.journal().read());
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-    return records.write(run, facts, state, outcome, problems) || settled || more;
+    return records.write(run, facts, state, outcome, credited(), problems) || settled || more;
+  }
+
+  private Set<JobState> credited() {
+    Set<JobState> credited = EnumSet.noneOf(JobState.class);
+    for (String state : policy.credited()) {
+      credited.add(JobState.valueOf(state));
+    }
+    return credited;
   }
 
   /** What was lost, and parts of the run that nobody has submitted yet; true if anything was. */

@@ -3,17 +3,20 @@ package dev.nexa.slurm.reconcile;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.Ledger;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.submit.CrashPoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -33,12 +36,19 @@ public final class RunRecords {
   /**
    * Writes what is known; true if any file changed.
    *
+   * @param credited the states whose attempts the cluster pays for
    * @param problems told of metrics files that can't be read
    */
   public boolean write(
-      RunFolder run, RunFacts facts, RunState journal, RunOutcome outcome, List<String> problems) {
+      RunFolder run,
+      RunFacts facts,
+      RunState journal,
+      RunOutcome outcome,
+      Set<JobState> credited,
+      List<String> problems) {
     Results results = Results.read(run, journal, problems);
-    JsonObject cost = CostRecord.of(facts, journal, outcome);
+    String cost = Json.pretty(CostRecord.of(facts, journal, outcome, results, credited));
+    keepFinal(run, journal);
     boolean changed = replace(run.cost(), cost);
     if (outcome.ended()) {
       passing.accept(CrashPoint.FINAL_COST_WRITTEN);
@@ -47,13 +57,14 @@ public final class RunRecords {
     if (!facts.points().isEmpty()) {
       manifest.with("points", SweepPoints.of(facts.points(), outcome.tasks(), results.byTask()));
     }
-    changed |= replace(run.manifest(), manifest);
+    changed |= replace(run.manifest(), Json.pretty(manifest));
     passing.accept(
         outcome.ended() ? CrashPoint.FINAL_MANIFEST_WRITTEN : CrashPoint.MANIFEST_WRITTEN);
     if (outcome.ended()) {
       finish(
           run,
           journal,
+          cost,
           ledgerLine(facts, outcome),
           Manifest.ended(outcome).or(journal::created).orElse(Instant.EPOCH));
     }
@@ -80,23 +91,36 @@ public final class RunRecords {
             .with("wandb_run_id", null)
             .with("schema_version", 1)
             .with("state", "not_submitted");
-    replace(run.manifest(), manifest);
+    replace(run.manifest(), Json.pretty(manifest));
     finish(
         run,
         journal,
+        "",
         new JsonObject().with("run_id", run.id().value()).with("status", "failed"),
         Instant.EPOCH);
   }
 
-  private void finish(RunFolder run, RunState journal, JsonObject line, Instant ended) {
+  /** What was final once stays, beside the version that takes its place: an auditor sees both. */
+  private void keepFinal(RunFolder run, RunState journal) {
+    Path kept = run.cost(journal.timesFinished());
+    if (journal.timesFinished() > 0 && Files.exists(run.cost()) && Files.notExists(kept)) {
+      workspace.files().create(kept, DurableFiles.readBytes(run.cost()), "r--r--r--");
+      workspace.files().force(workspace.manifests());
+    }
+  }
+
+  private void finish(
+      RunFolder run, RunState journal, String cost, JsonObject line, Instant ended) {
     if (!ended.equals(Instant.EPOCH)) {
       new Ledger(workspace).add(run.id(), ended, line);
       passing.accept(CrashPoint.LEDGER_WRITTEN);
     }
     if (!journal.finished()) {
-      run.journal()
-          .append(
-              Event.now(Event.Type.FINISHED, new JsonObject().with("status", line.text("status"))));
+      JsonObject data = new JsonObject().with("status", line.text("status"));
+      if (!cost.isEmpty()) {
+        data.with("cost_version", journal.timesFinished() + 1).with("cost_sha256", Sha256.of(cost));
+      }
+      run.journal().append(Event.now(Event.Type.FINISHED, data));
     }
     passing.accept(CrashPoint.FINISHED_WRITTEN);
     close(run);
@@ -123,8 +147,7 @@ public final class RunRecords {
         .with("cpu_seconds", outcome.used().cpuSeconds());
   }
 
-  private boolean replace(Path file, JsonObject document) {
-    String text = Json.pretty(document);
+  private boolean replace(Path file, String text) {
     if (Files.exists(file) && DurableFiles.read(file).equals(text)) {
       return false;
     }

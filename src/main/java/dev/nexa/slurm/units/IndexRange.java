@@ -16,6 +16,11 @@ public record IndexRange(List<Integer> indices) {
     indices = List.copyOf(indices);
   }
 
+  /** One index. */
+  public static IndexRange of(int index) {
+    return new IndexRange(List.of(index));
+  }
+
   /** 0 … count-1. */
   public static IndexRange upTo(int count) {
     List<Integer> all = new ArrayList<>(count);

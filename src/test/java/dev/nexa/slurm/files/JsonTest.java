@@ -44,9 +44,7 @@ class JsonTest {
               "tags": ["a","b"],
               "empty": {},
               "jobs": [
-                {
-                  "job_id": 17
-                }
+                {"job_id":17}
               ],
               "at": "2025-11-01T14:32:00Z"
             }

@@ -14,7 +14,7 @@ import java.util.OptionalInt;
 import java.util.function.Consumer;
 
 /** A scheduler that says what the test wrote down, and writes down what it is asked. */
-final class FakeScheduler implements Scheduler {
+class FakeScheduler implements Scheduler {
   final List<QueueEntry> queue = new ArrayList<>();
   final List<AccountingRecord> rows = new ArrayList<>();
   final List<String> asked = new ArrayList<>();

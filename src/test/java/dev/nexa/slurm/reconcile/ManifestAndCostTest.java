@@ -8,8 +8,10 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.scheduler.JobState;
 import java.math.BigDecimal;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -48,7 +50,12 @@ class ManifestAndCostTest {
     }
 
     JsonObject cost() {
-      return CostRecord.of(facts, state(), outcome());
+      return CostRecord.of(
+          facts,
+          state(),
+          outcome(),
+          new Results(metrics, Map.of(0, metrics), List.of()),
+          EnumSet.of(JobState.NODE_FAIL));
     }
 
     @Override
@@ -90,6 +97,13 @@ class ManifestAndCostTest {
             metrics),
         new Life(
             "failed", Facts.of(2, 0), CONFIRMED, "0 COMPLETED 10-70; 1 TIMEOUT 10-700", "", none),
+        new Life(
+            "node-failed",
+            Facts.of(1, 2),
+            CONFIRMED,
+            "0 NODE_FAIL 10-1810; 0 COMPLETED 1930-3730",
+            "",
+            new JsonObject().with("gpu_utilization", new BigDecimal("0.75"))),
         new Life("cancelled", Facts.of(4, 0), CONFIRMED, "0-3 CANCELLED by 1000 -70", "", none),
         new Life("refused", Facts.of(1, 0), "created submitting refused", "", "", none),
         new Life(

@@ -36,6 +36,7 @@ abstract class RunPassFixture {
           3,
           1,
           Optional.of(Duration.ofSeconds(1)),
+          List.of("NODE_FAIL"),
           false);
 
   final Workspace workspace = Workspaces.inMemory();
@@ -81,6 +82,7 @@ abstract class RunPassFixture {
             .with("tasks", "0-1")
             .with("job_id", Rows.JOB)
             .with("duplicates", List.of())
+            .with("reservation", "1.00")
             .with("message", "it said why"));
   }
 

@@ -3,12 +3,15 @@ package dev.nexa.slurm.reconcile;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.config.SchemaCheck;
+import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.journal.Submission.Phase;
 import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.units.IndexRange;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -76,6 +79,35 @@ class RunPassTest extends RunPassFixture {
     pass();
 
     assertThat(files()).isEqualTo(once);
+  }
+
+  /** An auditor sees both. */
+  @Test
+  void aRunThatIsRunAgainKeepsTheCostRecordThatWasFinal() {
+    submitted("created submitting submitted");
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 FAILED 10-70"));
+    pass();
+    String first = DurableFiles.read(run.cost());
+    assertThat(cost().number("version")).isEqualTo(1);
+    assertThat(cost().members()).doesNotContainKey("corrects");
+
+    workspace.markOpen(run.id());
+    String again = run.id() + ".again1";
+    run.stageSubmission(again, IndexRange.of(1), 0);
+    run.journal()
+        .append(
+            event("rerun", 100, again),
+            event("submitting", 101, again),
+            event("refused", 102, again));
+    pass();
+    pass();
+
+    assertThat(DurableFiles.read(run.cost(1))).isEqualTo(first);
+    assertThat(cost().number("version")).isEqualTo(2);
+    assertThat(cost().text("corrects")).isEqualTo(Sha256.of(first));
+    assertThat(state().timesFinished()).isEqualTo(2);
+    assertThat(state().costDigest()).contains(Sha256.of(DurableFiles.read(run.cost())));
+    assertThat(run.cost(2)).doesNotExist();
   }
 
   @Test

@@ -3,15 +3,16 @@ package dev.nexa.slurm.scheduler.slurm;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.units.IndexRange;
-import java.io.ByteArrayOutputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the rows of our own sacct call (see {@link SlurmCommands#sacct}) while they come: fields in
@@ -48,13 +49,47 @@ public final class SacctText extends OutputStream {
   /** ASCII unit separator: no name or path holds it. */
   public static final char DELIMITER = '\u001f';
 
+  /** NO_VAL, and above it INFINITE: unset numbers that leak out (slurm.h). */
+  private static final long NO_VAL = 4_294_967_294L;
+
   private static final Pattern JOB_ID =
       Pattern.compile("(\\d+)(?:_(?:(\\d+)|\\[([^\\]]*)\\])|\\+\\d+)?");
 
+  private static final int JOB_ID_RAW = 0;
+  private static final int JOB_ID_SHOWN = 1;
+  private static final int CLUSTER = 2;
+  private static final int USER = 3;
+  private static final int ACCOUNT = 4;
+  private static final int PARTITION = 5;
+  private static final int STATE = 6;
+  private static final int EXIT_CODE = 7;
+  private static final int SUBMIT = 8;
+  private static final int START = 9;
+  private static final int END = 10;
+  private static final int ELAPSED = 11;
+  private static final int NODE_COUNT = 12;
+  private static final int NODES = 13;
+  private static final int ALLOC_TRES = 14;
+  private static final int NAME = 15;
+  private static final int REASON = 16;
+  private static final int REQ_TRES = 17;
+  private static final int COLUMNS = FIELDS.size();
+
   private final Consumer<AccountingRecord> rows;
   private final Consumer<String> unreadable;
-  private final ByteArrayOutputStream line = new ByteArrayOutputStream(512);
+  private final RepeatedText[] texts = new RepeatedText[COLUMNS];
+
+  /** What came of a row whose end has not come yet. */
+  private byte[] held = new byte[1024];
+
+  private int heldLength;
+
+  /** Where the row's fields end, counted from its first byte. */
+  private final int[] ends = new int[COLUMNS];
+
   private int delimiters;
+  private String stateText = "";
+  private JobState state = JobState.UNRECOGNIZED;
 
   /**
    * A reader.
@@ -65,84 +100,121 @@ public final class SacctText extends OutputStream {
   public SacctText(Consumer<AccountingRecord> rows, Consumer<String> unreadable) {
     this.rows = rows;
     this.unreadable = unreadable;
+    for (int column = 0; column < COLUMNS; column++) {
+      texts[column] = new RepeatedText();
+    }
   }
 
   @Override
   public void write(int b) {
-    if (b == DELIMITER) {
-      delimiters++;
-    }
-    boolean complete = b == '\n' && (delimiters == 0 || delimiters >= FIELDS.size() - 1);
-    if (!complete) {
-      line.write(b);
-      return;
-    }
-    endLine();
+    write(new byte[] {(byte) b}, 0, 1);
   }
 
   @Override
   public void write(byte[] bytes, int offset, int length) {
-    for (int i = offset; i < offset + length; i++) {
-      write(bytes[i]);
+    int end = offset + length;
+    int from = offset;
+    for (int i = offset; i < end; i++) {
+      byte b = bytes[i];
+      if (b == DELIMITER) {
+        if (delimiters < COLUMNS) {
+          ends[delimiters] = heldLength + i - from;
+        }
+        delimiters++;
+      } else if (b == '\n' && (delimiters == 0 || delimiters >= COLUMNS - 1)) {
+        if (heldLength == 0) {
+          endRow(bytes, from, i - from);
+        } else {
+          hold(bytes, from, i);
+          endHeld();
+        }
+        from = i + 1;
+      }
     }
+    hold(bytes, from, end);
   }
 
   @Override
   public void close() {
-    endLine();
+    endHeld();
   }
 
-  private void endLine() {
-    String text = line.toString(StandardCharsets.UTF_8);
-    line.reset();
-    delimiters = 0;
-    if (text.isBlank()) {
-      return;
+  private void hold(byte[] bytes, int from, int to) {
+    int length = heldLength + to - from;
+    if (length > held.length) {
+      held = Arrays.copyOf(held, Math.max(length, 2 * held.length));
     }
-    Optional<AccountingRecord> row = parse(text);
-    if (row.isPresent()) {
-      rows.accept(row.get());
-    } else {
+    System.arraycopy(bytes, from, held, heldLength, to - from);
+    heldLength = length;
+  }
+
+  private void endHeld() {
+    int length = heldLength;
+    heldLength = 0;
+    endRow(held, 0, length);
+  }
+
+  private void endRow(byte[] bytes, int from, int length) {
+    boolean whole = delimiters == COLUMNS - 1;
+    delimiters = 0;
+    if (whole) {
+      ends[COLUMNS - 1] = length;
+      AccountingRecord row = record(bytes, from);
+      if (row != null) {
+        rows.accept(row);
+        return;
+      }
+    }
+    String text = new String(bytes, from, length, StandardCharsets.UTF_8);
+    if (!text.isBlank()) {
       unreadable.accept(text);
     }
   }
 
-  private static Optional<AccountingRecord> parse(String text) {
-    String[] field = text.split(String.valueOf(DELIMITER), -1);
-    if (field.length != FIELDS.size()) {
-      return Optional.empty();
-    }
-    Matcher id = JOB_ID.matcher(field[1]);
-    if (!id.matches()) {
-      return Optional.empty();
-    }
+  /** The row; null if a field is not what it should be, as in a step's row. */
+  private @Nullable AccountingRecord record(byte[] bytes, int from) {
     try {
-      return Optional.of(
-          new AccountingRecord(
-              field[2],
-              Long.parseLong(id.group(1)),
-              Long.parseLong(field[0]),
-              tasks(id),
-              field[3],
-              field[4],
-              field[5],
-              JobState.parse(field[6]),
-              field[6],
-              field[7],
-              time(field[8]).orElse(Instant.EPOCH),
-              time(field[9]),
-              time(field[10]),
-              field[11].isEmpty() ? 0 : Math.max(0, Long.parseLong(field[11])),
-              field[13],
-              field[12].isEmpty() ? 0 : Integer.parseInt(field[12]),
-              field[14],
-              field[17],
-              field[16],
-              field[15],
-              AccountingRecord.Witness.ACCOUNTING));
-    } catch (IllegalArgumentException notAnAllocationRow) {
-      return Optional.empty();
+      String shown = plain(bytes, from, JOB_ID_SHOWN);
+      int underscore = shown.indexOf('_');
+      boolean task = underscore > 0 && isNumber(shown, underscore + 1);
+      Matcher id = JOB_ID.matcher(shown);
+      if (!task && !id.matches()) {
+        return null;
+      }
+      return new AccountingRecord(
+          text(bytes, from, CLUSTER),
+          Long.parseLong(task ? shown.substring(0, underscore) : id.group(1)),
+          number(bytes, from, JOB_ID_RAW),
+          task ? IndexRange.of(Integer.parseInt(shown.substring(underscore + 1))) : tasks(id),
+          text(bytes, from, USER),
+          text(bytes, from, ACCOUNT),
+          text(bytes, from, PARTITION),
+          state(text(bytes, from, STATE)),
+          stateText,
+          text(bytes, from, EXIT_CODE),
+          time(bytes, from, SUBMIT).orElse(Instant.EPOCH),
+          time(bytes, from, START),
+          time(bytes, from, END),
+          Math.max(0, number(bytes, from, ELAPSED)),
+          text(bytes, from, NODES),
+          Math.toIntExact(number(bytes, from, NODE_COUNT)),
+          text(bytes, from, ALLOC_TRES),
+          text(bytes, from, REQ_TRES),
+          text(bytes, from, REASON),
+          text(bytes, from, NAME),
+          AccountingRecord.Witness.ACCOUNTING);
+    } catch (IllegalArgumentException | ArithmeticException notAnAllocationRow) {
+      return null;
     }
+  }
+
+  private static boolean isNumber(String text, int from) {
+    for (int i = from; i < text.length(); i++) {
+      if (text.charAt(i) < '0' || text.charAt(i) > '9') {
+        return false;
+      }
+    }
+    return from < text.length();
   }
 
   private static IndexRange tasks(Matcher id) {
@@ -152,13 +224,52 @@ public final class SacctText extends OutputStream {
     return id.group(3) != null ? IndexRange.parse(id.group(3)) : IndexRange.upTo(0);
   }
 
+  /** Most rows say the same as the one before. */
+  private JobState state(String text) {
+    if (!text.equals(stateText)) {
+      stateText = text;
+      state = JobState.parse(text);
+    }
+    return state;
+  }
+
+  private int start(int column) {
+    return column == 0 ? 0 : ends[column - 1] + 1;
+  }
+
+  private String text(byte[] bytes, int from, int column) {
+    return texts[column].of(bytes, from + start(column), from + ends[column]);
+  }
+
+  private String plain(byte[] bytes, int from, int column) {
+    int start = start(column);
+    return new String(bytes, from + start, ends[column] - start, StandardCharsets.UTF_8);
+  }
+
+  /** Empty is none: zero. */
+  private long number(byte[] bytes, int from, int column) {
+    int start = from + start(column);
+    int end = from + ends[column];
+    boolean negative = start < end && bytes[start] == '-';
+    long number = 0;
+    for (int i = negative ? start + 1 : start; i < end; i++) {
+      int digit = bytes[i] - '0';
+      if (digit < 0 || digit > 9) {
+        throw new NumberFormatException(plain(bytes, from, column));
+      }
+      number = Math.addExact(Math.multiplyExact(number, 10L), digit);
+    }
+    return negative ? -number : number;
+  }
+
   /** Epoch seconds; {@code Unknown}, {@code None}, zero and the NO_VAL numbers are no time. */
-  private static Optional<Instant> time(String text) {
-    if (text.isEmpty() || !Character.isDigit(text.charAt(0))) {
+  private Optional<Instant> time(byte[] bytes, int from, int column) {
+    int start = from + start(column);
+    if (start == from + ends[column] || bytes[start] < '0' || bytes[start] > '9') {
       return Optional.empty();
     }
-    long seconds = Long.parseLong(text);
-    return seconds == 0 || seconds >= 4_294_967_294L
+    long seconds = number(bytes, from, column);
+    return seconds == 0 || seconds >= NO_VAL
         ? Optional.empty()
         : Optional.of(Instant.ofEpochSecond(seconds));
   }
