@@ -75,7 +75,11 @@ public record Nexa(Path root, Map<String, String> environment, Consumer<CrashPoi
     }
     return Optional.of(
         new SlurmScheduler(
-            new CommandRunner(), client, root.toAbsolutePath(), SlurmSettings.DEFAULT));
+            new CommandRunner(),
+            client,
+            root.toAbsolutePath(),
+            SlurmSettings.DEFAULT,
+            () -> workspace().askAccounting(SlurmSettings.DEFAULT.queryTimeout())));
   }
 
   /** How the local scheduler starts its supervisor: the JVM and the class path that run us. */

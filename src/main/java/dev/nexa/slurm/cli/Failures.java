@@ -19,8 +19,7 @@ final class Failures implements IExecutionExceptionHandler {
       failure.printStackTrace(err);
     }
     if (failure instanceof NexaException known) {
-      err.println("nexa-slurm: " + known.getMessage());
-      known.advice().forEach(line -> err.println("  → " + line));
+      tell(err, known);
       return known.exitCode().status();
     }
     if (failure instanceof UncheckedIOException io) {
@@ -30,5 +29,10 @@ final class Failures implements IExecutionExceptionHandler {
     err.println("nexa-slurm: this is a defect: " + failure);
     err.println("  → please report it with what --stacktrace prints");
     return ExitCode.DEFECT.status();
+  }
+
+  static void tell(PrintWriter err, NexaException failure) {
+    err.println("nexa-slurm: " + failure.getMessage());
+    failure.advice().forEach(line -> err.println("  → " + line));
   }
 }

@@ -8,8 +8,7 @@ import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Json;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Model.OptionSpec;
@@ -36,27 +35,19 @@ final class ReconcileCommand extends Subcommand {
   @Override
   public Integer call() throws InterruptedException {
     Nexa nexa = existing();
+    ReconcileRuns reconcile = new ReconcileRuns(nexa);
     String every = watch.getValue();
     if (every == null) {
-      tell(new ReconcileRuns(nexa).reconcile());
-      return ExitCode.OK.status();
+      if (!given(quiet)) {
+        return tell(reconcile.reconcile());
+      }
+      Optional<Pass> pass = reconcile.reconcilePatiently();
+      return pass.isPresent() ? tell(pass.get()) : ExitCode.SCHEDULER.status();
     }
     Duration pause = pause(every);
     while (true) {
-      watchOnce(nexa);
+      reconcile.reconcilePatiently().ifPresent(this::tell);
       Thread.sleep(pause.toMillis());
-    }
-  }
-
-  /** An outage is told and waited out. */
-  private void watchOnce(Nexa nexa) {
-    try {
-      tell(new ReconcileRuns(nexa).reconcile());
-    } catch (NexaException outage) {
-      if (outage.exitCode() != ExitCode.SCHEDULER) {
-        throw outage;
-      }
-      err().println(Instant.now().truncatedTo(ChronoUnit.SECONDS) + " " + outage.getMessage());
     }
   }
 
@@ -76,7 +67,8 @@ final class ReconcileCommand extends Subcommand {
     return one.multipliedBy(Long.parseLong(form.group(1)));
   }
 
-  private void tell(Pass pass) {
+  /** Exit status of a pass: an outage is one of the scheduler. */
+  private int tell(Pass pass) {
     PrintWriter out = out();
     pass.problems().forEach(problem -> err().println(problem));
     if (given(json)) {
@@ -91,5 +83,12 @@ final class ReconcileCommand extends Subcommand {
               + " rows read");
     }
     out.flush();
+    if (pass.outage().isEmpty()) {
+      return ExitCode.OK.status();
+    }
+    Failures.tell(err(), pass.outage().get());
+    err()
+        .println("  what happened after " + pass.behindSince().orElseThrow() + " is not known yet");
+    return ExitCode.SCHEDULER.status();
   }
 }

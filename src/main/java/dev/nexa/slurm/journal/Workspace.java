@@ -3,10 +3,12 @@ package dev.nexa.slurm.journal;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.FileLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -100,6 +102,35 @@ public final class Workspace {
   /** The part of an id that orders runs of different stages. */
   private static String time(RunId id) {
     return id.value().substring(id.value().indexOf('_'));
+  }
+
+  /** What is true of this machine's passes, and of no run: {@code .nexa}. */
+  Path state() {
+    return root.resolve(".nexa");
+  }
+
+  /** The same, made if it is not there; empty where there is no workspace, or not ours to write. */
+  Optional<Path> stateForWriting() {
+    if (!Files.isDirectory(runs()) || !Files.isWritable(runs())) {
+      return Optional.empty();
+    }
+    files.directories(state());
+    return Optional.of(state());
+  }
+
+  /**
+   * The right to ask accounting, which the whole cluster shares: one question at a time from a
+   * workspace. Empty where nobody may write: who only looks at another's workspace just asks.
+   *
+   * @throws FileLock.LockedException if others ask for longer than that
+   */
+  public Optional<FileLock> askAccounting(Duration patience) {
+    Optional<Path> state = stateForWriting();
+    if (state.isEmpty()) {
+      return Optional.empty();
+    }
+    Path lock = state.get().resolve("accounting.lock");
+    return Optional.of(FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience));
   }
 
   /** Points {@code runs/latest} at the run. */

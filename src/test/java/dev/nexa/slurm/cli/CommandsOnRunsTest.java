@@ -7,6 +7,7 @@ import dev.nexa.slurm.files.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -172,6 +173,25 @@ class CommandsOnRunsTest {
   }
 
   @Test
+  void anOutageSaysSinceWhenNothingIsKnown() throws IOException {
+    Instant before = Instant.now().minusSeconds(1);
+    terminal.type("reconcile");
+    terminal.program("sacct", "echo 'error: Connection refused' >&2; exit 1");
+
+    Screen first = terminal.type("reconcile", "--json");
+    Screen second = terminal.type("reconcile", "--json");
+
+    assertThat(first.exit()).isEqualTo(4);
+    assertThat(first.json().instant("behind_since")).isBetween(before, Instant.now());
+    assertThat(first.json().texts("problems").get(0)).contains("Connection refused");
+    assertThat(second.json().instant("behind_since"))
+        .isEqualTo(first.json().instant("behind_since"));
+
+    terminal.program("sacct", "");
+    assertThat(terminal.type("reconcile", "--json").json().optionalText("behind_since")).isEmpty();
+  }
+
+  @Test
   void aRunThatIsBrokenIsAProblemAndHoldsUpNoOther() throws IOException {
     terminal.type("submit", "run.yaml", "--set", "stage=eval");
     Files.writeString(path("journal.jsonl"), "broken\n");
@@ -217,11 +237,14 @@ class CommandsOnRunsTest {
     return terminal.workspace.resolve("runs").resolve(run).resolve(name);
   }
 
+  /** Every file but the heartbeat, which each pass writes. */
   private Map<String, String> files() throws IOException {
     Map<String, String> files = new TreeMap<>();
     try (Stream<Path> paths = Files.walk(terminal.workspace)) {
       for (Path path : paths.filter(Files::isRegularFile).toList()) {
-        files.put(path.toString(), Files.readString(path));
+        if (!path.endsWith(".nexa/heartbeat.json")) {
+          files.put(path.toString(), Files.readString(path));
+        }
       }
     }
     return files;

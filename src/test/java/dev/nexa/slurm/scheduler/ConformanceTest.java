@@ -69,7 +69,8 @@ class ConformanceTest {
             new CommandRunner(),
             ClientEnvironment.forClients(LocalSchedulers.submitters()),
             folder.resolve("slurm"),
-            SlurmSettings.DEFAULT);
+            SlurmSettings.DEFAULT,
+            java.util.Optional::empty);
     LocalSettings settings = new LocalSettings(killWait(), Duration.ofMinutes(1));
     ours = LocalSchedulers.in(folder.resolve("state"), settings);
     ExecutorService two = Executors.newFixedThreadPool(2);

@@ -14,7 +14,6 @@ import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.journal.Submission.Phase;
 import dev.nexa.slurm.process.CommandRunner;
 import dev.nexa.slurm.process.ProcessIdentity;
-import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import dev.nexa.slurm.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.scheduler.slurm.SlurmSettings;
@@ -138,7 +137,8 @@ class FakeSbatchTest {
             new CommandRunner(),
             slurm.environment(),
             workspace.root(),
-            new SlurmSettings(Duration.ofSeconds(1), PATIENCE));
+            new SlurmSettings(Duration.ofSeconds(1), PATIENCE),
+            Optional::empty);
     Instant before = Instant.now();
     SubmitAnswer answer =
         new SubmitTasks(impatient, CrashPoint.NONE)
@@ -526,7 +526,7 @@ class FakeSbatchTest {
     Map<String, String> before = workspace.bytes();
     String slurmBefore = slurm.digest();
     for (int pass = 0; pass < 3; pass++) {
-      assertThatThrownBy(this::reconcile).isInstanceOf(SchedulerUnavailable.class);
+      assertThat(reconcile().outage()).isPresent();
       pause(400);
     }
     assertThat(workspace.bytes()).isEqualTo(before);

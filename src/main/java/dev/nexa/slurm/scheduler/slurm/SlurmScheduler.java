@@ -1,5 +1,6 @@
 package dev.nexa.slurm.scheduler.slurm;
 
+import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.process.Command;
 import dev.nexa.slurm.process.CommandResult;
 import dev.nexa.slurm.process.CommandRunner;
@@ -20,9 +21,11 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /** Slurm through its own clients. */
@@ -44,6 +47,7 @@ public final class SlurmScheduler implements Scheduler {
   private final Map<String, String> environment;
   private final Path directory;
   private final SlurmSettings settings;
+  private final Supplier<Optional<FileLock>> turn;
 
   /**
    * Slurm as this host knows it.
@@ -51,16 +55,19 @@ public final class SlurmScheduler implements Scheduler {
    * @param environment what the clients get, from {@link
    *     dev.nexa.slurm.scheduler.ClientEnvironment}
    * @param directory where the clients run
+   * @param turn the right to ask accounting, given back after each answer
    */
   public SlurmScheduler(
       CommandRunner runner,
       Map<String, String> environment,
       Path directory,
-      SlurmSettings settings) {
+      SlurmSettings settings,
+      Supplier<Optional<FileLock>> turn) {
     this.runner = runner;
     this.environment = Map.copyOf(environment);
     this.directory = directory;
     this.settings = settings;
+    this.turn = turn;
   }
 
   /** Whether an sbatch can be found: asked before anything is written. */
@@ -121,6 +128,23 @@ public final class SlurmScheduler implements Scheduler {
 
   /** Rows are handed on only after sacct ended well: half an answer is no answer. */
   private void sacct(AccountingQuery query, Consumer<AccountingRecord> rows) {
+    Optional<FileLock> turn = turn();
+    try {
+      answer(query).forEach(rows);
+    } finally {
+      turn.ifPresent(FileLock::close);
+    }
+  }
+
+  private Optional<FileLock> turn() {
+    try {
+      return turn.get();
+    } catch (FileLock.LockedException held) {
+      throw unavailable("sacct", held.getMessage());
+    }
+  }
+
+  private List<AccountingRecord> answer(AccountingQuery query) {
     List<AccountingRecord> answer = new ArrayList<>();
     List<String> unreadable = new ArrayList<>();
     CommandResult result;
@@ -134,7 +158,7 @@ public final class SlurmScheduler implements Scheduler {
       String said = unreadable.isEmpty() ? result.err() : "it printed '" + unreadable.get(0) + "'";
       throw unavailable("sacct", result.timedOut() ? "no answer in time" : said);
     }
-    answer.forEach(rows);
+    return answer;
   }
 
   @Override
