@@ -56,6 +56,9 @@ public final class Manifest {
       manifest.withOptional("ended", ended(outcome));
     }
     manifest.withOptional("mlflow_run_id", text(metrics, "mlflow_run_id"));
+    if (!outcome.disagreements().isEmpty()) {
+      manifest.with("disagreements", outcome.disagreements());
+    }
     if (!results.unfitNodes().isEmpty()) {
       manifest.with("unfit_nodes", results.unfitNodes());
     }

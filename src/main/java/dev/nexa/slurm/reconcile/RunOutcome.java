@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param attempts every closed row that held an allocation, duplicates' among them
  * @param used what those attempts held
  * @param wasted the part of it that did not end COMPLETED
+ * @param disagreements what the jobs' own results tell of and accounting does not
  */
 public record RunOutcome(
     String status,
@@ -39,7 +40,8 @@ public record RunOutcome(
     List<TaskOutcome> tasks,
     List<AccountingRecord> attempts,
     Usage used,
-    Usage wasted) {
+    Usage wasted,
+    List<String> disagreements) {
 
   /** A preempted or failed node's task may be queued again; its new row shows within this. */
   private static final Duration REQUEUE_GRACE = Duration.ofMinutes(2);
@@ -80,7 +82,8 @@ public record RunOutcome(
         tasks,
         attempts,
         usage(attempts, EnumSet.allOf(JobState.class), facts),
-        usage(attempts, failures, facts));
+        usage(attempts, failures, facts),
+        List.of());
   }
 
   /** What the attempts that ended so held. */
@@ -108,6 +111,19 @@ public record RunOutcome(
   static Usage usage(Tres tres, long seconds, RunFacts facts) {
     Map<String, Long> gpus = tres.gpusBy(facts.gpuType().orElse("gpu"), facts.plannedGpus());
     return Usage.of(gpus, tres.cpus(), tres.memoryBytes(), seconds);
+  }
+
+  /** The same, with what is missing; unsettled where that may still come. */
+  RunOutcome disagreeing(List<String> missing, boolean unsettled) {
+    return new RunOutcome(
+        unsettled ? "running" : status,
+        unsettled ? "running" : state,
+        counts,
+        tasks,
+        attempts,
+        used,
+        wasted,
+        missing);
   }
 
   /** Whether nothing more will happen to the run. */

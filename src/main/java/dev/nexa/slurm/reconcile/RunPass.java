@@ -101,7 +101,21 @@ public final class RunPass {
       state = RunState.of(run.journal().read());
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
+    if (outcome.ended()) {
+      outcome = compared(run, state, outcome, problems);
+    }
     return records.write(run, facts, state, outcome, credited(), problems) || settled || more;
+  }
+
+  /** What the jobs left against what accounting tells; it may be late, and then the run waits. */
+  private static RunOutcome compared(
+      RunFolder run, RunState state, RunOutcome outcome, List<String> problems) {
+    Witnesses witnesses = Witnesses.of(run, state, outcome);
+    boolean wait = witnesses.accountingMayBeLate(outcome, Instant.now());
+    for (String missing : witnesses.told()) {
+      problems.add(run.id() + ": " + missing + (wait ? "; waiting for accounting" : ""));
+    }
+    return outcome.disagreeing(witnesses.told(), wait);
   }
 
   private Set<JobState> credited() {

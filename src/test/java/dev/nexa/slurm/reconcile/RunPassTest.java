@@ -16,6 +16,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -79,6 +80,34 @@ class RunPassTest extends RunPassFixture {
     pass();
 
     assertThat(files()).isEqualTo(once);
+  }
+
+  /** A second attempt left its result, and slurmdbd has not heard of it yet. */
+  @Test
+  void aRunWaitsForRowsOfAttemptsThatLeftTheirResults() throws IOException {
+    submitted("created submitting submitted");
+    long ended = Duration.between(Rows.NOON, Instant.now()).toSeconds() - 60;
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 COMPLETED 10-" + ended));
+    Files.writeString(run.submission(Rows.KEY).resolve("results/0.0.json"), "{}");
+    Files.writeString(run.submission(Rows.KEY).resolve("results/0.1.json"), "{}");
+
+    pass();
+
+    assertThat(manifest().text("status")).isEqualTo("running");
+    assertThat(problems.get(0))
+        .endsWith("left the results of 2 attempts, accounting tells of 1; waiting for accounting");
+    assertThat(state().finished()).isFalse();
+
+    scheduler.rows.clear();
+    long anHourAgo = ended - 3600;
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 COMPLETED 10-" + anHourAgo));
+    pass();
+
+    assertThat(manifest().text("status")).isEqualTo("completed");
+    assertThat(manifest().texts("disagreements"))
+        .containsExactly(
+            "task 0 of " + Rows.KEY + " left the results of 2 attempts, accounting tells of 1");
+    assertThat(SchemaCheck.problems(schema("manifest"), Json.pretty(manifest()))).isEmpty();
   }
 
   /** An auditor sees both. */
