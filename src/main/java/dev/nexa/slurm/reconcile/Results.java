@@ -14,8 +14,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -24,8 +26,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the tasks left in results/ beside how they ended.
  *
- * @param metrics of their NEXA_METRICS files, one flat JSON object each: whole numbers are counts
- *     and are added up over the tasks, anything else is kept from the last task that wrote it
+ * @param metrics of their NEXA_METRICS files, one flat JSON object each, as far as they are the
+ *     whole run's: whole numbers are counts and are added up over the tasks (of a sweep they are
+ *     settings, and are not), anything else is kept where all tasks that wrote it say the same
  * @param byTask each task's own metrics
  * @param unfitNodes each node that a task found not well, and why
  */
@@ -36,7 +39,8 @@ public record Results(
   private static final Pattern UNFIT = Pattern.compile("(\\d+)\\.(\\d+)\\.unfit\\.(.+)");
 
   /** Reads them; a file of metrics that is no JSON object is told as a problem. */
-  public static Results read(RunFolder run, RunState journal, List<String> problems) {
+  public static Results read(
+      RunFolder run, RunState journal, boolean sweep, List<String> problems) {
     Map<Integer, Path> newest = new TreeMap<>();
     Map<Integer, Path> tracked = new TreeMap<>();
     List<JsonObject> unfit = new ArrayList<>();
@@ -49,7 +53,7 @@ public record Results(
     // What the script found out stands in where no attempt of the task wrote anything itself.
     tracked.forEach(newest::putIfAbsent);
     Map<Integer, JsonObject> byTask = byTask(newest, problems);
-    return new Results(together(byTask), byTask, unfit);
+    return new Results(together(byTask, sweep), byTask, unfit);
   }
 
   private static Map<Integer, JsonObject> byTask(Map<Integer, Path> newest, List<String> problems) {
@@ -65,13 +69,34 @@ public record Results(
   }
 
   /** The metrics of all tasks as the run's. */
-  static JsonObject together(Map<Integer, JsonObject> byTask) {
+  static JsonObject together(Map<Integer, JsonObject> byTask, boolean sweep) {
     Map<String, @Nullable Object> merged = new TreeMap<>();
+    Set<String> differing = new HashSet<>();
     for (JsonObject own : byTask.values()) {
-      merge(merged, own);
+      for (Map.Entry<String, @Nullable Object> metric : own.members().entrySet()) {
+        String name = metric.getKey();
+        Object earlier = merged.get(name);
+        Object now = metric.getValue();
+        if (!sweep
+            && earlier instanceof BigDecimal sum
+            && now instanceof BigDecimal more
+            && isCount(sum)
+            && isCount(more)) {
+          merged.put(name, sum.add(more));
+        } else if (merged.containsKey(name) && !Json.compact(earlier).equals(Json.compact(now))) {
+          differing.add(name);
+        } else {
+          merged.put(name, now);
+        }
+      }
     }
     JsonObject metrics = new JsonObject();
-    merged.forEach(metrics::with);
+    merged.forEach(
+        (name, value) -> {
+          if (!differing.contains(name)) {
+            metrics.with(name, value);
+          }
+        });
     return metrics;
   }
 
@@ -119,21 +144,6 @@ public record Results(
     }
     Collections.sort(files);
     return files;
-  }
-
-  private static void merge(Map<String, @Nullable Object> merged, JsonObject metrics) {
-    for (Map.Entry<String, @Nullable Object> metric : metrics.members().entrySet()) {
-      Object earlier = merged.get(metric.getKey());
-      Object now = metric.getValue();
-      if (earlier instanceof BigDecimal sum
-          && now instanceof BigDecimal more
-          && isCount(sum)
-          && isCount(more)) {
-        merged.put(metric.getKey(), sum.add(more));
-      } else {
-        merged.put(metric.getKey(), now);
-      }
-    }
   }
 
   private static boolean isCount(BigDecimal number) {

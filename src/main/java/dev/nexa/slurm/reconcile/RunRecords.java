@@ -46,7 +46,7 @@ public final class RunRecords {
       RunOutcome outcome,
       Set<JobState> credited,
       List<String> problems) {
-    Results results = Results.read(run, journal, problems);
+    Results results = Results.read(run, journal, !facts.points().isEmpty(), problems);
     String cost = Json.pretty(CostRecord.of(facts, journal, outcome, results, credited));
     keepFinal(run, journal);
     boolean changed = replace(run.cost(), cost);

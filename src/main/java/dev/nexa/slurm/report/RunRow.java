@@ -30,6 +30,7 @@ public record RunRow(
     int tasks,
     int done,
     int failed,
+    int cancelled,
     int running,
     Optional<Long> jobId,
     Duration elapsed,
@@ -45,11 +46,14 @@ public record RunRow(
       Instant now) {
     int done = 0;
     int failed = 0;
+    int cancelled = 0;
     int running = 0;
     for (TaskOutcome task : outcome.tasks()) {
       boolean good = task.state() == JobState.COMPLETED;
       done += task.ended() && good ? 1 : 0;
-      failed += task.ended() && !good ? 1 : 0;
+      boolean stopped = task.state() == JobState.CANCELLED;
+      cancelled += task.ended() && stopped ? 1 : 0;
+      failed += task.ended() && !good && !stopped ? 1 : 0;
       running += !task.ended() && task.state() != JobState.PENDING ? 1 : 0;
     }
     return new RunRow(
@@ -60,6 +64,7 @@ public record RunRow(
         facts.tasks(),
         done,
         failed,
+        cancelled,
         running,
         journal.last().flatMap(Submission::jobId),
         elapsed(outcome, queue, now),
@@ -114,6 +119,7 @@ public record RunRow(
         .with("tasks", tasks)
         .with("tasks_done", done)
         .with("tasks_failed", failed)
+        .with("tasks_cancelled", cancelled)
         .with("tasks_running", running)
         .withOptional("job_id", jobId)
         .with("elapsed_seconds", elapsed.toSeconds())

@@ -13,7 +13,17 @@ public final class StatusText {
     }
     Table table =
         new Table(
-            "RUN", "JOB", "STATE", "DONE", "FAILED", "RUNNING", "TASKS", "ELAPSED", "COST", "NOTE");
+            "RUN",
+            "JOB",
+            "STATE",
+            "DONE",
+            "FAILED",
+            "CANCELLED",
+            "RUNNING",
+            "TASKS",
+            "ELAPSED",
+            "COST",
+            "NOTE");
     for (RunRow row : rows) {
       table.row(
           row.runId(),
@@ -21,6 +31,7 @@ public final class StatusText {
           row.state(),
           row.done(),
           row.failed(),
+          row.cancelled(),
           row.running(),
           row.tasks(),
           clock(row.elapsed()),

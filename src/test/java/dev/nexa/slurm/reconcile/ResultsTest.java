@@ -27,12 +27,20 @@ class ResultsTest {
   }
 
   @Test
-  void wholeNumbersAreAddedUpAndTheRestIsKeptFromTheLastTask() throws IOException {
+  void wholeNumbersAreAddedUpAndTheRestIsKeptWhereAllSayTheSame() throws IOException {
     metrics("0.0", "{\"rows\": 10, \"loss\": 0.5, \"checkpoint\": \"a\", \"ok\": true}");
-    metrics("1.0", "{\"rows\": 32, \"loss\": 0.25, \"checkpoint\": \"b\"}");
+    metrics("1.0", "{\"rows\": 32, \"loss\": 0.25, \"checkpoint\": \"a\"}");
 
-    assertThat(merged())
-        .hasToString("{\"checkpoint\":\"b\",\"loss\":0.25,\"ok\":true,\"rows\":42}");
+    assertThat(merged()).hasToString("{\"checkpoint\":\"a\",\"ok\":true,\"rows\":42}");
+  }
+
+  /** Each point has its own; what it was given is no count. */
+  @Test
+  void ofASweepOnlyWhatAllPointsShareIsTheRuns() throws IOException {
+    metrics("0.0", "{\"epochs\": 3, \"batch\": 16, \"loss\": 0.5}");
+    metrics("1.0", "{\"epochs\": 3, \"batch\": 32, \"loss\": 0.25}");
+
+    assertThat(Results.read(run, journal, true, problems).metrics()).hasToString("{\"epochs\":3}");
   }
 
   @Test
@@ -40,7 +48,8 @@ class ResultsTest {
     metrics("10.0", "{\"checkpoint\": \"ten\"}");
     metrics("9.0", "{\"checkpoint\": \"nine\"}");
 
-    assertThat(merged()).hasToString("{\"checkpoint\":\"ten\"}");
+    assertThat(Results.read(run, journal, false, problems).byTask().keySet())
+        .containsExactly(9, 10);
   }
 
   @Test
@@ -53,11 +62,11 @@ class ResultsTest {
   }
 
   @Test
-  void aNumberThatMeetsATextIsReplaced() throws IOException {
+  void aNumberAndATextAreNotTheSame() throws IOException {
     metrics("0.0", "{\"rows\": 1}");
     metrics("1.0", "{\"rows\": \"many\"}");
 
-    assertThat(merged()).hasToString("{\"rows\":\"many\"}");
+    assertThat(merged()).hasToString("{}");
   }
 
   @Test
@@ -94,7 +103,7 @@ class ResultsTest {
   void nodesThatWereNotWellAreNamedWithTheReason() throws IOException {
     Files.writeString(results.resolve("3.1.unfit.gpu-7.cluster.local"), "a GPU has 5 errors\n");
 
-    assertThat(Results.read(run, journal, problems).unfitNodes())
+    assertThat(Results.read(run, journal, false, problems).unfitNodes())
         .hasToString(
             "[{\"node\":\"gpu-7.cluster.local\",\"task\":3,\"restart\":1,\"reason\":\"a GPU has 5 errors\"}]");
   }
@@ -104,6 +113,6 @@ class ResultsTest {
   }
 
   private JsonObject merged() {
-    return Results.read(run, journal, problems).metrics();
+    return Results.read(run, journal, false, problems).metrics();
   }
 }

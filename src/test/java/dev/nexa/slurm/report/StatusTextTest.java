@@ -21,6 +21,7 @@ class StatusTextTest {
           64,
           10,
           1,
+          3,
           8,
           Optional.of(4711L),
           Duration.ofSeconds(93_784),
@@ -32,8 +33,8 @@ class StatusTextTest {
     assertThat(StatusText.of(List.of(ROW)))
         .isEqualTo(
             """
-            RUN                    JOB   STATE    DONE  FAILED  RUNNING  TASKS  ELAPSED     COST       NOTE
-            train_20251101_143200  4711  running  10    1       8        64     1-02:03:04  12.50 USD  other jobs are ahead in the queue
+            RUN                    JOB   STATE    DONE  FAILED  CANCELLED  RUNNING  TASKS  ELAPSED     COST       NOTE
+            train_20251101_143200  4711  running  10    1       3          8        64     1-02:03:04  12.50 USD  other jobs are ahead in the queue
             """);
   }
 
@@ -66,6 +67,7 @@ class StatusTextTest {
             "tasks",
             "tasks_done",
             "tasks_failed",
+            "tasks_cancelled",
             "tasks_running",
             "job_id",
             "elapsed_seconds",
