@@ -1,5 +1,6 @@
 package dev.nexa.slurm.config;
 
+import static dev.nexa.slurm.config.Shape.listOf;
 import static dev.nexa.slurm.config.Shape.optional;
 import static dev.nexa.slurm.config.Shape.required;
 import static dev.nexa.slurm.config.Shape.section;
@@ -8,6 +9,8 @@ import static dev.nexa.slurm.config.Shape.withDefault;
 import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.units.Money;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -21,6 +24,7 @@ import java.util.Optional;
  * @param settleWindow how long an unknown submission is looked for before it counts as not made;
  *     empty for the rule of the cluster's MessageTimeout
  * @param registeredDatasets whether a run's dataset must be registered
+ * @param budgets what may be spent in a period
  */
 public record Policy(
     String name,
@@ -28,7 +32,32 @@ public record Policy(
     int maxRequeues,
     int maxResubmits,
     Optional<Duration> settleWindow,
-    boolean registeredDatasets) {
+    boolean registeredDatasets,
+    List<Budget> budgets) {
+
+  /**
+   * What may be spent.
+   *
+   * @param scope project, account, user or all
+   * @param name of the project, the account or the user; empty for all
+   * @param period month, quarter or year, in UTC
+   */
+  public record Budget(String scope, String name, Money amount, String period) {}
+
+  private static final Section BUDGET =
+      section(
+          required(
+              "scope",
+              ValueType.choice("project", "account", "user", "all"),
+              "Whose runs; a project's are those with the tag project:NAME."),
+          optional("name", ValueType.TEXT, "The project, account or user; not for scope all."),
+          required("amount", ValueType.MONEY, "What may be spent in one period."),
+          required(
+              "currency",
+              ValueType.text("an ISO 4217 code such as USD", "[A-Z]{3}"),
+              "Its currency; runs in others do not count."),
+          required(
+              "period", ValueType.choice("month", "quarter", "year"), "The calendar's, in UTC."));
 
   static final Section SPEC =
       section(
@@ -62,7 +91,24 @@ public record Policy(
               "registered_datasets",
               ValueType.BOOLEAN,
               "false",
-              "Whether a run's dataset must be a key of manifests/dataset_registry.yaml in NEXA_DURABLE."));
+              "Whether a run's dataset must be a key of manifests/dataset_registry.yaml in NEXA_DURABLE."),
+          optional(
+              "budgets",
+              listOf(BUDGET),
+              "What may be spent; `costs budget` shows how much of it is."));
+
+  /** What the tables can't say. */
+  static void check(Values values, List<Problem> problems) {
+    for (Values budget : values.sections("budgets")) {
+      boolean all = budget.optionalText("scope").orElse("all").equals("all");
+      if (all && budget.has("name")) {
+        problems.add(budget.problem("name", "scope all has no name: leave it out"));
+      } else if (!all && !budget.has("name")) {
+        problems.add(
+            budget.problem("name", "missing; expected the " + budget.text("scope") + "'s name"));
+      }
+    }
+  }
 
   static Policy from(String name, Values values) {
     Values over = values.section("approval_over");
@@ -72,6 +118,20 @@ public record Policy(
         values.integer("max_requeues"),
         values.integer("max_resubmits"),
         values.optionalInteger("settle_window_seconds").map(Duration::ofSeconds),
-        values.flag("registered_datasets"));
+        values.flag("registered_datasets"),
+        budgets(values));
+  }
+
+  private static List<Budget> budgets(Values values) {
+    List<Budget> budgets = new ArrayList<>();
+    for (Values budget : values.sections("budgets")) {
+      budgets.add(
+          new Budget(
+              budget.text("scope"),
+              budget.optionalText("name").orElse(""),
+              new Money(budget.decimal("amount"), budget.text("currency")),
+              budget.text("period")));
+    }
+    return budgets;
   }
 }

@@ -12,7 +12,6 @@ import dev.nexa.slurm.submit.CrashPoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -54,7 +53,7 @@ public final class RunRecords {
       finish(
           run,
           journal,
-          ledgerLine(facts, outcome),
+          LedgerLine.of(run, facts, outcome, manifest, cost),
           Manifest.ended(outcome).or(journal::created).orElse(Instant.EPOCH));
     }
     return changed;
@@ -105,22 +104,6 @@ public final class RunRecords {
   /** Takes a run whose files are final off the list. */
   public void close(RunFolder run) {
     workspace.markClosed(run.id());
-  }
-
-  private static JsonObject ledgerLine(RunFacts facts, RunOutcome outcome) {
-    return new JsonObject()
-        .with("run_id", facts.id().value())
-        .with("stage", facts.stage())
-        .with("status", outcome.status())
-        .with("state", outcome.state())
-        .with("model", facts.model().orElse(null))
-        .with("tags", new ArrayList<>(facts.tags()))
-        .with("currency", facts.rates().currency())
-        .with("cost", CostRecord.total(facts, outcome).amount().toPlainString())
-        .with(
-            "gpu_seconds",
-            outcome.used().gpuSeconds().values().stream().mapToLong(Long::longValue).sum())
-        .with("cpu_seconds", outcome.used().cpuSeconds());
   }
 
   private boolean replace(Path file, JsonObject document) {

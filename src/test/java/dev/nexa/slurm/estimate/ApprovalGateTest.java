@@ -8,6 +8,7 @@ import dev.nexa.slurm.config.PriceBook.Price;
 import dev.nexa.slurm.plan.Plans;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -46,6 +47,7 @@ class ApprovalGateTest {
   }
 
   private static Policy policy(BigDecimal threshold, String currency) {
-    return new Policy("policy.yaml", new Money(threshold, currency), 3, 3, Optional.empty(), false);
+    return new Policy(
+        "policy.yaml", new Money(threshold, currency), 3, 3, Optional.empty(), false, List.of());
   }
 }

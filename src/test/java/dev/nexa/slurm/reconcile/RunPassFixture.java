@@ -36,7 +36,8 @@ abstract class RunPassFixture {
           3,
           1,
           Optional.of(Duration.ofSeconds(1)),
-          false);
+          false,
+          List.of());
 
   final Workspace workspace = Workspaces.inMemory();
   final RunFolder run = workspace.claim("train", Rows.NOON);
