@@ -99,6 +99,7 @@ public final class ConfigReader {
             : source.product("configs/policy.yaml");
     List<Problem> problems = new ArrayList<>();
     Values values = read(file, Policy.SPEC, problems);
+    Policy.check(values, problems);
     Problem.throwIfAny(problems);
     return Policy.from(file.name(), values);
   }

@@ -9,6 +9,7 @@ import static dev.nexa.slurm.config.Shape.withDefault;
 import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.units.Money;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -24,6 +25,7 @@ import java.util.Optional;
  *     empty for the rule of the cluster's MessageTimeout
  * @param credited states whose attempts the cluster pays for, not the user: shown as a credit
  * @param registeredDatasets whether a run's dataset must be registered
+ * @param budgets what may be spent in a period
  */
 public record Policy(
     String name,
@@ -32,9 +34,34 @@ public record Policy(
     int maxResubmits,
     Optional<Duration> settleWindow,
     List<String> credited,
-    boolean registeredDatasets) {
+    boolean registeredDatasets,
+    List<Budget> budgets) {
 
   private static final List<String> CLUSTERS_FAULT = List.of("NODE_FAIL", "BOOT_FAIL");
+
+  /**
+   * What may be spent.
+   *
+   * @param scope project, account, user or all
+   * @param name of the project, the account or the user; empty for all
+   * @param period month, quarter or year, in UTC
+   */
+  public record Budget(String scope, String name, Money amount, String period) {}
+
+  private static final Section BUDGET =
+      section(
+          required(
+              "scope",
+              ValueType.choice("project", "account", "user", "all"),
+              "Whose runs; a project's are those with the tag project:NAME."),
+          optional("name", ValueType.TEXT, "The project, account or user; not for scope all."),
+          required("amount", ValueType.MONEY, "What may be spent in one period."),
+          required(
+              "currency",
+              ValueType.text("an ISO 4217 code such as USD", "[A-Z]{3}"),
+              "Its currency; runs in others do not count."),
+          required(
+              "period", ValueType.choice("month", "quarter", "year"), "The calendar's, in UTC."));
 
   static final Section SPEC =
       section(
@@ -73,7 +100,24 @@ public record Policy(
               "registered_datasets",
               ValueType.BOOLEAN,
               "false",
-              "Whether a run's dataset must be a key of manifests/dataset_registry.yaml in NEXA_DURABLE."));
+              "Whether a run's dataset must be a key of manifests/dataset_registry.yaml in NEXA_DURABLE."),
+          optional(
+              "budgets",
+              listOf(BUDGET),
+              "What may be spent; `costs budget` shows how much of it is."));
+
+  /** What the tables can't say. */
+  static void check(Values values, List<Problem> problems) {
+    for (Values budget : values.sections("budgets")) {
+      boolean all = budget.optionalText("scope").orElse("all").equals("all");
+      if (all && budget.has("name")) {
+        problems.add(budget.problem("name", "scope all has no name: leave it out"));
+      } else if (!all && !budget.has("name")) {
+        problems.add(
+            budget.problem("name", "missing; expected the " + budget.text("scope") + "'s name"));
+      }
+    }
+  }
 
   static Policy from(String name, Values values) {
     Values over = values.section("approval_over");
@@ -84,6 +128,20 @@ public record Policy(
         values.integer("max_resubmits"),
         values.optionalInteger("settle_window_seconds").map(Duration::ofSeconds),
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
-        values.flag("registered_datasets"));
+        values.flag("registered_datasets"),
+        budgets(values));
+  }
+
+  private static List<Budget> budgets(Values values) {
+    List<Budget> budgets = new ArrayList<>();
+    for (Values budget : values.sections("budgets")) {
+      budgets.add(
+          new Budget(
+              budget.text("scope"),
+              budget.optionalText("name").orElse(""),
+              new Money(budget.decimal("amount"), budget.text("currency")),
+              budget.text("period")));
+    }
+    return budgets;
   }
 }

@@ -23,6 +23,7 @@ import java.util.Optional;
  * @param gpuHour by GPU type, for one GPU for 3600 s
  * @param cpuHour for one CPU for 3600 s
  * @param memoryGibHour for one GiB for 3600 s
+ * @param apiTokens by model, for 10^6 tokens of an API
  */
 public record PriceBook(
     String name,
@@ -33,10 +34,14 @@ public record PriceBook(
     Optional<Price> cpuHour,
     Optional<Price> memoryGibHour,
     Optional<Price> storageGbMonth,
-    Optional<Price> egressGb) {
+    Optional<Price> egressGb,
+    Map<String, TokenPrice> apiTokens) {
 
   /** One price and where it is from. */
   public record Price(BigDecimal price, String source) {}
+
+  /** What 10^6 tokens cost that go in, and that come out. */
+  public record TokenPrice(Price input, Price output) {}
 
   private static final Section PRICE =
       section(
@@ -58,7 +63,16 @@ public record PriceBook(
           optional("cpu_hour", PRICE, "One CPU for one hour."),
           optional("memory_gib_hour", PRICE, "One GiB of memory for one hour."),
           optional("storage_gb_month", PRICE, "10^9 bytes kept for 730 hours."),
-          optional("egress_gb", PRICE, "10^9 bytes sent out."));
+          optional("egress_gb", PRICE, "10^9 bytes sent out."),
+          optional(
+              "api_tokens",
+              mapOf(
+                  ValueType.text(
+                      "a model's name as its API has it", "[A-Za-z0-9][A-Za-z0-9._:/@-]{0,126}"),
+                  section(
+                      required("input", PRICE, "10^6 tokens that the model reads."),
+                      required("output", PRICE, "10^6 tokens that it writes."))),
+              "By model of an API, such as a teacher: what tokens cost."));
 
   static PriceBook from(String name, String digest, Values values) {
     Map<String, Price> gpus = new LinkedHashMap<>();
@@ -75,7 +89,17 @@ public record PriceBook(
         optionalPrice(values, "cpu_hour"),
         optionalPrice(values, "memory_gib_hour"),
         optionalPrice(values, "storage_gb_month"),
-        optionalPrice(values, "egress_gb"));
+        optionalPrice(values, "egress_gb"),
+        apiTokens(values.section("api_tokens")));
+  }
+
+  private static Map<String, TokenPrice> apiTokens(Values values) {
+    Map<String, TokenPrice> prices = new LinkedHashMap<>();
+    for (String model : values.names()) {
+      Values one = values.section(model);
+      prices.put(model, new TokenPrice(price(one.section("input")), price(one.section("output"))));
+    }
+    return prices;
   }
 
   private static Optional<Price> optionalPrice(Values values, String key) {

@@ -14,8 +14,8 @@ import dev.nexa.slurm.submit.CrashPoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -34,12 +34,19 @@ public final class RunRecords {
   }
 
   /**
-   * Writes what is known; true if any file changed.
+   * A run's files, as its journal and its rows make them.
+   *
+   * @param ledgerLine empty while it is not over
+   */
+  public record Derived(String manifest, String cost, Optional<JsonObject> ledgerLine) {}
+
+  /**
+   * Derives them, and writes nothing.
    *
    * @param credited the states whose attempts the cluster pays for
    * @param problems told of metrics files that can't be read
    */
-  public boolean write(
+  public static Derived derive(
       RunFolder run,
       RunFacts facts,
       RunState journal,
@@ -47,26 +54,44 @@ public final class RunRecords {
       Set<JobState> credited,
       List<String> problems) {
     Results results = Results.read(run, journal, !facts.points().isEmpty(), problems);
-    String cost = Json.pretty(CostRecord.of(facts, journal, outcome, results, credited));
-    keepFinal(run, journal);
-    boolean changed = replace(run.cost(), cost);
-    if (outcome.ended()) {
-      passing.accept(CrashPoint.FINAL_COST_WRITTEN);
-    }
+    JsonObject cost = CostRecord.of(facts, journal, outcome, results, credited);
     JsonObject manifest = Manifest.of(facts, journal, outcome, results);
     if (!facts.points().isEmpty()) {
       manifest.with("points", SweepPoints.of(facts.points(), outcome.tasks(), results.byTask()));
     }
-    changed |= replace(run.manifest(), Json.pretty(manifest));
+    Optional<JsonObject> line =
+        outcome.ended()
+            ? Optional.of(LedgerLine.of(run, facts, outcome, manifest, cost))
+            : Optional.empty();
+    return new Derived(Json.pretty(manifest), Json.pretty(cost), line);
+  }
+
+  /** Writes what is known; true if any file changed. */
+  public boolean write(
+      RunFolder run,
+      RunFacts facts,
+      RunState journal,
+      RunOutcome outcome,
+      Set<JobState> credited,
+      List<String> problems) {
+    Derived derived = derive(run, facts, journal, outcome, credited, problems);
+    keepFinal(run, journal);
+    boolean changed = replace(run.cost(), derived.cost());
+    if (outcome.ended()) {
+      passing.accept(CrashPoint.FINAL_COST_WRITTEN);
+    }
+    changed |= replace(run.manifest(), derived.manifest());
     passing.accept(
         outcome.ended() ? CrashPoint.FINAL_MANIFEST_WRITTEN : CrashPoint.MANIFEST_WRITTEN);
-    if (outcome.ended()) {
-      finish(
-          run,
-          journal,
-          cost,
-          ledgerLine(facts, outcome),
-          Manifest.ended(outcome).or(journal::created).orElse(Instant.EPOCH));
+    if (derived.ledgerLine().isPresent()) {
+      Instant ended = Manifest.ended(outcome).or(journal::created).orElse(Instant.EPOCH);
+      JsonObject data =
+          new JsonObject()
+              .with("status", outcome.status())
+              .with("cost_version", journal.timesFinished() + 1)
+              .with("cost_sha256", Sha256.of(derived.cost()))
+              .with("manifest_sha256", Sha256.of(derived.manifest()));
+      finish(run, data, derived.ledgerLine().get(), ended);
     }
     return changed;
   }
@@ -92,12 +117,8 @@ public final class RunRecords {
             .with("schema_version", 1)
             .with("state", "not_submitted");
     replace(run.manifest(), Json.pretty(manifest));
-    finish(
-        run,
-        journal,
-        "",
-        new JsonObject().with("run_id", run.id().value()).with("status", "failed"),
-        Instant.EPOCH);
+    JsonObject failed = new JsonObject().with("status", "failed");
+    finish(run, failed, failed, Instant.EPOCH);
   }
 
   /** What was final once stays, beside the version that takes its place: an auditor sees both. */
@@ -109,19 +130,12 @@ public final class RunRecords {
     }
   }
 
-  private void finish(
-      RunFolder run, RunState journal, String cost, JsonObject line, Instant ended) {
+  private void finish(RunFolder run, JsonObject finished, JsonObject line, Instant ended) {
     if (!ended.equals(Instant.EPOCH)) {
       new Ledger(workspace).add(run.id(), ended, line);
       passing.accept(CrashPoint.LEDGER_WRITTEN);
     }
-    if (!journal.finished()) {
-      JsonObject data = new JsonObject().with("status", line.text("status"));
-      if (!cost.isEmpty()) {
-        data.with("cost_version", journal.timesFinished() + 1).with("cost_sha256", Sha256.of(cost));
-      }
-      run.journal().append(Event.now(Event.Type.FINISHED, data));
-    }
+    run.journal().append(Event.now(Event.Type.FINISHED, finished));
     passing.accept(CrashPoint.FINISHED_WRITTEN);
     close(run);
   }
@@ -129,22 +143,6 @@ public final class RunRecords {
   /** Takes a run whose files are final off the list. */
   public void close(RunFolder run) {
     workspace.markClosed(run.id());
-  }
-
-  private static JsonObject ledgerLine(RunFacts facts, RunOutcome outcome) {
-    return new JsonObject()
-        .with("run_id", facts.id().value())
-        .with("stage", facts.stage())
-        .with("status", outcome.status())
-        .with("state", outcome.state())
-        .with("model", facts.model().orElse(null))
-        .with("tags", new ArrayList<>(facts.tags()))
-        .with("currency", facts.rates().currency())
-        .with("cost", CostRecord.total(facts, outcome).amount().toPlainString())
-        .with(
-            "gpu_seconds",
-            outcome.used().gpuSeconds().values().stream().mapToLong(Long::longValue).sum())
-        .with("cpu_seconds", outcome.used().cpuSeconds());
   }
 
   private boolean replace(Path file, String text) {

@@ -48,6 +48,13 @@ class ApprovalGateTest {
 
   private static Policy policy(BigDecimal threshold, String currency) {
     return new Policy(
-        "policy.yaml", new Money(threshold, currency), 3, 3, Optional.empty(), List.of(), false);
+        "policy.yaml",
+        new Money(threshold, currency),
+        3,
+        3,
+        Optional.empty(),
+        List.of(),
+        false,
+        List.of());
   }
 }

@@ -37,7 +37,8 @@ abstract class RunPassFixture {
           1,
           Optional.of(Duration.ofSeconds(1)),
           List.of("NODE_FAIL"),
-          false);
+          false,
+          List.of());
 
   final Workspace workspace = Workspaces.inMemory();
   final RunFolder run = workspace.claim("train", Rows.NOON);

@@ -1,0 +1,151 @@
+package dev.nexa.slurm.costs;
+
+import dev.nexa.slurm.config.Policy.Budget;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.LocalDate;
+import java.time.YearMonth;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How much of a budget is gone in the period of a day. Spent is what finished runs of these months
+ * cost, without credits, with their API usage, and what unfinished ones have cost so far; reserved
+ * is what unfinished ones may still cost.
+ */
+public final class BudgetStatus {
+  private static final BigDecimal HUNDRED = BigDecimal.valueOf(100);
+
+  private final Budget budget;
+  private final YearMonth first;
+  private final YearMonth last;
+  private final Charges charges;
+  private final Set<String> unfinished = new HashSet<>();
+  private BigDecimal spent = BigDecimal.ZERO;
+  private BigDecimal reserved = BigDecimal.ZERO;
+  private int runs;
+  private int otherCurrencies;
+
+  /**
+   * A run that has not ended.
+   *
+   * @param project of its tag project:NAME; null where there is none, as of the others
+   * @param reservation the most it can cost
+   * @param soFar what its attempts that have ended cost
+   */
+  public record Unfinished(
+      String runId,
+      @Nullable String project,
+      @Nullable String account,
+      @Nullable String user,
+      String currency,
+      BigDecimal reservation,
+      BigDecimal soFar) {}
+
+  /** Of a budget on that day, with the runs that have not ended. */
+  public BudgetStatus(Budget budget, LocalDate day, Collection<Unfinished> open, Charges charges) {
+    this.budget = budget;
+    this.charges = charges;
+    YearMonth month = YearMonth.from(day);
+    int length = budget.period().equals("month") ? 1 : budget.period().equals("quarter") ? 3 : 12;
+    first = month.minusMonths((month.getMonthValue() - 1) % length);
+    last = first.plusMonths(length - 1L);
+    for (Unfinished run : open) {
+      unfinished.add(run.runId());
+      add(run);
+    }
+  }
+
+  private void add(Unfinished run) {
+    if (!covers(run.project(), run.account(), run.user())) {
+      return;
+    }
+    if (!run.currency().equals(budget.amount().currency())) {
+      otherCurrencies++;
+      return;
+    }
+    runs++;
+    spent = spent.add(run.soFar());
+    reserved = reserved.add(run.reservation().subtract(run.soFar()).max(BigDecimal.ZERO));
+  }
+
+  /** Adds a finished run, if the budget is for it; one that runs again counts as unfinished. */
+  public void add(FinishedRun run) {
+    String month = run.month();
+    if (month.compareTo(first.toString()) < 0
+        || month.compareTo(last.toString()) > 0
+        || unfinished.contains(run.runId())
+        || !covers(run.tagged("project"), run.account(), run.user())) {
+      return;
+    }
+    String currency = budget.amount().currency();
+    BigDecimal api = charges.api(run.runId()).get(currency);
+    spent = api == null ? spent : spent.add(api);
+    BigDecimal cost = run.cost();
+    BigDecimal credit = run.credit();
+    if (!currency.equals(run.currency()) || cost == null) {
+      otherCurrencies++;
+      return;
+    }
+    runs++;
+    spent = spent.add(credit == null ? cost : cost.subtract(credit));
+  }
+
+  private boolean covers(
+      @Nullable String project, @Nullable String account, @Nullable String user) {
+    return switch (budget.scope()) {
+      case "project" -> Objects.equals(project, budget.name());
+      case "account" -> Objects.equals(account, budget.name());
+      case "user" -> Objects.equals(user, budget.name());
+      default -> true;
+    };
+  }
+
+  public Budget budget() {
+    return budget;
+  }
+
+  /** {@code 2025-11}, {@code 2025-Q4} or {@code 2025}. */
+  public String period() {
+    return switch (budget.period()) {
+      case "month" -> first.toString();
+      case "quarter" -> first.getYear() + "-Q" + (first.getMonthValue() + 2) / 3;
+      default -> "" + first.getYear();
+    };
+  }
+
+  public int runs() {
+    return runs;
+  }
+
+  /** Runs that it is for and does not count, because they cost another currency. */
+  public int otherCurrencies() {
+    return otherCurrencies;
+  }
+
+  public BigDecimal spent() {
+    return spent;
+  }
+
+  public BigDecimal reserved() {
+    return reserved;
+  }
+
+  /** What may still be spent, if all that is reserved is; below zero if it is too much. */
+  public BigDecimal remaining() {
+    return budget.amount().amount().subtract(spent).subtract(reserved);
+  }
+
+  /** Spent and reserved, of a hundred; empty where the budget is nothing. */
+  public Optional<BigDecimal> percent() {
+    BigDecimal amount = budget.amount().amount();
+    return amount.signum() == 0
+        ? Optional.empty()
+        : Optional.of(
+            spent.add(reserved).multiply(HUNDRED).divide(amount, 1, RoundingMode.HALF_EVEN));
+  }
+}

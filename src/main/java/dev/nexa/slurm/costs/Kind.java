@@ -1,0 +1,29 @@
+package dev.nexa.slurm.costs;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** What a line of a bill is for; the cost file's {@code what} up to its colon. */
+public enum Kind {
+  GPU,
+  CPU,
+  MEMORY,
+  STORAGE,
+  EGRESS,
+  /** What a later version prices, and this one has no column for. */
+  OTHER;
+
+  /** The kind's name in JSON and tables. */
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  static Kind of(@Nullable String word) {
+    for (Kind kind : values()) {
+      if (kind.word().equals(word)) {
+        return kind;
+      }
+    }
+    return OTHER;
+  }
+}
