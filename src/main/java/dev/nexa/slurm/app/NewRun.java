@@ -98,7 +98,7 @@ record NewRun(
     IndexRange tasks = IndexRange.upTo(array.tasks());
     List<SubmitAnswer> answers =
         new SubmitTasks(scheduler, nexa.passing())
-            .submit(run, array, tasks, array.chain(), dependency, Optional.of(created()));
+            .submit(run, array, tasks, array.chain(), dependency, Optional.of(created(run)));
     RunState state = RunState.of(run.journal().read());
     RunFacts facts = RunFacts.of(run, plan, estimate);
     RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), Map.of(), Instant.now());
@@ -113,12 +113,13 @@ record NewRun(
         run, tasks, estimate, total, notes, ownFiles, scheduler.name(), keys, answers, outcome);
   }
 
-  private Event created() {
+  private Event created(RunFolder run) {
     JsonObject data =
         new JsonObject()
             .with("user", System.getProperty("user.name", ""))
             .with("config", plan.text("config"))
-            .with("config_digest", estimate.text("config_digest"));
+            .with("config_digest", estimate.text("config_digest"))
+            .with("sha256", run.stagedDigests());
     return Event.now(Event.Type.CREATED, data);
   }
 }

@@ -19,6 +19,7 @@ final class Commands {
           "interrupt",
           "rerun",
           "reconcile",
+          "audit",
           "runs",
           "serve",
           "init");
@@ -45,6 +46,7 @@ final class Commands {
       case "interrupt" -> new InterruptCommand();
       case "rerun" -> new RerunCommand();
       case "reconcile" -> new ReconcileCommand();
+      case "audit" -> new AuditCommand();
       case "runs" -> new RunsCommand();
       case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();

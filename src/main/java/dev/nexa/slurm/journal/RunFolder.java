@@ -6,6 +6,7 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.plan.RunnerFile;
 import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.units.IndexRange;
@@ -133,6 +134,15 @@ public final class RunFolder {
     files.create(plan(), Json.pretty(plan).getBytes(StandardCharsets.UTF_8), READ_ONLY);
     files.create(estimate(), Json.pretty(estimate).getBytes(StandardCharsets.UTF_8), READ_ONLY);
     files.force(path());
+  }
+
+  /** SHA-256 of the files that {@link #stage} made, by name: what the journal begins with. */
+  public JsonObject stagedDigests() {
+    JsonObject digests = new JsonObject();
+    for (Path file : List.of(plan(), estimate(), script())) {
+      digests.with(file.getFileName().toString(), Sha256.of(DurableFiles.read(file)));
+    }
+    return digests;
   }
 
   /** What {@link #stage} kept. */

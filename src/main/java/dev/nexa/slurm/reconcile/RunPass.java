@@ -75,6 +75,29 @@ public final class RunPass {
     }
   }
 
+  /**
+   * Makes a finished run's records once more, as accounting tells it now; the versions that were
+   * final stay. False if somebody else is at work on it.
+   */
+  public boolean correct(RunFolder run, Evidence evidence) {
+    Optional<FileLock> lock = run.lock(Duration.ofSeconds(5));
+    if (lock.isEmpty()) {
+      return false;
+    }
+    try (FileLock held = lock.get()) {
+      RunState state = RunState.of(run.journal().read());
+      if (!state.finished() || !held.holds()) {
+        return false;
+      }
+      RunFacts facts = RunFacts.of(run);
+      List<String> problems = new ArrayList<>();
+      RunOutcome outcome = evidence.outcome(run, facts, state, problems);
+      Witnesses witnesses = Witnesses.of(run, state, outcome);
+      RunOutcome compared = outcome.disagreeing(witnesses.told(), false);
+      return outcome.ended() && records.write(run, facts, state, compared, credited(), problems);
+    }
+  }
+
   private boolean locked(RunFolder run, RunState before, Evidence evidence, List<String> problems) {
     if (before.finished()) {
       records.close(run);

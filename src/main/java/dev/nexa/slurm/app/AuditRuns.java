@@ -1,0 +1,99 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunId;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.reconcile.Audit;
+import dev.nexa.slurm.reconcile.Audit.Finding;
+import dev.nexa.slurm.reconcile.Evidence;
+import dev.nexa.slurm.reconcile.Inquiry;
+import dev.nexa.slurm.reconcile.RunPass;
+import dev.nexa.slurm.scheduler.Scheduler;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * {@code audit}: derives every manifest and cost file anew, from journals and accounting, and lists
+ * what differs.
+ */
+public final class AuditRuns {
+  private final Nexa nexa;
+
+  public AuditRuns(Nexa nexa) {
+    this.nexa = nexa;
+  }
+
+  /**
+   * What was found.
+   *
+   * @param corrected runs of which a new version was written
+   */
+  public record Report(
+      int runs, int rows, List<String> differences, List<String> notes, List<RunId> corrected) {
+    public JsonObject toJson() {
+      return new JsonObject()
+          .with("schema_version", 1)
+          .with("runs_read", runs)
+          .with("rows_read", rows)
+          .with("differences", differences)
+          .with("notes", notes)
+          .with("corrected", corrected.stream().map(RunId::value).toList());
+    }
+  }
+
+  /**
+   * Audits these runs, or all.
+   *
+   * @param repair whether to write a new version of the records that accounting now makes
+   *     differently; the old ones are kept
+   */
+  public Report audit(List<RunId> ids, boolean repair) {
+    Workspace workspace = nexa.workspace();
+    Set<RunId> open = new HashSet<>(workspace.openRuns());
+    RunsByScheduler runs = RunsByScheduler.of(workspace, ids);
+    List<String> differences = new ArrayList<>(runs.problems().values());
+    List<String> notes = new ArrayList<>();
+    List<RunId> corrected = new ArrayList<>();
+    int[] rows = {0};
+    for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
+      Scheduler scheduler = nexa.scheduler(group.getKey());
+      Inquiry.forEachPart(
+          scheduler,
+          group.getValue(),
+          (evidence, part) -> {
+            rows[0] += evidence.rowsRead();
+            for (RunId id : part.keySet()) {
+              Finding finding = finding(workspace, id, evidence, open.contains(id));
+              differences.addAll(finding.differences());
+              notes.addAll(finding.notes());
+              if (repair && finding.correctable() && correct(scheduler, id, evidence)) {
+                corrected.add(id);
+              }
+            }
+          });
+    }
+    return new Report(ids.size(), rows[0], differences, notes, corrected);
+  }
+
+  private static Finding finding(Workspace workspace, RunId id, Evidence evidence, boolean open) {
+    RunFolder run = workspace.run(id);
+    try {
+      return Audit.of(workspace, run, run.journal().read(), evidence, open);
+    } catch (NexaException broken) {
+      return Audit.broken(broken);
+    }
+  }
+
+  private boolean correct(Scheduler scheduler, RunId id, Evidence evidence) {
+    Policy policy = nexa.configs().policy();
+    RunPass pass = new RunPass(nexa.workspace(), scheduler, policy, nexa.passing());
+    return pass.correct(nexa.workspace().run(id), evidence);
+  }
+}

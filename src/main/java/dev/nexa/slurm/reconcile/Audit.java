@@ -1,0 +1,175 @@
+package dev.nexa.slurm.reconcile;
+
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.files.Sha256;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.reconcile.RunRecords.Derived;
+import dev.nexa.slurm.scheduler.JobState;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Holds one run's files against its journal, and against what its journal and accounting make of
+ * them today. Changes nothing.
+ */
+public final class Audit {
+  private final Workspace workspace;
+  private final RunFolder run;
+  private final List<String> differences = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
+  private boolean derivedDiffers;
+
+  private Audit(Workspace workspace, RunFolder run) {
+    this.workspace = workspace;
+    this.run = run;
+  }
+
+  /**
+   * What was found.
+   *
+   * @param differences what is not as it should be, each with its file
+   * @param notes what could not be checked, and why
+   * @param correctable whether accounting now makes another record than the one that is kept
+   */
+  public record Finding(List<String> differences, List<String> notes, boolean correctable) {}
+
+  /** A run whose journal can't be followed: nothing else of it can be checked. */
+  public static Finding broken(NexaException journal) {
+    return new Finding(List.of(String.valueOf(journal.getMessage())), List.of(), false);
+  }
+
+  /**
+   * Checks a run.
+   *
+   * @param open whether {@code runs/open} holds it
+   */
+  public static Finding of(
+      Workspace workspace, RunFolder run, List<Event> events, Evidence evidence, boolean open) {
+    Audit audit = new Audit(workspace, run);
+    RunState state = RunState.of(events);
+    audit.marker(state, open);
+    for (Event event : events) {
+      if (event.type() == Event.Type.CREATED) {
+        audit.staged(event.data());
+      }
+    }
+    if (state.finished()) {
+      Event last = events.get(events.size() - 1);
+      if (last.type() == Event.Type.FINISHED) {
+        audit.told(last.data().text("status"));
+        audit.kept(run.cost(), last.data().optionalText("cost_sha256"));
+        audit.kept(run.manifest(), last.data().optionalText("manifest_sha256"));
+        audit.derived(events.subList(0, events.size() - 1), evidence);
+      }
+    }
+    return new Finding(audit.differences, audit.notes, audit.derivedDiffers);
+  }
+
+  private void marker(RunState state, boolean open) {
+    boolean created = state.created().isPresent();
+    if (state.finished() && open) {
+      differences.add("open/" + run.id() + ": it is there, and the journal says finished");
+    } else if (created && !state.finished() && !open) {
+      differences.add(
+          "open/"
+              + run.id()
+              + ": missing, so no reconcile looks at the run; the journal says"
+              + " unfinished");
+    }
+  }
+
+  /** No line follows the journal's last one, so that its own digest is nowhere. */
+  private void told(String status) {
+    if (Files.exists(run.manifest())) {
+      String kept = Json.parseObject(DurableFiles.read(run.manifest())).text("status");
+      if (!kept.equals(status)) {
+        differences.add(
+            name(run.manifest()) + ": status is " + kept + ", the journal ends with " + status);
+      }
+    }
+  }
+
+  /** What was rendered and estimated, by the digests that the journal begins with. */
+  private void staged(JsonObject created) {
+    JsonObject digests = created.optionalObject("sha256").orElseGet(JsonObject::new);
+    for (Path file : List.of(run.plan(), run.estimate(), run.script())) {
+      kept(file, digests.optionalText(file.getFileName().toString()));
+    }
+  }
+
+  private void kept(Path file, Optional<String> digest) {
+    if (Files.notExists(file)) {
+      differences.add(name(file) + ": missing");
+    } else if (digest.isEmpty()) {
+      notes.add(name(file) + ": the journal does not tell its digest");
+    } else if (!Sha256.of(DurableFiles.read(file)).equals(digest.get())) {
+      differences.add(name(file) + ": changed since the journal told its digest");
+    }
+  }
+
+  private void derived(List<Event> before, Evidence evidence) {
+    if (Files.notExists(run.cost()) || Files.notExists(run.manifest())) {
+      return;
+    }
+    try {
+      RunState state = RunState.of(before);
+      RunFacts facts = RunFacts.of(run);
+      List<String> problems = new ArrayList<>();
+      RunOutcome outcome = evidence.outcome(run, facts, state, problems);
+      JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
+      JsonObject manifest = Json.parseObject(DurableFiles.read(run.manifest()));
+      boolean forgotten =
+          outcome.attempts().isEmpty() && !cost.object("actual").objects("attempts").isEmpty();
+      if (forgotten) {
+        notes.add(run.id() + ": accounting tells nothing of its jobs any more");
+        return;
+      }
+      Witnesses witnesses = Witnesses.of(run, state, outcome);
+      Derived derived =
+          RunRecords.derive(
+              run,
+              facts,
+              state,
+              outcome.disagreeing(witnesses.told(), false),
+              credited(cost),
+              problems);
+      compare(run.cost(), cost, Json.parseObject(derived.cost()));
+      compare(run.manifest(), manifest, Json.parseObject(derived.manifest()));
+    } catch (IllegalArgumentException | UncheckedIOException | NexaException broken) {
+      differences.add(run.id() + ": " + broken.getMessage());
+    }
+  }
+
+  /** Who paid was settled with the record. */
+  private static Set<JobState> credited(JsonObject cost) {
+    Set<JobState> credited = EnumSet.noneOf(JobState.class);
+    for (String state : cost.object("credit").texts("states")) {
+      credited.add(JobState.parse(state));
+    }
+    return credited;
+  }
+
+  private void compare(Path file, JsonObject kept, JsonObject derived) {
+    for (String difference : JsonDifferences.between(kept, derived)) {
+      derivedDiffers = true;
+      differences.add(name(file) + ": " + difference);
+    }
+  }
+
+  /** As seen from runs/. */
+  private String name(Path file) {
+    return workspace.runs().relativize(file).toString();
+  }
+}

@@ -1,0 +1,146 @@
+package dev.nexa.slurm.reconcile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.reconcile.Audit.Finding;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A finished run in which somebody, or accounting, changes one thing. */
+class AuditTest extends RunPassFixture {
+  @BeforeEach
+  void finished() {
+    scheduler.rows.addAll(
+        Rows.accounting("0 REQUEUED 10-40; 0 COMPLETED 50-110; 1 COMPLETED 10-70"));
+    submitted("created submitting submitted");
+    pass();
+    assertThat(state().finished()).isTrue();
+  }
+
+  @Test
+  void anUntouchedRunHasNoDifferences() {
+    assertThat(audit().differences()).isEmpty();
+    assertThat(audit().correctable()).isFalse();
+  }
+
+  @ParameterizedTest(name = "{0}: {1} -> {2}")
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "cost | \"total\": 0.08 | \"total\": 0.01 | total is 0.01, expected 0.08",
+        "cost | \"elapsed_seconds\":30 | \"elapsed_seconds\":3 | elapsed_seconds is 3, expected 30",
+        "cost | \"wasted\": \"0.02\" | \"wasted\": \"0.00\" | wasted is \"0.00\", expected \"0.02\"",
+        "manifest | \"attempts\": 3 | \"attempts\": 2 | attempts is 2, expected 3",
+        "manifest | \"status\": \"completed\" | \"status\": \"failed\" | status is failed, the journal ends with completed",
+        "manifest | \"hardware\": | \"hardwire\": | hardware is missing",
+      })
+  void eachPlantedEditIsFound(String file, String text, String edited, String told)
+      throws IOException {
+    Path path = file.equals("cost") ? run.cost() : run.manifest();
+    String before = DurableFiles.read(path);
+    assertThat(before).contains(text);
+    Files.writeString(path, before.replaceFirst(java.util.regex.Pattern.quote(text), edited));
+
+    assertThat(audit().differences())
+        .anyMatch(difference -> difference.endsWith("changed since the journal told its digest"))
+        .anyMatch(difference -> difference.contains(told));
+  }
+
+  @Test
+  void aFileThatIsGoneIsMissing() throws IOException {
+    Files.delete(run.cost());
+
+    assertThat(audit().differences())
+        .containsExactly("manifests/cost_" + run.id() + ".json: missing");
+  }
+
+  @Test
+  void anEditOfTheJournalBreaksItsChain() throws IOException {
+    Path journal = run.path().resolve("journal.jsonl");
+    String text = Files.readString(journal);
+    Files.writeString(journal, text.replaceFirst("\"job_id\":100", "\"job_id\":101"));
+
+    assertThatThrownBy(this::audit)
+        .isInstanceOf(NexaException.class)
+        .hasMessageContaining("it does not follow the line before: one of them was changed");
+  }
+
+  /** No line follows the last one. */
+  @Test
+  void anEditOfTheJournalsLastLineIsFoundByWhatItTells() throws IOException {
+    Path journal = run.path().resolve("journal.jsonl");
+    String text = Files.readString(journal);
+    Files.writeString(journal, text.replace("\"status\":\"completed\"", "\"status\":\"failed\""));
+
+    assertThat(audit().differences())
+        .containsExactly(
+            "manifests/" + run.id() + ".json: status is completed, the journal ends with failed");
+  }
+
+  @Test
+  void aJournalThatLostItsLastLineMakesARunThatNobodyLooksAt() throws IOException {
+    Path journal = run.path().resolve("journal.jsonl");
+    List<String> lines = Files.readAllLines(journal);
+    Files.write(journal, lines.subList(0, lines.size() - 1));
+
+    assertThat(audit().differences())
+        .containsExactly(
+            "open/"
+                + run.id()
+                + ": missing, so no reconcile looks at the run; the journal says unfinished");
+  }
+
+  @Test
+  void aFinishedRunThatIsStillOpenIsADifference() {
+    workspace.markOpen(run.id());
+
+    assertThat(audit().differences()).hasSize(1);
+  }
+
+  /** A row came after the books were closed. */
+  @Test
+  void whatAccountingTellsLaterIsADifferenceAndARepairAddsAVersion() {
+    scheduler.rows.addAll(Rows.accounting("1 NODE_FAIL 1-9"));
+    String before = DurableFiles.read(run.cost());
+
+    Finding finding = audit();
+    assertThat(finding.correctable()).isTrue();
+    assertThat(finding.differences())
+        .anyMatch(difference -> difference.contains("actual.attempts has 3 elements, expected 4"));
+
+    assertThat(newPass().correct(run, evidence())).isTrue();
+
+    assertThat(DurableFiles.read(run.cost(1))).isEqualTo(before);
+    assertThat(cost().number("version")).isEqualTo(2);
+    assertThat(audit().differences()).isEmpty();
+  }
+
+  @Test
+  void whatAccountingHasForgottenIsANote() {
+    scheduler.rows.clear();
+
+    assertThat(audit().differences()).isEmpty();
+    assertThat(audit().notes())
+        .contains(run.id() + ": accounting tells nothing of its jobs any more");
+  }
+
+  private Evidence evidence() {
+    return Evidence.gather(scheduler, List.of(state()));
+  }
+
+  private Finding audit() {
+    List<Event> events = run.journal().read();
+    boolean open = workspace.openRuns().contains(run.id());
+    return Audit.of(workspace, run, events, evidence(), open);
+  }
+}
