@@ -31,7 +31,8 @@ public final class ParseRate {
       rate.read(file);
       double took = (System.nanoTime() - begin) / 1e9;
       if (rate.records == 0 || rate.unreadable > 0) {
-        throw new IOException(file + ": " + rate.records + " rows and " + rate.unreadable + " unreadable");
+        throw new IOException(
+            file + ": " + rate.records + " rows and " + rate.unreadable + " unreadable");
       }
       System.out.printf("%.0f %d %d%n", rate.records / took, rate.records, rate.seconds);
     }
