@@ -50,11 +50,54 @@ public final class CommandRunner {
     ExecuteWatchdog watchdog = new TreeWatchdog(command.timeout());
     DefaultExecutor executor = new OurExecutor(command, started);
     executor.setExitValues(null);
-    executor.setStreamHandler(new WidePump(out, err));
+    Drained drained = new Drained(out);
+    executor.setStreamHandler(new WidePump(drained, err));
     executor.setWatchdog(watchdog);
     int exit = executor.execute(new CommandLine(command.program()), command.environment());
+    drained.throwFailure();
     return new CommandResult(
         exit, "", err.toString(StandardCharsets.UTF_8), watchdog.killedProcess());
+  }
+
+  /**
+   * Takes everything that the program prints, also after who reads it has failed: the program would
+   * wait for ever to get rid of the rest, and we for the program.
+   */
+  private static final class Drained extends OutputStream {
+    private final OutputStream reader;
+    private volatile @Nullable Throwable failure;
+
+    Drained(OutputStream reader) {
+      this.reader = reader;
+    }
+
+    @Override
+    public void write(int b) {
+      write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    // An OutOfMemoryError too would end the pump's thread in silence.
+    @Override
+    public void write(byte[] bytes, int offset, int length) {
+      if (failure != null) {
+        return;
+      }
+      try {
+        reader.write(bytes, offset, length);
+      } catch (IOException | RuntimeException | Error failed) {
+        failure = failed;
+      }
+    }
+
+    void throwFailure() throws IOException {
+      Throwable failed = failure;
+      if (failed instanceof Error error) {
+        throw error;
+      }
+      if (failed != null) {
+        throw new IOException("what it printed could not be read: " + failed, failed);
+      }
+    }
   }
 
   /** Reads in large pieces: sacct may print hundreds of megabytes, Commons Exec reads 1 KiB. */

@@ -17,8 +17,11 @@ import java.util.function.BiConsumer;
  * memory, the next part while one is worked on. Never two questions at a time.
  */
 public final class Inquiry {
-  /** Tasks of which one sacct call tells: some 30 MB of rows. */
-  private static final int MOST_TASKS = 100_000;
+  /**
+   * Tasks of which one sacct call tells: some 15 MB of rows. With twice as many MariaDB was seen to
+   * read the whole table for each call (docs/performance.md).
+   */
+  private static final int MOST_TASKS = 50_000;
 
   /** Smaller calls cost more than they give: each takes sacct some 90 ms before its first row. */
   private static final int FEWEST_TASKS = 10_000;

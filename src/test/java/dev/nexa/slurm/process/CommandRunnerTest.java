@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.ByteArrayOutputStream;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -137,5 +138,25 @@ class CommandRunnerTest {
         new java.util.ArrayList<>(List.of("bash", "-c", script, "bash"));
     argv.addAll(List.of(arguments));
     return argv;
+  }
+
+  /** The program would block on a full pipe, and we until its time is up. */
+  @Test
+  void aReaderThatFailsDoesNotHoldTheProgram() {
+    OutputStream full =
+        new OutputStream() {
+          @Override
+          public void write(int b) {
+            throw new OutOfMemoryError("Java heap space");
+          }
+        };
+
+    assertThatThrownBy(
+            () ->
+                runner.stream(
+                    command(PATH, List.of("head", "-c", "1000000", "/dev/zero")),
+                    full,
+                    started -> {}))
+        .isInstanceOf(OutOfMemoryError.class);
   }
 }

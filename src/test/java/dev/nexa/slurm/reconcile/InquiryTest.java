@@ -31,7 +31,7 @@ class InquiryTest {
   /** Less and less at a time: with the last answer there is little left to do. */
   @Test
   void manyTasksAreAskedForInPartsAndTheQueueOnce() {
-    ask(runs(12, 40_000));
+    ask(runs(12, 20_000));
 
     assertThat(parts).containsExactly("r0 r1", "r2 r3", "r4 r5", "r6 r7", "r8", "r9", "r10", "r11");
     assertThat(scheduler.asked).hasSize(9);
@@ -63,7 +63,7 @@ class InquiryTest {
           }
         };
 
-    Inquiry.forEachPart(slow, runs(12, 40_000), (evidence, part) -> parts.add("part"));
+    Inquiry.forEachPart(slow, runs(12, 20_000), (evidence, part) -> parts.add("part"));
 
     assertThat(parts).hasSize(8);
     assertThat(most).hasValue(1);
@@ -84,7 +84,7 @@ class InquiryTest {
         };
 
     assertThatThrownBy(
-            () -> Inquiry.forEachPart(failing, runs(12, 40_000), (evidence, part) -> parts.add("")))
+            () -> Inquiry.forEachPart(failing, runs(12, 20_000), (evidence, part) -> parts.add("")))
         .isInstanceOf(SchedulerUnavailable.class)
         .hasMessageContaining("slurmdbd is gone");
     assertThat(parts).hasSize(2);
