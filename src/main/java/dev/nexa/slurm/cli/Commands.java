@@ -21,6 +21,7 @@ final class Commands {
           "reconcile",
           "audit",
           "runs",
+          "usage",
           "serve",
           "init");
 
@@ -48,6 +49,7 @@ final class Commands {
       case "reconcile" -> new ReconcileCommand();
       case "audit" -> new AuditCommand();
       case "runs" -> new RunsCommand();
+      case "usage" -> new UsageCommand();
       case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();
       default -> throw new IllegalArgumentException("no command " + name);

@@ -4,6 +4,7 @@ import dev.nexa.slurm.estimate.Usage;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
+import dev.nexa.slurm.scheduler.Tres;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.util.EnumMap;
