@@ -64,7 +64,7 @@ public final class ShowStatus {
       RunFolder run, RunState state, Evidence evidence, List<String> problems) {
     RunFacts facts = RunFacts.of(run);
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-    Money cost = CostRecord.total(facts, outcome);
+    Money cost = CostRecord.total(facts, state, outcome);
     return RunRow.of(facts, state, outcome, cost, evidence.queue(state), Instant.now());
   }
 }

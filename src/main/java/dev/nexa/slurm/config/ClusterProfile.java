@@ -23,6 +23,7 @@ import java.util.Optional;
  *     for
  * @param partitions what is known of the partitions; empty where nothing is
  * @param health what a node must have; empty where nodes are not checked
+ * @param energy what its energy means; empty where that is not known
  * @param overTimeLimit slurm.conf's OverTimeLimit: how long a job may run over its limit
  * @param killWait slurm.conf's KillWait: between SIGTERM and SIGKILL
  * @param messageTimeout slurm.conf's MessageTimeout
@@ -43,6 +44,7 @@ public record ClusterProfile(
     Software software,
     Map<String, String> env,
     Optional<Health> health,
+    Optional<Energy> energy,
     Duration overTimeLimit,
     Duration killWait,
     Duration messageTimeout,
@@ -141,7 +143,11 @@ public record ClusterProfile(
               section(
                   required("scratch", ValueType.PATH, "NEXA_SCRATCH: fast, dies with the job."),
                   required("durable", ValueType.PATH, "NEXA_DURABLE: the source of truth."),
-                  required("shared", ValueType.PATH, "NEXA_SHARED: seen by every node.")),
+                  required("shared", ValueType.PATH, "NEXA_SHARED: seen by every node."),
+                  optional(
+                      "retention_days",
+                      ValueType.integer(1, 36_500),
+                      "How long a run's durable files are kept: what they are charged for.")),
               "The three storage tiers."),
           optional(
               "software",
@@ -159,10 +165,12 @@ public record ClusterProfile(
               "true",
               "Whether a job checks its nodes before it starts."),
           optional("health", Health.KEYS, "What a node must have to be well."),
+          optional("energy", Energy.KEYS, "What the cluster's energy means, for CO2e."),
           optional("slurm", SLURM, "Values of slurm.conf that limits and prices depend on."));
 
   /** The three storage tiers of the seeds. */
-  public record Storage(String scratch, String durable, String shared) {}
+  public record Storage(
+      String scratch, String durable, String shared, Optional<Integer> retentionDays) {}
 
   /**
    * What is known of a partition. Memory is in bytes.
@@ -220,11 +228,18 @@ public record ClusterProfile(
         values.optionalText("qos"),
         values.optionalText("gpu_type"),
         values.text("price_book"),
-        new Storage(storage.text("scratch"), storage.text("durable"), storage.text("shared")),
+        new Storage(
+            storage.text("scratch"),
+            storage.text("durable"),
+            storage.text("shared"),
+            storage.optionalInteger("retention_days")),
         Software.from(values.section("software")),
         values.textMap("env"),
         values.flag("health_check")
             ? Optional.of(Health.from(values.section("health")))
+            : Optional.empty(),
+        values.has("energy")
+            ? Optional.of(Energy.from(values.section("energy")))
             : Optional.empty(),
         Duration.ofMinutes(slurm.integer("over_time_limit_minutes")),
         Duration.ofSeconds(slurm.integer("kill_wait_seconds")),
@@ -235,7 +250,7 @@ public record ClusterProfile(
 
   static void check(Values values, List<Problem> problems) {
     Values storage = values.section("storage");
-    for (String tier : storage.names()) {
+    for (String tier : List.of("scratch", "durable", "shared")) {
       if (!storage.text(tier).startsWith("/")) {
         problems.add(
             storage.problem(tier, "expected an absolute path, got '" + storage.text(tier) + "'"));

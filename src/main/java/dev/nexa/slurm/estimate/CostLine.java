@@ -9,9 +9,9 @@ import java.util.List;
 /**
  * One line of a bill.
  *
- * @param what {@code gpu:h100}, {@code cpu}, {@code memory}
+ * @param what {@code gpu:h100}, {@code cpu}, {@code memory}, {@code storage}
  * @param quantity in units
- * @param unit {@code gpu_hour}, {@code cpu_hour}, {@code gib_hour}
+ * @param unit {@code gpu_hour}, {@code cpu_hour}, {@code gib_hour}, {@code gb_month}
  * @param unitPrice for one unit
  * @param source where the price is from
  * @param amount quantity times price, rounded once

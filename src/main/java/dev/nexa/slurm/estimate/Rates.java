@@ -32,9 +32,12 @@ public record Rates(
     String currency,
     Map<String, Price> gpuHour,
     Optional<Price> cpuHour,
-    Optional<Price> memoryGibHour) {
+    Optional<Price> memoryGibHour,
+    Optional<Price> storageGbMonth) {
 
   private static final int SECONDS = 3600;
+  private static final long GB = 1_000_000_000;
+  private static final BigDecimal HOURS_A_MONTH = BigDecimal.valueOf(730);
   private static final BigInteger GIB = BigInteger.ONE.shiftLeft(30);
 
   public static Rates of(PriceBook book) {
@@ -45,7 +48,8 @@ public record Rates(
         book.currency(),
         book.gpuHour(),
         book.cpuHour(),
-        book.memoryGibHour());
+        book.memoryGibHour(),
+        book.storageGbMonth());
   }
 
   /**
@@ -68,6 +72,22 @@ public record Rates(
       lines.add(line("memory", gibHours, "gib_hour", memoryGibHour.get()));
     }
     return lines;
+  }
+
+  /**
+   * What keeping so many bytes for so many days costs; empty where the book does not price it.
+   *
+   * @param days of 24 hours; a month is 730 hours
+   */
+  public Optional<CostLine> storage(long bytes, int days) {
+    if (storageGbMonth.isEmpty()) {
+      return Optional.empty();
+    }
+    BigDecimal gbMonths =
+        BigDecimal.valueOf(bytes)
+            .multiply(BigDecimal.valueOf(days * 24L))
+            .divide(BigDecimal.valueOf(GB).multiply(HOURS_A_MONTH), MathContext.DECIMAL128);
+    return Optional.of(line("storage", gbMonths, "gb_month", storageGbMonth.get()));
   }
 
   private Price gpuPrice(String type) {
@@ -146,6 +166,9 @@ public record Rates(
         .with("gpu_hour", gpus);
     json.with("cpu_hour", cpuHour.isPresent() ? price(cpuHour.get()) : null);
     json.with("memory_gib_hour", memoryGibHour.isPresent() ? price(memoryGibHour.get()) : null);
+    if (storageGbMonth.isPresent()) {
+      json.with("storage_gb_month", price(storageGbMonth.get()));
+    }
     return json;
   }
 
@@ -162,7 +185,8 @@ public record Rates(
         json.text("currency"),
         gpus,
         price(json.optionalObject("cpu_hour")),
-        price(json.optionalObject("memory_gib_hour")));
+        price(json.optionalObject("memory_gib_hour")),
+        price(json.optionalObject("storage_gb_month")));
   }
 
   private static Optional<Price> price(Optional<JsonObject> json) {

@@ -8,11 +8,14 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -215,6 +218,31 @@ public final class DurableFiles {
     } catch (IOException failed) {
       throw failure("read", file, failed);
     }
+  }
+
+  /**
+   * Bytes of all files in a folder and those below it; 0 where there is none. Links are not
+   * followed.
+   */
+  public static long bytesUnder(Path folder) {
+    if (Files.notExists(folder)) {
+      return 0;
+    }
+    long[] bytes = {0};
+    try {
+      Files.walkFileTree(
+          folder,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+              bytes[0] += attributes.isRegularFile() ? attributes.size() : 0;
+              return FileVisitResult.CONTINUE;
+            }
+          });
+    } catch (IOException failed) {
+      throw failure("read", folder, failed);
+    }
+    return bytes[0];
   }
 
   /** A name beside the file that no other process or thread uses. */

@@ -46,6 +46,8 @@ public record Event(Type type, Instant at, JsonObject data) {
     CANCEL_REQUESTED,
     /** The journal's last line had been cut short by a crash and was removed. */
     TORN_TAIL,
+    /** The run is over, and its durable files hold so many bytes: what keeping them costs. */
+    MEASURED,
     /** The manifest and the cost file are final. */
     FINISHED
   }

@@ -27,6 +27,7 @@ import java.util.TreeMap;
  *     cost record
  * @param costDigest SHA-256 of the cost record that was final last; empty if none was, or before
  *     journals told it
+ * @param durableBytes what its durable files hold, measured when it was over
  * @param rerun the tasks that were last asked for once more; empty if none were
  * @param submissionsBefore how many submissions there were when that was asked
  * @param reservedMore what reruns can cost at most, beside the run's own reservation
@@ -38,6 +39,7 @@ public record RunState(
     boolean finished,
     int timesFinished,
     Optional<String> costDigest,
+    Optional<Long> durableBytes,
     Optional<IndexRange> rerun,
     int submissionsBefore,
     BigDecimal reservedMore) {
@@ -50,6 +52,7 @@ public record RunState(
     boolean finished = false;
     int timesFinished = 0;
     Optional<String> costDigest = Optional.empty();
+    Optional<Long> durableBytes = Optional.empty();
     Optional<IndexRange> rerun = Optional.empty();
     int before = 0;
     BigDecimal reservedMore = BigDecimal.ZERO;
@@ -62,6 +65,7 @@ public record RunState(
           reservedMore = reservedMore.add(new BigDecimal(event.data().text("reservation")));
           cancelRequested = false;
           finished = false;
+          durableBytes = Optional.empty();
         }
         case CANCEL_REQUESTED -> cancelRequested = true;
         case FINISHED -> {
@@ -69,6 +73,7 @@ public record RunState(
           timesFinished++;
           costDigest = event.data().optionalText("cost_sha256");
         }
+        case MEASURED -> durableBytes = Optional.of(event.data().number("durable_bytes"));
         case TORN_TAIL -> {}
         default -> {
           String key = event.data().text("key");
@@ -83,6 +88,7 @@ public record RunState(
         finished,
         timesFinished,
         costDigest,
+        durableBytes,
         rerun,
         before,
         reservedMore);

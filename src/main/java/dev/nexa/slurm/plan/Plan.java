@@ -1,6 +1,7 @@
 package dev.nexa.slurm.plan;
 
 import dev.nexa.slurm.config.ClusterProfile.Storage;
+import dev.nexa.slurm.config.Energy;
 import dev.nexa.slurm.config.Health;
 import dev.nexa.slurm.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.config.RunConfig.Mail;
@@ -42,6 +43,7 @@ import org.jspecify.annotations.Nullable;
  * @param setup whether there is a {@link #SETUP} that the job runs first
  * @param files files that were named by the config, kept with the run
  * @param health what a node is checked for before it joins
+ * @param energy what the cluster's energy means
  * @param overTimeLimit how long Slurm lets a job run over its limit
  * @param killWait between SIGTERM and SIGKILL
  * @param messageTimeout after which Slurm's clients give up on an answer
@@ -77,6 +79,7 @@ public record Plan(
     boolean debug,
     JsonObject options,
     Optional<Health> health,
+    Optional<Energy> energy,
     Optional<String> run,
     Optional<Entrypoint> entrypoint,
     Optional<String> workdir,
@@ -133,6 +136,7 @@ public record Plan(
         debug,
         own,
         health,
+        energy,
         run,
         entrypoint,
         workdir,
@@ -258,6 +262,9 @@ public record Plan(
       Mail told = mail.get();
       json.with("mail", new JsonObject().with("user", told.user()).with("type", told.type()));
     }
+    if (energy.isPresent()) {
+      json.with("energy", energy(energy.get()));
+    }
     if (health.isPresent()) {
       json.with("health", checked(health.get()));
     }
@@ -312,7 +319,18 @@ public record Plan(
     return new JsonObject()
         .with("scratch", tiers.scratch())
         .with("durable", tiers.durable())
-        .with("shared", tiers.shared());
+        .with("shared", tiers.shared())
+        .withOptional("retention_days", tiers.retentionDays());
+  }
+
+  private static JsonObject energy(Energy energy) {
+    JsonObject watts = new JsonObject();
+    energy.gpuWatts().forEach(watts::with);
+    return new JsonObject()
+        .with("co2e_grams_per_kwh", energy.co2eGramsPerKwh())
+        .with("pue", energy.pue())
+        .with("gpu_watts", watts)
+        .with("source", energy.source());
   }
 
   private static JsonObject loaded(Software loaded) {

@@ -93,6 +93,7 @@ public final class Planner {
         config.debug(),
         config.options(),
         cluster.health(),
+        cluster.energy(),
         config.run(),
         config.entrypoint(),
         config.workdir(),

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -27,8 +28,19 @@ public final class CostRecord {
   private CostRecord() {}
 
   /** What the run has cost so far: its closed attempts at the rates it was estimated with. */
-  public static Money total(RunFacts facts, RunOutcome outcome) {
-    return facts.rates().total(facts.rates().price(outcome.used()));
+  public static Money total(RunFacts facts, RunState journal, RunOutcome outcome) {
+    Rates rates = facts.rates();
+    Money compute = rates.total(rates.price(outcome.used()));
+    Optional<CostLine> storage = storage(facts, journal);
+    return storage.isPresent() ? compute.plus(storage.get().amount()) : compute;
+  }
+
+  /** Its durable files for as long as they are kept; empty where one or the other is not known. */
+  private static Optional<CostLine> storage(RunFacts facts, RunState journal) {
+    if (facts.kept().isEmpty() || journal.durableBytes().isEmpty()) {
+      return Optional.empty();
+    }
+    return facts.rates().storage(journal.durableBytes().get(), facts.kept().get().days());
   }
 
   /**
@@ -44,8 +56,19 @@ public final class CostRecord {
       Results results,
       Set<JobState> credited) {
     Rates rates = facts.rates();
-    List<CostLine> lines = rates.price(outcome.used());
-    Money total = rates.total(lines);
+    List<CostLine> lines = new ArrayList<>(rates.price(outcome.used()));
+    Money compute = rates.total(lines);
+    Optional<CostLine> storage = storage(facts, journal);
+    Money stored = storage.isPresent() ? storage.get().amount() : Money.zero(rates.currency());
+    Money total = compute.plus(stored);
+    if (storage.isPresent()) {
+      lines.add(storage.get());
+    }
+    List<String> notMeasured = new ArrayList<>(List.of("egress_gb"));
+    if (storage.isEmpty()) {
+      notMeasured.add(0, "storage_gb_month");
+    }
+    Optional<EnergyUse> energy = EnergyUse.of(facts, outcome, results);
     Waste waste = Waste.of(facts, outcome, results);
     Money credit = rates.total(rates.price(outcome.usage(credited, facts)));
     Money reserved =
@@ -63,8 +86,8 @@ public final class CostRecord {
             .with(
                 "breakdown",
                 new JsonObject()
-                    .with("compute_hours", total.amount())
-                    .with("storage_gb_month", Money.zero(rates.currency()).amount())
+                    .with("compute_hours", compute.amount())
+                    .with("storage_gb_month", stored.amount())
                     .with("egress_gb", Money.zero(rates.currency()).amount()))
             .with("total", total.amount())
             .with("schema_version", 1)
@@ -72,7 +95,7 @@ public final class CostRecord {
             .withOptional("corrects", journal.costDigest())
             .with("currency", rates.currency())
             .with("status", outcome.status())
-            .with("not_measured", List.of("storage_gb_month", "egress_gb"))
+            .with("not_measured", notMeasured)
             .with(
                 "estimate",
                 new JsonObject()
@@ -89,11 +112,13 @@ public final class CostRecord {
             "credit",
             new JsonObject().with("amount", credit.amount().toPlainString()).with("states", states))
         .with("net", total.minus(credit).amount().toPlainString())
+        .with("energy", energy.isPresent() ? energy.get().toJson(facts.energy()) : null)
         .with(
             "actual",
             new JsonObject()
                 .with("gpu_hours", hours(outcome.used().gpuHours()))
                 .with("cpu_hours", hours(outcome.used().cpuHours()))
+                .withOptional("durable_bytes", journal.durableBytes())
                 .with("lines", CostLine.toJson(lines))
                 .with("attempts", attempts(facts, outcome)));
   }

@@ -1,13 +1,17 @@
 package dev.nexa.slurm.reconcile;
 
+import dev.nexa.slurm.config.Energy;
 import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.submit.ArrayShape;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * What the run was planned and estimated to be, read back from its folder.
@@ -18,6 +22,9 @@ import java.util.Optional;
  * @param requeues how often Slurm may run a task again
  * @param estimate the document that was kept
  * @param points of a sweep: what each task sets; empty where there is none
+ * @param kept what is charged for its durable files; empty where the profile does not say for how
+ *     long
+ * @param energy what the cluster's energy means; empty where the profile does not say
  * @param messageTimeout the cluster's, on which the settle window depends
  */
 public record RunFacts(
@@ -39,7 +46,17 @@ public record RunFacts(
     JsonObject estimate,
     Duration messageTimeout,
     String logs,
-    List<JsonObject> points) {
+    List<JsonObject> points,
+    Optional<Kept> kept,
+    Optional<Energy> energy) {
+
+  /**
+   * Files that outlive the run.
+   *
+   * @param checkpoints the run's own folder in NEXA_DURABLE
+   * @param days how long they are kept
+   */
+  public record Kept(String checkpoints, int days) {}
 
   private static final long MIB = 1 << 20;
 
@@ -71,7 +88,25 @@ public record RunFacts(
         estimate,
         Duration.ofSeconds(plan.number("message_timeout_seconds")),
         run.logs().toString(),
-        plan.members().containsKey("points") ? plan.objects("points") : List.of());
+        plan.members().containsKey("points") ? plan.objects("points") : List.of(),
+        kept(run.id(), plan.object("storage")),
+        plan.optionalObject("energy").map(RunFacts::energy));
+  }
+
+  private static Optional<Kept> kept(RunId id, JsonObject storage) {
+    Optional<BigDecimal> days = storage.optionalDecimal("retention_days");
+    return days.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            new Kept(storage.text("durable") + "/checkpoints/" + id, days.get().intValueExact()));
+  }
+
+  private static Energy energy(JsonObject json) {
+    Map<String, Integer> watts = new TreeMap<>();
+    JsonObject gpus = json.object("gpu_watts");
+    gpus.members().keySet().forEach(type -> watts.put(type, (int) gpus.number(type)));
+    return new Energy(
+        json.decimal("co2e_grams_per_kwh"), json.decimal("pue"), watts, json.text("source"));
   }
 
   /** How many tasks the run has. */

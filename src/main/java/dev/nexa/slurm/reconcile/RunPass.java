@@ -1,6 +1,7 @@
 package dev.nexa.slurm.reconcile;
 
 import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
@@ -19,7 +20,9 @@ import dev.nexa.slurm.submit.Resolver;
 import dev.nexa.slurm.submit.SettleRules;
 import dev.nexa.slurm.submit.SubmitTasks;
 import dev.nexa.slurm.units.IndexRange;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -127,6 +130,9 @@ public final class RunPass {
     if (outcome.ended()) {
       outcome = compared(run, state, outcome, problems);
     }
+    if (outcome.ended() && facts.kept().isPresent() && state.durableBytes().isEmpty()) {
+      state = measured(run, facts.kept().get(), state, problems);
+    }
     return records.write(run, facts, state, outcome, credited(), problems) || settled || more;
   }
 
@@ -139,6 +145,21 @@ public final class RunPass {
       problems.add(run.id() + ": " + missing + (wait ? "; waiting for accounting" : ""));
     }
     return outcome.disagreeing(witnesses.told(), wait);
+  }
+
+  /** What its durable files hold now is what they are charged for, also when it is audited. */
+  private static RunState measured(
+      RunFolder run, RunFacts.Kept kept, RunState state, List<String> problems) {
+    try {
+      JsonObject data =
+          new JsonObject()
+              .with("durable_bytes", DurableFiles.bytesUnder(Path.of(kept.checkpoints())));
+      run.journal().append(Event.now(Event.Type.MEASURED, data));
+      return RunState.of(run.journal().read());
+    } catch (UncheckedIOException unreadable) {
+      problems.add(run.id() + ": " + unreadable.getMessage() + "; its storage is not charged");
+      return state;
+    }
   }
 
   private Set<JobState> credited() {

@@ -29,6 +29,7 @@ class ApprovalGateTest {
               "USD",
               Map.of(),
               Optional.of(new Price(new BigDecimal("40"), "list")),
+              Optional.empty(),
               Optional.empty()));
 
   @ParameterizedTest(name = "over {0}: {1}")

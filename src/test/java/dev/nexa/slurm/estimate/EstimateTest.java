@@ -28,7 +28,8 @@ class EstimateTest {
           "USD",
           Map.of("h100", price("5.50"), "a100", price("3.75")),
           Optional.of(price("0.04")),
-          Optional.of(price("0.005")));
+          Optional.of(price("0.005")),
+          Optional.empty());
 
   /** 60 min + 0 + 30 s + 60 s = 3690 s, 1.025 h. */
   private static final String HOUR = "time: 60m";
@@ -123,7 +124,8 @@ class EstimateTest {
             "USD",
             Map.of(),
             Optional.of(price("0.0044")),
-            Optional.of(price("0.0044")));
+            Optional.of(price("0.0044")),
+            Optional.empty());
 
     // 1.025 x 0.0044 = 0.00451 twice: each rounds to 0.00, although together they are 0.00902.
     Estimate estimate =
@@ -154,7 +156,14 @@ class EstimateTest {
   void aCurrencyWithoutCentsHasNone() {
     Rates yen =
         new Rates(
-            "book", "2026-11-01", "d1", "JPY", Map.of(), Optional.of(price("6")), Optional.empty());
+            "book",
+            "2026-11-01",
+            "d1",
+            "JPY",
+            Map.of(),
+            Optional.of(price("6")),
+            Optional.empty(),
+            Optional.empty());
 
     Estimate estimate =
         Estimate.of(Plans.of(RUN + "resources: {" + HOUR + "}\n", Plans.CLUSTER), yen);

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.reconcile;
 
+import dev.nexa.slurm.config.Energy;
 import dev.nexa.slurm.config.PriceBook.Price;
 import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
@@ -27,7 +28,8 @@ final class Facts {
           "USD",
           Map.of("h100", price("5.50"), "a100", price("3.75")),
           Optional.of(price("0.04")),
-          Optional.of(price("0.005")));
+          Optional.of(price("0.005")),
+          Optional.of(price("0.02")));
 
   private Facts() {}
 
@@ -37,6 +39,26 @@ final class Facts {
   }
 
   static RunFacts of(int tasks, int requeues, Rates rates) {
+    return of(tasks, requeues, rates, Optional.empty(), Optional.empty());
+  }
+
+  /** On a site that keeps what is durable for 30 days, and knows its grid. */
+  static RunFacts keptAndGreen() {
+    return of(
+        1,
+        0,
+        RATES,
+        Optional.of(new RunFacts.Kept("/durable/checkpoints/" + ID, 30)),
+        Optional.of(
+            new Energy(
+                new BigDecimal("400"),
+                new BigDecimal("1.2"),
+                Map.of("h100", 700),
+                "grid of 2025")));
+  }
+
+  private static RunFacts of(
+      int tasks, int requeues, Rates rates, Optional<RunFacts.Kept> kept, Optional<Energy> energy) {
     return new RunFacts(
         ID,
         "train",
@@ -56,7 +78,9 @@ final class Facts {
         estimate(rates),
         Duration.ofSeconds(10),
         "/home/ada/science/runs/train_20251101_120000/logs",
-        List.of());
+        List.of(),
+        kept,
+        energy);
   }
 
   static Rates inYen() {
@@ -66,6 +90,7 @@ final class Facts {
         "d2",
         "JPY",
         Map.of("h100", price("800")),
+        Optional.empty(),
         Optional.empty(),
         Optional.empty());
   }
@@ -98,6 +123,7 @@ final class Facts {
                   .with("tasks", "0-" + (tasks - 1))
                   .with("job_id", Rows.JOB)
                   .with("duplicates", List.of())
+                  .with("durable_bytes", 1_000_000_000_000L)
                   .with("message", "it said why")));
     }
     return RunState.of(events);

@@ -104,6 +104,13 @@ class ManifestAndCostTest {
             "0 NODE_FAIL 10-1810; 0 COMPLETED 1930-3730",
             "",
             new JsonObject().with("gpu_utilization", new BigDecimal("0.75"))),
+        new Life(
+            "kept-and-green",
+            Facts.keptAndGreen(),
+            CONFIRMED + " measured",
+            "0 COMPLETED 10-3610",
+            "",
+            none),
         new Life("cancelled", Facts.of(4, 0), CONFIRMED, "0-3 CANCELLED by 1000 -70", "", none),
         new Life("refused", Facts.of(1, 0), "created submitting refused", "", "", none),
         new Life(
@@ -180,7 +187,8 @@ class ManifestAndCostTest {
     Life life =
         new Life("hour", Facts.of(1, 0), CONFIRMED, "0 COMPLETED 10-3610", "", new JsonObject());
 
-    assertThat(CostRecord.total(life.facts(), life.outcome())).hasToString("11.20 USD");
+    assertThat(CostRecord.total(life.facts(), life.state(), life.outcome()))
+        .hasToString("11.20 USD");
     assertThat(life.manifest().decimal("cost_usd")).isEqualTo(new BigDecimal("11.20"));
     assertThat(life.cost().text("wasted")).isEqualTo("0.00");
   }

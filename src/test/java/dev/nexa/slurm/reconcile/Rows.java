@@ -81,6 +81,32 @@ public final class Rows {
         AccountingRecord.Witness.ACCOUNTING);
   }
 
+  /** The row of an allocation that held something else. */
+  static AccountingRecord holding(AccountingRecord row, String tres) {
+    return new AccountingRecord(
+        row.cluster(),
+        row.arrayJobId(),
+        row.rawJobId(),
+        row.tasks(),
+        row.user(),
+        row.account(),
+        row.partition(),
+        row.state(),
+        row.rawState(),
+        row.exitCode(),
+        row.submit(),
+        row.start(),
+        row.end(),
+        row.elapsedSeconds(),
+        row.nodes(),
+        row.nodeCount(),
+        tres,
+        row.reqTres(),
+        row.reason(),
+        row.name(),
+        row.witness());
+  }
+
   static List<QueueEntry> queue(String text) {
     List<QueueEntry> entries = new ArrayList<>();
     for (String one : split(text)) {

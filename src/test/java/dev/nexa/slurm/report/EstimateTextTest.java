@@ -23,7 +23,8 @@ class EstimateTextTest {
           "USD",
           Map.of("h100", price("5.50")),
           Optional.of(price("0.04")),
-          Optional.of(price("0.005")));
+          Optional.of(price("0.005")),
+          Optional.empty());
 
   @ParameterizedTest(name = "{0}")
   @CsvSource({

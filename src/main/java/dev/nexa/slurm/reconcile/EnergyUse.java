@@ -1,0 +1,92 @@
+package dev.nexa.slurm.reconcile;
+
+import dev.nexa.slurm.config.Energy;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.scheduler.AccountingRecord;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The energy that a run's attempts took, and what that means. Pure.
+ *
+ * @param joules of the nodes, or of their GPUs
+ * @param basis where the figure is from
+ */
+record EnergyUse(BigDecimal joules, String basis) {
+  private static final BigDecimal JOULES_PER_KWH = BigDecimal.valueOf(3_600_000);
+  private static final String ENERGY = "energy=";
+  private static final int DECIMALS = 4;
+
+  /**
+   * Slurm's own figure where each attempt has one, which is the whole node's; else the GPUs' TDP.
+   */
+  static Optional<EnergyUse> of(RunFacts facts, RunOutcome outcome, Results results) {
+    if (outcome.attempts().isEmpty()) {
+      return Optional.empty();
+    }
+    BigDecimal measured = BigDecimal.ZERO;
+    for (AccountingRecord row : outcome.attempts()) {
+      Optional<BigDecimal> joules = joules(row.allocTres());
+      if (joules.isEmpty()) {
+        return facts.energy().flatMap(energy -> ofTdp(energy, outcome, results));
+      }
+      measured = measured.add(joules.get());
+    }
+    return Optional.of(new EnergyUse(measured, "ConsumedEnergy of accounting, of whole nodes"));
+  }
+
+  /** {@code energy=} of AllocTRES, joules; zero is what a cluster prints that measures none. */
+  private static Optional<BigDecimal> joules(String allocTres) {
+    for (String item : allocTres.split(",", -1)) {
+      if (item.startsWith(ENERGY)) {
+        String value = item.substring(ENERGY.length());
+        boolean number = value.matches("[1-9]\\d{0,16}");
+        return number ? Optional.of(new BigDecimal(value)) : Optional.empty();
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static Optional<EnergyUse> ofTdp(Energy energy, RunOutcome outcome, Results results) {
+    BigDecimal joules = BigDecimal.ZERO;
+    for (Map.Entry<String, Long> gpu : outcome.used().gpuSeconds().entrySet()) {
+      Integer watts = energy.gpuWatts().get(gpu.getKey());
+      if (watts == null) {
+        return Optional.empty();
+      }
+      joules = joules.add(BigDecimal.valueOf(gpu.getValue()).multiply(BigDecimal.valueOf(watts)));
+    }
+    if (joules.signum() == 0) {
+      return Optional.empty();
+    }
+    boolean told = results.metrics().members().get("gpu_utilization") instanceof BigDecimal;
+    return told
+        ? Optional.of(
+            new EnergyUse(
+                joules.multiply(results.metrics().decimal("gpu_utilization")),
+                "TDP of the GPUs x gpu_utilization"))
+        : Optional.of(new EnergyUse(joules, "TDP of the GPUs, as if they had worked all the time"));
+  }
+
+  JsonObject toJson(Optional<Energy> energy) {
+    BigDecimal kwh = joules.divide(JOULES_PER_KWH, MathContext.DECIMAL128);
+    JsonObject json =
+        new JsonObject().with("kwh", rounded(kwh)).with("basis", basis).with("co2e_grams", null);
+    if (energy.isPresent()) {
+      Energy site = energy.get();
+      BigDecimal grams = kwh.multiply(site.pue()).multiply(site.co2eGramsPerKwh());
+      json.with("co2e_grams", rounded(grams))
+          .with("co2e_grams_per_kwh", site.co2eGramsPerKwh().toPlainString())
+          .with("pue", site.pue().toPlainString())
+          .with("source", site.source());
+    }
+    return json;
+  }
+
+  private static String rounded(BigDecimal number) {
+    return number.setScale(DECIMALS, RoundingMode.HALF_EVEN).toPlainString();
+  }
+}
