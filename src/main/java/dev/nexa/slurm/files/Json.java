@@ -144,7 +144,7 @@ public final class Json {
     return number;
   }
 
-  private static @Nullable Object read(JsonParser parser, @Nullable JsonToken token) {
+  static @Nullable Object read(JsonParser parser, @Nullable JsonToken token) {
     if (token == null) {
       throw new IllegalArgumentException("the JSON value is empty or cut short");
     }
@@ -166,7 +166,8 @@ public final class Json {
         yield elements;
       }
       case VALUE_STRING -> parser.getString();
-      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> number(parser.getString());
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT ->
+          parser.isNaN() ? null : number(parser.getString());
       case VALUE_TRUE -> true;
       case VALUE_FALSE -> false;
       case VALUE_NULL -> null;

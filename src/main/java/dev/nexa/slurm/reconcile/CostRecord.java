@@ -5,6 +5,7 @@ import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.Tres;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.math.RoundingMode;

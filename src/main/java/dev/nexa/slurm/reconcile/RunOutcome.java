@@ -7,6 +7,7 @@ import dev.nexa.slurm.journal.Submission.Phase;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.scheduler.Tres;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

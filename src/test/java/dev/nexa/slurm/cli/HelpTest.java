@@ -34,6 +34,7 @@ class HelpTest {
         "runs",
         "runs list",
         "runs show",
+        "usage",
         "serve",
         "serve list",
         "serve stop",

@@ -11,6 +11,7 @@ import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.Tres;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

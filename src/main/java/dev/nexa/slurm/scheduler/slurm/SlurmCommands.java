@@ -10,6 +10,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /** The arguments of each Slurm client. Pure. */
@@ -93,6 +94,38 @@ public final class SlurmCommands {
     } else {
       argv.add("--jobs=" + joined(query.jobIds()));
     }
+    return argv;
+  }
+
+  /** The names of the fields that this sacct has. */
+  static List<String> sacctFields() {
+    return List.of("sacct", "--helpformat");
+  }
+
+  /**
+   * Every attempt and step, with a header, for whoever reads any sacct's rows.
+   *
+   * @param jobs as sacct takes them ({@code 123}, {@code 123_4}, {@code 123+1}); may be empty where
+   *     a user is named
+   * @param user empty for all
+   * @param since active since then; where absent, sacct's own: always for jobs, today for a user
+   */
+  static List<String> sacctUsage(
+      List<String> fields, List<String> jobs, String user, Optional<Instant> since) {
+    List<String> argv =
+        new ArrayList<>(
+            List.of(
+                "sacct",
+                "--parsable2",
+                "--duplicates",
+                "--noconvert",
+                "--delimiter=" + SacctText.DELIMITER,
+                "--format=" + String.join(",", fields)));
+    since.ifPresent(time -> argv.add("--starttime=" + TIME.format(time)));
+    if (!jobs.isEmpty()) {
+      argv.add("--jobs=" + String.join(",", jobs));
+    }
+    argv.add(user.isEmpty() ? "--allusers" : "--user=" + user);
     return argv;
   }
 

@@ -11,16 +11,23 @@ import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import dev.nexa.slurm.scheduler.SubmitRequest;
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
@@ -167,6 +174,57 @@ public final class SlurmScheduler implements Scheduler {
   @Override
   public boolean keepsAccounting() {
     return !NO_ACCOUNTING.matcher(ask(SlurmCommands.showConfig()).out()).find();
+  }
+
+  /**
+   * What accounting holds of some jobs, as sacct prints it: attempts and steps with a header,
+   * separated by {@link SacctText#DELIMITER}, times as epoch seconds. Two calls.
+   *
+   * @param wanted the fields; those that this Slurm does not have are left out
+   * @param jobs as sacct takes them; where empty, all of the user's
+   * @param user empty for all
+   * @param since active since then
+   */
+  public void usage(
+      List<String> wanted,
+      List<String> jobs,
+      String user,
+      Optional<Instant> since,
+      OutputStream rows) {
+    Set<String> offered =
+        new HashSet<>(List.of(sacct(SlurmCommands.sacctFields()).split("\\s+", -1)));
+    List<String> fields = new ArrayList<>(wanted);
+    fields.retainAll(offered);
+    List<String> all = jobs.isEmpty() ? List.of("") : jobs;
+    for (int from = 0; from < all.size(); from += CHUNK) {
+      List<String> chunk = all.subList(from, Math.min(all.size(), from + CHUNK));
+      List<String> asked = jobs.isEmpty() ? List.of() : chunk;
+      sacct(SlurmCommands.sacctUsage(fields, asked, user, since), rows);
+    }
+  }
+
+  private String sacct(List<String> argv) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    sacct(argv, out);
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  private void sacct(List<String> argv, OutputStream out) {
+    CommandResult result;
+    try {
+      result = runner.stream(command(argv), out, started -> {});
+    } catch (IOException failed) {
+      throw unavailable("sacct", failed.getMessage());
+    }
+    if (result.err().contains("accounting storage is disabled")) {
+      throw new SchedulerUnavailable(
+          "this cluster keeps no accounting: " + result.err().strip(),
+          "while a job is in the queue: scontrol show job JOBID",
+          "what our own runs used, from their results: nexa-slurm runs show RUN");
+    }
+    if (!result.succeeded() || !result.err().isBlank()) {
+      throw unavailable("sacct", result);
+    }
   }
 
   /** The cluster as it is now; three calls. */

@@ -1,12 +1,14 @@
-package dev.nexa.slurm.reconcile;
+package dev.nexa.slurm.scheduler;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TresTest {
 
@@ -14,7 +16,13 @@ class TresTest {
   void theUntypedGpusAreTheTotalAndTheTypedOnesItsParts() {
     Tres tres = Tres.parse("billing=4,cpu=4,gres/gpu:h100=2,gres/gpu=2,mem=8G,node=1");
 
-    assertThat(tres).isEqualTo(new Tres(4, 8L << 30, Optional.of(2L), Map.of("h100", 2L)));
+    assertThat(tres)
+        .isEqualTo(
+            new Tres(
+                OptionalLong.of(4),
+                OptionalLong.of(8L << 30),
+                Optional.of(2L),
+                Map.of("h100", 2L)));
     assertThat(tres.gpusBy("planned", 9)).containsExactly(Map.entry("h100", 2L));
   }
 
@@ -61,8 +69,23 @@ class TresTest {
 
   @ParameterizedTest
   @CsvSource({"''", "cpu", "cpu=", "cpu=x", "license/x=1", "'=,=,'", "cpu=99999999999999999999"})
-  void whatIsUnknownIsLeftOut(String text) {
-    assertThat(Tres.parse(text)).isEqualTo(new Tres(0, 0, Optional.empty(), Map.of()));
+  void whatIsUnknownIsNotZero(String text) {
+    assertThat(Tres.parse(text))
+        .isEqualTo(
+            new Tres(OptionalLong.empty(), OptionalLong.empty(), Optional.empty(), Map.of()));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "gres/gpu=x",
+        "gres/gpu=NONE",
+        "gres/gpu=4294967294",
+        "gres/gpu=x,gres/gpu:a100=2",
+        "gres/gpu:a100=2,gres/gpu:h100=x"
+      })
+  void aCountThatIsNoNumberLeavesTheTotalUnknown(String text) {
+    assertThat(Tres.parse(text).gpus()).isEmpty();
   }
 
   @Test

@@ -1,0 +1,259 @@
+package dev.nexa.slurm.usage;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Which column holds what, and by what they are separated. */
+final class Columns {
+  private static final int MOST_PLACEMENTS = 5000;
+
+  private final List<String> names;
+  private final String delimiter;
+  private final boolean trailing;
+  private final Map<SacctField, Integer> at = new EnumMap<>(SacctField.class);
+
+  /**
+   * Columns of these names.
+   *
+   * @param names sacct's, in any case, with or without a width ({@code JobName%30})
+   * @param trailing whether each row ends in a delimiter ({@code -p})
+   */
+  Columns(List<String> names, String delimiter, boolean trailing) {
+    this.names = names.stream().map(Columns::withoutWidth).toList();
+    this.delimiter = delimiter;
+    this.trailing = trailing;
+    for (SacctField field : SacctField.values()) {
+      for (int i = 0; i < this.names.size(); i++) {
+        if (this.names.get(i).equalsIgnoreCase(field.label())) {
+          at.putIfAbsent(field, i);
+        }
+      }
+    }
+  }
+
+  private static String withoutWidth(String name) {
+    int percent = name.indexOf('%');
+    return (percent < 0 ? name : name.substring(0, percent)).strip();
+  }
+
+  /** A header's columns; null where the line is no header. */
+  static @Nullable Columns ofHeader(String line, @Nullable String delimiter) {
+    String between = delimiter == null ? delimiter(line) : delimiter;
+    List<String> names =
+        between.isEmpty() ? List.of(line.strip()) : new ArrayList<>(split(line, between));
+    boolean trailing = names.size() > 1 && names.get(names.size() - 1).isEmpty();
+    if (trailing) {
+      names = names.subList(0, names.size() - 1);
+    }
+    for (String name : names) {
+      if (!isName(name.strip())) {
+        return null;
+      }
+    }
+    Columns columns = new Columns(names, between, trailing);
+    return columns.namesJobs() ? columns : null;
+  }
+
+  /** What stands between the first two names: everything that is no letter. */
+  private static String delimiter(String header) {
+    int from = 0;
+    while (from < header.length() && isLetter(header.charAt(from))) {
+      from++;
+    }
+    int to = from;
+    while (to < header.length() && !isLetter(header.charAt(to))) {
+      to++;
+    }
+    return to == header.length() && to - from == 0 ? "" : header.substring(from, to);
+  }
+
+  private static boolean isName(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      if (!isLetter(text.charAt(i)) && (i == 0 || !Character.isLetterOrDigit(text.charAt(i)))) {
+        return false;
+      }
+    }
+    return !text.isEmpty();
+  }
+
+  private static boolean isLetter(char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  }
+
+  boolean namesJobs() {
+    return has(SacctField.JOBID) || has(SacctField.JOBIDRAW);
+  }
+
+  boolean has(SacctField field) {
+    return at.containsKey(field);
+  }
+
+  /** Delimiters in a whole row. */
+  int delimiters() {
+    return trailing ? names.size() : names.size() - 1;
+  }
+
+  int delimitersIn(String text) {
+    int count = 0;
+    for (int i = find(text, 0); i >= 0; i = find(text, i + delimiter.length())) {
+      count++;
+    }
+    return count;
+  }
+
+  private int find(String text, int from) {
+    return delimiter.isEmpty() ? -1 : text.indexOf(delimiter, from);
+  }
+
+  /** The cells, without the empty one behind a trailing delimiter. */
+  List<String> cells(String line) {
+    List<String> cells = delimiter.isEmpty() ? List.of(line) : split(line, delimiter);
+    boolean closed = trailing && cells.size() > 1 && cells.get(cells.size() - 1).isEmpty();
+    return closed ? cells.subList(0, cells.size() - 1) : cells;
+  }
+
+  private static List<String> split(String line, String delimiter) {
+    List<String> cells = new ArrayList<>();
+    int from = 0;
+    for (int i = line.indexOf(delimiter); i >= 0; i = line.indexOf(delimiter, from)) {
+      cells.add(line.substring(from, i));
+      from = i + delimiter.length();
+    }
+    cells.add(line.substring(from));
+    return cells;
+  }
+
+  int size() {
+    return names.size();
+  }
+
+  /** Whether a Slurm that we know has this column. */
+  boolean isKnown(int column) {
+    return SacctField.isKnown(names.get(column));
+  }
+
+  boolean isFreeText(int column) {
+    return SacctField.isFreeText(names.get(column));
+  }
+
+  String name(int column) {
+    return names.get(column);
+  }
+
+  /** The cell; null where there is no such column, or the row ended before it. */
+  @Nullable String cell(List<@Nullable String> cells, SacctField field) {
+    Integer column = at.get(field);
+    return column == null || column >= cells.size() ? null : cells.get(column);
+  }
+
+  /** Whether a newline can't stand here: all columns we know but free text. */
+  boolean isStrict(int column) {
+    return isKnown(column) && !isFreeText(column);
+  }
+
+  /** Whether every cell can be what its column says. */
+  boolean fit(List<@Nullable String> cells) {
+    for (SacctField field : SacctField.values()) {
+      String cell = cell(cells, field);
+      if (cell != null && !CellForm.fits(field, cell)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether this line names the columns once more, as files do that were put together. */
+  boolean isHeader(List<String> cells) {
+    Integer column = at.get(has(SacctField.JOBID) ? SacctField.JOBID : SacctField.JOBIDRAW);
+    return column != null
+        && column < cells.size()
+        && cells.get(column).strip().equalsIgnoreCase(names.get(column));
+  }
+
+  /**
+   * The cells of a row in which free text holds the delimiter: each way to put the pieces together
+   * in which every other column holds what it must. Where several are left, what they don't agree
+   * on is null.
+   *
+   * @return null if there is no way, or too many to try
+   */
+  @Nullable List<@Nullable String> mended(List<String> pieces) {
+    List<Integer> free = new ArrayList<>();
+    for (int i = 0; i < names.size(); i++) {
+      if (SacctField.isFreeText(names.get(i))) {
+        free.add(i);
+      }
+    }
+    int extra = pieces.size() - names.size();
+    if (free.isEmpty() || extra > 64) {
+      return null;
+    }
+    Placements placements = new Placements(pieces, free);
+    placements.place(0, extra, new int[free.size()]);
+    return placements.result();
+  }
+
+  /** Tries every distribution of the extra delimiters over the free columns. */
+  private final class Placements {
+    private final List<String> pieces;
+    private final List<Integer> free;
+    private @Nullable List<@Nullable String> agreed;
+    private int tried;
+
+    Placements(List<String> pieces, List<Integer> free) {
+      this.pieces = pieces;
+      this.free = free;
+    }
+
+    @Nullable List<@Nullable String> result() {
+      return tried > MOST_PLACEMENTS ? null : agreed;
+    }
+
+    void place(int index, int left, int[] share) {
+      if (tried > MOST_PLACEMENTS) {
+        return;
+      }
+      if (index == free.size() - 1) {
+        share[index] = left;
+        consider(joined(share));
+        return;
+      }
+      for (int taken = 0; taken <= left; taken++) {
+        share[index] = taken;
+        place(index + 1, left - taken, share);
+      }
+    }
+
+    private List<String> joined(int[] share) {
+      List<String> cells = new ArrayList<>(names.size());
+      int piece = 0;
+      for (int column = 0; column < names.size(); column++) {
+        int index = free.indexOf(column);
+        int more = index < 0 ? 0 : share[index];
+        cells.add(String.join(delimiter, pieces.subList(piece, piece + more + 1)));
+        piece += more + 1;
+      }
+      return cells;
+    }
+
+    private void consider(List<String> cells) {
+      tried++;
+      if (!fit(new ArrayList<>(cells))) {
+        return;
+      }
+      List<@Nullable String> before = agreed;
+      if (before == null) {
+        agreed = new ArrayList<>(cells);
+        return;
+      }
+      for (int i = 0; i < before.size(); i++) {
+        if (!cells.get(i).equals(before.get(i))) {
+          before.set(i, null);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,328 @@
+package dev.nexa.slurm.usage;
+
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What {@code sacct -P} or {@code -p} prints, read while it comes: columns in any order by the
+ * names in the header, or by names that were given; any delimiter. A newline inside a name or
+ * comment breaks a row: lines are joined until the columns are complete. Where that can't be, the
+ * first line is the job with what it has, and the rest is told as unreadable.
+ */
+public final class DumpText extends OutputStream {
+  /** The fields to ask sacct for; free text not last: a newline in it would look like an end. */
+  public static final List<String> FIELDS = SacctField.wanted();
+
+  private static final int MOST_JOINED = 64;
+  private static final int MOST_BEFORE_HEADER = 50;
+  private static final List<String> USUAL = List.of("\u001f", "|", "\t", ";", ",");
+
+  private final @Nullable String delimiter;
+  private final List<String> fields;
+  private final JobUsages usages;
+  private final Problems problems;
+  private final LocalTimes times;
+  private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(1024);
+  private final List<String> pending = new ArrayList<>();
+  private int pendingLine;
+  private int pendingDelimiters;
+  private int line;
+  private int before;
+  private boolean carriageReturns;
+  private @Nullable Columns columns;
+  private @Nullable TextRows rows;
+
+  /**
+   * A reader.
+   *
+   * @param delimiter what stands between two columns; null to take it from the header
+   * @param fields the columns' names where there is no header; empty to read one
+   * @param zone of the times
+   */
+  public DumpText(
+      @Nullable String delimiter,
+      List<String> fields,
+      ZoneId zone,
+      JobUsages usages,
+      Problems problems) {
+    this.delimiter = delimiter;
+    this.fields = List.copyOf(fields);
+    this.times = new LocalTimes(zone);
+    this.usages = usages;
+    this.problems = problems;
+  }
+
+  @Override
+  public void write(int b) {
+    if (b == '\n') {
+      endLine();
+    } else {
+      bytes.write(b);
+    }
+  }
+
+  @Override
+  public void write(byte[] buffer, int offset, int length) {
+    int from = offset;
+    for (int i = offset; i < offset + length; i++) {
+      if (buffer[i] == '\n') {
+        bytes.write(buffer, from, i - from);
+        endLine();
+        from = i + 1;
+      }
+    }
+    bytes.write(buffer, from, offset + length - from);
+  }
+
+  /**
+   * Ends the last row.
+   *
+   * @throws NexaException if no line was a header and no fields were given
+   */
+  @Override
+  public void close() {
+    if (bytes.size() > 0) {
+      endLine();
+    }
+    stopJoining();
+    if (columns == null && before > 0) {
+      throw noHeader();
+    }
+  }
+
+  private void endLine() {
+    line++;
+    String text = bytes.toString(StandardCharsets.UTF_8);
+    bytes.reset();
+    if (carriageReturns && text.endsWith("\r")) {
+      text = text.substring(0, text.length() - 1);
+    }
+    Columns known = columns;
+    if (known == null) {
+      begin(text);
+    } else {
+      take(known, text);
+    }
+  }
+
+  /** The first lines: a header, or rows of the fields that were given. */
+  private void begin(String text) {
+    if (text.isBlank()) {
+      return;
+    }
+    String bare = text.endsWith("\r") ? text.substring(0, text.length() - 1) : text;
+    Columns header = Columns.ofHeader(bare, delimiter);
+    if (header == null && fields.isEmpty()) {
+      notARow(line, text);
+      before++;
+      if (before == MOST_BEFORE_HEADER) {
+        throw noHeader();
+      }
+      return;
+    }
+    carriageReturns = text.length() > bare.length();
+    if (header != null) {
+      use(header);
+      return;
+    }
+    Columns given = given(bare);
+    use(given);
+    take(given, bare);
+  }
+
+  private Columns given(String first) {
+    String between = delimiter;
+    for (int i = 0; between == null && i < USUAL.size(); i++) {
+      int count = new Columns(fields, USUAL.get(i), false).delimitersIn(first);
+      if (count > 0 && (count >= fields.size() - 1)) {
+        between = USUAL.get(i);
+      }
+    }
+    String found = between == null ? "|" : between;
+    Columns columns = new Columns(fields, found, false);
+    boolean trailing =
+        first.endsWith(found) && columns.delimitersIn(first) == columns.delimiters() + 1;
+    return trailing ? new Columns(fields, found, true) : columns;
+  }
+
+  private void use(Columns next) {
+    columns = next;
+    for (int i = 0; i < next.size(); i++) {
+      if (!next.isKnown(i)) {
+        problems.addOnce(
+            line, "the column '" + next.name(i) + "' is not one we know; kept as it is");
+      }
+    }
+    TextRows reader = rows;
+    if (reader == null) {
+      rows = new TextRows(next, times, usages, problems);
+    } else {
+      reader.columns(next);
+    }
+  }
+
+  private void take(Columns columns, String text) {
+    if (pending.isEmpty()) {
+      fresh(columns, text, line);
+      return;
+    }
+    int count = columns.delimitersIn(text);
+    int joined = pendingDelimiters + count;
+    boolean rowOfItsOwn =
+        pendingDelimiters == 0
+            && count == columns.delimiters()
+            && !columns.isFreeText(0)
+            && speaksOfAJob(columns, text);
+    if (joined > columns.delimiters() || rowOfItsOwn || pending.size() == MOST_JOINED) {
+      stopJoining();
+      fresh(columns, text, line);
+      return;
+    }
+    pending.add(text);
+    pendingDelimiters = joined;
+    if (joined == columns.delimiters()) {
+      String whole = String.join("\n", pending);
+      if (fits(columns, whole)) {
+        int from = pendingLine;
+        pending.clear();
+        row(columns, whole, from);
+      } else {
+        stopJoining();
+      }
+    }
+  }
+
+  private void fresh(Columns columns, String text, int number) {
+    if (text.isBlank()) {
+      return;
+    }
+    int count = columns.delimitersIn(text);
+    if (count >= columns.delimiters()) {
+      row(columns, text, number);
+      return;
+    }
+    pending.add(text);
+    pendingLine = number;
+    pendingDelimiters = count;
+  }
+
+  /** What can't be joined: the first line is the job, as far as it goes; the others are nothing. */
+  private void stopJoining() {
+    Columns known = columns;
+    if (pending.isEmpty() || known == null) {
+      return;
+    }
+    List<String> lines = List.copyOf(pending);
+    pending.clear();
+    part(known, lines.get(0), pendingLine);
+    for (int i = 1; i < lines.size(); i++) {
+      String text = lines.get(i);
+      if (known.delimitersIn(text) >= known.delimiters()) {
+        row(known, text, pendingLine + i);
+      } else if (!text.isBlank()) {
+        notARow(pendingLine + i, text);
+      }
+    }
+  }
+
+  private void part(Columns columns, String text, int number) {
+    List<@Nullable String> cells = new ArrayList<>(columns.cells(text));
+    if (!speaksOfAJob(columns, text) || !fits(columns, text)) {
+      notARow(number, text);
+      return;
+    }
+    int last = cells.size() - 1;
+    if (!columns.isFreeText(last)) {
+      // A file that was cut may have cut a number.
+      cells.set(last, null);
+    }
+    problems.add(
+        number,
+        "the row ends after "
+            + cells.size()
+            + " of "
+            + columns.size()
+            + " columns: what is missing is unknown");
+    reader().read(cells, number);
+  }
+
+  private void row(Columns columns, String text, int number) {
+    List<@Nullable String> cells = new ArrayList<>(columns.cells(text));
+    if (columns.isHeader(columns.cells(text))) {
+      Columns again = Columns.ofHeader(text, delimiter);
+      use(again == null ? columns : again);
+      return;
+    }
+    if (cells.size() > columns.size()) {
+      List<@Nullable String> mended = columns.mended(columns.cells(text));
+      if (mended == null) {
+        problems.add(
+            number,
+            "the row has "
+                + cells.size()
+                + " columns, expected "
+                + columns.size()
+                + "; left out: "
+                + shortened(text));
+        return;
+      }
+      if (mended.contains(null)) {
+        problems.add(
+            number, "the delimiter stands in more than one text: which is whose is unknown");
+      }
+      cells = mended;
+    }
+    if (TextRows.speaksOfAJob(columns, cells)) {
+      reader().read(cells, number);
+    } else {
+      notARow(number, text);
+    }
+  }
+
+  private TextRows reader() {
+    TextRows reader = rows;
+    if (reader == null) {
+      throw new IllegalStateException("rows before their columns");
+    }
+    return reader;
+  }
+
+  private static boolean speaksOfAJob(Columns columns, String text) {
+    return TextRows.speaksOfAJob(columns, new ArrayList<>(columns.cells(text)));
+  }
+
+  private static boolean fits(Columns columns, String text) {
+    List<@Nullable String> cells = new ArrayList<>(columns.cells(text));
+    for (int i = 0; i < cells.size(); i++) {
+      String cell = cells.get(i);
+      if (cell != null && cell.indexOf('\n') >= 0 && columns.isStrict(i)) {
+        return false;
+      }
+    }
+    return columns.fit(cells);
+  }
+
+  private void notARow(int number, String text) {
+    problems.add(number, "not a row, left out: " + shortened(text));
+  }
+
+  private static String shortened(String text) {
+    return "'" + (text.length() > 80 ? text.substring(0, 80) + "…" : text) + "'";
+  }
+
+  private static NexaException noHeader() {
+    return new NexaException(
+        ExitCode.USAGE,
+        "no line names the columns, JobID among them",
+        "save it with a header: sacct --parsable2 --duplicates --format=JobID,State,… >FILE",
+        "or name them in order: --fields JobID,State,… (and --delimiter X where it is not |)",
+        "what sacct prints without -P, with columns as wide as a screen, can't be read");
+  }
+}

@@ -1,0 +1,220 @@
+package dev.nexa.slurm.usage;
+
+import dev.nexa.slurm.files.JsonObject;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one job used; null is unknown. A total is the sum of what is known of it.
+ *
+ * @param jobId the array's or the het leader's number
+ * @param arrayTask null where there is none
+ * @param arrayTasks a range that never split, such as {@code 7-99}
+ * @param hetOffset the component of a het job
+ * @param rawJobId Slurm's own id of the task or component
+ * @param state of the last attempt, as are exit code, name, user, account and memory
+ * @param exitCode {@code exit:signal}, as printed
+ * @param cpuUsedMillis CPU time used, milliseconds
+ * @param maxRssBytes the largest task of any step
+ * @param memoryBytes allocated
+ * @param cpuEfficiency CPU time used, of what ended attempts held, 0 to 1
+ * @param memoryEfficiency the most that one step held, of what was allocated
+ * @param gpuUtilisation GPU time used, of what was held, where Slurm measures it
+ * @param unknownFields columns that no Slurm we know has
+ */
+public record JobUsage(
+    @Nullable String cluster,
+    long jobId,
+    @Nullable Integer arrayTask,
+    @Nullable String arrayTasks,
+    @Nullable Integer hetOffset,
+    @Nullable Long rawJobId,
+    @Nullable String name,
+    @Nullable String user,
+    @Nullable String account,
+    @Nullable String state,
+    @Nullable String exitCode,
+    List<AttemptUsage> attempts,
+    @Nullable Long elapsedSeconds,
+    @Nullable Long cpuSeconds,
+    @Nullable Long gpuSeconds,
+    @Nullable Long cpuUsedMillis,
+    @Nullable Long maxRssBytes,
+    @Nullable Long memoryBytes,
+    @Nullable Long energyJoules,
+    @Nullable BigDecimal cpuEfficiency,
+    @Nullable BigDecimal memoryEfficiency,
+    @Nullable BigDecimal gpuUtilisation,
+    @Nullable Map<String, String> unknownFields) {
+
+  /** The job of these attempts, oldest first, and the steps of each. */
+  static JobUsage of(List<JobRow> rows, List<List<StepRow>> steps) {
+    JobRow last = rows.get(rows.size() - 1);
+    UsageId id = last.id();
+    List<AttemptUsage> attempts = new ArrayList<>(rows.size());
+    List<StepRow> all = new ArrayList<>();
+    Long used = null;
+    Long energy = null;
+    long usedOfEnded = 0;
+    long heldByEnded = 0;
+    for (int i = 0; i < rows.size(); i++) {
+      JobRow row = rows.get(i);
+      AttemptUsage attempt = AttemptUsage.of(row);
+      attempts.add(attempt);
+      all.addAll(steps.get(i));
+      energy = plus(energy, row.energy());
+      long millis = cpuMillis(row, steps.get(i));
+      used = plus(used, millis);
+      Long held = attempt.cpuSeconds();
+      if (row.ended() && millis >= 0 && held != null) {
+        usedOfEnded += millis;
+        heldByEnded += held * 1000;
+      }
+    }
+    Long gpuSeconds = total(attempts, AttemptUsage::gpuSeconds);
+    Long memory = last(rows, row -> row.memory() < 0 ? null : Long.valueOf(row.memory()));
+    Long peak = most(all, StepRow::peak);
+    Long busy = sum(all, StepRow::gpuBusyMillis);
+    return new JobUsage(
+        id.cluster(),
+        id.job(),
+        id.task() < 0 ? null : Integer.valueOf(id.task()),
+        id.tasks(),
+        id.het() < 0 ? null : Integer.valueOf(id.het()),
+        last.rawId() == JobRow.UNKNOWN ? null : Long.valueOf(Integer.toUnsignedLong(last.rawId())),
+        last(rows, JobRow::name),
+        last(rows, JobRow::user),
+        last(rows, JobRow::account),
+        last.state(),
+        last.exitCode(),
+        List.copyOf(attempts),
+        total(attempts, AttemptUsage::elapsedSeconds),
+        total(attempts, AttemptUsage::cpuSeconds),
+        gpuSeconds,
+        used,
+        most(all, StepRow::maxRss),
+        memory,
+        energy,
+        heldByEnded == 0 ? null : share(usedOfEnded, heldByEnded),
+        peak == null || memory == null || memory == 0 ? null : share(peak, memory),
+        busy == null || gpuSeconds == null || gpuSeconds == 0
+            ? null
+            : share(busy, gpuSeconds * 1000),
+        last.other());
+  }
+
+  /**
+   * The job's own figure is the sum of its steps; where it is 0, as with {@code -X} and in 22.05's
+   * JSON, the steps tell, if there are any.
+   */
+  private static long cpuMillis(JobRow row, List<StepRow> steps) {
+    if (row.cpuMillis() > 0) {
+      return row.cpuMillis();
+    }
+    Long sum = sum(steps, StepRow::cpuMillis);
+    return sum == null ? JobRow.UNKNOWN : sum;
+  }
+
+  private static @Nullable Long plus(@Nullable Long sum, long figure) {
+    if (figure < 0) {
+      return sum;
+    }
+    return Long.valueOf(sum == null ? figure : sum + figure);
+  }
+
+  private static @Nullable Long sum(List<StepRow> steps, Function<StepRow, Long> figure) {
+    Long sum = null;
+    for (StepRow step : steps) {
+      sum = plus(sum, figure.apply(step));
+    }
+    return sum;
+  }
+
+  private static @Nullable Long most(List<StepRow> steps, Function<StepRow, Long> figure) {
+    long most = JobRow.UNKNOWN;
+    for (StepRow step : steps) {
+      most = Math.max(most, figure.apply(step));
+    }
+    return most < 0 ? null : Long.valueOf(most);
+  }
+
+  private static @Nullable Long total(
+      List<AttemptUsage> attempts, Function<AttemptUsage, @Nullable Long> figure) {
+    Long sum = null;
+    for (AttemptUsage attempt : attempts) {
+      Long value = figure.apply(attempt);
+      sum = value == null ? sum : plus(sum, value);
+    }
+    return sum;
+  }
+
+  private static <T> @Nullable T last(List<JobRow> rows, Function<JobRow, @Nullable T> value) {
+    for (int i = rows.size() - 1; i >= 0; i--) {
+      T found = value.apply(rows.get(i));
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  private static BigDecimal share(long part, long whole) {
+    return BigDecimal.valueOf(part).divide(BigDecimal.valueOf(whole), 4, RoundingMode.HALF_EVEN);
+  }
+
+  /** Whether it had not ended by then; one whose end is unknown counts as active. */
+  public boolean activeSince(Instant since) {
+    Instant end = attempts.get(attempts.size() - 1).end();
+    return end == null || !end.isBefore(since);
+  }
+
+  /** As sacct prints the job: {@code 123}, {@code 123_4}, {@code 123_[7-99]}, {@code 123+1}. */
+  public String id() {
+    if (arrayTasks != null) {
+      return jobId + "_[" + arrayTasks + "]";
+    }
+    return jobId + (arrayTask != null ? "_" + arrayTask : hetOffset != null ? "+" + hetOffset : "");
+  }
+
+  /** The entry of {@code usage --json}. */
+  public JsonObject toJson() {
+    JsonObject job =
+        new JsonObject()
+            .with("cluster", cluster)
+            .with("job_id", jobId)
+            .with("array_task", arrayTask)
+            .with("array_tasks", arrayTasks)
+            .with("het_offset", hetOffset)
+            .with("raw_job_id", rawJobId)
+            .with("name", name)
+            .with("user", user)
+            .with("account", account)
+            .with("state", state)
+            .with("exit_code", exitCode)
+            .with("attempts", attempts.stream().map(AttemptUsage::toJson).toList())
+            .with("elapsed_seconds", elapsedSeconds)
+            .with("cpu_seconds", cpuSeconds)
+            .with("gpu_seconds", gpuSeconds)
+            .with(
+                "cpu_used_seconds",
+                cpuUsedMillis == null ? null : BigDecimal.valueOf(cpuUsedMillis, 3))
+            .with("cpu_efficiency", cpuEfficiency)
+            .with("max_rss_bytes", maxRssBytes)
+            .with("memory_bytes", memoryBytes)
+            .with("memory_efficiency", memoryEfficiency)
+            .with("energy_joules", energyJoules)
+            .with("gpu_utilisation", gpuUtilisation);
+    if (unknownFields != null) {
+      JsonObject fields = new JsonObject();
+      unknownFields.forEach(fields::with);
+      job.with("unknown_fields", fields);
+    }
+    return job;
+  }
+}
