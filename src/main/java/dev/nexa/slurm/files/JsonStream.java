@@ -53,7 +53,12 @@ public final class JsonStream {
   private static IllegalArgumentException at(
       JsonParser parser, @Nullable String message, RuntimeException cause) {
     return new IllegalArgumentException(
-        "line " + parser.currentLocation().getLineNr() + ": " + message, cause);
+        "line "
+            + parser.currentLocation().getLineNr()
+            + ": "
+            // Jackson goes on with where it would show the source, were it allowed to.
+            + (message == null ? "" : message.split(" \\(start marker", 2)[0]),
+        cause);
   }
 
   private static void members(

@@ -101,8 +101,7 @@ public final class UsageText {
     cells.add(hours(job.cpuSeconds()));
     cells.add(hours(job.gpuSeconds()));
     cells.add(percent(job.cpuEfficiency()));
-    Long memory = job.memoryBytes();
-    cells.add(memory == null ? UNKNOWN : Memory.words(memory));
+    cells.add(size(job.memoryBytes()));
     cells.add(percent(job.memoryEfficiency()));
     cells.add(text(job.name()));
     return cells;
@@ -140,6 +139,19 @@ public final class UsageText {
         : BigDecimal.valueOf(seconds)
             .divide(BigDecimal.valueOf(3600), 2, RoundingMode.HALF_EVEN)
             .toPlainString();
+  }
+
+  private static String size(@Nullable Long bytes) {
+    if (bytes == null) {
+      return UNKNOWN;
+    }
+    String exact = Memory.words(bytes);
+    return exact.length() <= 6
+        ? exact
+        : BigDecimal.valueOf(bytes)
+                .divide(BigDecimal.valueOf(1L << 30), 2, RoundingMode.HALF_EVEN)
+                .toPlainString()
+            + "G";
   }
 
   private static String percent(@Nullable BigDecimal share) {

@@ -48,13 +48,18 @@ final class CellForm {
 
   /** What stands before a step's name. */
   static String allocation(String jobId) {
-    int point = jobId.indexOf('.');
+    int point = point(jobId);
     return point < 0 ? jobId : jobId.substring(0, point);
   }
 
   /** The step's name; null for the job itself. */
   static @Nullable String step(String jobId) {
-    int point = jobId.indexOf('.');
+    int point = point(jobId);
     return point < 0 ? null : jobId.substring(point + 1);
+  }
+
+  /** A range that was cut short has points of its own: {@code 123_[1,2,...]}. */
+  private static int point(String jobId) {
+    return jobId.indexOf('.', jobId.indexOf(']') + 1);
   }
 }

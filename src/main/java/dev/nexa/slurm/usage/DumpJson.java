@@ -71,13 +71,13 @@ public final class DumpJson {
             whole(number(job, "time", "elapsed")),
             whole(tres.knownCpus().orElse(JobRow.UNKNOWN)),
             tres.knownMemoryBytes().orElse(JobRow.UNKNOWN),
-            cpuMillis(job),
+            cpuMicros(job),
             energy(at(job, "tres", "allocated")),
             shared(text(job, "name")),
             shared(user(job)),
             shared(account(job)),
             states.read(words(at(job, "state", "current")), line),
-            exitCode(at(job, "exit_code")),
+            exitCode(at(job, "exit_code"), words(at(job, "state", "current"))),
             shared(nodes(job)),
             gpus(tres, alloc, job),
             null));
@@ -90,7 +90,7 @@ public final class DumpJson {
 
   private void step(UsageId id, JsonObject step, int line) {
     long end = time(step, "time", "end");
-    long millis = cpuMillis(step);
+    long used = cpuMicros(step);
     long maxRss = measured(step, "max", "mem", null);
     long peak = measured(step, "total", "mem", null);
     long percent = measured(step, "total", "gres", "gpuutil");
@@ -102,7 +102,7 @@ public final class DumpJson {
             line,
             (int) time(step, "time", "start"),
             end > 0,
-            millis == 0 && end <= 0 ? JobRow.UNKNOWN : millis,
+            used == 0 && end <= 0 ? JobRow.UNKNOWN : used,
             maxRss,
             peak >= 0 ? peak : oneTask ? maxRss : JobRow.UNKNOWN,
             percent < 0 || elapsed < 0 ? JobRow.UNKNOWN : percent * 10 * elapsed));
@@ -158,8 +158,12 @@ public final class DumpJson {
   }
 
   /** {@code 0:9}, as sacct's tables have it, but no 128 is taken off. */
-  private @Nullable String exitCode(@Nullable Object value) {
+  private @Nullable String exitCode(@Nullable Object value, List<String> state) {
     if (!(value instanceof JsonObject code)) {
+      return null;
+    }
+    if (state.contains("FAILED") && words(at(code, "status")).contains("SUCCESS")) {
+      // 21.08 and 22.05 print 0 for every job that was not killed (_dump_job_exit_code).
       return null;
     }
     long status = number(code, "return_code");
@@ -226,10 +230,10 @@ public final class DumpJson {
     return most;
   }
 
-  private static long cpuMillis(JsonObject of) {
+  private static long cpuMicros(JsonObject of) {
     long seconds = number(of, "time", "total", "seconds");
     long micros = number(of, "time", "total", "microseconds");
-    return seconds < 0 ? JobRow.UNKNOWN : seconds * 1000 + Math.max(0, micros) / 1000;
+    return seconds < 0 ? JobRow.UNKNOWN : seconds * 1_000_000 + Math.max(0, micros);
   }
 
   private static int whole(long number) {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.usage;
 
+import dev.nexa.slurm.scheduler.JobState;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param elapsed seconds, sacct's own figure
  * @param cpus allocated
  * @param memory allocated, bytes
- * @param cpuMillis used, milliseconds, of all steps together; 0 says nothing (it is what {@code -X}
+ * @param cpuMicros used, microseconds, of all steps together; 0 says nothing (it is what {@code -X}
  *     prints)
  * @param energy joules
  * @param gpus by type
@@ -29,7 +30,7 @@ record JobRow(
     int elapsed,
     int cpus,
     long memory,
-    long cpuMillis,
+    long cpuMicros,
     long energy,
     @Nullable String name,
     @Nullable String user,
@@ -46,7 +47,8 @@ record JobRow(
     return Integer.toUnsignedLong(start != UNKNOWN ? start : submit);
   }
 
+  /** By its end, or by its state where the dump has no ends. */
   boolean ended() {
-    return end != UNKNOWN;
+    return end != UNKNOWN || (state != null && JobState.parse(state).endsAttempt());
   }
 }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param rawJobId Slurm's own id of the task or component
  * @param state of the last attempt, as are exit code, name, user, account and memory
  * @param exitCode {@code exit:signal}, as printed
- * @param cpuUsedMillis CPU time used, milliseconds
+ * @param cpuUsedMicros CPU time used, microseconds
  * @param maxRssBytes the largest task of any step
  * @param memoryBytes allocated
  * @param cpuEfficiency CPU time used, of what ended attempts held, 0 to 1
@@ -44,7 +44,7 @@ public record JobUsage(
     @Nullable Long elapsedSeconds,
     @Nullable Long cpuSeconds,
     @Nullable Long gpuSeconds,
-    @Nullable Long cpuUsedMillis,
+    @Nullable Long cpuUsedMicros,
     @Nullable Long maxRssBytes,
     @Nullable Long memoryBytes,
     @Nullable Long energyJoules,
@@ -69,12 +69,12 @@ public record JobUsage(
       attempts.add(attempt);
       all.addAll(steps.get(i));
       energy = plus(energy, row.energy());
-      long millis = cpuMillis(row, steps.get(i));
-      used = plus(used, millis);
+      long micros = cpuMicros(row, steps.get(i));
+      used = plus(used, micros);
       Long held = attempt.cpuSeconds();
-      if (row.ended() && millis >= 0 && held != null) {
-        usedOfEnded += millis;
-        heldByEnded += held * 1000;
+      if (row.ended() && micros >= 0 && held != null) {
+        usedOfEnded += micros;
+        heldByEnded += held * 1_000_000;
       }
     }
     Long gpuSeconds = total(attempts, AttemptUsage::gpuSeconds);
@@ -111,14 +111,11 @@ public record JobUsage(
 
   /**
    * The job's own figure is the sum of its steps; where it is 0, as with {@code -X} and in 22.05's
-   * JSON, the steps tell, if there are any.
+   * JSON, the steps tell, if there are any. Whole milliseconds, which is what sacct prints.
    */
-  private static long cpuMillis(JobRow row, List<StepRow> steps) {
-    if (row.cpuMillis() > 0) {
-      return row.cpuMillis();
-    }
-    Long sum = sum(steps, StepRow::cpuMillis);
-    return sum == null ? JobRow.UNKNOWN : sum;
+  private static long cpuMicros(JobRow row, List<StepRow> steps) {
+    Long sum = row.cpuMicros() > 0 ? Long.valueOf(row.cpuMicros()) : sum(steps, StepRow::cpuMicros);
+    return sum == null ? JobRow.UNKNOWN : sum / 1000 * 1000;
   }
 
   private static @Nullable Long plus(@Nullable Long sum, long figure) {
@@ -203,7 +200,7 @@ public record JobUsage(
             .with("gpu_seconds", gpuSeconds)
             .with(
                 "cpu_used_seconds",
-                cpuUsedMillis == null ? null : BigDecimal.valueOf(cpuUsedMillis, 3))
+                cpuUsedMicros == null ? null : BigDecimal.valueOf(cpuUsedMicros / 1000, 3))
             .with("cpu_efficiency", cpuEfficiency)
             .with("max_rss_bytes", maxRssBytes)
             .with("memory_bytes", memoryBytes)

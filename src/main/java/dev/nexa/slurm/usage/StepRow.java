@@ -5,7 +5,7 @@ package dev.nexa.slurm.usage;
  *
  * @param begun epoch seconds as an unsigned int, or {@link JobRow#UNKNOWN}
  * @param ended whether it has an end
- * @param cpuMillis CPU time used
+ * @param cpuMicros CPU time used
  * @param maxRss the largest task's memory, bytes
  * @param peak the memory of all its tasks together, bytes
  * @param gpuBusyMillis milliseconds of a whole GPU's work, over all its GPUs
@@ -15,7 +15,7 @@ record StepRow(
     int line,
     int begun,
     boolean ended,
-    long cpuMillis,
+    long cpuMicros,
     long maxRss,
     long peak,
     long gpuBusyMillis) {}

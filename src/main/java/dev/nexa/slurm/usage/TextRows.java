@@ -67,7 +67,7 @@ final class TextRows {
         usages.add(step(id, JobRow.UNKNOWN));
       }
     } else {
-      usages.add(step(id, millis(SacctField.TOTALCPU)));
+      usages.add(step(id, cpuMicros()));
     }
   }
 
@@ -95,7 +95,7 @@ final class TextRows {
         elapsed(),
         cpus(tres),
         tres.knownMemoryBytes().orElse(JobRow.UNKNOWN),
-        millis(SacctField.TOTALCPU),
+        cpuMicros(),
         energy(),
         name(),
         word(SacctField.USER),
@@ -107,7 +107,7 @@ final class TextRows {
         other());
   }
 
-  private StepRow step(UsageId id, long cpuMillis) {
+  private StepRow step(UsageId id, long cpuMicros) {
     int start = time(SacctField.START);
     boolean ended =
         columns.has(SacctField.END)
@@ -124,7 +124,7 @@ final class TextRows {
         line,
         start == JobRow.UNKNOWN ? time(SacctField.SUBMIT) : start,
         ended,
-        cpuMillis == 0 && !ended ? JobRow.UNKNOWN : cpuMillis,
+        cpuMicros == 0 && !ended ? JobRow.UNKNOWN : cpuMicros,
         maxRss,
         peak.orElse(oneTask ? maxRss : JobRow.UNKNOWN),
         percent.isPresent() && elapsed >= 0 ? percent.getAsLong() * 10 * elapsed : JobRow.UNKNOWN);
@@ -206,6 +206,11 @@ final class TextRows {
       return JobRow.UNKNOWN;
     }
     return millis;
+  }
+
+  private long cpuMicros() {
+    long millis = millis(SacctField.TOTALCPU);
+    return millis < 0 ? JobRow.UNKNOWN : millis * 1000;
   }
 
   private long size(String cell) {
