@@ -21,10 +21,12 @@ public final class JsonStream {
   private JsonStream() {}
 
   /**
-   * Reads the document: an object, one member of which is the list, or the list itself.
+   * Reads the document: an object, one member of which is the list, or the list itself; or several
+   * of them, one behind the other.
    *
    * @param member the list's name
-   * @param elements told of each element that is an object, and of the line it begins in
+   * @param elements told of each element, and of the line it begins in; one that is no object is
+   *     empty
    * @return the other members; empty where the document is the list
    * @throws IllegalArgumentException if it is not JSON or is cut short, with the line; what came
    *     before has been handed on
@@ -33,13 +35,14 @@ public final class JsonStream {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), text)) {
       JsonObject others = new JsonObject();
       try {
-        JsonToken first = parser.nextToken();
-        if (first == JsonToken.START_ARRAY) {
-          list(parser, elements);
-        } else if (first == JsonToken.START_OBJECT) {
-          members(parser, member, elements, others);
-        } else {
-          throw new IllegalArgumentException("expected a JSON object or list");
+        for (JsonToken first = parser.nextToken(); first != null; first = parser.nextToken()) {
+          if (first == JsonToken.START_ARRAY) {
+            list(parser, elements);
+          } else if (first == JsonToken.START_OBJECT) {
+            members(parser, member, elements, others);
+          } else {
+            throw new IllegalArgumentException("expected a JSON object or list");
+          }
         }
       } catch (JacksonException broken) {
         throw at(parser, broken.getOriginalMessage(), broken);
@@ -81,9 +84,8 @@ public final class JsonStream {
         token != JsonToken.END_ARRAY;
         token = parser.nextToken()) {
       int line = parser.currentTokenLocation().getLineNr();
-      if (Json.read(parser, token) instanceof JsonObject element) {
-        elements.accept(element, line);
-      }
+      Object element = Json.read(parser, token);
+      elements.accept(element instanceof JsonObject object ? object : new JsonObject(), line);
     }
   }
 }

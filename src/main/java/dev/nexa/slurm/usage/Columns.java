@@ -57,6 +57,23 @@ final class Columns {
     return columns.namesJobs() ? columns : null;
   }
 
+  /**
+   * The columns from here on, where files were put together: a line of nothing but names that Slurm
+   * has.
+   */
+  static @Nullable Columns ofNextHeader(String line, @Nullable String delimiter) {
+    if (line.isEmpty() || !isLetter(line.charAt(0)) || !line.contains("JobID")) {
+      return null;
+    }
+    Columns columns = ofHeader(line, delimiter);
+    for (int i = 0; columns != null && i < columns.size(); i++) {
+      if (!columns.isKnown(i)) {
+        return null;
+      }
+    }
+    return columns;
+  }
+
   /** What stands between the first two names: everything that is no letter. */
   private static String delimiter(String header) {
     int from = 0;
@@ -163,14 +180,6 @@ final class Columns {
       }
     }
     return true;
-  }
-
-  /** Whether this line names the columns once more, as files do that were put together. */
-  boolean isHeader(List<String> cells) {
-    Integer column = at.get(has(SacctField.JOBID) ? SacctField.JOBID : SacctField.JOBIDRAW);
-    return column != null
-        && column < cells.size()
-        && cells.get(column).strip().equalsIgnoreCase(names.get(column));
   }
 
   /**

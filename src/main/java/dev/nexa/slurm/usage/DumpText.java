@@ -169,6 +169,12 @@ public final class DumpText extends OutputStream {
   }
 
   private void take(Columns columns, String text) {
+    Columns next = Columns.ofNextHeader(text, delimiter);
+    if (next != null) {
+      stopJoining();
+      use(next);
+      return;
+    }
     if (pending.isEmpty()) {
       fresh(columns, text, line);
       return;
@@ -255,11 +261,6 @@ public final class DumpText extends OutputStream {
 
   private void row(Columns columns, String text, int number) {
     List<@Nullable String> cells = new ArrayList<>(columns.cells(text));
-    if (columns.isHeader(columns.cells(text))) {
-      Columns again = Columns.ofHeader(text, delimiter);
-      use(again == null ? columns : again);
-      return;
-    }
     if (cells.size() > columns.size()) {
       List<@Nullable String> mended = columns.mended(columns.cells(text));
       if (mended == null) {

@@ -276,4 +276,15 @@ class DumpTextTest {
     assertThat(read.job("8").attempts()).hasSize(2);
     assertThat(read.problems()).extracting(Problems.Problem::line).containsExactly(4, 3);
   }
+
+  @Test
+  void filesThatWerePutTogetherHaveTheirOwnColumns() {
+    Dumps.Read read =
+        Dumps.text("JobID|State|User\n7|FAILED|ada\nUser;JobID;\nbob;8;\nJobID|State\n9|FAILED\n");
+
+    assertThat(read.problems()).isEmpty();
+    assertThat(read.job("8").user()).isEqualTo("bob");
+    assertThat(read.job("8").state()).isNull();
+    assertThat(read.job("9").state()).isEqualTo("FAILED");
+  }
 }
