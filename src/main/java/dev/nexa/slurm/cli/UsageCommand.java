@@ -12,9 +12,11 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
@@ -70,9 +72,6 @@ final class UsageCommand extends Subcommand {
     } else {
       printTable(usage);
     }
-    for (Problems.Problem problem : usage.problems().list()) {
-      err().println(problem);
-    }
     if (!missing.isEmpty()) {
       err().println("nexa-slurm: there is no job " + String.join(", ", missing));
       err().println("  → accounting may not know it yet: squeue --jobs=" + missing.get(0));
@@ -87,12 +86,20 @@ final class UsageCommand extends Subcommand {
     if (!some) {
       throw wrong("whose jobs? Type `usage JOBID`, `usage --user $USER --since 7d` or --from FILE");
     }
-    String time = typed(since);
     String name = typed(user);
     return new ShowUsage.Wanted(
-        jobs.stream().map(JobReference::new).toList(),
-        name == null ? "" : name,
-        time == null ? Optional.empty() : Optional.of(Since.parse(time, zone(), Instant.now())));
+        jobs.stream().map(JobReference::new).toList(), name == null ? "" : name, since(jobs));
+  }
+
+  private Optional<Instant> since(List<String> jobs) {
+    String time = typed(since);
+    if (time != null) {
+      return Optional.of(Since.parse(time, zone(), Instant.now()));
+    }
+    // As sacct does, which would take midnight of UTC, because we ask it in UTC.
+    return jobs.isEmpty() && typed(from) == null
+        ? Optional.of(LocalDate.now(zone()).atStartOfDay(zone()).toInstant())
+        : Optional.empty();
   }
 
   private ShowUsage.Form form() {
@@ -104,7 +111,7 @@ final class UsageCommand extends Subcommand {
     List<String> columns = names == null ? List.of() : List.of(names.split(",", -1));
     boolean namesJobs = false;
     for (String column : columns) {
-      namesJobs |= column.strip().toLowerCase(java.util.Locale.ROOT).startsWith("jobid");
+      namesJobs |= column.strip().toLowerCase(Locale.ROOT).startsWith("jobid");
     }
     if (!columns.isEmpty() && !namesJobs) {
       throw wrong("--fields: expected JobID among the columns, got '" + names + "'");
@@ -136,6 +143,7 @@ final class UsageCommand extends Subcommand {
     out.print(text.heading());
     usage.each(job -> out.print(text.line(job)));
     out.print(text.sum());
+    usage.problems().list().forEach(err()::println);
   }
 
   /** Job by job: a million would not fit into memory as one document. */

@@ -155,7 +155,8 @@ public final class JobUsages {
     if (!States.mayGoOn(a.state())) {
       return a.start() == b.start() || a.start() == JobRow.UNKNOWN;
     }
-    boolean seenBeforeItsEnd = !b.ended() && !"RESIZING".equals(a.state());
+    boolean seenBeforeItsEnd =
+        a.start() != JobRow.UNKNOWN && !b.ended() && !"RESIZING".equals(a.state());
     boolean equal = a.end() == b.end() && Objects.equals(a.state(), b.state());
     return a.start() == b.start() && (equal || seenBeforeItsEnd);
   }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.usage;
 
 import dev.nexa.slurm.files.JsonObject;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -47,9 +48,12 @@ public final class Problems {
     }
   }
 
-  /** All of them, in the order of the lines as far as they were kept. */
+  /** All of them by line, those about no line last. */
   public List<Problem> list() {
     List<Problem> all = new ArrayList<>(kept);
+    all.sort(
+        Comparator.comparingInt(
+            problem -> problem.line() == 0 ? Integer.MAX_VALUE : problem.line()));
     if (more > 0) {
       all.add(new Problem(0, "and " + more + " more"));
     }

@@ -130,6 +130,7 @@ class UsageCommandTest {
     assertThat(screen.exit()).isZero();
     assertThat(screen.out()).contains("0 jobs");
     assertThat(terminal.argv("sacct")).contains("--user=ada").doesNotContain("--allusers");
+    assertThat(terminal.argv("sacct")).anyMatch(argument -> argument.startsWith("--starttime="));
   }
 
   @Test

@@ -274,7 +274,7 @@ class DumpTextTest {
     assertThat(read.job("7").cpuSeconds()).isEqualTo(60);
     assertThat(read.job("8").cpuSeconds()).isEqualTo(60);
     assertThat(read.job("8").attempts()).hasSize(2);
-    assertThat(read.problems()).extracting(Problems.Problem::line).containsExactly(4, 3);
+    assertThat(read.problems()).extracting(Problems.Problem::line).containsExactly(3, 4);
   }
 
   @Test
