@@ -47,6 +47,14 @@ record JobRow(
     return Integer.toUnsignedLong(start != UNKNOWN ? start : submit);
   }
 
+  /** Whether it had its allocation at that second. */
+  boolean ranAt(int second) {
+    long at = Integer.toUnsignedLong(second);
+    return start != UNKNOWN
+        && Integer.toUnsignedLong(start) <= at
+        && (end == UNKNOWN || at <= Integer.toUnsignedLong(end));
+  }
+
   /** By its end, or by its state where the dump has no ends. */
   boolean ended() {
     return end != UNKNOWN || (state != null && JobState.parse(state).endsAttempt());

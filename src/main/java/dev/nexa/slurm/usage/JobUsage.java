@@ -59,9 +59,9 @@ public record JobUsage(
     UsageId id = last.id();
     List<AttemptUsage> attempts = new ArrayList<>(rows.size());
     List<StepRow> all = new ArrayList<>();
-    Long used = null;
     Long energy = null;
-    long usedOfEnded = 0;
+    CpuTime used = new CpuTime();
+    CpuTime usedOfEnded = new CpuTime();
     long heldByEnded = 0;
     for (int i = 0; i < rows.size(); i++) {
       JobRow row = rows.get(i);
@@ -69,14 +69,15 @@ public record JobUsage(
       attempts.add(attempt);
       all.addAll(steps.get(i));
       energy = plus(energy, row.energy());
-      long micros = cpuMicros(row, steps.get(i));
-      used = plus(used, micros);
+      used.add(row, steps.get(i));
       Long held = attempt.cpuSeconds();
-      if (row.ended() && micros >= 0 && held != null) {
-        usedOfEnded += micros;
+      boolean told = row.cpuMicros() > 0 || sum(steps.get(i), StepRow::cpuMicros) != null;
+      if (row.ended() && told && held != null) {
+        usedOfEnded.add(row, steps.get(i));
         heldByEnded += held * 1_000_000;
       }
     }
+    Long ofEnded = usedOfEnded.micros();
     Long gpuSeconds = total(attempts, AttemptUsage::gpuSeconds);
     Long memory = last(rows, row -> row.memory() < 0 ? null : Long.valueOf(row.memory()));
     Long peak = most(all, StepRow::peak);
@@ -97,11 +98,11 @@ public record JobUsage(
         total(attempts, AttemptUsage::elapsedSeconds),
         total(attempts, AttemptUsage::cpuSeconds),
         gpuSeconds,
-        used,
+        used.micros(),
         most(all, StepRow::maxRss),
         memory,
         energy,
-        heldByEnded == 0 ? null : share(usedOfEnded, heldByEnded),
+        heldByEnded == 0 || ofEnded == null ? null : share(ofEnded, heldByEnded),
         peak == null || memory == null || memory == 0 ? null : share(peak, memory),
         busy == null || gpuSeconds == null || gpuSeconds == 0
             ? null
@@ -110,12 +111,26 @@ public record JobUsage(
   }
 
   /**
-   * The job's own figure is the sum of its steps; where it is 0, as with {@code -X} and in 22.05's
-   * JSON, the steps tell, if there are any. Whole milliseconds, which is what sacct prints.
+   * CPU time of some attempts, told twice: a job's own figure is the sum of its steps. It is 0 with
+   * {@code -X} and in 22.05's JSON; then the steps tell, if there are any. Never both, and in whole
+   * milliseconds, which is what sacct prints.
    */
-  private static long cpuMicros(JobRow row, List<StepRow> steps) {
-    Long sum = row.cpuMicros() > 0 ? Long.valueOf(row.cpuMicros()) : sum(steps, StepRow::cpuMicros);
-    return sum == null ? JobRow.UNKNOWN : sum / 1000 * 1000;
+  private static final class CpuTime {
+    private long own;
+    private @Nullable Long ofSteps;
+
+    void add(JobRow row, List<StepRow> steps) {
+      own += Math.max(0, row.cpuMicros());
+      Long sum = sum(steps, StepRow::cpuMicros);
+      ofSteps = sum == null ? ofSteps : plus(ofSteps, sum / 1000 * 1000);
+    }
+
+    @Nullable Long micros() {
+      if (own > 0) {
+        return Math.max(own, ofSteps == null ? 0 : ofSteps) / 1000 * 1000;
+      }
+      return ofSteps;
+    }
   }
 
   private static @Nullable Long plus(@Nullable Long sum, long figure) {

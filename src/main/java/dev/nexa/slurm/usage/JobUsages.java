@@ -93,19 +93,23 @@ public final class JobUsages {
     return a == null || b == null || a.equals(b);
   }
 
-  /** The attempt that a step ran in: the newest that began before it, else the one above it. */
+  /**
+   * The attempt that a step ran in: one that was running when it began, and of several within one
+   * second the one that it stands below; else the newest before it.
+   */
   private static int attempt(List<JobRow> rows, StepRow step) {
     int found = 0;
-    int nearest = 0;
+    boolean foundRunning = false;
     for (int i = 0; i < rows.size(); i++) {
       JobRow row = rows.get(i);
-      boolean later =
-          step.begun() != JobRow.UNKNOWN
-              ? row.order() <= Integer.toUnsignedLong(step.begun())
-              : row.line() <= step.line() && row.line() >= nearest;
-      if (later) {
+      boolean running = step.begun() == JobRow.UNKNOWN || row.ranAt(step.begun());
+      boolean above = row.line() <= step.line();
+      boolean nearer = above && row.line() >= rows.get(found).line();
+      if (running && (!foundRunning || nearer || rows.get(found).line() > step.line())) {
         found = i;
-        nearest = row.line();
+        foundRunning = true;
+      } else if (!foundRunning && row.order() <= Integer.toUnsignedLong(step.begun())) {
+        found = i;
       }
     }
     return found;

@@ -287,4 +287,20 @@ class DumpTextTest {
     assertThat(read.job("8").state()).isNull();
     assertThat(read.job("9").state()).isEqualTo("FAILED");
   }
+
+  /** Seen with 22.05.8: an attempt that failed at once, and the next begun in the same second. */
+  @Test
+  void aStepOfTwoAttemptsInOneSecondCountsOnce() {
+    String rows =
+        "7|REQUEUED|1772352000|1772352001|1772352001|0|00:00.015\n"
+            + "7.batch|FAILED|1772352001|1772352001|1772352001|0|00:00.015\n"
+            + "7|FAILED|1772352001|1772352001|1772352001|0|00:00:00\n"
+            + "7.batch|CANCELLED|1772352001|1772352001|1772352001|0|00:00:00\n";
+
+    assertThat(
+            Dumps.text("JobID|State|Submit|Start|End|ElapsedRaw|TotalCPU\n" + rows)
+                .job("7")
+                .cpuUsedMicros())
+        .isEqualTo(15_000);
+  }
 }
