@@ -19,6 +19,7 @@ final class Commands {
           "interrupt",
           "rerun",
           "reconcile",
+          "cron",
           "runs",
           "serve",
           "init");
@@ -45,6 +46,7 @@ final class Commands {
       case "interrupt" -> new InterruptCommand();
       case "rerun" -> new RerunCommand();
       case "reconcile" -> new ReconcileCommand();
+      case "cron" -> new CronCommand();
       case "runs" -> new RunsCommand();
       case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();
