@@ -101,10 +101,11 @@ public final class RunPass {
       state = RunState.of(run.journal().read());
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-    return records.write(run, facts, state, outcome, credited(), problems) || settled || more;
+    return records.write(run, facts, state, outcome, credited(policy), problems) || settled || more;
   }
 
-  private Set<JobState> credited() {
+  /** The states whose attempts the cluster pays for. */
+  static Set<JobState> credited(Policy policy) {
     Set<JobState> credited = EnumSet.noneOf(JobState.class);
     for (String state : policy.credited()) {
       credited.add(JobState.valueOf(state));

@@ -38,6 +38,7 @@ class HelpTest {
         "runs",
         "runs list",
         "runs show",
+        "runs import",
         "serve",
         "serve list",
         "serve stop",
