@@ -3,6 +3,9 @@ package dev.nexa.slurm.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.cli.Terminal.Screen;
+import dev.nexa.slurm.config.SchemaCheck;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -73,6 +76,8 @@ class ImportCommandTest {
     assertThat(requeued.objects("attempts"))
         .extracting(attempt -> attempt.text("name"))
         .containsExactly("again", "again");
+    assertThat(problems("manifest", array.object("manifest"))).isEmpty();
+    assertThat(problems("cost", run("10").object("cost"))).isEmpty();
     List<String> files = files();
 
     Screen second = terminal.type(NOVEMBER);
@@ -255,6 +260,11 @@ class ImportCommandTest {
     assertThat(terminal.type("runs", "list").out()).contains("name:train?[2Jx");
     assertThat(terminal.type("cancel", "imported_20251101_120000").err()).contains("already ended");
     assertThat(terminal.type("status", "imported_20251101_120000").exit()).isZero();
+  }
+
+  private static List<String> problems(String schema, JsonObject document) {
+    Path file = Path.of("docs/schemas", schema + ".schema.json");
+    return SchemaCheck.problems(Json.parseObject(DurableFiles.read(file)), Json.pretty(document));
   }
 
   private JsonObject run(String job) {
