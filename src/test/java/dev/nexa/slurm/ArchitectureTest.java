@@ -41,6 +41,7 @@ class ArchitectureTest {
           "reconcile",
           "storage",
           "costs",
+          "cron",
           "serve",
           "report",
           "app",

@@ -184,7 +184,7 @@ public final class RerunTasks {
     if (!Files.exists(run.plan()) || !Files.exists(run.estimate())) {
       throw new NexaException(
           ExitCode.USAGE,
-          run.id() + " was never submitted: there is no script to run again",
+          run.id() + " was not submitted from here: there is no script to run again",
           "submit its config");
     }
   }

@@ -20,6 +20,7 @@ final class Commands {
           "rerun",
           "reconcile",
           "audit",
+          "cron",
           "runs",
           "usage",
           "serve",
@@ -48,6 +49,7 @@ final class Commands {
       case "rerun" -> new RerunCommand();
       case "reconcile" -> new ReconcileCommand();
       case "audit" -> new AuditCommand();
+      case "cron" -> new CronCommand();
       case "runs" -> new RunsCommand();
       case "usage" -> new UsageCommand();
       case "serve" -> new ServeCommand();

@@ -14,6 +14,7 @@ import java.nio.CharBuffer;
 import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.util.Map;
 import java.util.OptionalInt;
 import picocli.CommandLine.Model.OptionSpec;
@@ -65,6 +66,10 @@ final class LogsCommand extends Subcommand {
   }
 
   private void copy(Nexa nexa, RunFolder run, OptionalInt one, OutputStream stream) {
+    if (Files.notExists(run.plan())) {
+      throw new NexaException(
+          ExitCode.USAGE, run.id() + " has no logs here: it was not submitted from this workspace");
+    }
     if (one.isEmpty() && run.planJson().number("tasks") > 1) {
       MergeLogs.Asked asked = new MergeLogs.Asked(lines(), given(follow), colour(nexa));
       new MergeLogs(nexa, run, asked, stream, problem -> err().println(problem)).copy();

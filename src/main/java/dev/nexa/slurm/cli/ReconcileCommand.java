@@ -3,10 +3,12 @@ package dev.nexa.slurm.cli;
 import dev.nexa.slurm.app.Nexa;
 import dev.nexa.slurm.app.ReconcileRuns;
 import dev.nexa.slurm.app.ReconcileRuns.Pass;
+import dev.nexa.slurm.app.WriteMetrics;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Json;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -21,6 +23,8 @@ final class ReconcileCommand extends Subcommand {
       option("--watch", "TIME", "Goes on for ever, with this pause: 60s, 5m.");
   private final OptionSpec quiet =
       flag("--quiet", "Prints nothing when nothing changed and there is no problem.");
+  private final OptionSpec metrics =
+      option("--metrics", "FILE", "Writes FILE after each pass, for Prometheus' node_exporter.");
   private final OptionSpec json = flag("--json", "Prints one JSON document for each pass.");
 
   ReconcileCommand() {
@@ -29,7 +33,7 @@ final class ReconcileCommand extends Subcommand {
         "Turns finished jobs into manifests and cost files, and heals submissions that went wrong.",
         "nexa-slurm reconcile",
         "nexa-slurm reconcile --watch 60s",
-        "*/5 * * * * cd /path/to/workspace && /path/to/nexa-slurm reconcile --quiet");
+        "nexa-slurm reconcile --quiet --metrics /var/lib/node_exporter/science.prom");
   }
 
   @Override
@@ -38,16 +42,25 @@ final class ReconcileCommand extends Subcommand {
     ReconcileRuns reconcile = new ReconcileRuns(nexa);
     String every = watch.getValue();
     if (every == null) {
-      if (!given(quiet)) {
-        return tell(reconcile.reconcile());
-      }
-      Optional<Pass> pass = reconcile.reconcilePatiently();
-      return pass.isPresent() ? tell(pass.get()) : ExitCode.SCHEDULER.status();
+      Optional<Pass> pass =
+          given(quiet) ? reconcile.reconcilePatiently() : Optional.of(reconcile.reconcile());
+      int status = pass.isPresent() ? tell(pass.get()) : ExitCode.SCHEDULER.status();
+      writeMetrics(nexa);
+      return status;
     }
     Duration pause = pause(every);
     while (true) {
       reconcile.reconcilePatiently().ifPresent(this::tell);
+      writeMetrics(nexa);
       Thread.sleep(pause.toMillis());
+    }
+  }
+
+  /** Also where Slurm was not asked: for how long we are behind is news. */
+  private void writeMetrics(Nexa nexa) {
+    String file = metrics.getValue();
+    if (file != null) {
+      new WriteMetrics(nexa).write(Path.of(file));
     }
   }
 

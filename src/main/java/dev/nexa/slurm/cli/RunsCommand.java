@@ -12,7 +12,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
 
-/** {@code nexa-slurm runs list} and {@code runs show}. */
+/** {@code nexa-slurm runs list}, {@code runs show} and, in a class of its own, the import. */
 final class RunsCommand extends Subcommand {
   RunsCommand() {
     super(
@@ -22,11 +22,13 @@ final class RunsCommand extends Subcommand {
         "nexa-slurm runs show latest");
     spec().addSubcommand("list", new ListCommand().spec());
     spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("import", new ImportCommand().spec());
   }
 
   @Override
   public Integer call() {
-    throw new ParameterException(spec().commandLine(), "`runs list` or `runs show RUN`");
+    throw new ParameterException(
+        spec().commandLine(), "`runs list`, `runs show RUN` or `runs import`");
   }
 
   /** {@code runs list}. */

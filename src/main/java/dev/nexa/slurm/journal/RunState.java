@@ -58,7 +58,14 @@ public record RunState(
     BigDecimal reservedMore = BigDecimal.ZERO;
     for (Event event : events) {
       switch (event.type()) {
-        case CREATED -> created = Optional.of(event.at());
+        case CREATED -> {
+          created = Optional.of(event.at());
+          if (event.data().members().containsKey("imported")) {
+            Submission job = Submission.imported(event.data());
+            created = Optional.of(job.intended());
+            submissions.put(job.key(), job);
+          }
+        }
         case RERUN -> {
           rerun = Optional.of(IndexRange.parse(event.data().text("tasks")));
           before = submissions.size();

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.journal;
 
+import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.process.ProcessIdentity;
 import dev.nexa.slurm.units.IndexRange;
 import java.time.Instant;
@@ -74,6 +75,16 @@ public record Submission(
         Optional.empty(),
         List.of(),
         "");
+  }
+
+  /** The job of a run that was submitted without us, as its {@code created} event tells it. */
+  static Submission imported(JsonObject data) {
+    String key = data.text("key");
+    IndexRange tasks = IndexRange.parse(data.text("tasks"));
+    Instant submit = data.instant("submit");
+    return intended(key, tasks, 0, "", submit)
+        .withJob(data.number("job_id"), submit, List.of())
+        .in(Phase.CONFIRMED, "");
   }
 
   Submission in(Phase next, String said) {

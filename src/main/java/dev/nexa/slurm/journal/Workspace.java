@@ -104,6 +104,29 @@ public final class Workspace {
     return id.value().substring(id.value().indexOf('_'));
   }
 
+  /** Every run of the stage that was claimed, also one that has nothing but its folder. */
+  public List<RunId> claimed(String stage) {
+    List<RunId> claimed = new ArrayList<>();
+    for (RunId id : ids(runs(), "")) {
+      if (id.value().startsWith(stage + "_")) {
+        claimed.add(id);
+      }
+    }
+    return claimed;
+  }
+
+  /** The right to import, if nobody else has it within the time: two would both adopt a job. */
+  public Optional<FileLock> lockImport(Duration patience) {
+    files.directories(runs());
+    files.directories(state());
+    try {
+      Path lock = state().resolve("import.lock");
+      return Optional.of(FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience));
+    } catch (FileLock.LockedException held) {
+      return Optional.empty();
+    }
+  }
+
   /** What is true of this machine's passes, and of no run: {@code .nexa}. */
   Path state() {
     return root.resolve(".nexa");

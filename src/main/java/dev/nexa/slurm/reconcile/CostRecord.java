@@ -99,7 +99,9 @@ public final class CostRecord {
             .with(
                 "estimate",
                 new JsonObject()
-                    .with("config_digest", facts.estimate().text("config_digest"))
+                    .with(
+                        "config_digest",
+                        facts.estimate().optionalText("config_digest").orElse(null))
                     .with("price_book", facts.estimate().object("price_book"))
                     .with("reservation", reserved.amount().toPlainString())
                     .with("gpu_hours", facts.estimate().text("gpu_hours"))

@@ -46,7 +46,7 @@ public final class Manifest {
             .with("currency", cost.currency())
             .with("cluster", facts.cluster())
             .with("scheduler", facts.scheduler())
-            .with("config_digest", facts.estimate().text("config_digest"))
+            .with("config_digest", orNull(facts.estimate().optionalText("config_digest")))
             .with("tasks", tasks(facts, outcome))
             .with("attempts", outcome.attempts().size())
             .with("metrics", metrics);

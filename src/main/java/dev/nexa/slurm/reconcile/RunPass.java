@@ -97,7 +97,8 @@ public final class RunPass {
       RunOutcome outcome = evidence.outcome(run, facts, state, problems);
       Witnesses witnesses = Witnesses.of(run, state, outcome);
       RunOutcome compared = outcome.disagreeing(witnesses.told(), false);
-      return outcome.ended() && records.write(run, facts, state, compared, credited(), problems);
+      return outcome.ended()
+          && records.write(run, facts, state, compared, credited(policy), problems);
     }
   }
 
@@ -133,7 +134,7 @@ public final class RunPass {
     if (outcome.ended() && facts.kept().isPresent() && state.durableBytes().isEmpty()) {
       state = measured(run, facts.kept().get(), state, problems);
     }
-    return records.write(run, facts, state, outcome, credited(), problems) || settled || more;
+    return records.write(run, facts, state, outcome, credited(policy), problems) || settled || more;
   }
 
   /** What the jobs left against what accounting tells; it may be late, and then the run waits. */
@@ -162,7 +163,8 @@ public final class RunPass {
     }
   }
 
-  private Set<JobState> credited() {
+  /** The states whose attempts the cluster pays for. */
+  static Set<JobState> credited(Policy policy) {
     Set<JobState> credited = EnumSet.noneOf(JobState.class);
     for (String state : policy.credited()) {
       credited.add(JobState.valueOf(state));

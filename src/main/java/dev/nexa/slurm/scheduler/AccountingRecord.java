@@ -64,30 +64,33 @@ public record AccountingRecord(
 
   /** The row under the run's own numbers of its tasks. */
   public AccountingRecord plus(int offset) {
-    return offset == 0
-        ? this
-        : new AccountingRecord(
-            cluster,
-            arrayJobId,
-            rawJobId,
-            tasks.plus(offset),
-            user,
-            account,
-            partition,
-            state,
-            rawState,
-            exitCode,
-            submit,
-            start,
-            end,
-            elapsedSeconds,
-            nodes,
-            nodeCount,
-            allocTres,
-            reqTres,
-            reason,
-            name,
-            witness);
+    return offset == 0 ? this : of(tasks.plus(offset), name);
+  }
+
+  /** The row under other numbers and another name. */
+  public AccountingRecord of(IndexRange others, String otherName) {
+    return new AccountingRecord(
+        cluster,
+        arrayJobId,
+        rawJobId,
+        others,
+        user,
+        account,
+        partition,
+        state,
+        rawState,
+        exitCode,
+        submit,
+        start,
+        end,
+        elapsedSeconds,
+        nodes,
+        nodeCount,
+        allocTres,
+        reqTres,
+        reason,
+        otherName,
+        witness);
   }
 
   /** Whether the row is closed and its cost known. */

@@ -31,9 +31,14 @@ class HelpTest {
         "logs",
         "cancel",
         "reconcile",
+        "cron",
+        "cron install",
+        "cron show",
+        "cron remove",
         "runs",
         "runs list",
         "runs show",
+        "runs import",
         "usage",
         "serve",
         "serve list",
@@ -118,6 +123,7 @@ class HelpTest {
           submit a.yaml b.yaml   | b.yaml
           logs --task x          | --task
           reconcile --watch soon | --watch
+          cron                   | cron install
           runs list --limit x    | --limit
           """)
   void aWrongCommandLineIsToldWithWhatIsWrong(String command, String said) {

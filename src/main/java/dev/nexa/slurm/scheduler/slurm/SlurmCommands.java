@@ -1,6 +1,7 @@
 package dev.nexa.slurm.scheduler.slurm;
 
 import dev.nexa.slurm.scheduler.AccountingQuery;
+import dev.nexa.slurm.scheduler.AccountingWindow;
 import dev.nexa.slurm.scheduler.ClientEnvironment;
 import dev.nexa.slurm.scheduler.SubmitRequest;
 import java.time.Duration;
@@ -77,18 +78,7 @@ public final class SlurmCommands {
    * Allocation rows only ({@code -X}): steps repeat their job's cost. Every attempt ({@code -D}).
    */
   static List<String> sacct(AccountingQuery query) {
-    List<String> argv =
-        new ArrayList<>(
-            List.of(
-                "sacct",
-                "--noheader",
-                "--parsable2",
-                "--allocations",
-                "--duplicates",
-                "--noconvert",
-                "--delimiter=" + SacctText.DELIMITER,
-                "--format=" + String.join(",", SacctText.FIELDS),
-                "--starttime=" + TIME.format(guard(query.since()))));
+    List<String> argv = sacctSince(guard(query.since()));
     if (query.jobIds().isEmpty()) {
       argv.add("--name=" + String.join(",", query.names()));
     } else {
@@ -127,6 +117,32 @@ public final class SlurmCommands {
     }
     argv.add(user.isEmpty() ? "--allusers" : "--user=" + user);
     return argv;
+  }
+
+  /** The same rows of whatever was there in the window, by whose it is. */
+  static List<String> sacct(AccountingWindow window) {
+    List<String> argv = sacctSince(window.from());
+    argv.add("--endtime=" + TIME.format(window.to()));
+    if (window.accounts().isPresent()) {
+      argv.add("--accounts=" + window.accounts().get());
+    }
+    // Without it or --user sacct tells most users of their own jobs only.
+    argv.add(window.users().isPresent() ? "--user=" + window.users().get() : "--allusers");
+    return argv;
+  }
+
+  private static List<String> sacctSince(Instant from) {
+    return new ArrayList<>(
+        List.of(
+            "sacct",
+            "--noheader",
+            "--parsable2",
+            "--allocations",
+            "--duplicates",
+            "--noconvert",
+            "--delimiter=" + SacctText.DELIMITER,
+            "--format=" + String.join(",", SacctText.FIELDS),
+            "--starttime=" + TIME.format(from)));
   }
 
   /** A day of grace for clocks that differ; identity is checked by name and submit time anyway. */

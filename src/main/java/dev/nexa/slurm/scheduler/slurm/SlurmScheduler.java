@@ -7,6 +7,7 @@ import dev.nexa.slurm.process.CommandRunner;
 import dev.nexa.slurm.process.ProcessIdentity;
 import dev.nexa.slurm.scheduler.AccountingQuery;
 import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.AccountingWindow;
 import dev.nexa.slurm.scheduler.QueueEntry;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
@@ -124,19 +125,24 @@ public final class SlurmScheduler implements Scheduler {
   public void accounting(AccountingQuery query, Consumer<AccountingRecord> rows) {
     List<Long> ids = query.jobIds();
     if (ids.isEmpty()) {
-      sacct(query, rows);
+      sacct(SlurmCommands.sacct(query), rows);
     }
     for (int from = 0; from < ids.size(); from += CHUNK) {
       List<Long> chunk = ids.subList(from, Math.min(ids.size(), from + CHUNK));
-      sacct(AccountingQuery.byIds(chunk, query.since()), rows);
+      sacct(SlurmCommands.sacct(AccountingQuery.byIds(chunk, query.since())), rows);
     }
   }
 
+  /** The rows of a window, of jobs that may be anybody's. */
+  public void accounting(AccountingWindow window, Consumer<AccountingRecord> rows) {
+    sacct(SlurmCommands.sacct(window), rows);
+  }
+
   /** Rows are handed on only after sacct ended well: half an answer is no answer. */
-  private void sacct(AccountingQuery query, Consumer<AccountingRecord> rows) {
+  private void sacct(List<String> argv, Consumer<AccountingRecord> rows) {
     Optional<FileLock> turn = turn();
     try {
-      answer(query).forEach(rows);
+      answer(argv).forEach(rows);
     } finally {
       turn.ifPresent(FileLock::close);
     }
@@ -150,12 +156,12 @@ public final class SlurmScheduler implements Scheduler {
     }
   }
 
-  private List<AccountingRecord> answer(AccountingQuery query) {
+  private List<AccountingRecord> answer(List<String> argv) {
     List<AccountingRecord> answer = new ArrayList<>();
     List<String> unreadable = new ArrayList<>();
     CommandResult result;
     try (SacctText reader = new SacctText(answer::add, unreadable::add)) {
-      result = runner.stream(command(SlurmCommands.sacct(query)), reader, started -> {});
+      result = runner.stream(command(argv), reader, started -> {});
     } catch (IOException failed) {
       throw unavailable("sacct", failed.getMessage());
     }

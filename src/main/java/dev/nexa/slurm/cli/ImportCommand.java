@@ -1,0 +1,158 @@
+package dev.nexa.slurm.cli;
+
+import dev.nexa.slurm.app.ImportRuns;
+import dev.nexa.slurm.app.ImportRuns.Asked;
+import dev.nexa.slurm.app.ImportRuns.Imported;
+import dev.nexa.slurm.app.ImportRuns.Result;
+import dev.nexa.slurm.app.Nexa;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.report.Table;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+
+/** {@code nexa-slurm runs import}. */
+final class ImportCommand extends Subcommand {
+  private static final String DEFAULT_SINCE = "30d";
+
+  private final OptionSpec from =
+      option("--from", "SOURCE", "Where jobs are read from: sacct, Slurm's accounting.");
+  private final OptionSpec account =
+      option("--account", "A", "Jobs of all users of these Slurm accounts: nlp, or nlp,vision.");
+  private final OptionSpec user =
+      option("--user", "U", "Jobs of these users; your own where no account is named either.");
+  private final OptionSpec since =
+      option(
+          "--since", "TIME", "Jobs that ended then or later: 30d, 2025-11-01; 30d if not given.");
+  private final OptionSpec until =
+      option("--until", "TIME", "Jobs that ended before: 2025-12-01; now if not given.");
+  private final OptionSpec cluster =
+      option("--cluster", "NAME", "The profile configs/clusters/NAME.yaml, whose prices count.");
+  private final OptionSpec dryRun = flag("--dry-run", "Shows what it would import.");
+  private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+  ImportCommand() {
+    super(
+        "import",
+        "Makes finished runs of jobs that were submitted without nexa-slurm, each once.",
+        "nexa-slurm runs import --from sacct --account nlp --since 2025-11-01",
+        "nexa-slurm runs import --from sacct --user ada --dry-run");
+  }
+
+  @Override
+  public Integer call() {
+    @Nullable String source = from.getValue();
+    if (source == null || !source.equals("sacct")) {
+      throw new ParameterException(
+          spec().commandLine(),
+          "--from: expected sacct" + (source == null ? "" : ", got " + source));
+    }
+    Nexa nexa = nexa();
+    Asked asked = asked(nexa, Instant.now().truncatedTo(ChronoUnit.SECONDS));
+    Result result = new ImportRuns(nexa).run(asked);
+    for (String problem : result.problems()) {
+      err().println(problem);
+    }
+    if (given(json)) {
+      out().print(Json.pretty(result.toJson(asked)));
+    } else {
+      tell(result);
+    }
+    return result.problems().isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+  }
+
+  private Asked asked(Nexa nexa, Instant now) {
+    Optional<String> accounts = named(account);
+    Optional<String> users = named(user);
+    if (accounts.isEmpty() && users.isEmpty()) {
+      String me = nexa.environment().getOrDefault("USER", "");
+      users = Optional.of(me.isEmpty() ? System.getProperty("user.name") : me);
+    }
+    @Nullable String first = since.getValue();
+    @Nullable String last = until.getValue();
+    Instant begin = time("--since", first == null ? DEFAULT_SINCE : first, now);
+    Instant end = last == null ? now : time("--until", last, now);
+    end = end.isAfter(now) ? now : end;
+    if (!begin.isBefore(end)) {
+      throw new NexaException(ExitCode.USAGE, "--since " + begin + " is not before --until " + end);
+    }
+    @Nullable String profile = cluster.getValue();
+    return new Asked(accounts, users, begin, end, Optional.ofNullable(profile), given(dryRun));
+  }
+
+  private static Optional<String> named(OptionSpec option) {
+    @Nullable String names = option.getValue();
+    if (names != null && !names.matches("[A-Za-z0-9_.@+-]+(,[A-Za-z0-9_.@+-]+)*")) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          option.longestName() + ": expected names such as nlp or nlp,vision, got '" + names + "'");
+    }
+    return Optional.ofNullable(names);
+  }
+
+  /** A day in UTC, a time with its zone, or so many hours or days ago. */
+  private static Instant time(String option, String text, Instant now) {
+    try {
+      if (text.matches("\\d{1,5}[hd]")) {
+        long number = Long.parseLong(text.substring(0, text.length() - 1));
+        return now.minus(text.endsWith("h") ? Duration.ofHours(number) : Duration.ofDays(number));
+      }
+      return text.length() == "2025-11-01".length()
+          ? LocalDate.parse(text).atStartOfDay(ZoneOffset.UTC).toInstant()
+          : Instant.parse(text).truncatedTo(ChronoUnit.SECONDS);
+    } catch (DateTimeException notATime) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          option
+              + ": expected a day (2025-11-01, in UTC), a time (2025-11-01T08:00:00Z) or how long ago"
+              + " (30d, 12h), got '"
+              + text
+              + "'",
+          notATime);
+    }
+  }
+
+  private void tell(Result result) {
+    String currency = result.total().currency();
+    if (!result.imported().isEmpty()) {
+      Table table = new Table("RUN", "JOB", "USER", "ACCOUNT", "TASKS", "STATE", "COST");
+      for (Imported one : result.imported()) {
+        table.row(
+            one.run().isPresent() ? one.run().get().value() : "-",
+            "" + one.job().jobId(),
+            one.job().user(),
+            one.job().account(),
+            "" + one.tasks(),
+            one.came().state(),
+            one.came().cost().amount().toPlainString() + " " + currency);
+      }
+      out().print(table);
+    }
+    out()
+        .println(
+            result.imported().size()
+                + (given(dryRun) ? " would be imported (" : " imported (")
+                + result.total().amount().toPlainString()
+                + " "
+                + currency
+                + "), "
+                + result.already()
+                + " were there, "
+                + result.ours()
+                + " are of runs of this workspace, "
+                + result.open()
+                + " have not ended"
+                + (result.problems().isEmpty()
+                    ? ""
+                    : ", " + result.problems().size() + " left out"));
+  }
+}
