@@ -20,6 +20,7 @@ final class Commands {
           "rerun",
           "reconcile",
           "runs",
+          "costs",
           "serve",
           "init");
 
@@ -46,6 +47,7 @@ final class Commands {
       case "rerun" -> new RerunCommand();
       case "reconcile" -> new ReconcileCommand();
       case "runs" -> new RunsCommand();
+      case "costs" -> new CostsCommand();
       case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();
       default -> throw new IllegalArgumentException("no command " + name);
