@@ -1,6 +1,7 @@
 package dev.nexa.slurm.costs;
 
 import dev.nexa.slurm.config.Policy.Budget;
+import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.LocalDate;
@@ -23,8 +24,8 @@ public final class BudgetStatus {
   private final YearMonth last;
   private final Charges charges;
   private final Set<String> unfinished = new HashSet<>();
-  private BigDecimal spent = BigDecimal.ZERO;
-  private BigDecimal reserved = BigDecimal.ZERO;
+  private BigDecimal spent;
+  private BigDecimal reserved;
   private int runs;
   private int otherCurrencies;
 
@@ -32,6 +33,8 @@ public final class BudgetStatus {
   public BudgetStatus(Budget budget, LocalDate day, Collection<RunLine> open, Charges charges) {
     this.budget = budget;
     this.charges = charges;
+    spent = Money.zero(budget.amount().currency()).amount();
+    reserved = spent;
     YearMonth month = YearMonth.from(day);
     int length = budget.period().equals("month") ? 1 : budget.period().equals("quarter") ? 3 : 12;
     first = month.minusMonths((month.getMonthValue() - 1) % length);

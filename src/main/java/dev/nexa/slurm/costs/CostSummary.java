@@ -1,5 +1,6 @@
 package dev.nexa.slurm.costs;
 
+import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -149,15 +150,21 @@ public final class CostSummary {
     private int failed;
     private long gpuSeconds;
     private long cpuSeconds;
-    private BigDecimal cost = BigDecimal.ZERO;
-    private BigDecimal wasted = BigDecimal.ZERO;
-    private BigDecimal credit = BigDecimal.ZERO;
-    private BigDecimal api = BigDecimal.ZERO;
-    private BigDecimal billed = BigDecimal.ZERO;
+    private BigDecimal cost;
+    private BigDecimal wasted;
+    private BigDecimal credit;
+    private BigDecimal api;
+    private BigDecimal billed;
 
     private Group(List<String> key, String currency) {
       this.key = key;
       this.currency = currency;
+      BigDecimal zero = Money.zero(currency).amount();
+      cost = zero;
+      wasted = zero;
+      credit = zero;
+      api = zero;
+      billed = zero;
     }
 
     private void add(Sums run) {
@@ -216,6 +223,11 @@ public final class CostSummary {
     /** The cost by what it is for; of lines that tell it. */
     public Map<Kind, BigDecimal> breakdown() {
       return breakdown;
+    }
+
+    /** One part of it. */
+    public BigDecimal part(Kind kind) {
+      return breakdown.getOrDefault(kind, Money.zero(currency).amount());
     }
 
     public BigDecimal wasted() {

@@ -49,8 +49,8 @@ public final class Ledger {
   public void add(RunId id, Instant ended, JsonObject line) {
     Path file = workspace.runs().resolve("ledger-" + MONTH.format(ended) + ".jsonl");
     try (FileLock held = lock(workspace.runs().resolve(".ledger.lock"))) {
-      Tail tail = held.holds() && Files.exists(file) ? tail(file) : new Tail("", 0);
-      if (tail.torn > 0) {
+      Tail tail = held.holds() && Files.exists(file) ? tail(file) : new Tail("", -1);
+      if (tail.torn >= 0) {
         workspace.files().truncate(file, tail.torn);
       }
       String sealed = sealed(line) + "\n";
@@ -93,7 +93,7 @@ public final class Ledger {
    * A file's last lines.
    *
    * @param lines whole ones, each behind a line feed
-   * @param torn how long the file is without a last line that a crash cut short; 0 if none was
+   * @param torn how long the file is without a last line that a crash cut short; -1 if none was
    */
   private record Tail(String lines, long torn) {}
 
@@ -112,13 +112,15 @@ public final class Ledger {
         while (whole > 0 && bytes[whole - 1] != '\n') {
           whole--;
         }
-        if (whole > 0 || from == 0) {
-          int begin = 0;
-          while (from > 0 && bytes[begin] != '\n') {
-            begin++;
-          }
+        int begin = 0;
+        while (from > 0 && begin < whole && bytes[begin] != '\n') {
+          begin++;
+        }
+        // At least one whole line, however long it is.
+        if (begin + 1 < whole || from == 0) {
           String lines = new String(bytes, begin, whole - begin, StandardCharsets.UTF_8);
-          return new Tail(from == 0 ? "\n" + lines : lines, from + whole < size ? from + whole : 0);
+          return new Tail(
+              from == 0 ? "\n" + lines : lines, from + whole < size ? from + whole : -1);
         }
       }
     } catch (IOException failed) {

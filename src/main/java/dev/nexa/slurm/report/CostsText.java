@@ -54,7 +54,7 @@ public final class CostsText {
     cells.add(hours(group.gpuSeconds(), 2));
     cells.add(hours(group.cpuSeconds(), 2));
     for (Kind kind : Kind.values()) {
-      cells.add(group.breakdown().getOrDefault(kind, BigDecimal.ZERO).toPlainString());
+      cells.add(group.part(kind).toPlainString());
     }
     cells.add(group.cost().toPlainString());
     cells.add(group.wasted().toPlainString());
@@ -208,7 +208,7 @@ public final class CostsText {
               status.budget().name(),
               status.period(),
               status.budget().amount().currency(),
-              status.budget().amount().amount().toPlainString(),
+              status.budget().amount().rounded().amount().toPlainString(),
               status.spent().toPlainString(),
               status.reserved().toPlainString(),
               status.remaining().toPlainString(),
@@ -230,7 +230,7 @@ public final class CostsText {
               .with("name", name.isEmpty() ? null : name)
               .with("period", status.period())
               .with("currency", status.budget().amount().currency())
-              .with("budget", status.budget().amount().amount().toPlainString())
+              .with("budget", status.budget().amount().rounded().amount().toPlainString())
               .with("spent", status.spent().toPlainString())
               .with("reserved", status.reserved().toPlainString())
               .with("remaining", status.remaining().toPlainString())

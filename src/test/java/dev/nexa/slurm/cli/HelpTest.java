@@ -34,6 +34,16 @@ class HelpTest {
         "runs",
         "runs list",
         "runs show",
+        "runs analyze",
+        "costs",
+        "costs accuracy",
+        "costs budget",
+        "costs show",
+        "costs import",
+        "costs import csv",
+        "costs import gcp",
+        "costs import focus",
+        "costs import usage",
         "serve",
         "serve list",
         "serve stop",
@@ -56,7 +66,16 @@ class HelpTest {
     assertThat(help.exit()).isZero();
     assertThat(help.out())
         .contains(
-            "submit", "estimate", "render", "status", "logs", "cancel", "reconcile", "runs", "init")
+            "submit",
+            "estimate",
+            "render",
+            "status",
+            "logs",
+            "cancel",
+            "reconcile",
+            "runs",
+            "costs",
+            "init")
         .contains("generate-completion")
         .contains(
             "0 done",

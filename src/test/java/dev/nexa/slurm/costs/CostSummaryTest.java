@@ -119,7 +119,7 @@ class CostSummaryTest {
                     group.api().toPlainString(),
                     group.total().toPlainString(),
                     group.billed().toPlainString()))
-        .containsExactly("EUR 0 0 0 0 1.50", "USD 1 9.00 0.01 9.01 8.00");
+        .containsExactly("EUR 0 0.00 0.00 0.00 1.50", "USD 1 9.00 0.01 9.01 8.00");
     assertThat(summary.unmatched()).isEmpty();
   }
 
