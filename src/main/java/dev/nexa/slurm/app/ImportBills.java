@@ -22,6 +22,12 @@ public final class ImportBills {
 
   /** A provider's bill; {@code replace} if it has all rows of its months. */
   public Bills.Imported bill(Path file, BillReader reader, boolean replace) {
+    if (reader.provider().equals(BillRow.API)) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "'api' is where tokens are kept: give the provider another name",
+          "tokens come by `nexa-slurm costs import usage FILE`");
+    }
     return new Bills(nexa.workspace()).keep(reader.provider(), reader.read(text(file)), replace);
   }
 

@@ -252,6 +252,7 @@ class CostsCommandTest {
           costs import                 | costs import csv
           costs import csv tokens.jsonl | --provider
           costs import csv none.csv --provider x | there is no file none.csv
+          costs import gcp none.csv --provider api | 'api' is where tokens are kept
           costs show                   | RUN
           runs analyze --by zzz        | one of run, stage
           """)
