@@ -10,9 +10,11 @@ import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,53 +89,62 @@ public final class FocusRows {
    */
   public static String lines(RunLine run, List<BillRow> api) {
     StringBuilder text = new StringBuilder();
+    Row common = common(run);
     BigDecimal cost = run.cost();
     Map<Kind, BigDecimal> amounts = run.amounts();
     Map<Kind, BigDecimal> quantities = run.quantities();
     for (Map.Entry<Kind, BigDecimal> amount : amounts.entrySet()) {
-      text.append(usage(run, amount.getKey(), amount.getValue(), quantities.get(amount.getKey())));
+      Kind kind = amount.getKey();
+      text.append(usage(common, run, kind, amount.getValue(), quantities.get(kind)));
     }
     if (amounts.isEmpty() && cost != null && cost.signum() != 0) {
-      text.append(usage(run, Kind.OTHER, cost, null));
+      text.append(usage(common, run, Kind.OTHER, cost, null));
     }
     BigDecimal credit = run.credit();
     if (credit != null && credit.signum() != 0) {
-      Map<String, String> row = row(run, "Credit", credit.negate());
-      row.put("ChargeDescription", "taken off for the cluster's own faults");
-      row.put("ServiceCategory", "Compute");
-      row.put("ServiceName", "Slurm");
-      row.put("ServiceSubcategory", "Other (Compute)");
-      text.append(line(row));
+      text.append(
+          common
+              .charge("Credit", credit.negate())
+              .put("ChargeDescription", "taken off for the cluster's own faults")
+              .put("ServiceCategory", "Compute")
+              .put("ServiceName", "Slurm")
+              .put("ServiceSubcategory", "Other (Compute)")
+              .line());
     }
     for (BillRow row : api) {
-      text.append(apiUsage(run, row));
+      text.append(apiUsage(common, run, row));
     }
     return text.toString();
   }
 
   private static String usage(
-      RunLine run, Kind kind, BigDecimal amount, @Nullable BigDecimal quantity) {
-    Map<String, String> row = row(run, "Usage", amount);
+      Row common, RunLine run, Kind kind, BigDecimal amount, @Nullable BigDecimal quantity) {
     String gpu = run.gpuType();
     String what = kind == Kind.GPU && gpu != null ? "gpu:" + gpu : kind.word();
-    row.put("ChargeDescription", what + " of " + run.runId());
     String category =
         switch (kind) {
           case STORAGE -> "Storage";
           case EGRESS -> "Networking";
           default -> "Compute";
         };
-    row.put("ServiceCategory", category);
-    row.put("ServiceSubcategory", "Other (" + category + ")");
-    row.put("ServiceName", "Slurm " + kind.word());
-    row.put("PricingCategory", "Standard");
+    Row row =
+        common
+            .charge("Usage", amount)
+            .put("ChargeDescription", what + " of " + run.runId())
+            .put("ServiceCategory", category)
+            .put("ServiceSubcategory", "Other (" + category + ")")
+            .put("ServiceName", "Slurm " + kind.word())
+            .put("PricingCategory", "Standard");
     if (quantity != null && kind != Kind.OTHER) {
-      quantity(row, quantity, unit(kind));
-      row.put("ConsumedQuantity", decimal(quantity));
-      row.put("ConsumedUnit", unit(kind));
-      sku(row, (run.priceBook() == null ? "" : run.priceBook() + "/") + what);
+      String sku = (run.priceBook() == null ? "" : run.priceBook() + "/") + what;
+      row.put("PricingQuantity", decimal(quantity))
+          .put("PricingUnit", unit(kind))
+          .put("ConsumedQuantity", decimal(quantity))
+          .put("ConsumedUnit", unit(kind))
+          .put("SkuId", sku)
+          .put("SkuPriceId", sku);
     }
-    return line(row);
+    return row.line();
   }
 
   private static String unit(Kind kind) {
@@ -146,79 +157,60 @@ public final class FocusRows {
     };
   }
 
-  private static void quantity(Map<String, String> row, BigDecimal quantity, String unit) {
-    row.put("PricingQuantity", decimal(quantity));
-    row.put("PricingUnit", unit);
-  }
-
-  private static void sku(Map<String, String> row, String sku) {
-    row.put("SkuId", sku);
-    row.put("SkuPriceId", sku);
-  }
-
-  private static String apiUsage(RunLine run, BillRow usage) {
-    Map<String, String> row = row(run, "Usage", usage.amount());
-    YearMonth month = YearMonth.parse(usage.start().substring(0, 7));
-    period(row, month);
-    row.put("BillingCurrency", usage.currency());
-    row.put("ChargePeriodStart", usage.start());
-    row.put("ChargePeriodEnd", Instant.parse(usage.start()).plusSeconds(1).toString());
-    row.put("ChargeDescription", usage.what() + " tokens of " + run.runId());
-    row.put("ServiceCategory", "AI and Machine Learning");
-    row.put("ServiceSubcategory", "Generative AI");
-    row.put("ServiceName", usage.what());
-    row.put("PricingCategory", "Standard");
+  private static String apiUsage(Row common, RunLine run, BillRow usage) {
     BigDecimal tokens = usage.tokens().orElse(BigDecimal.ZERO);
-    quantity(row, tokens.movePointLeft(MILLION_DIGITS), "1000000 Tokens");
-    row.put("ConsumedQuantity", decimal(tokens));
-    row.put("ConsumedUnit", "Tokens");
-    sku(row, usage.what());
-    return line(row);
+    return common
+        .charge("Usage", usage.amount())
+        .period(YearMonth.parse(usage.start().substring(0, 7)))
+        .put("BillingCurrency", usage.currency())
+        .put("ChargePeriodStart", usage.start())
+        .put("ChargePeriodEnd", Instant.parse(usage.start()).plusSeconds(1).toString())
+        .put("ChargeDescription", usage.what() + " tokens of " + run.runId())
+        .put("ServiceCategory", "AI and Machine Learning")
+        .put("ServiceSubcategory", "Generative AI")
+        .put("ServiceName", usage.what())
+        .put("PricingCategory", "Standard")
+        .put("PricingQuantity", decimal(tokens.movePointLeft(MILLION_DIGITS)))
+        .put("PricingUnit", "1000000 Tokens")
+        .put("ConsumedQuantity", decimal(tokens))
+        .put("ConsumedUnit", "Tokens")
+        .put("SkuId", usage.what())
+        .put("SkuPriceId", usage.what())
+        .line();
   }
 
   /** What all rows of a run have. */
-  private static Map<String, String> row(RunLine run, String category, BigDecimal amount) {
-    Map<String, String> row = new HashMap<>();
-    String money = decimal(amount);
-    for (String cost : List.of("BilledCost", "ContractedCost", "EffectiveCost", "ListCost")) {
-      row.put(cost, money);
-    }
+  private static Row common(RunLine run) {
     String cluster = orEmpty(run.cluster());
-    row.put("BillingAccountId", cluster.isEmpty() ? "unknown" : cluster);
-    row.put("BillingAccountName", cluster);
-    row.put("BillingAccountType", "Cluster");
-    row.put("BillingCurrency", orEmpty(run.currency()));
     YearMonth month = YearMonth.parse(run.month());
-    period(row, month);
-    row.put("ChargeCategory", category);
-    row.put("ChargeFrequency", "Usage-Based");
-    Instant ended = run.ended();
     Instant started = run.started();
+    Instant ended = run.ended();
     Instant begin =
         started == null ? month.atDay(1).atStartOfDay().toInstant(ZoneOffset.UTC) : started;
-    row.put("ChargePeriodStart", begin.toString());
-    row.put("ChargePeriodEnd", (ended == null ? begin.plusSeconds(1) : ended).toString());
-    for (String name : List.of("InvoiceIssuerName", "ProviderName", "PublisherName")) {
-      row.put(name, ISSUER);
-    }
-    row.put("ResourceId", run.runId());
-    row.put("ResourceName", run.runId());
-    row.put("ResourceType", "Run");
-    row.put("SubAccountId", orEmpty(run.account()));
-    row.put("SubAccountName", orEmpty(run.account()));
-    row.put("SubAccountType", run.account() == null ? "" : "Slurm account");
-    row.put("Tags", tags(run.tags()));
-    row.put("x_RunId", run.runId());
-    row.put("x_Stage", orEmpty(run.stage()));
-    row.put("x_Model", orEmpty(run.model()));
-    row.put("x_User", orEmpty(run.user()));
-    row.put("x_Status", orEmpty(run.status()));
-    return row;
-  }
-
-  private static void period(Map<String, String> row, YearMonth month) {
-    row.put("BillingPeriodStart", month + "-01T00:00:00Z");
-    row.put("BillingPeriodEnd", month.plusMonths(1) + "-01T00:00:00Z");
+    return new Row()
+        .put("BillingAccountId", cluster.isEmpty() ? "unknown" : cluster)
+        .put("BillingAccountName", cluster)
+        .put("BillingAccountType", "Cluster")
+        .put("BillingCurrency", orEmpty(run.currency()))
+        .period(month)
+        .put("ChargeFrequency", "Usage-Based")
+        .put("ChargePeriodStart", begin.toString())
+        .put("ChargePeriodEnd", (ended == null ? begin.plusSeconds(1) : ended).toString())
+        .put("InvoiceIssuerName", ISSUER)
+        .put("ProviderName", ISSUER)
+        .put("PublisherName", ISSUER)
+        .put("ResourceId", run.runId())
+        .put("ResourceName", run.runId())
+        .put("ResourceType", "Run")
+        .put("SubAccountId", orEmpty(run.account()))
+        .put("SubAccountName", orEmpty(run.account()))
+        .put("SubAccountType", run.account() == null ? "" : "Slurm account")
+        .put("Tags", tags(run.tags()))
+        .put("x_RunId", run.runId())
+        .put("x_Stage", orEmpty(run.stage()))
+        .put("x_Model", orEmpty(run.model()))
+        .put("x_User", orEmpty(run.user()))
+        .put("x_Status", orEmpty(run.status()));
   }
 
   /**
@@ -245,11 +237,49 @@ public final class FocusRows {
     return word == null ? "" : word;
   }
 
-  private static String line(Map<String, String> row) {
-    List<String> cells = new ArrayList<>();
-    for (String column : COLUMNS) {
-      cells.add(row.getOrDefault(column, ""));
+  /** Values by column; what was not put is empty. */
+  private static final class Row {
+    private static final Map<String, Integer> PLACES = new HashMap<>();
+
+    static {
+      for (String column : COLUMNS) {
+        PLACES.put(column, PLACES.size());
+      }
     }
-    return Grid.csvLine(cells);
+
+    private final List<String> cells;
+
+    Row() {
+      this(Collections.nCopies(COLUMNS.size(), ""));
+    }
+
+    private Row(List<String> cells) {
+      this.cells = new ArrayList<>(cells);
+    }
+
+    Row put(String column, String value) {
+      cells.set(Objects.requireNonNull(PLACES.get(column)), value);
+      return this;
+    }
+
+    /** A row of its own with the same values and this amount. */
+    Row charge(String category, BigDecimal amount) {
+      String money = decimal(amount);
+      return new Row(cells)
+          .put("ChargeCategory", category)
+          .put("BilledCost", money)
+          .put("ContractedCost", money)
+          .put("EffectiveCost", money)
+          .put("ListCost", money);
+    }
+
+    Row period(YearMonth month) {
+      return put("BillingPeriodStart", month + "-01T00:00:00Z")
+          .put("BillingPeriodEnd", month.plusMonths(1) + "-01T00:00:00Z");
+    }
+
+    String line() {
+      return Grid.csvLine(cells);
+    }
   }
 }

@@ -65,15 +65,16 @@ public final class Grid {
   }
 
   static String csvLine(List<String> cells) {
-    StringBuilder line = new StringBuilder();
-    String comma = "";
-    for (String cell : cells) {
-      boolean quoted = false;
-      for (int i = 0; i < cell.length() && !quoted; i++) {
-        quoted = ",\"\r\n".indexOf(cell.charAt(i)) >= 0;
-      }
-      line.append(comma).append(quoted ? "\"" + cell.replace("\"", "\"\"") + "\"" : cell);
-      comma = ",";
+    StringBuilder line = new StringBuilder(256);
+    for (int i = 0; i < cells.size(); i++) {
+      String cell = cells.get(i);
+      boolean quoted =
+          cell.indexOf(',') >= 0
+              || cell.indexOf('"') >= 0
+              || cell.indexOf('\n') >= 0
+              || cell.indexOf('\r') >= 0;
+      line.append(i == 0 ? "" : ",");
+      line.append(quoted ? '"' + cell.replace("\"", "\"\"") + '"' : cell);
     }
     return line.append('\n').toString();
   }
