@@ -23,6 +23,7 @@ final class Commands {
           "cron",
           "runs",
           "usage",
+          "costs",
           "serve",
           "init");
 
@@ -52,6 +53,7 @@ final class Commands {
       case "cron" -> new CronCommand();
       case "runs" -> new RunsCommand();
       case "usage" -> new UsageCommand();
+      case "costs" -> new CostsCommand();
       case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();
       default -> throw new IllegalArgumentException("no command " + name);

@@ -1,34 +1,42 @@
 package dev.nexa.slurm.cli;
 
+import dev.nexa.slurm.app.AnalyzeRuns;
 import dev.nexa.slurm.app.ListRuns;
 import dev.nexa.slurm.app.RunLookup;
+import dev.nexa.slurm.costs.RunAnalysis;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.report.AnalysisText;
 import dev.nexa.slurm.report.RunsText;
+import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
 
-/** {@code nexa-slurm runs list}, {@code runs show} and, in a class of its own, the import. */
+/**
+ * {@code nexa-slurm runs list}, {@code runs show}, {@code runs analyze}, and the import's parent.
+ */
 final class RunsCommand extends Subcommand {
   RunsCommand() {
     super(
         "runs",
-        "Lists the runs of the workspace, or shows one.",
+        "Lists the runs of the workspace, shows one, or says how they went.",
         "nexa-slurm runs list",
-        "nexa-slurm runs show latest");
+        "nexa-slurm runs show latest",
+        "nexa-slurm runs analyze --by model");
     spec().addSubcommand("list", new ListCommand().spec());
     spec().addSubcommand("show", new ShowCommand().spec());
-    spec().addSubcommand("import", new ImportCommand().spec());
+    spec().addSubcommand("import", new RunsImportCommand().spec());
+    spec().addSubcommand("analyze", new AnalyzeCommand().spec());
   }
 
   @Override
   public Integer call() {
     throw new ParameterException(
-        spec().commandLine(), "`runs list`, `runs show RUN` or `runs import`");
+        spec().commandLine(), "`runs list`, `runs show RUN`, `runs analyze` or `runs import`");
   }
 
   /** {@code runs list}. */
@@ -37,13 +45,15 @@ final class RunsCommand extends Subcommand {
         add(
             OptionSpec.builder("--limit").paramLabel("N").type(int.class).defaultValue("20"),
             "At most so many; ${DEFAULT-VALUE} if not given.");
+    private final OptionSpec where = SumOptions.where(this);
     private final OptionSpec json = flag("--json", "Prints one JSON document.");
 
     ListCommand() {
       super(
           "list",
           "The runs, newest first, as their manifests say.",
-          "nexa-slurm runs list --limit 100 --json");
+          "nexa-slurm runs list --limit 100 --json",
+          "nexa-slurm runs list --where 'status=failed cost>10 created>=7d'");
     }
 
     @Override
@@ -53,12 +63,48 @@ final class RunsCommand extends Subcommand {
         throw new ParameterException(
             spec().commandLine(), "--limit: expected at least 1, got " + most);
       }
-      List<JsonObject> runs = new ListRuns(existing()).newest(most);
+      List<String> problems = new ArrayList<>();
+      ListRuns list = new ListRuns(existing());
+      List<JsonObject> runs =
+          where.getValue() == null
+              ? list.newest(most)
+              : list.newest(most, SumOptions.meant(where), problems);
+      problems.forEach(err()::println);
       out()
           .print(
               given(json)
                   ? Json.pretty(new JsonObject().with("schema_version", 1).with("runs", runs))
                   : RunsText.of(runs));
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** {@code runs analyze}. */
+  private static final class AnalyzeCommand extends Subcommand {
+    private final SumOptions options =
+        new SumOptions(this, "stage", List.of("table", "json", "csv", "markdown"));
+
+    AnalyzeCommand() {
+      super(
+          "analyze",
+          "How finished runs went: success, run time, queue wait, GPU-hours, efficiency, loss.",
+          "nexa-slurm runs analyze --by model",
+          "nexa-slurm runs analyze --by month --where 'stage=train' --json");
+    }
+
+    @Override
+    public Integer call() {
+      List<String> problems = new ArrayList<>();
+      RunAnalysis analysis =
+          new AnalyzeRuns(existing()).analyze(options.by(), options.meant(), problems);
+      problems.forEach(err()::println);
+      options.print(
+          () ->
+              analysis.total().runs() == 0
+                  ? "No finished runs.\n"
+                  : AnalysisText.forPeople(analysis).table(),
+          () -> AnalysisText.forPrograms(analysis),
+          () -> AnalysisText.json(analysis, problems));
       return ExitCode.OK.status();
     }
   }

@@ -31,7 +31,7 @@ public final class Accuracy {
   }
 
   /** Adds a run, if it is meant and completed. */
-  public void add(FinishedRun run) {
+  public void add(RunLine run) {
     BigDecimal cost = run.cost();
     BigDecimal reservation = run.reservation();
     String currency = run.currency();

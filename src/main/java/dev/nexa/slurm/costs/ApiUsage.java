@@ -86,7 +86,7 @@ public final class ApiUsage {
             BillRow.API,
             time(name, line),
             text(name, line, "model") + " " + direction,
-            price.price().multiply(tokens).movePointLeft(MILLION_DIGITS),
+            price.price().multiply(tokens).movePointLeft(MILLION_DIGITS).stripTrailingZeros(),
             currency,
             Optional.of(tokens),
             Optional.of(price.price().toPlainString() + " for 10^6 (" + price.source() + ")")));

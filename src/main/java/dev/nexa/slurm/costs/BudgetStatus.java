@@ -1,16 +1,15 @@
 package dev.nexa.slurm.costs;
 
 import dev.nexa.slurm.config.Policy.Budget;
+import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.LocalDate;
 import java.time.YearMonth;
 import java.util.Collection;
 import java.util.HashSet;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
  * How much of a budget is gone in the period of a day. Spent is what finished runs of these months
@@ -25,61 +24,49 @@ public final class BudgetStatus {
   private final YearMonth last;
   private final Charges charges;
   private final Set<String> unfinished = new HashSet<>();
-  private BigDecimal spent = BigDecimal.ZERO;
-  private BigDecimal reserved = BigDecimal.ZERO;
+  private BigDecimal spent;
+  private BigDecimal reserved;
   private int runs;
   private int otherCurrencies;
 
-  /**
-   * A run that has not ended.
-   *
-   * @param project of its tag project:NAME; null where there is none, as of the others
-   * @param reservation the most it can cost
-   * @param soFar what its attempts that have ended cost
-   */
-  public record Unfinished(
-      String runId,
-      @Nullable String project,
-      @Nullable String account,
-      @Nullable String user,
-      String currency,
-      BigDecimal reservation,
-      BigDecimal soFar) {}
-
   /** Of a budget on that day, with the runs that have not ended. */
-  public BudgetStatus(Budget budget, LocalDate day, Collection<Unfinished> open, Charges charges) {
+  public BudgetStatus(Budget budget, LocalDate day, Collection<RunLine> open, Charges charges) {
     this.budget = budget;
     this.charges = charges;
+    spent = Money.zero(budget.amount().currency()).amount();
+    reserved = spent;
     YearMonth month = YearMonth.from(day);
     int length = budget.period().equals("month") ? 1 : budget.period().equals("quarter") ? 3 : 12;
     first = month.minusMonths((month.getMonthValue() - 1) % length);
     last = first.plusMonths(length - 1L);
-    for (Unfinished run : open) {
+    for (RunLine run : open) {
       unfinished.add(run.runId());
-      add(run);
+      addUnfinished(run);
     }
   }
 
-  private void add(Unfinished run) {
-    if (!covers(run.project(), run.account(), run.user())) {
+  private void addUnfinished(RunLine run) {
+    BigDecimal reservation = run.reservation();
+    if (!covers(run) || reservation == null) {
       return;
     }
-    if (!run.currency().equals(budget.amount().currency())) {
+    if (!budget.amount().currency().equals(run.currency())) {
       otherCurrencies++;
       return;
     }
+    BigDecimal soFar = run.cost() == null ? BigDecimal.ZERO : run.cost();
     runs++;
-    spent = spent.add(run.soFar());
-    reserved = reserved.add(run.reservation().subtract(run.soFar()).max(BigDecimal.ZERO));
+    spent = spent.add(soFar);
+    reserved = reserved.add(reservation.subtract(soFar).max(BigDecimal.ZERO));
   }
 
   /** Adds a finished run, if the budget is for it; one that runs again counts as unfinished. */
-  public void add(FinishedRun run) {
+  public void add(RunLine run) {
     String month = run.month();
     if (month.compareTo(first.toString()) < 0
         || month.compareTo(last.toString()) > 0
         || unfinished.contains(run.runId())
-        || !covers(run.tagged("project"), run.account(), run.user())) {
+        || !covers(run)) {
       return;
     }
     String currency = budget.amount().currency();
@@ -95,12 +82,11 @@ public final class BudgetStatus {
     spent = spent.add(credit == null ? cost : cost.subtract(credit));
   }
 
-  private boolean covers(
-      @Nullable String project, @Nullable String account, @Nullable String user) {
+  private boolean covers(RunLine run) {
     return switch (budget.scope()) {
-      case "project" -> Objects.equals(project, budget.name());
-      case "account" -> Objects.equals(account, budget.name());
-      case "user" -> Objects.equals(user, budget.name());
+      case "project" -> budget.name().equals(run.tagged("project"));
+      case "account" -> budget.name().equals(run.account());
+      case "user" -> budget.name().equals(run.user());
       default -> true;
     };
   }

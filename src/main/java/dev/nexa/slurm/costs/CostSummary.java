@@ -1,5 +1,6 @@
 package dev.nexa.slurm.costs;
 
+import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -33,20 +34,21 @@ public final class CostSummary {
   }
 
   /** Adds a run, if it is meant. */
-  public void add(FinishedRun run) {
+  public void add(RunLine run) {
     if (!charges.isEmpty()) {
       known.add(run.runId());
     }
     if (!where.accepts(run)) {
       return;
     }
-    String currency = run.currency() == null ? NO_CURRENCY : run.currency();
-    Map<Kind, BigDecimal> amounts = run.amounts();
+    String own = run.currency();
+    String currency = own == null ? NO_CURRENCY : own;
+    Sums sums = Sums.of(run);
     List<List<String>> keys = by.keys(run);
     for (List<String> key : keys) {
-      group(key, currency).add(run, amounts);
+      group(key, currency).add(sums);
     }
-    total(currency).add(run, amounts);
+    total(currency).add(sums);
     if (!charges.isEmpty()) {
       addCharges(run.runId(), keys);
     }
@@ -109,6 +111,36 @@ public final class CostSummary {
     return charges.unmatched(known);
   }
 
+  /** What a run adds to its groups and to the total: made once of its line. */
+  private record Sums(
+      int failed,
+      long gpuSeconds,
+      long cpuSeconds,
+      BigDecimal cost,
+      BigDecimal wasted,
+      BigDecimal credit,
+      Map<Kind, BigDecimal> amounts) {
+
+    static Sums of(RunLine run) {
+      return new Sums(
+          run.completed() ? 0 : 1,
+          orZero(run.gpuSeconds()),
+          orZero(run.whole(Key.CPU_SECONDS)),
+          orZero(run.cost()),
+          orZero(run.wasted()),
+          orZero(run.credit()),
+          run.amounts());
+    }
+
+    private static long orZero(@Nullable Long number) {
+      return number == null ? 0 : number;
+    }
+
+    private static BigDecimal orZero(@Nullable BigDecimal number) {
+      return number == null ? BigDecimal.ZERO : number;
+    }
+  }
+
   /** Runs that are alike, in one currency. */
   public static final class Group {
     private final List<String> key;
@@ -118,38 +150,36 @@ public final class CostSummary {
     private int failed;
     private long gpuSeconds;
     private long cpuSeconds;
-    private BigDecimal cost = BigDecimal.ZERO;
-    private BigDecimal wasted = BigDecimal.ZERO;
-    private BigDecimal credit = BigDecimal.ZERO;
-    private BigDecimal api = BigDecimal.ZERO;
-    private BigDecimal billed = BigDecimal.ZERO;
+    private BigDecimal cost;
+    private BigDecimal wasted;
+    private BigDecimal credit;
+    private BigDecimal api;
+    private BigDecimal billed;
 
     private Group(List<String> key, String currency) {
       this.key = key;
       this.currency = currency;
+      BigDecimal zero = Money.zero(currency).amount();
+      cost = zero;
+      wasted = zero;
+      credit = zero;
+      api = zero;
+      billed = zero;
     }
 
-    private void add(FinishedRun run, Map<Kind, BigDecimal> amounts) {
+    private void add(Sums run) {
       runs++;
-      failed += run.completed() ? 0 : 1;
-      gpuSeconds += orZero(run.gpuSeconds());
-      cpuSeconds += orZero(run.whole(Key.CPU_SECONDS));
-      cost = plus(cost, run.cost());
-      wasted = plus(wasted, run.wasted());
-      credit = plus(credit, run.credit());
-      for (Map.Entry<Kind, BigDecimal> amount : amounts.entrySet()) {
+      failed += run.failed;
+      gpuSeconds += run.gpuSeconds;
+      cpuSeconds += run.cpuSeconds;
+      cost = cost.add(run.cost);
+      wasted = wasted.add(run.wasted);
+      credit = credit.add(run.credit);
+      for (Map.Entry<Kind, BigDecimal> amount : run.amounts.entrySet()) {
         BigDecimal before = breakdown.get(amount.getKey());
         breakdown.put(
             amount.getKey(), before == null ? amount.getValue() : before.add(amount.getValue()));
       }
-    }
-
-    private static long orZero(@Nullable Long number) {
-      return number == null ? 0 : number;
-    }
-
-    private static BigDecimal plus(BigDecimal sum, @Nullable BigDecimal more) {
-      return more == null ? sum : sum.add(more);
     }
 
     private void addApi(BigDecimal amount) {
@@ -193,6 +223,11 @@ public final class CostSummary {
     /** The cost by what it is for; of lines that tell it. */
     public Map<Kind, BigDecimal> breakdown() {
       return breakdown;
+    }
+
+    /** One part of it. */
+    public BigDecimal part(Kind kind) {
+      return breakdown.getOrDefault(kind, Money.zero(currency).amount());
     }
 
     public BigDecimal wasted() {

@@ -94,7 +94,7 @@ public enum Field {
   }
 
   /** A run's words; several only of {@code tag}, none where it is not known. */
-  List<String> texts(FinishedRun run) {
+  List<String> texts(RunLine run) {
     if (this == TAG) {
       return run.tags();
     }
@@ -103,7 +103,7 @@ public enum Field {
   }
 
   /** A run's word; null where it is not known. */
-  @Nullable String text(FinishedRun run) {
+  @Nullable String text(RunLine run) {
     return switch (this) {
       case RUN -> run.runId();
       case STAGE -> run.stage();
@@ -113,7 +113,7 @@ public enum Field {
       case DATASET -> run.text(Key.DATASET);
       case BACKEND -> run.text(Key.BACKEND);
       case PROJECT, PIPELINE, EXPERIMENT -> run.tagged(word());
-      case CLUSTER -> run.text(Key.CLUSTER);
+      case CLUSTER -> run.cluster();
       case USER -> run.user();
       case ACCOUNT -> run.account();
       case PARTITION -> run.text(Key.PARTITION);
@@ -126,7 +126,7 @@ public enum Field {
   }
 
   /** A run's number, or seconds; null where it is not known. */
-  @Nullable BigDecimal number(FinishedRun run) {
+  @Nullable BigDecimal number(RunLine run) {
     return switch (this) {
       case COST -> run.cost();
       case WASTED -> run.wasted();
@@ -146,7 +146,7 @@ public enum Field {
   }
 
   /** A run's time; null where there is none. */
-  @Nullable Instant time(FinishedRun run) {
+  @Nullable Instant time(RunLine run) {
     return switch (this) {
       case CREATED -> run.time(Key.CREATED);
       case STARTED -> run.started();

@@ -5,10 +5,14 @@ import dev.nexa.slurm.journal.Ledger;
 import dev.nexa.slurm.journal.Workspace;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Every run that has ended, once: by its newest line in the ledger, which is the last one of the
@@ -22,27 +26,71 @@ public final class FinishedRuns {
     this.workspace = workspace;
   }
 
-  /** Tells each run, newest first; none is kept, so that 100,000 need no more memory than one. */
-  public void forEach(Consumer<FinishedRun> told) {
-    Set<String> seen = new HashSet<>();
+  /**
+   * Tells each run, newest first. A second thread reads the next file meanwhile; no more than three
+   * files are held at once, however many there are.
+   */
+  public void forEach(Consumer<RunLine> told) {
     List<Path> files = new Ledger(workspace).files();
+    Collections.reverse(files);
+    BlockingQueue<Batch> read = new ArrayBlockingQueue<>(1);
     Words words = new Words();
-    for (int i = files.size() - 1; i >= 0; i--) {
-      Path file = files.get(i);
-      String name = workspace.root().relativize(file).toString();
-      byte[] bytes = DurableFiles.readBytes(file);
-      new LedgerScan(bytes, name, Ledger.month(file), words, problems)
-          .scan(
-              run -> {
-                if (seen.add(run.runId())) {
-                  told.accept(run);
-                }
-              });
+    Thread reader =
+        new Thread(() -> files.forEach(file -> put(read, batch(file, words))), "ledger");
+    reader.setDaemon(true);
+    reader.start();
+    Set<String> seen = new HashSet<>();
+    for (int i = 0; i < files.size(); i++) {
+      Batch batch = take(read);
+      problems.addAll(batch.problems);
+      if (batch.failure != null) {
+        throw batch.failure;
+      }
+      for (RunLine run : batch.runs) {
+        if (seen.add(run.runId())) {
+          told.accept(run);
+        }
+      }
     }
   }
 
   /** Lines that were not counted, and why. */
   public List<String> problems() {
     return problems;
+  }
+
+  /** What one file holds, or why it can't be read. */
+  private record Batch(
+      List<RunLine> runs, List<String> problems, @Nullable RuntimeException failure) {}
+
+  /** The words are made later, by who asks for them: that is one thread. */
+  private Batch batch(Path file, Words words) {
+    List<RunLine> runs = new ArrayList<>();
+    List<String> wrong = new ArrayList<>();
+    try {
+      String name = workspace.root().relativize(file).toString();
+      byte[] bytes = DurableFiles.readBytes(file);
+      new LedgerScan(bytes, name, Ledger.month(file), words, wrong).scan(runs::add);
+      return new Batch(runs, wrong, null);
+    } catch (RuntimeException failed) {
+      return new Batch(List.of(), wrong, failed);
+    }
+  }
+
+  private static void put(BlockingQueue<Batch> queue, Batch batch) {
+    try {
+      queue.put(batch);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static Batch take(BlockingQueue<Batch> queue) {
+    try {
+      return queue.take();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while reading the ledger", interrupted);
+    }
   }
 }

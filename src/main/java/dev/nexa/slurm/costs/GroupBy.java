@@ -11,31 +11,57 @@ import org.jspecify.annotations.Nullable;
 /**
  * By what runs are put together: {@code model}, {@code tag}, {@code tag:PREFIX} (what stands behind
  * {@code PREFIX:} in a run's first such tag), or several of them.
- *
- * @param words as they were written
  */
-public record GroupBy(List<String> words) {
+public final class GroupBy {
   /** What stands for a run that has none. */
   public static final String NONE = "-";
 
   private static final String TAG_PREFIX = "tag:";
 
+  private final List<String> words;
+  private final List<Part> parts;
+
+  private GroupBy(List<String> words, List<Part> parts) {
+    this.words = words;
+    this.parts = parts;
+  }
+
   /** Reads {@code stage,tag:team}. */
   public static GroupBy parse(String text) {
-    List<String> words = new ArrayList<>();
-    for (String word : text.split(",", -1)) {
-      Optional<Field> field = Field.of(word);
-      boolean known = field.isPresent() && field.get().type() == Field.Type.TEXT;
-      if (!known && !(word.startsWith(TAG_PREFIX) && word.length() > TAG_PREFIX.length())) {
-        List<String> names = Field.words(true);
-        throw new NexaException(
-            ExitCode.USAGE,
-            "--by: runs can't be grouped by '" + word + "'" + Nearest.hint(word, names),
-            "one of " + String.join(", ", names) + ", tag:PREFIX; or several, with commas");
-      }
-      words.add(word);
+    List<String> words = List.of(text.split(",", -1));
+    List<Part> parts = new ArrayList<>();
+    for (String word : words) {
+      parts.add(part(word));
     }
-    return new GroupBy(words);
+    return new GroupBy(words, parts);
+  }
+
+  private static Part part(String word) {
+    if (word.startsWith(TAG_PREFIX) && word.length() > TAG_PREFIX.length()) {
+      String prefix = word.substring(TAG_PREFIX.length());
+      return run -> List.of(orNone(run.tagged(prefix)));
+    }
+    Optional<Field> field = Field.of(word);
+    if (field.isEmpty() || field.get().type() != Field.Type.TEXT) {
+      List<String> names = Field.words(true);
+      throw new NexaException(
+          ExitCode.USAGE,
+          "--by: runs can't be grouped by '" + word + "'" + Nearest.hint(word, names),
+          "one of " + String.join(", ", names) + ", tag:PREFIX; or several, with commas");
+    }
+    Field known = field.get();
+    return known == Field.TAG
+        ? run -> run.tags().isEmpty() ? List.of(NONE) : run.tags()
+        : run -> List.of(orNone(known.text(run)));
+  }
+
+  private static String orNone(@Nullable String value) {
+    return value == null ? NONE : value;
+  }
+
+  /** As they were written. */
+  public List<String> words() {
+    return words;
   }
 
   /** Whether a run can be in several groups, so that they add up to more than all. */
@@ -44,11 +70,15 @@ public record GroupBy(List<String> words) {
   }
 
   /** The groups a run is in: each has a word for each of {@link #words}. */
-  List<List<String>> keys(FinishedRun run) {
+  List<List<String>> keys(RunLine run) {
+    List<String> first = parts.get(0).values(run);
+    if (parts.size() == 1 && first.size() == 1) {
+      return List.of(first);
+    }
     List<List<String>> keys = List.of(List.of());
-    for (String word : words) {
+    for (Part part : parts) {
       List<List<String>> longer = new ArrayList<>();
-      for (String value : values(word, run)) {
+      for (String value : part.values(run)) {
         for (List<String> key : keys) {
           List<String> more = new ArrayList<>(key);
           more.add(value);
@@ -60,18 +90,8 @@ public record GroupBy(List<String> words) {
     return keys;
   }
 
-  private static List<String> values(String word, FinishedRun run) {
-    if (word.equals(Field.TAG.word())) {
-      return run.tags().isEmpty() ? List.of(NONE) : run.tags();
-    }
-    String value =
-        word.startsWith(TAG_PREFIX)
-            ? run.tagged(word.substring(TAG_PREFIX.length()))
-            : Field.of(word).orElseThrow().text(run);
-    return List.of(orNone(value));
-  }
-
-  private static String orNone(@Nullable String value) {
-    return value == null ? NONE : value;
+  /** What one of the words says of a run. */
+  private interface Part {
+    List<String> values(RunLine run);
   }
 }

@@ -37,7 +37,7 @@ final class LedgerScan {
   }
 
   /** Tells the whole lines, last one first; one without its line feed is being written, or torn. */
-  void scan(Consumer<FinishedRun> told) {
+  void scan(Consumer<RunLine> told) {
     byte[] text = bytes;
     int[] begins = new int[1 << 12];
     int count = 0;
@@ -54,15 +54,15 @@ final class LedgerScan {
     }
   }
 
-  private void line(int begin, int feed, int number, Consumer<FinishedRun> told) {
+  private void line(int begin, int feed, int number, Consumer<RunLine> told) {
     if (!isSealed(begin, feed)) {
       problems.add(
           file + ":" + number + ": its CRC does not match: it was damaged, and is not counted");
       return;
     }
-    FinishedRun run;
+    RunLine run;
     try {
-      run = new FinishedRun(bytes, begin, month, words);
+      run = new RunLine(bytes, begin, month, words);
     } catch (IllegalArgumentException broken) {
       problems.add(file + ":" + number + ": " + broken.getMessage() + "; it is not counted");
       return;

@@ -29,14 +29,15 @@ public final class RunAnalysis {
   }
 
   /** Adds a run, if it is meant. */
-  public void add(FinishedRun run) {
+  public void add(RunLine run) {
     if (!where.accepts(run)) {
       return;
     }
+    One one = One.of(run);
     for (List<String> key : by.keys(run)) {
-      groups.computeIfAbsent(key, Group::new).add(run);
+      groups.computeIfAbsent(key, Group::new).add(one);
     }
-    total.add(run);
+    total.add(one);
   }
 
   /** The most runs first; months in their order. */
@@ -53,6 +54,30 @@ public final class RunAnalysis {
   /** All that is meant. */
   public Group total() {
     return total;
+  }
+
+  /** What a run adds to its groups and to the total: made once of its line. */
+  private record One(
+      boolean completed,
+      @Nullable Long runSeconds,
+      @Nullable Long queueSeconds,
+      @Nullable BigDecimal loss,
+      @Nullable Long gpu,
+      @Nullable Long cpu,
+      @Nullable Long wastedGpu,
+      @Nullable Long wastedCpu) {
+
+    static One of(RunLine run) {
+      return new One(
+          run.completed(),
+          run.runSeconds(),
+          run.queueSeconds(),
+          run.decimal(Key.LOSS),
+          run.gpuSeconds(),
+          run.whole(Key.CPU_SECONDS),
+          run.whole(Key.GPU_SECONDS_WASTED),
+          run.whole(Key.CPU_SECONDS_WASTED));
+    }
   }
 
   /** Runs that are alike. */
@@ -73,24 +98,20 @@ public final class RunAnalysis {
       this.key = key;
     }
 
-    private void add(FinishedRun run) {
+    private void add(One run) {
       runs++;
-      completed += run.completed() ? 1 : 0;
-      add(runSeconds, run.runSeconds());
-      add(queueSeconds, run.queueSeconds());
-      add(losses, run.decimal(Key.LOSS));
-      Long gpu = run.gpuSeconds();
-      Long cpu = run.whole(Key.CPU_SECONDS);
-      Long wastedGpu = run.whole(Key.GPU_SECONDS_WASTED);
-      Long wastedCpu = run.whole(Key.CPU_SECONDS_WASTED);
-      gpuSeconds += gpu == null ? 0 : gpu;
-      if (gpu != null && wastedGpu != null) {
-        measuredGpuSeconds += gpu;
-        wastedGpuSeconds += wastedGpu;
+      completed += run.completed ? 1 : 0;
+      add(runSeconds, run.runSeconds);
+      add(queueSeconds, run.queueSeconds);
+      add(losses, run.loss);
+      gpuSeconds += run.gpu == null ? 0 : run.gpu;
+      if (run.gpu != null && run.wastedGpu != null) {
+        measuredGpuSeconds += run.gpu;
+        wastedGpuSeconds += run.wastedGpu;
       }
-      if (cpu != null && wastedCpu != null) {
-        measuredCpuSeconds += cpu;
-        wastedCpuSeconds += wastedCpu;
+      if (run.cpu != null && run.wastedCpu != null) {
+        measuredCpuSeconds += run.cpu;
+        wastedCpuSeconds += run.wastedCpu;
       }
     }
 

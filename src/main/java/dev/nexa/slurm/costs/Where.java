@@ -223,7 +223,7 @@ public final class Where {
   }
 
   /** Whether the run is meant. */
-  public boolean accepts(FinishedRun run) {
+  public boolean accepts(RunLine run) {
     for (Term term : terms) {
       if (!term.holds(run)) {
         return false;
@@ -234,7 +234,7 @@ public final class Where {
 
   /** One of the terms. */
   private interface Term {
-    boolean holds(FinishedRun run);
+    boolean holds(RunLine run);
   }
 
   /** Where a term stands, both counted from 1. */

@@ -115,11 +115,12 @@ public final class Ledger {
         while (whole > 0 && bytes[whole - 1] != '\n') {
           whole--;
         }
-        if (whole > 0 || from == 0) {
-          int begin = 0;
-          while (from > 0 && bytes[begin] != '\n') {
-            begin++;
-          }
+        int begin = 0;
+        while (from > 0 && begin < whole && bytes[begin] != '\n') {
+          begin++;
+        }
+        // At least one whole line, however long it is.
+        if (begin + 1 < whole || from == 0) {
           String lines = new String(bytes, begin, whole - begin, StandardCharsets.UTF_8);
           return new Tail(
               from == 0 ? "\n" + lines : lines, from + whole < size ? from + whole : WHOLE);

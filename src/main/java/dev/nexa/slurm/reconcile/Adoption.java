@@ -12,6 +12,7 @@ import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.reconcile.AdoptedJob.Identity;
 import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.Tres;
 import dev.nexa.slurm.submit.ArrayShape;
 import dev.nexa.slurm.submit.CrashPoint;
 import dev.nexa.slurm.units.IndexRange;
@@ -88,7 +89,8 @@ public final class Adoption {
     RunId id = new RunId(second(job.identity()));
     RunFacts facts = facts(job, workspace.run(id));
     RunOutcome outcome = outcome(job, id, facts, now);
-    return new Came(outcome.status(), outcome.state(), CostRecord.total(facts, outcome));
+    RunState state = RunState.of(List.of(job.created(id, now)));
+    return new Came(outcome.status(), outcome.state(), CostRecord.total(facts, state, outcome));
   }
 
   /**
@@ -162,7 +164,8 @@ public final class Adoption {
         outcome.tasks(),
         attempts,
         outcome.used(),
-        outcome.wasted());
+        outcome.wasted(),
+        List.of());
   }
 
   /** Nothing was planned and nothing reserved: what is not known stays open. */
@@ -205,7 +208,9 @@ public final class Adoption {
         estimate,
         Duration.ZERO,
         run.logs().toString(),
-        List.of());
+        List.of(),
+        Optional.empty(),
+        Optional.empty());
   }
 
   /** Of GPUs that accounting names no type of: the partition's, or the cluster's. */

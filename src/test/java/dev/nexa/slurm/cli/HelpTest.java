@@ -40,6 +40,16 @@ class HelpTest {
         "runs show",
         "runs import",
         "usage",
+        "runs analyze",
+        "costs",
+        "costs accuracy",
+        "costs budget",
+        "costs show",
+        "costs import",
+        "costs import csv",
+        "costs import gcp",
+        "costs import focus",
+        "costs import usage",
         "serve",
         "serve list",
         "serve stop",
@@ -62,7 +72,16 @@ class HelpTest {
     assertThat(help.exit()).isZero();
     assertThat(help.out())
         .contains(
-            "submit", "estimate", "render", "status", "logs", "cancel", "reconcile", "runs", "init")
+            "submit",
+            "estimate",
+            "render",
+            "status",
+            "logs",
+            "cancel",
+            "reconcile",
+            "runs",
+            "costs",
+            "init")
         .contains("generate-completion")
         .contains(
             "0 done",

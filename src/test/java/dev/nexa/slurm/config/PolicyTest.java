@@ -47,6 +47,42 @@ class PolicyTest {
   }
 
   @Test
+  void budgetsSayWhoMaySpendWhatWhen() {
+    Policy policy =
+        read(
+            """
+            approval_over: {amount: 0, currency: USD}
+            budgets:
+              - {scope: project, name: nlp, amount: 1000.50, currency: EUR, period: quarter}
+              - {scope: all, amount: 9, currency: USD, period: year}
+            """);
+
+    assertThat(policy.budgets())
+        .containsExactly(
+            new Policy.Budget(
+                "project", "nlp", new Money(new BigDecimal("1000.50"), "EUR"), "quarter"),
+            new Policy.Budget("all", "", new Money(new BigDecimal("9"), "USD"), "year"));
+  }
+
+  @Test
+  void aBudgetThatIsNobodysIsRefused() {
+    String text =
+        """
+        approval_over: {amount: 0, currency: USD}
+        budgets:
+          - {scope: user, amount: 1, currency: USD, period: month}
+          - {scope: all, name: x, amount: 1, currency: USD, period: month}
+          - {scope: team, amount: 1, currency: USD, period: weekly}
+        """;
+
+    assertThatThrownBy(() -> read(text))
+        .hasMessageContaining("budgets[0].name: missing; expected the user's name")
+        .hasMessageContaining("budgets[1].name: scope all has no name: leave it out")
+        .hasMessageContaining("budgets[2].scope: expected one of project, account, user, all")
+        .hasMessageContaining("budgets[2].period: expected one of month, quarter, year");
+  }
+
+  @Test
   void withoutAThresholdThereIsNoPolicy() {
     assertThatThrownBy(() -> read("max_requeues: 1\n"))
         .hasMessageEndingWith("policy.yaml:1:1: approval_over: missing; expected a mapping");

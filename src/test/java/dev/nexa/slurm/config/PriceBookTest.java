@@ -33,6 +33,28 @@ class PriceBookTest {
   }
 
   @Test
+  void tokensOfAnApiArePricedByModel() {
+    PriceBook book =
+        read(
+            """
+            currency: USD
+            as_of: 2026-11-01
+            api_tokens:
+              org/teacher-1.5:
+                input: {price: 2.50, source: "list"}
+                output: {price: 10, source: "contract"}
+            """);
+
+    assertThat(book.apiTokens())
+        .containsOnly(
+            java.util.Map.entry(
+                "org/teacher-1.5",
+                new PriceBook.TokenPrice(
+                    new PriceBook.Price(new BigDecimal("2.50"), "list"),
+                    new PriceBook.Price(new BigDecimal("10"), "contract"))));
+  }
+
+  @Test
   void aPriceThatIsNotThereIsUnknownNotZero() {
     PriceBook book = read("currency: EUR\nas_of: 2026-11-01\n");
 

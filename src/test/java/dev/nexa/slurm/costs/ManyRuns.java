@@ -71,7 +71,7 @@ public final class ManyRuns {
     BigDecimal memory = amount(64 * gpus * seconds, "0.005");
     BigDecimal cost = gpu.add(cpu).add(memory);
     return new JsonObject()
-        .with("run_id", stage + "_" + ID.format(created))
+        .with("run_id", stage + "_" + ID.format(ended.minusSeconds(42_000)))
         .with("stage", stage)
         .with("status", completed ? "completed" : "failed")
         .with("state", completed ? "completed" : "timeout")

@@ -90,6 +90,31 @@ class LedgerTest {
     }
   }
 
+  /** Only its end is read, however long the month was. */
+  @Test
+  void aRepeatIsFoundNearTheEndOfALongFile() throws IOException {
+    JsonObject long1 = line(FIRST).with("model", "x".repeat(300_000));
+    ledger.add(SECOND, ENDED, line(SECOND));
+    ledger.add(FIRST, ENDED, long1);
+    ledger.add(FIRST, ENDED, long1);
+    ledger.add(SECOND, ENDED, line(SECOND).with("cost", "1"));
+    ledger.add(SECOND, ENDED, line(SECOND).with("cost", "1"));
+
+    assertThat(runIds(november)).containsExactly(SECOND.value(), FIRST.value(), SECOND.value());
+    byte[] whole = Files.readAllBytes(november);
+    Files.write(november, Arrays.copyOf(whole, whole.length - 3));
+    ledger.add(FIRST, ENDED, line(FIRST));
+    assertThat(runIds(november)).containsExactly(SECOND.value(), FIRST.value(), FIRST.value());
+  }
+
+  @Test
+  void filesAreToldByMonth() {
+    ledger.add(SECOND, ENDED.plusSeconds(1), line(SECOND));
+    ledger.add(FIRST, ENDED, line(FIRST));
+
+    assertThat(ledger.files()).extracting(Ledger::month).containsExactly("2025-11", "2025-12");
+  }
+
   @Test
   void twoAtOnceLoseNothing() throws Exception {
     List<RunId> ids =

@@ -2,10 +2,12 @@ package dev.nexa.slurm.reconcile;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.Golden;
 import dev.nexa.slurm.config.SchemaCheck;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
@@ -54,6 +56,9 @@ class RunPassTest extends RunPassFixture {
     assertThat(workspace.openRuns()).isEmpty();
     assertThat(Files.readString(workspace.runs().resolve("ledger-2025-11.jsonl")))
         .startsWith("{\"run_id\":\"" + run.id() + "\"");
+    String line = Files.readAllLines(workspace.runs().resolve("ledger-2025-11.jsonl")).get(0);
+    JsonObject json = Json.parseObject(line);
+    Golden.check("reconcile/ledger-line.json", Json.pretty(json.with("crc32", "00000000")));
   }
 
   @Test

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.costs;
 
 import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -8,6 +9,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>It is no general reader of JSON: it takes one object without spaces, as the ledger has it.
  */
-public final class FinishedRun {
+public final class RunLine {
   private static final int MOST_DIGITS = 18;
 
   private final byte[] bytes;
@@ -32,7 +34,7 @@ public final class FinishedRun {
    *
    * @throws IllegalArgumentException if it is none
    */
-  FinishedRun(byte[] bytes, int begin, String month, Words words) {
+  RunLine(byte[] bytes, int begin, String month, Words words) {
     this.bytes = bytes;
     this.month = month;
     this.words = words;
@@ -53,9 +55,20 @@ public final class FinishedRun {
       at++;
     }
     expect('}', at);
-    if (text(Key.RUN_ID) == null) {
+    if (places[Key.RUN_ID.place()] == 0) {
       throw new IllegalArgumentException("it has no run_id");
     }
+  }
+
+  /**
+   * A run that is not in the ledger, as its line would be.
+   *
+   * @param line with the keys of a ledger line
+   * @param month in which it was made
+   */
+  public static RunLine of(JsonObject line, String month) {
+    byte[] bytes = (Json.compact(line) + "\n").getBytes(StandardCharsets.UTF_8);
+    return new RunLine(bytes, 0, month, new Words());
   }
 
   private int expect(char c, int at) {
@@ -101,7 +114,7 @@ public final class FinishedRun {
   }
 
   public String runId() {
-    return java.util.Objects.requireNonNull(unshared(Key.RUN_ID));
+    return Objects.requireNonNull(unshared(Key.RUN_ID));
   }
 
   public @Nullable String stage() {
@@ -118,6 +131,10 @@ public final class FinishedRun {
 
   public @Nullable String model() {
     return text(Key.MODEL);
+  }
+
+  public @Nullable String cluster() {
+    return text(Key.CLUSTER);
   }
 
   public @Nullable String user() {

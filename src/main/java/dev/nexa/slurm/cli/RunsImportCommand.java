@@ -21,7 +21,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
 /** {@code nexa-slurm runs import}. */
-final class ImportCommand extends Subcommand {
+final class RunsImportCommand extends Subcommand {
   private static final String DEFAULT_SINCE = "30d";
 
   private final OptionSpec from =
@@ -40,7 +40,7 @@ final class ImportCommand extends Subcommand {
   private final OptionSpec dryRun = flag("--dry-run", "Shows what it would import.");
   private final OptionSpec json = flag("--json", "Prints one JSON document.");
 
-  ImportCommand() {
+  RunsImportCommand() {
     super(
         "import",
         "Makes finished runs of jobs that were submitted without nexa-slurm, each once.",

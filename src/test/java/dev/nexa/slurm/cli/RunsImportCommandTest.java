@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** With an sacct that prints the rows of a file, whatever it is asked. */
-class ImportCommandTest {
+class RunsImportCommandTest {
   private static final String US = "\u001f";
   private static final long NOON = 1_761_998_400;
   private static final String[] NOVEMBER = {

@@ -1,0 +1,86 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.costs.RunLine;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunId;
+import dev.nexa.slurm.journal.Workspace;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Runs that the ledger does not tell of, because they have not ended: as their lines would be. */
+final class OtherRuns {
+  private final Workspace workspace;
+
+  OtherRuns(Workspace workspace) {
+    this.workspace = workspace;
+  }
+
+  /**
+   * The runs that have not ended.
+   *
+   * @param problems told of those that can't be read
+   */
+  List<RunLine> unfinished(List<String> problems) {
+    List<RunLine> runs = new ArrayList<>();
+    for (RunId id : workspace.openRuns()) {
+      try {
+        if (Files.exists(workspace.run(id).manifest())) {
+          runs.add(line(workspace.run(id)));
+        }
+      } catch (NexaException | UncheckedIOException | IllegalArgumentException unreadable) {
+        problems.add(id + ": " + unreadable.getMessage());
+      }
+    }
+    return runs;
+  }
+
+  /** From the run's manifest, cost file, plan and journal. */
+  RunLine line(RunFolder run) {
+    JsonObject manifest = Json.parseObject(DurableFiles.read(run.manifest()));
+    JsonObject line = new JsonObject().with("run_id", run.id().value());
+    for (String key :
+        List.of(
+            "stage",
+            "status",
+            "state",
+            "model",
+            "dataset",
+            "tags",
+            "cluster",
+            "currency",
+            "cost",
+            "attempts",
+            "created",
+            "started",
+            "ended")) {
+      Object value = manifest.members().get(key);
+      line.with(key, value);
+    }
+    if (Files.exists(run.cost())) {
+      JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
+      line.with("wasted", cost.text("wasted"));
+      line.with("reservation", cost.object("estimate").text("reservation"));
+    }
+    if (Files.exists(run.plan())) {
+      JsonObject plan = run.planJson();
+      line.with("backend", plan.optionalText("backend").orElse(null));
+      line.with("tasks", plan.number("tasks"));
+      line.with("account", plan.object("allocation").optionalText("account").orElse(null));
+      line.with("partition", plan.object("allocation").optionalText("partition").orElse(null));
+      line.with("gpu_type", plan.object("allocation").optionalText("gpu_type").orElse(null));
+    }
+    List<Event> events = run.journal().read();
+    if (!events.isEmpty()) {
+      line.with("user", events.get(0).data().optionalText("user").orElse(null));
+    }
+    String time = run.id().value().substring(run.id().value().indexOf('_') + 1);
+    return RunLine.of(line, time.substring(0, 4) + "-" + time.substring(4, 6));
+  }
+}

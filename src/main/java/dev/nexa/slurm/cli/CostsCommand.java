@@ -1,0 +1,164 @@
+package dev.nexa.slurm.cli;
+
+import dev.nexa.slurm.app.ShowBudgets;
+import dev.nexa.slurm.app.ShowCost;
+import dev.nexa.slurm.app.SummarizeCosts;
+import dev.nexa.slurm.costs.Accuracy;
+import dev.nexa.slurm.costs.BudgetStatus;
+import dev.nexa.slurm.costs.CostSummary;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.report.CostsText;
+import java.time.DateTimeException;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** {@code nexa-slurm costs}. */
+final class CostsCommand extends Subcommand {
+  private final SumOptions options =
+      new SumOptions(this, "month", List.of("table", "json", "csv", "markdown", "focus"));
+
+  CostsCommand() {
+    super(
+        "costs",
+        "What finished runs cost: summaries, estimates against actual, budgets, bills.",
+        "nexa-slurm costs --by project,stage --where 'ended>=2025-11'",
+        "nexa-slurm costs --format focus > november.csv",
+        "nexa-slurm costs show latest");
+    spec().addSubcommand("accuracy", new AccuracyCommand().spec());
+    spec().addSubcommand("budget", new BudgetCommand().spec());
+    spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("import", new CostsImportCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    List<String> problems = new ArrayList<>();
+    SummarizeCosts costs = new SummarizeCosts(existing());
+    if (options.format().equals("focus")) {
+      costs.focus(options.meant(), problems, out()::print);
+      problems.forEach(err()::println);
+      return ExitCode.OK.status();
+    }
+    CostSummary summary = costs.summarize(options.by(), options.meant(), problems);
+    problems.forEach(err()::println);
+    options.print(
+        () -> table(summary),
+        () -> CostsText.grid(summary, false),
+        () -> CostsText.json(summary, problems));
+    summary
+        .unmatched()
+        .forEach(
+            (currency, sum) ->
+                err().println("bills of no finished run: " + sum.toPlainString() + " " + currency));
+    return ExitCode.OK.status();
+  }
+
+  private static String table(CostSummary summary) {
+    if (summary.totals().isEmpty()) {
+      return "No finished runs. `nexa-slurm reconcile` finishes those that have ended.\n";
+    }
+    return CostsText.grid(summary, true).without(CostsText.rareColumns()).table()
+        + (summary.by().overlaps() ? "a run with several tags counts with each of them\n" : "");
+  }
+
+  /** {@code costs accuracy}. */
+  private static final class AccuracyCommand extends Subcommand {
+    private final SumOptions options =
+        new SumOptions(this, "model,stage", List.of("table", "json", "csv", "markdown"));
+
+    AccuracyCommand() {
+      super(
+          "accuracy",
+          "Estimates against what completed runs did cost.",
+          "nexa-slurm costs accuracy",
+          "nexa-slurm costs accuracy --by stage,gpu_type --where 'ended>=30d'");
+    }
+
+    @Override
+    public Integer call() {
+      List<String> problems = new ArrayList<>();
+      Accuracy accuracy =
+          new SummarizeCosts(existing()).accuracy(options.by(), options.meant(), problems);
+      problems.forEach(err()::println);
+      options.print(
+          () ->
+              accuracy.groups().isEmpty()
+                  ? "No completed runs.\n"
+                  : CostsText.grid(accuracy).table(),
+          () -> CostsText.grid(accuracy),
+          () -> CostsText.json(accuracy, problems));
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** {@code costs budget}. */
+  private static final class BudgetCommand extends Subcommand {
+    private final OptionSpec on =
+        option("--on", "DATE", "The period of this day, such as 2025-11-30; today if not given.");
+    private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+    BudgetCommand() {
+      super(
+          "budget",
+          "The policy's budgets: what is spent, reserved by unfinished runs, and left.",
+          "nexa-slurm costs budget",
+          "nexa-slurm costs budget --on 2025-10-31 --json");
+    }
+
+    @Override
+    public Integer call() {
+      List<String> problems = new ArrayList<>();
+      List<BudgetStatus> budgets = new ShowBudgets(existing()).on(day(), problems);
+      problems.forEach(err()::println);
+      if (given(json)) {
+        out().print(Json.pretty(CostsText.budgetsJson(budgets, problems)));
+      } else if (budgets.isEmpty()) {
+        out().println("The policy has no budgets; `budgets:` in configs/policy.yaml gives some.");
+      } else {
+        out().print(CostsText.budgets(budgets).without(List.of("other_currencies")).table());
+      }
+      return ExitCode.OK.status();
+    }
+
+    private LocalDate day() {
+      String text = on.getValue();
+      try {
+        return text == null ? LocalDate.now(ZoneOffset.UTC) : LocalDate.parse(text);
+      } catch (DateTimeException notADay) {
+        throw new NexaException(
+            ExitCode.USAGE, "--on: expected a day such as 2025-11-30, got '" + text + "'");
+      }
+    }
+  }
+
+  /** {@code costs show}. */
+  private static final class ShowCommand extends Subcommand {
+    private final PositionalParamSpec reference = run();
+    private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+    ShowCommand() {
+      super(
+          "show",
+          "What each attempt and each task of a run cost.",
+          "nexa-slurm costs show latest",
+          "nexa-slurm costs show train_20251101_143200 --json");
+    }
+
+    @Override
+    public Integer call() {
+      ShowCost.Cost cost = new ShowCost(existing()).of(reference.getValue());
+      out()
+          .print(
+              given(json)
+                  ? Json.pretty(CostsText.attemptsJson(cost.file(), cost.attempts()))
+                  : CostsText.attempts(cost.file(), cost.attempts()));
+      return ExitCode.OK.status();
+    }
+  }
+}
