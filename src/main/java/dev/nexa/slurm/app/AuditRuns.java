@@ -1,6 +1,8 @@
 package dev.nexa.slurm.app;
 
 import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.costs.FinishedRuns;
+import dev.nexa.slurm.costs.RunLine;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
@@ -9,11 +11,14 @@ import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.reconcile.Audit;
 import dev.nexa.slurm.reconcile.Audit.Finding;
+import dev.nexa.slurm.reconcile.Audit.Settled;
 import dev.nexa.slurm.reconcile.Evidence;
 import dev.nexa.slurm.reconcile.Inquiry;
 import dev.nexa.slurm.reconcile.RunPass;
 import dev.nexa.slurm.scheduler.Scheduler;
+import java.math.BigDecimal;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -61,6 +66,7 @@ public final class AuditRuns {
     List<String> differences = new ArrayList<>(runs.problems().values());
     List<String> notes = new ArrayList<>();
     List<RunId> corrected = new ArrayList<>();
+    Map<RunId, Settled> settled = new HashMap<>();
     int[] rows = {0};
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
       Scheduler scheduler = nexa.scheduler(group.getKey());
@@ -73,13 +79,50 @@ public final class AuditRuns {
               Finding finding = finding(workspace, id, evidence, open.contains(id));
               differences.addAll(finding.differences());
               notes.addAll(finding.notes());
+              finding.settled().ifPresent(told -> settled.put(id, told));
               if (repair && finding.correctable() && correct(scheduler, id, evidence)) {
                 corrected.add(id);
               }
             }
           });
     }
+    // A run that was corrected has got its new line.
+    settled.keySet().removeAll(corrected);
+    ledger(settled, differences);
     return new Report(ids.size(), rows[0], differences, notes, corrected);
+  }
+
+  /** The ledger's newest line of each finished run against its cost file. */
+  private void ledger(Map<RunId, Settled> settled, List<String> differences) {
+    Map<String, RunLine> lines = new HashMap<>();
+    FinishedRuns finished = new FinishedRuns(nexa.workspace());
+    finished.forEach(line -> lines.put(line.runId(), line));
+    differences.addAll(finished.problems());
+    for (Map.Entry<RunId, Settled> run : settled.entrySet()) {
+      RunLine line = lines.get(run.getKey().value());
+      if (line == null) {
+        differences.add("ledger: no line of " + run.getKey());
+        continue;
+      }
+      BigDecimal cost = line.cost();
+      boolean same =
+          cost != null
+              && cost.compareTo(run.getValue().total()) == 0
+              && run.getValue().status().equals(line.status());
+      if (!same) {
+        differences.add(
+            "ledger: "
+                + run.getKey()
+                + " is "
+                + line.status()
+                + " and cost "
+                + (cost == null ? "nothing" : cost.toPlainString())
+                + ", its cost file says "
+                + run.getValue().status()
+                + " and "
+                + run.getValue().total().toPlainString());
+      }
+    }
   }
 
   private static Finding finding(Workspace workspace, RunId id, Evidence evidence, boolean open) {

@@ -102,9 +102,11 @@ final class RunsImportCommand extends Subcommand {
   /** A day in UTC, a time with its zone, or so many hours or days ago. */
   private static Instant time(String option, String text, Instant now) {
     try {
-      if (text.matches("\\d{1,5}[hd]")) {
+      if (text.matches("\\d{1,5}[hdw]")) {
         long number = Long.parseLong(text.substring(0, text.length() - 1));
-        return now.minus(text.endsWith("h") ? Duration.ofHours(number) : Duration.ofDays(number));
+        int days = text.endsWith("w") ? 7 : 1;
+        return now.minus(
+            text.endsWith("h") ? Duration.ofHours(number) : Duration.ofDays(number * days));
       }
       return text.length() == "2025-11-01".length()
           ? LocalDate.parse(text).atStartOfDay(ZoneOffset.UTC).toInstant()

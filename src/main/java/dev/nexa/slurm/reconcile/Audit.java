@@ -12,6 +12,7 @@ import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.reconcile.RunRecords.Derived;
 import dev.nexa.slurm.scheduler.JobState;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -30,6 +31,7 @@ public final class Audit {
   private final List<String> differences = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
   private boolean derivedDiffers;
+  private Optional<Settled> settled = Optional.empty();
 
   private Audit(Workspace workspace, RunFolder run) {
     this.workspace = workspace;
@@ -42,12 +44,21 @@ public final class Audit {
    * @param differences what is not as it should be, each with its file
    * @param notes what could not be checked, and why
    * @param correctable whether accounting now makes another record than the one that is kept
+   * @param settled what the ledger's newest line of the run should say; empty while it is not over
    */
-  public record Finding(List<String> differences, List<String> notes, boolean correctable) {}
+  public record Finding(
+      List<String> differences,
+      List<String> notes,
+      boolean correctable,
+      Optional<Settled> settled) {}
+
+  /** What a finished run came to, as its kept record says. */
+  public record Settled(String status, BigDecimal total) {}
 
   /** A run whose journal can't be followed: nothing else of it can be checked. */
   public static Finding broken(NexaException journal) {
-    return new Finding(List.of(String.valueOf(journal.getMessage())), List.of(), false);
+    return new Finding(
+        List.of(String.valueOf(journal.getMessage())), List.of(), false, Optional.empty());
   }
 
   /**
@@ -74,7 +85,7 @@ public final class Audit {
         audit.derived(events.subList(0, events.size() - 1), evidence);
       }
     }
-    return new Finding(audit.differences, audit.notes, audit.derivedDiffers);
+    return new Finding(audit.differences, audit.notes, audit.derivedDiffers, audit.settled);
   }
 
   private void marker(RunState state, boolean open) {
@@ -103,6 +114,9 @@ public final class Audit {
 
   /** What was rendered and estimated, by the digests that the journal begins with. */
   private void staged(JsonObject created) {
+    if (created.members().containsKey("imported")) {
+      return;
+    }
     JsonObject digests = created.optionalObject("sha256").orElseGet(JsonObject::new);
     for (Path file : List.of(run.plan(), run.estimate(), run.script())) {
       kept(file, digests.optionalText(file.getFileName().toString()));
@@ -124,12 +138,17 @@ public final class Audit {
       return;
     }
     try {
+      JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
+      settled = Optional.of(new Settled(cost.text("status"), cost.decimal("total")));
+      if (Files.notExists(run.plan())) {
+        notes.add(run.id() + ": imported, so only its digests were checked");
+        return;
+      }
+      JsonObject manifest = Json.parseObject(DurableFiles.read(run.manifest()));
       RunState state = RunState.of(before);
       RunFacts facts = RunFacts.of(run);
       List<String> problems = new ArrayList<>();
       RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-      JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
-      JsonObject manifest = Json.parseObject(DurableFiles.read(run.manifest()));
       boolean forgotten =
           outcome.attempts().isEmpty() && !cost.object("actual").objects("attempts").isEmpty();
       if (forgotten) {
