@@ -130,9 +130,12 @@ public final class CronPasses {
         installed, notRead, heartbeat, now, HeartbeatCheck.of(heartbeat, anyRun, every, now));
   }
 
-  /** Removes what is ours of this workspace; what that was. */
-  public List<Installed> remove() {
-    List<Installed> removed = new ArrayList<>();
+  /**
+   * Removes what is ours of this workspace.
+   *
+   * @param removed told of each thing, also where another can't be removed
+   */
+  public void remove(List<Installed> removed) {
     Crontab before = program.installed() ? program.read() : new Crontab("");
     Optional<Crontab.Line> line = before.find(workspace);
     if (line.isPresent()) {
@@ -143,12 +146,15 @@ public final class CronPasses {
     if (every.isPresent()) {
       Systemctl systemctl = new Systemctl(nexa.environment());
       systemctl.run(
-          List.of(List.of("disable", "--now", timer.name())), "the timer is still installed");
+          List.of(List.of("disable", "--now", timer.name())),
+          "the timer is still installed; where it can't be stopped, delete "
+              + timer.timer()
+              + " and "
+              + timer.service());
       timer.remove();
       systemctl.run(List.of(List.of("daemon-reload")), "the unit files are removed");
       removed.add(new Installed("systemd", timer.timer().toString(), every.get()));
     }
-    return removed;
   }
 
   private PassCommand command(Optional<Path> metrics) {

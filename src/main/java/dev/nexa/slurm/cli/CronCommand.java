@@ -8,6 +8,7 @@ import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.journal.Heartbeat;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -128,9 +129,13 @@ final class CronCommand extends Subcommand {
 
     @Override
     public Integer call() {
-      List<Installed> removed = new CronPasses(existing()).remove();
-      for (Installed one : removed) {
-        out().println("removed  " + one.by() + "  " + one.what());
+      List<Installed> removed = new ArrayList<>();
+      try {
+        new CronPasses(existing()).remove(removed);
+      } finally {
+        for (Installed one : removed) {
+          out().println("removed  " + one.by() + "  " + one.what());
+        }
       }
       if (removed.isEmpty()) {
         out().println("nothing was installed");

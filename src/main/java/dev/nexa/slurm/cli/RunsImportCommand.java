@@ -56,7 +56,7 @@ final class RunsImportCommand extends Subcommand {
           spec().commandLine(),
           "--from: expected sacct" + (source == null ? "" : ", got " + source));
     }
-    Nexa nexa = nexa();
+    Nexa nexa = existing();
     Asked asked = asked(nexa, Instant.now().truncatedTo(ChronoUnit.SECONDS));
     Result result = new ImportRuns(nexa).run(asked);
     for (String problem : result.problems()) {

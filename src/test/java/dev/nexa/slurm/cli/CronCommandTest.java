@@ -144,6 +144,12 @@ class CronCommandTest {
         .contains("the unit files are written; type")
         .containsPattern("systemctl --user enable --now nexa-slurm-.{8}\\.timer");
     assertThat(folder.resolve(".config/systemd/user")).isNotEmptyDirectory();
+
+    terminal.type("cron", "install");
+    Screen removed = terminal.type("cron", "remove");
+    assertThat(removed.exit()).isEqualTo(1);
+    assertThat(removed.out()).startsWith("removed  crontab");
+    assertThat(removed.err()).contains("the timer is still installed").contains("disable --now");
   }
 
   @Test
