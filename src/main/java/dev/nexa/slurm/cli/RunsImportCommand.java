@@ -9,10 +9,8 @@ import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.report.Table;
-import java.time.DateTimeException;
-import java.time.Duration;
+import dev.nexa.slurm.usage.Since;
 import java.time.Instant;
-import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
@@ -79,8 +77,9 @@ final class RunsImportCommand extends Subcommand {
     }
     @Nullable String first = since.getValue();
     @Nullable String last = until.getValue();
-    Instant begin = time("--since", first == null ? DEFAULT_SINCE : first, now);
-    Instant end = last == null ? now : time("--until", last, now);
+    Instant begin =
+        Since.parse("--since", first == null ? DEFAULT_SINCE : first, ZoneOffset.UTC, now);
+    Instant end = last == null ? now : Since.parse("--until", last, ZoneOffset.UTC, now);
     end = end.isAfter(now) ? now : end;
     if (!begin.isBefore(end)) {
       throw new NexaException(ExitCode.USAGE, "--since " + begin + " is not before --until " + end);
@@ -97,30 +96,6 @@ final class RunsImportCommand extends Subcommand {
           option.longestName() + ": expected names such as nlp or nlp,vision, got '" + names + "'");
     }
     return Optional.ofNullable(names);
-  }
-
-  /** A day in UTC, a time with its zone, or so many hours or days ago. */
-  private static Instant time(String option, String text, Instant now) {
-    try {
-      if (text.matches("\\d{1,5}[hdw]")) {
-        long number = Long.parseLong(text.substring(0, text.length() - 1));
-        int days = text.endsWith("w") ? 7 : 1;
-        return now.minus(
-            text.endsWith("h") ? Duration.ofHours(number) : Duration.ofDays(number * days));
-      }
-      return text.length() == "2025-11-01".length()
-          ? LocalDate.parse(text).atStartOfDay(ZoneOffset.UTC).toInstant()
-          : Instant.parse(text).truncatedTo(ChronoUnit.SECONDS);
-    } catch (DateTimeException notATime) {
-      throw new NexaException(
-          ExitCode.USAGE,
-          option
-              + ": expected a day (2025-11-01, in UTC), a time (2025-11-01T08:00:00Z) or how long ago"
-              + " (30d, 12h), got '"
-              + text
-              + "'",
-          notATime);
-    }
   }
 
   private void tell(Result result) {

@@ -94,7 +94,7 @@ final class UsageCommand extends Subcommand {
   private Optional<Instant> since(List<String> jobs) {
     String time = typed(since);
     if (time != null) {
-      return Optional.of(Since.parse(time, zone(), Instant.now()));
+      return Optional.of(Since.parse("--since", time, zone(), Instant.now()));
     }
     // As sacct does, which would take midnight of UTC, because we ask it in UTC.
     return jobs.isEmpty() && typed(from) == null

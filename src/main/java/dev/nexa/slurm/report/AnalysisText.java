@@ -3,7 +3,6 @@ package dev.nexa.slurm.report;
 import dev.nexa.slurm.costs.RunAnalysis;
 import dev.nexa.slurm.costs.RunAnalysis.Group;
 import dev.nexa.slurm.files.JsonObject;
-import dev.nexa.slurm.units.TimeLimit;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,7 +20,7 @@ public final class AnalysisText {
         analysis,
         true,
         CostsText::percent,
-        time -> time.map(s -> TimeLimit.format(Duration.ofSeconds(s))).orElse(""),
+        time -> time.map(s -> StatusText.clock(Duration.ofSeconds(s))).orElse(""),
         "");
   }
 

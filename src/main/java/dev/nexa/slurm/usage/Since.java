@@ -18,9 +18,10 @@ public final class Since {
    * Reads {@code 7d}, {@code 12h}, {@code 30m}, {@code 2026-11-01}, {@code 2026-11-01T08:00:00} (in
    * the zone) or {@code 2026-11-01T08:00:00Z}.
    *
+   * @param option as it was typed, for the message
    * @throws NexaException if it is none of them
    */
-  public static Instant parse(String text, ZoneId zone, Instant now) {
+  public static Instant parse(String option, String text, ZoneId zone, Instant now) {
     try {
       if (text.matches("\\d{1,6}[smhdw]")) {
         return now.minus(length(text));
@@ -34,7 +35,7 @@ public final class Since {
     } catch (DateTimeException notATime) {
       throw new NexaException(
           ExitCode.USAGE,
-          "--since: expected 7d, 12h, 2026-11-01 or 2026-11-01T08:00:00Z, got '" + text + "'",
+          option + ": expected 7d, 12h, 2026-11-01 or 2026-11-01T08:00:00Z, got '" + text + "'",
           notATime);
     }
   }
