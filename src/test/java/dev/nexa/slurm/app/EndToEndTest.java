@@ -21,10 +21,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The main jobs as a person would type them: the real programs, the real schedulers. */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class EndToEndTest {
   @TempDir Path workspace;
   private Person person;

@@ -30,8 +30,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Servers as a person starts and ends them; a stand-in speaks vLLM's HTTP. */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class ServeTest {
   @TempDir Path workspace;
 

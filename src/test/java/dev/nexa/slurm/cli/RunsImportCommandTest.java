@@ -227,7 +227,7 @@ class RunsImportCommandTest {
           """
           runs import                                        | --from: expected sacct
           runs import --from squeue                          | got squeue
-          runs import --from sacct --since soon              | --since: expected a day
+          runs import --from sacct --since soon              | --since: expected 7d, 12h
           runs import --from sacct --since 1d --until 2d     | is not before
           runs import --from sacct --account a;b             | --account: expected names
           """)

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -49,6 +50,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("slurm")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ResourceLock("slurm")
 class ConformanceTest {
   private static final Pattern KILL_WAIT = Pattern.compile("KillWait += (\\d+) sec");
 

@@ -35,6 +35,7 @@ import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Kills our processes with SIGKILL at every crash point, on the real Slurm of dev/cluster, and lets
@@ -43,6 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
  * one likes.
  */
 @Tag("slurm")
+@ResourceLock("slurm")
 class KillSuiteTest {
   private static final int KILLS = Integer.getInteger("kills", 20);
   private static final int AT_ONCE = 8;

@@ -17,11 +17,17 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Five tasks on a cluster whose arrays hold two: three submissions of one run, on real Slurm. */
 @Tag("slurm")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class PartsTest {
 
   @ParameterizedTest(name = "killed at {0}, the {1}. time")

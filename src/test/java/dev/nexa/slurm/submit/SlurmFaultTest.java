@@ -27,9 +27,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A real slurmctld that hangs or dies, and a slurmdbd that is down. */
 @Tag("slurm")
+@ResourceLock("slurm")
 class SlurmFaultTest {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
