@@ -15,7 +15,9 @@ import dev.nexa.slurm.reconcile.Audit.Settled;
 import dev.nexa.slurm.reconcile.Evidence;
 import dev.nexa.slurm.reconcile.Inquiry;
 import dev.nexa.slurm.reconcile.RunPass;
+import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.scheduler.Scheduler;
+import dev.nexa.slurm.scheduler.slurm.SlurmScheduler;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -70,13 +72,14 @@ public final class AuditRuns {
     int[] rows = {0};
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
       Scheduler scheduler = nexa.scheduler(group.getKey());
+      Map<String, BillingWeights> weights = weights(scheduler);
       Inquiry.forEachPart(
           scheduler,
           group.getValue(),
           (evidence, part) -> {
             rows[0] += evidence.rowsRead();
             for (RunId id : part.keySet()) {
-              Finding finding = finding(workspace, id, evidence, open.contains(id));
+              Finding finding = finding(workspace, id, evidence, weights, open.contains(id));
               differences.addAll(finding.differences());
               notes.addAll(finding.notes());
               finding.settled().ifPresent(told -> settled.put(id, told));
@@ -125,13 +128,23 @@ public final class AuditRuns {
     }
   }
 
-  private static Finding finding(Workspace workspace, RunId id, Evidence evidence, boolean open) {
+  private static Finding finding(
+      Workspace workspace,
+      RunId id,
+      Evidence evidence,
+      Map<String, BillingWeights> weights,
+      boolean open) {
     RunFolder run = workspace.run(id);
     try {
-      return Audit.of(workspace, run, run.journal().read(), evidence, open);
+      return Audit.of(workspace, run, run.journal().read(), evidence, weights, open);
     } catch (NexaException broken) {
       return Audit.broken(broken);
     }
+  }
+
+  /** The local scheduler bills CPUs, and nobody changes that. */
+  private static Map<String, BillingWeights> weights(Scheduler scheduler) {
+    return scheduler instanceof SlurmScheduler slurm ? slurm.billingWeights() : Map.of();
   }
 
   private boolean correct(Scheduler scheduler, RunId id, Evidence evidence) {

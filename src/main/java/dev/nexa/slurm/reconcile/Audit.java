@@ -10,6 +10,8 @@ import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.reconcile.RunRecords.Derived;
+import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.scheduler.JobState;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
@@ -18,8 +20,10 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Holds one run's files against its journal, and against what its journal and accounting make of
@@ -28,12 +32,14 @@ import java.util.Set;
 public final class Audit {
   private final Workspace workspace;
   private final RunFolder run;
+  private final Map<String, BillingWeights> weights;
   private final List<String> differences = new ArrayList<>();
   private final List<String> notes = new ArrayList<>();
   private boolean derivedDiffers;
   private Optional<Settled> settled = Optional.empty();
 
-  private Audit(Workspace workspace, RunFolder run) {
+  private Audit(Workspace workspace, RunFolder run, Map<String, BillingWeights> weights) {
+    this.weights = weights;
     this.workspace = workspace;
     this.run = run;
   }
@@ -64,11 +70,17 @@ public final class Audit {
   /**
    * Checks a run.
    *
+   * @param weights of the partitions, as they are today
    * @param open whether {@code runs/open} holds it
    */
   public static Finding of(
-      Workspace workspace, RunFolder run, List<Event> events, Evidence evidence, boolean open) {
-    Audit audit = new Audit(workspace, run);
+      Workspace workspace,
+      RunFolder run,
+      List<Event> events,
+      Evidence evidence,
+      Map<String, BillingWeights> weights,
+      boolean open) {
+    Audit audit = new Audit(workspace, run, weights);
     RunState state = RunState.of(events);
     audit.marker(state, open);
     for (Event event : events) {
@@ -155,6 +167,7 @@ public final class Audit {
         notes.add(run.id() + ": accounting tells nothing of its jobs any more");
         return;
       }
+      billing(outcome);
       Witnesses witnesses = Witnesses.of(run, state, outcome);
       Derived derived =
           RunRecords.derive(
@@ -168,6 +181,24 @@ public final class Audit {
       compare(run.manifest(), manifest, Json.parseObject(derived.manifest()));
     } catch (IllegalArgumentException | UncheckedIOException | NexaException broken) {
       differences.add(run.id() + ": " + broken.getMessage());
+    }
+  }
+
+  /** Our reading of AllocTRES against Slurm's; the weights are today's, so it is a note. */
+  private void billing(RunOutcome outcome) {
+    Set<String> told = new TreeSet<>();
+    for (AccountingRecord row : outcome.attempts()) {
+      BillingWeights own = weights.get(row.partition());
+      if (own != null) {
+        own.disagreement(row.allocTres()).ifPresent(told::add);
+      }
+    }
+    for (String disagreement : told) {
+      notes.add(
+          run.id()
+              + ": "
+              + disagreement
+              + ": they have changed since, or accounting does not track all that they count");
     }
   }
 

@@ -7,10 +7,12 @@ import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.reconcile.Audit.Finding;
+import dev.nexa.slurm.scheduler.BillingWeights;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -18,6 +20,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A finished run in which somebody, or accounting, changes one thing. */
 class AuditTest extends RunPassFixture {
+  private String billingWeights = "";
+
   @BeforeEach
   void finished() {
     scheduler.rows.addAll(
@@ -134,6 +138,17 @@ class AuditTest extends RunPassFixture {
         .contains(run.id() + ": accounting tells nothing of its jobs any more");
   }
 
+  /** Rows.TRES has billing=4 for 4 CPUs, 8 GiB and 2 GPUs. */
+  @ParameterizedTest
+  @CsvSource({"'', 0", "'CPU=1.0', 0", "'CPU=1.0,GRES/gpu=3.0', 1", "'CPU=0.5,Mem=0.25G', 0"})
+  void slurmsOwnFigureIsHeldAgainstItsWeights(String weights, int notes) {
+    billingWeights = weights;
+
+    assertThat(audit().notes().stream().filter(note -> note.contains("Slurm billed 4 for")))
+        .hasSize(notes);
+    assertThat(audit().differences()).isEmpty();
+  }
+
   private Evidence evidence() {
     return Evidence.gather(scheduler, List.of(state()));
   }
@@ -141,6 +156,7 @@ class AuditTest extends RunPassFixture {
   private Finding audit() {
     List<Event> events = run.journal().read();
     boolean open = workspace.openRuns().contains(run.id());
-    return Audit.of(workspace, run, events, evidence(), open);
+    Map<String, BillingWeights> weights = Map.of("gpu", BillingWeights.parse(billingWeights));
+    return Audit.of(workspace, run, events, evidence(), weights, open);
   }
 }

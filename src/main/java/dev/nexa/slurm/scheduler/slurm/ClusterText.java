@@ -2,6 +2,7 @@ package dev.nexa.slurm.scheduler.slurm;
 
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.scheduler.slurm.SlurmCluster.Spread;
 import dev.nexa.slurm.units.TimeLimit;
@@ -103,6 +104,17 @@ public final class ClusterText {
       }
     }
     return values;
+  }
+
+  /** By partition, what {@code scontrol --oneliner show partition} tells of TRESBillingWeights. */
+  static Map<String, BillingWeights> billingWeights(String text) {
+    Map<String, BillingWeights> weights = new LinkedHashMap<>();
+    for (Map<String, String> partition : partitions(text)) {
+      weights.put(
+          partition.getOrDefault("PartitionName", ""),
+          BillingWeights.parse(partition.getOrDefault("TRESBillingWeights", "")));
+    }
+    return weights;
   }
 
   /** One line a partition, {@code Key=value} between blanks. */

@@ -8,6 +8,7 @@ import dev.nexa.slurm.process.ProcessIdentity;
 import dev.nexa.slurm.scheduler.AccountingQuery;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.AccountingWindow;
+import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.scheduler.QueueEntry;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
@@ -254,6 +255,11 @@ public final class SlurmScheduler implements Scheduler {
     if (!result.succeeded() || !result.err().isBlank()) {
       throw unavailable("sacct", result);
     }
+  }
+
+  /** By partition, what Slurm makes its own {@code billing} of; one call. */
+  public Map<String, BillingWeights> billingWeights() {
+    return ClusterText.billingWeights(ask(SlurmCommands.showPartitions()).out());
   }
 
   /** The cluster as it is now; three calls. */
