@@ -64,6 +64,12 @@ final class ConfigOptions {
       throw new NexaException(
           ExitCode.USAGE, "--same-node is --from's: name a run with --from RUN");
     }
+    if (Subcommand.given(local) && cluster.getValue() != null) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "--local is a cluster of its own, and --cluster " + cluster.getValue() + " another",
+          "leave one of them out");
+    }
     return new Prepared.Request(
         config.getValue(),
         overrides.getValue(),

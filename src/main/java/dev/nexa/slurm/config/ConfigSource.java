@@ -80,6 +80,10 @@ public record ConfigSource(Path workspace) {
       if (isFile(candidate)) {
         return onDisk(candidate, MAX_BYTES);
       }
+      if (Files.isDirectory(candidate)) {
+        throw new NexaException(
+            ExitCode.USAGE, typed + " is a folder: name a YAML file in it", "ls " + typed);
+      }
     }
     return inJar(typed).orElseThrow(() -> missing(typed));
   }

@@ -75,7 +75,8 @@ final class PartitionChoice {
       }
     }
     if (fitting.isEmpty()) {
-      String none = "no partition of cluster profile '" + cluster.name() + "' fits:";
+      String none =
+          "no partition of cluster profile '" + cluster.name() + "' fits " + wanted() + ":";
       return new Choice(Optional.empty(), Optional.empty(), none + misfits);
     }
     return among(fitting);
@@ -88,6 +89,18 @@ final class PartitionChoice {
     }
     String best = smallest(asked.gpuType().isPresent() ? sure : ofClustersType(sure));
     return Choice.of(best, why(best, fitting));
+  }
+
+  /** What was asked for, in the words of the config. */
+  private String wanted() {
+    StringBuilder wanted = new StringBuilder();
+    wanted.append(asked.nodes()).append(asked.nodes() == 1 ? " node" : " nodes");
+    if (gpus > 0) {
+      wanted.append(" with ").append(gpus);
+      asked.gpuType().ifPresent(type -> wanted.append(' ').append(type));
+      wanted.append(gpus == 1 ? " GPU" : " GPUs").append(asked.nodes() == 1 ? "" : " each");
+    }
+    return wanted.toString();
   }
 
   /** Why the job does not go there; empty where it may. */

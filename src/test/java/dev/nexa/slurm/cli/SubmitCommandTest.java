@@ -38,6 +38,17 @@ class SubmitCommandTest {
   }
 
   @Test
+  void aFolderIsNoConfigAndThisMachineIsACluster() {
+    Screen folder = terminal.type("submit", "configs");
+    Screen both = terminal.type("submit", "run.yaml", "--local", "--cluster", "default");
+
+    assertThat(folder.exit()).isEqualTo(2);
+    assertThat(folder.err()).contains("configs is a folder: name a YAML file in it");
+    assertThat(both.exit()).isEqualTo(2);
+    assertThat(both.err()).contains("--local is a cluster of its own, and --cluster default");
+  }
+
+  @Test
   void whereNoSlurmIsItSaysSoAndNamesTheOtherWays() {
     Screen screen = terminal.type("submit", "run.yaml");
 

@@ -107,7 +107,7 @@ class PartitionChoiceTest {
     assertThatThrownBy(() -> plan("gpus_per_node: 16, gpu_type: a100, memory: 600G", WITH_DEFAULT))
         .hasMessage(
             ConfigFolder.PATH
-                + "/run.yaml:4:12: resources: no partition of cluster profile 'mine' fits:\n"
+                + "/run.yaml:4:12: resources: no partition of cluster profile 'mine' fits 1 node with 16 a100 GPUs:\n"
                 + "    gpu has 8 GPUs on a node, h100 GPUs\n"
                 + "    gpu-a100 has 4 GPUs on a node, 512GiB on a node\n"
                 + "    cpu has no GPUs, 256GiB on a node\n"
