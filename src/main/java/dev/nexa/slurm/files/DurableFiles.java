@@ -96,7 +96,7 @@ public final class DurableFiles {
         channel.write(bytes);
       }
       if (channel instanceof FileChannel disk) {
-        disk.force(true);
+        sync.force(disk, file);
       }
     } catch (IOException failed) {
       throw failure("append to", file, failed);
@@ -111,7 +111,7 @@ public final class DurableFiles {
     try (SeekableByteChannel channel = Files.newByteChannel(file, StandardOpenOption.WRITE)) {
       channel.truncate(bytes);
       if (channel instanceof FileChannel disk) {
-        disk.force(true);
+        sync.force(disk, file);
       }
     } catch (IOException failed) {
       throw failure("truncate", file, failed);
