@@ -237,6 +237,21 @@ public final class RunFolder {
     return ended.containsAll(names(claimsFolder(key)));
   }
 
+  /**
+   * Removes what those who died at a write left behind. The caller holds the run's lock, so nobody
+   * else is at one; what jobs write is theirs.
+   */
+  public void sweep() {
+    DurableFiles files = workspace.files();
+    files.sweep(path(), ".", Instant.MAX);
+    files.sweep(path().resolve("runner"), ".", Instant.MAX);
+    for (String key : names(path().resolve("submissions"))) {
+      files.sweep(submission(key), ".", Instant.MAX);
+    }
+    files.sweep(workspace.manifests(), "." + id + ".json.", Instant.MAX);
+    files.sweep(workspace.manifests(), ".cost_" + id + ".", Instant.MAX);
+  }
+
   private static List<String> names(Path folder) {
     try (Stream<Path> files = Files.list(folder)) {
       return files.map(file -> file.getFileName().toString()).sorted().toList();

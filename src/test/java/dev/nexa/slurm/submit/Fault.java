@@ -44,6 +44,7 @@ enum Fault {
           + " >&2; exit 1";
 
   private final String told;
+
   @SuppressWarnings("ImmutableEnumChecker")
   private final Set<Step> steps;
 

@@ -214,13 +214,26 @@ final class FaultCluster {
       if (!running) {
         if (ending) {
           over = true;
+          if (restart > 0) {
+            rows.add(row("" + index, "CANCELLED by 0", false, 0, 1));
+          }
         } else if (!waits) {
           begin();
         }
       } else {
         String ends = ending ? "CANCELLED by 0" : requeuesLeft > 0 ? "REQUEUED" : lastState;
-        end(duplicate ? "COMPLETED" : ends);
+        // Without a claim, or with nothing left to do in a chain, it ends at once and well.
+        end(duplicate || done() ? "COMPLETED" : ends);
       }
+    }
+
+    private String work() {
+      return job.key.substring(0, job.key.indexOf('.')) + "/" + number;
+    }
+
+    /** Whether an earlier link of its chain has ended the work well. */
+    private boolean done() {
+      return !job.after.isEmpty() && workedWell.containsKey(work());
     }
 
     private void begin() {
@@ -245,14 +258,8 @@ final class FaultCluster {
       if (tells && !duplicate) {
         result(ends.equals("COMPLETED") ? 0 : 1, seconds);
       }
-      if (ends.equals("COMPLETED") && !duplicate) {
-        String run = job.key.substring(0, job.key.indexOf('.'));
-        List<String> well =
-            workedWell.computeIfAbsent(run + "/" + number, none -> new ArrayList<>());
-        // A later link of a chain leaves what an earlier one has done.
-        if (job.after.isEmpty() || well.isEmpty()) {
-          well.add(job.key);
-        }
+      if (ends.equals("COMPLETED") && !duplicate && !done()) {
+        workedWell.computeIfAbsent(work(), none -> new ArrayList<>()).add(job.key);
       }
       clock += seconds + 5;
       if (ends.equals("REQUEUED")) {
