@@ -213,6 +213,15 @@ public final class RunFolder {
     return claims;
   }
 
+  /** The tasks of the submission that have begun, without a look at who claimed them. */
+  public List<Integer> claimed(String key) {
+    List<Integer> tasks = new ArrayList<>();
+    for (String task : names(claimsFolder(key))) {
+      tasks.add(Integer.parseInt(task));
+    }
+    return tasks;
+  }
+
   /** The results that the submission's tasks have left, attempts in order. */
   public List<Path> results(String key) {
     Path folder = submission(key).resolve("results");

@@ -1,7 +1,9 @@
 package dev.nexa.slurm.reconcile;
 
 import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.Journal;
@@ -37,6 +39,9 @@ import java.util.function.Consumer;
  * healer.
  */
 public final class RunPass {
+  /** By how much the clocks of two hosts may differ. */
+  private static final Duration CLOCKS = Duration.ofMinutes(5);
+
   private final Scheduler scheduler;
   private final Policy policy;
   private final Consumer<CrashPoint> passing;
@@ -80,7 +85,8 @@ public final class RunPass {
 
   /**
    * Makes a finished run's records once more, as accounting tells it now; the versions that were
-   * final stay. False if somebody else is at work on it.
+   * final stay. False if somebody else is at work on it, and where what accounting tells now can't
+   * be all: rows are missing that it once told, or some are from the future.
    */
   public boolean correct(RunFolder run, Evidence evidence) {
     Optional<FileLock> lock = run.lock(Duration.ofSeconds(5));
@@ -97,7 +103,10 @@ public final class RunPass {
       RunOutcome outcome = evidence.outcome(run, facts, state, problems);
       Witnesses witnesses = Witnesses.of(run, state, outcome);
       RunOutcome compared = outcome.disagreeing(witnesses.told(), false);
-      return outcome.ended() && records.write(run, facts, state, compared, credited(), problems);
+      return outcome.ended()
+          && !isYetToCome(outcome)
+          && !hasForgotten(run, outcome)
+          && records.write(run, facts, state, compared, credited(), problems);
     }
   }
 
@@ -141,7 +150,30 @@ public final class RunPass {
     for (String missing : witnesses.told()) {
       problems.add(run.id() + ": " + missing + (wait ? "; waiting for accounting" : ""));
     }
-    return outcome.disagreeing(witnesses.told(), wait);
+    boolean early = isYetToCome(outcome);
+    if (early) {
+      problems.add(
+          run.id()
+              + ": accounting tells of an end at "
+              + Manifest.ended(outcome).orElseThrow()
+              + ", which is yet to come by this host's clock; waiting for it");
+    }
+    return outcome.disagreeing(witnesses.told(), wait || early);
+  }
+
+  /** One of two clocks is wrong: nothing final is made of that. */
+  private static boolean isYetToCome(RunOutcome outcome) {
+    Instant latest = Instant.now().plus(CLOCKS);
+    return Manifest.ended(outcome).map(latest::isBefore).orElse(false);
+  }
+
+  /** Whether accounting tells of less than it did when the kept cost file was written. */
+  private static boolean hasForgotten(RunFolder run, RunOutcome outcome) {
+    if (Files.notExists(run.cost())) {
+      return false;
+    }
+    JsonObject kept = Json.parseObject(DurableFiles.read(run.cost()));
+    return outcome.attempts().size() < kept.object("actual").objects("attempts").size();
   }
 
   private Set<JobState> credited() {
