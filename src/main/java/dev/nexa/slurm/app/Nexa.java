@@ -3,6 +3,7 @@ package dev.nexa.slurm.app;
 import dev.nexa.slurm.config.ConfigReader;
 import dev.nexa.slurm.config.ConfigSource;
 import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Sync;
 import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.process.CommandRunner;
 import dev.nexa.slurm.scheduler.ClientEnvironment;
@@ -26,15 +27,26 @@ import java.util.function.Consumer;
  * @param root the workspace's directory
  * @param environment the environment we were started with
  * @param passing told of each crash point; does nothing but in the kill suite
+ * @param disk makes writes durable; another than the real one only where faults are tried
+ * @param patience how long Slurm's clients may take
  */
-public record Nexa(Path root, Map<String, String> environment, Consumer<CrashPoint> passing) {
+public record Nexa(
+    Path root,
+    Map<String, String> environment,
+    Consumer<CrashPoint> passing,
+    Sync disk,
+    SlurmSettings patience) {
 
   public Nexa(Path root, Map<String, String> environment) {
     this(root, environment, CrashPoint.NONE);
   }
 
+  public Nexa(Path root, Map<String, String> environment, Consumer<CrashPoint> passing) {
+    this(root, environment, passing, Sync.DISK, SlurmSettings.DEFAULT);
+  }
+
   public Workspace workspace() {
-    return new Workspace(root, DurableFiles.onDisk());
+    return new Workspace(root, new DurableFiles(disk));
   }
 
   public ConfigSource source() {
@@ -78,8 +90,8 @@ public record Nexa(Path root, Map<String, String> environment, Consumer<CrashPoi
             new CommandRunner(),
             client,
             root.toAbsolutePath(),
-            SlurmSettings.DEFAULT,
-            () -> workspace().askAccounting(SlurmSettings.DEFAULT.queryTimeout())));
+            patience,
+            () -> workspace().askAccounting(patience.queryTimeout())));
   }
 
   /** How the local scheduler starts its supervisor: the JVM and the class path that run us. */

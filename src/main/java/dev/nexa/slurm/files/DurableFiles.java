@@ -6,10 +6,13 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
@@ -17,6 +20,7 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -99,7 +103,7 @@ public final class DurableFiles {
         channel.write(bytes);
       }
       if (channel instanceof FileChannel disk) {
-        disk.force(true);
+        sync.force(disk, file);
       }
     } catch (IOException failed) {
       throw failure("append to", file, failed);
@@ -114,7 +118,7 @@ public final class DurableFiles {
     try (SeekableByteChannel channel = Files.newByteChannel(file, StandardOpenOption.WRITE)) {
       channel.truncate(bytes);
       if (channel instanceof FileChannel disk) {
-        disk.force(true);
+        sync.force(disk, file);
       }
     } catch (IOException failed) {
       throw failure("truncate", file, failed);
@@ -154,12 +158,13 @@ public final class DurableFiles {
     }
   }
 
-  /** Removes a file, durably; one that is not there is left so. */
+  /**
+   * Removes a file; one that is not there is left so. After a power cut it may be there again: who
+   * reads marks must be able to find one once more.
+   */
   public void unmark(Path file) {
     try {
-      if (Files.deleteIfExists(file)) {
-        sync.force(parent(file));
-      }
+      Files.deleteIfExists(file);
     } catch (IOException failed) {
       throw failure("delete", file, failed);
     }
@@ -175,6 +180,28 @@ public final class DurableFiles {
       return false;
     } catch (IOException failed) {
       throw failure("delete", directory, failed);
+    }
+  }
+
+  /**
+   * Removes temporary files that begin so and were last written before that: their writers are
+   * dead, as the caller knows by a lock, or by the time.
+   */
+  public void sweep(Path folder, String prefix, Instant before) {
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, prefix + "*.tmp")) {
+      for (Path temp : found) {
+        if (Files.getLastModifiedTime(temp, LinkOption.NOFOLLOW_LINKS)
+            .toInstant()
+            .isBefore(before)) {
+          Files.deleteIfExists(temp);
+        }
+      }
+    } catch (NoSuchFileException none) {
+      // There is no folder, and nothing in it.
+    } catch (IOException | DirectoryIteratorException failed) {
+      throw new UncheckedIOException(
+          "Cannot clean " + folder + ": " + failed.getMessage(),
+          failed instanceof IOException io ? io : ((DirectoryIteratorException) failed).getCause());
     }
   }
 

@@ -26,10 +26,12 @@ public final class FileLock implements AutoCloseable {
 
   private final Path lock;
   private final String owner;
+  private final boolean tookOver;
 
-  private FileLock(Path lock, String owner) {
+  private FileLock(Path lock, String owner, boolean tookOver) {
     this.lock = lock;
     this.owner = owner;
+    this.tookOver = tookOver;
   }
 
   /**
@@ -43,14 +45,16 @@ public final class FileLock implements AutoCloseable {
       Path lock, String owner, Function<String, Boolean> dead, Duration patience) {
     long deadline = System.nanoTime() + patience.toNanos();
     String unique = owner + " " + Thread.currentThread().getId() + " " + System.nanoTime();
+    boolean tookOver = false;
     while (true) {
       if (tryLink(lock, unique)) {
-        return new FileLock(lock, unique);
+        return new FileLock(lock, unique, tookOver);
       }
       Optional<String> holder = holder(lock);
       if (holder.isPresent()
           && dead.apply(holder.get())
           && broken(lock, holder.get(), unique, dead)) {
+        tookOver = true;
         continue;
       }
       if (System.nanoTime() > deadline) {
@@ -132,6 +136,11 @@ public final class FileLock implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while waiting for a lock", interrupted);
     }
+  }
+
+  /** Whether it was a dead owner's, who may have died in the middle of a write. */
+  public boolean tookOver() {
+    return tookOver;
   }
 
   /** Whether the lock is still ours: nobody took it for dead. */

@@ -17,4 +17,9 @@ public interface Sync {
 
   /** Forces a file's bytes, or a directory's names, to the disk. */
   void force(Path path) throws IOException;
+
+  /** Forces what was written to the file that is open. */
+  default void force(FileChannel open, Path file) throws IOException {
+    open.force(true);
+  }
 }

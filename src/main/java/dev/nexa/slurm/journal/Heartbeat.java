@@ -62,6 +62,8 @@ public record Heartbeat(
   public void write(Workspace workspace) {
     if (workspace.stateForWriting().isPresent()) {
       workspace.files().replace(file(workspace), Json.pretty(toJson()));
+      // Of passes that died here; nobody takes an hour to write a line.
+      workspace.files().sweep(workspace.state(), ".heartbeat", lastPass.minus(Duration.ofHours(1)));
     }
   }
 

@@ -213,6 +213,15 @@ public final class RunFolder {
     return claims;
   }
 
+  /** The tasks of the submission that have begun, without a look at who claimed them. */
+  public List<Integer> claimed(String key) {
+    List<Integer> tasks = new ArrayList<>();
+    for (String task : names(claimsFolder(key))) {
+      tasks.add(Integer.parseInt(task));
+    }
+    return tasks;
+  }
+
   /** The results that the submission's tasks have left, attempts in order. */
   public List<Path> results(String key) {
     Path folder = submission(key).resolve("results");
@@ -235,6 +244,21 @@ public final class RunFolder {
       ended.add(name.substring(0, name.indexOf('.')));
     }
     return ended.containsAll(names(claimsFolder(key)));
+  }
+
+  /**
+   * Removes what those who died at a write left behind. The caller holds the run's lock, so nobody
+   * else is at one; what jobs write is theirs.
+   */
+  public void sweep() {
+    DurableFiles files = workspace.files();
+    files.sweep(path(), ".", Instant.MAX);
+    files.sweep(path().resolve("runner"), ".", Instant.MAX);
+    for (String key : names(path().resolve("submissions"))) {
+      files.sweep(submission(key), ".", Instant.MAX);
+    }
+    files.sweep(workspace.manifests(), "." + id + ".json.", Instant.MAX);
+    files.sweep(workspace.manifests(), ".cost_" + id + ".", Instant.MAX);
   }
 
   private static List<String> names(Path folder) {

@@ -92,9 +92,12 @@ public final class Audit {
       Event last = events.get(events.size() - 1);
       if (last.type() == Event.Type.FINISHED) {
         audit.told(last.data().text("status"));
-        audit.kept(run.cost(), last.data().optionalText("cost_sha256"));
         audit.kept(run.manifest(), last.data().optionalText("manifest_sha256"));
-        audit.derived(events.subList(0, events.size() - 1), evidence);
+        // A run that died before it was planned has no prices, and no cost file.
+        if (state.created().isPresent() || last.data().optionalText("cost_sha256").isPresent()) {
+          audit.kept(run.cost(), last.data().optionalText("cost_sha256"));
+          audit.derived(events.subList(0, events.size() - 1), evidence);
+        }
       }
     }
     return new Finding(audit.differences, audit.notes, audit.derivedDiffers, audit.settled);

@@ -11,8 +11,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * What one scheduler says of some runs: the queue first, then accounting, so that a task missing
@@ -21,6 +23,7 @@ import java.util.Map;
 public final class Evidence {
   private final QueueSnapshot snapshot;
   private final Map<String, List<AccountingRecord>> rows = new HashMap<>();
+  private final Set<AccountingRecord> told = new HashSet<>();
   private int rowsRead;
 
   private Evidence(QueueSnapshot snapshot) {
@@ -88,7 +91,8 @@ public final class Evidence {
   private void add(AccountingRecord row) {
     rowsRead++;
     // Our jobs are arrays; before its tasks have rows, an array was seen as one without an index.
-    if (!row.tasks().indices().isEmpty()) {
+    // A row that is told twice is one allocation, which costs once.
+    if (!row.tasks().indices().isEmpty() && told.add(row)) {
       rows.computeIfAbsent(row.name(), key -> new ArrayList<>()).add(row);
     }
   }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.reconcile;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.Journal;
@@ -40,6 +41,9 @@ import java.util.function.Consumer;
  * healer.
  */
 public final class RunPass {
+  /** By how much the clocks of two hosts may differ. */
+  private static final Duration CLOCKS = Duration.ofMinutes(5);
+
   private final Scheduler scheduler;
   private final Policy policy;
   private final Consumer<CrashPoint> passing;
@@ -70,6 +74,9 @@ public final class RunPass {
       return false;
     }
     try (FileLock held = lock.get()) {
+      if (held.tookOver()) {
+        run.sweep();
+      }
       RunState state = RunState.of(run.journal().read());
       if (!state.equals(known) || !held.holds()) {
         return false;
@@ -80,7 +87,8 @@ public final class RunPass {
 
   /**
    * Makes a finished run's records once more, as accounting tells it now; the versions that were
-   * final stay. False if somebody else is at work on it.
+   * final stay. False if somebody else is at work on it, and where what accounting tells now can't
+   * be all: rows are missing that it once told, or some are from the future.
    */
   public boolean correct(RunFolder run, Evidence evidence) {
     Optional<FileLock> lock = run.lock(Duration.ofSeconds(5));
@@ -98,6 +106,8 @@ public final class RunPass {
       Witnesses witnesses = Witnesses.of(run, state, outcome);
       RunOutcome compared = outcome.disagreeing(witnesses.told(), false);
       return outcome.ended()
+          && !isYetToCome(outcome)
+          && !hasForgotten(run, outcome)
           && records.write(run, facts, state, compared, credited(policy), problems);
     }
   }
@@ -145,7 +155,30 @@ public final class RunPass {
     for (String missing : witnesses.told()) {
       problems.add(run.id() + ": " + missing + (wait ? "; waiting for accounting" : ""));
     }
-    return outcome.disagreeing(witnesses.told(), wait);
+    boolean early = isYetToCome(outcome);
+    if (early) {
+      problems.add(
+          run.id()
+              + ": accounting tells of an end at "
+              + Manifest.ended(outcome).orElseThrow()
+              + ", which is yet to come by this host's clock; waiting for it");
+    }
+    return outcome.disagreeing(witnesses.told(), wait || early);
+  }
+
+  /** One of two clocks is wrong: nothing final is made of that. */
+  private static boolean isYetToCome(RunOutcome outcome) {
+    Instant latest = Instant.now().plus(CLOCKS);
+    return Manifest.ended(outcome).map(latest::isBefore).orElse(false);
+  }
+
+  /** Whether accounting tells of less than it did when the kept cost file was written. */
+  private static boolean hasForgotten(RunFolder run, RunOutcome outcome) {
+    if (Files.notExists(run.cost())) {
+      return false;
+    }
+    JsonObject kept = Json.parseObject(DurableFiles.read(run.cost()));
+    return outcome.attempts().size() < kept.object("actual").objects("attempts").size();
   }
 
   /** What its durable files hold now is what they are charged for, also when it is audited. */

@@ -116,8 +116,10 @@ public final class RunRecords {
             .with("wandb_run_id", null)
             .with("schema_version", 1)
             .with("state", "not_submitted");
-    replace(run.manifest(), Json.pretty(manifest));
-    JsonObject failed = new JsonObject().with("status", "failed");
+    String text = Json.pretty(manifest);
+    replace(run.manifest(), text);
+    JsonObject failed =
+        new JsonObject().with("status", "failed").with("manifest_sha256", Sha256.of(text));
     finish(run, failed, failed, Instant.EPOCH);
   }
 

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Accounting and the jobs themselves, held against each other: each attempt that came to its end
- * has left a result, so accounting must know at least as many.
+ * Accounting and the jobs themselves, held against each other: who began has left a claim, who came
+ * to its end a result, so accounting must know at least as many attempts.
  *
  * @param missing what accounting does not tell of, a sentence for each task
  */
@@ -36,17 +36,18 @@ record Witnesses(List<String> missing) {
     List<String> missing = new ArrayList<>();
     for (Submission submission : journal.submissions()) {
       Map<Integer, Integer> known = rows.getOrDefault(submission.key(), Map.of());
-      for (Map.Entry<Integer, Integer> told : results(run, submission.key()).entrySet()) {
-        int attempts = known.getOrDefault(told.getKey(), 0);
-        if (told.getValue() > attempts) {
+      for (Map.Entry<Integer, Integer> begun : attempts(run, submission).entrySet()) {
+        int attempts = known.getOrDefault(begun.getKey(), 0);
+        if (begun.getValue() > attempts) {
           missing.add(
               "task "
-                  + told.getKey()
+                  + begun.getKey()
                   + " of "
                   + submission.key()
-                  + " left the results of "
-                  + told.getValue()
-                  + " attempts, accounting tells of "
+                  + " began "
+                  + begun.getValue()
+                  + (begun.getValue() == 1 ? " attempt" : " attempts")
+                  + ", accounting tells of "
                   + attempts);
         }
       }
@@ -54,14 +55,23 @@ record Witnesses(List<String> missing) {
     return new Witnesses(missing);
   }
 
-  /** By task, how many attempts left a result. */
-  private static Map<Integer, Integer> results(RunFolder run, String key) {
-    Map<Integer, Integer> results = new TreeMap<>();
-    for (Path file : run.results(key)) {
-      String name = file.getFileName().toString();
-      results.merge(Integer.parseInt(name.substring(0, name.indexOf('.'))), 1, Integer::sum);
+  /**
+   * By task, how many attempts have begun, as far as the jobs left signs of them: the first leaves
+   * a claim, and the n-th a result with n - 1 in its name, where it was not killed outright. (The
+   * claims of a submission that was lost with its controller are left out: nobody knows its end.)
+   */
+  private static Map<Integer, Integer> attempts(RunFolder run, Submission submission) {
+    Map<Integer, Integer> attempts = new TreeMap<>();
+    if (!submission.failed()) {
+      for (int task : run.claimed(submission.key())) {
+        attempts.put(task, 1);
+      }
     }
-    return results;
+    for (Path file : run.results(submission.key())) {
+      String[] part = file.getFileName().toString().split("\\.", -1);
+      attempts.merge(Integer.parseInt(part[0]), Integer.parseInt(part[1]) + 1, Math::max);
+    }
+    return attempts;
   }
 
   boolean agree() {

@@ -67,7 +67,8 @@ public final class Resolver {
     }
     // Never closed on one look: a controller that hung may answer squeue before it works off
     // sbatch.
-    if (submission.clientGone().isEmpty()) {
+    // Nor by what was written while this clock was ahead: it would be waited for until then.
+    if (submission.clientGone().isEmpty() || submission.clientGone().get().isAfter(now)) {
       return Optional.of(
           new Event(Event.Type.CLIENT_GONE, now, new JsonObject().with("key", submission.key())));
     }

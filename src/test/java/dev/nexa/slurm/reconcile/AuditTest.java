@@ -129,6 +129,16 @@ class AuditTest extends RunPassFixture {
     assertThat(audit().differences()).isEmpty();
   }
 
+  /** The cost of what it forgot would be lost. */
+  @Test
+  void whatAccountingHasHalfForgottenIsNotRepaired() {
+    scheduler.rows.remove(0);
+
+    assertThat(audit().correctable()).isTrue();
+    assertThat(newPass().correct(run, evidence())).isFalse();
+    assertThat(cost().number("version")).isEqualTo(1);
+  }
+
   @Test
   void whatAccountingHasForgottenIsANote() {
     scheduler.rows.clear();

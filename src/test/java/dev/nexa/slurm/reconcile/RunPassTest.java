@@ -100,7 +100,7 @@ class RunPassTest extends RunPassFixture {
 
     assertThat(manifest().text("status")).isEqualTo("running");
     assertThat(problems.get(0))
-        .endsWith("left the results of 2 attempts, accounting tells of 1; waiting for accounting");
+        .endsWith("began 2 attempts, accounting tells of 1; waiting for accounting");
     assertThat(state().finished()).isFalse();
 
     scheduler.rows.clear();
@@ -110,9 +110,69 @@ class RunPassTest extends RunPassFixture {
 
     assertThat(manifest().text("status")).isEqualTo("completed");
     assertThat(manifest().texts("disagreements"))
-        .containsExactly(
-            "task 0 of " + Rows.KEY + " left the results of 2 attempts, accounting tells of 1");
+        .containsExactly("task 0 of " + Rows.KEY + " began 2 attempts, accounting tells of 1");
     assertThat(SchemaCheck.problems(schema("manifest"), Json.pretty(manifest()))).isEmpty();
+  }
+
+  /** It was killed outright, and left no result; the second half of sacct's answer is missing. */
+  @Test
+  void aRunWaitsForTheRowOfATaskThatClaimedItsWork() throws IOException {
+    submitted("created submitting submitted confirmed");
+    long ended = Duration.between(Rows.NOON, Instant.now()).toSeconds() - 300;
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-" + ended));
+    Path claims = run.submission(Rows.KEY).resolve("claims");
+    Files.createSymbolicLink(claims.resolve("1"), claims.getFileSystem().getPath("102"));
+
+    pass();
+
+    assertThat(problems.get(0))
+        .endsWith("began 1 attempt, accounting tells of 0; waiting for accounting");
+    assertThat(state().finished()).isFalse();
+    scheduler.rows.addAll(Rows.accounting("1 TIMEOUT 10-70"));
+    pass();
+    assertThat(manifest().text("state")).isEqualTo("timeout");
+  }
+
+  /** The first attempt was killed outright: only the second one's result tells that it was. */
+  @Test
+  void aRunWaitsForTheRowOfAnAttemptBeforeTheOneThatLeftAResult() throws IOException {
+    submitted("created submitting submitted");
+    long ended = Duration.between(Rows.NOON, Instant.now()).toSeconds() - 300;
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 COMPLETED 10-" + ended));
+    Files.writeString(run.submission(Rows.KEY).resolve("results/0.1.json"), "{}");
+
+    pass();
+
+    assertThat(problems.get(0)).contains("task 0 of " + Rows.KEY + " began 2 attempts");
+    assertThat(state().finished()).isFalse();
+  }
+
+  @Test
+  void aRowThatIsToldTwiceCostsOnce() {
+    submitted("created submitting submitted");
+    String rows = "0 REQUEUED 10-40; 0 COMPLETED 50-110; 1 COMPLETED 10-70";
+    scheduler.rows.addAll(Rows.accounting(rows + "; " + rows));
+
+    pass();
+
+    assertThat(cost().object("actual").objects("attempts")).hasSize(3);
+    assertThat(cost().decimal("total")).isEqualByComparingTo("0.08");
+  }
+
+  @Test
+  void whatIsYetToEndIsNotFinal() {
+    submitted("created submitting submitted");
+    long ended = Duration.between(Rows.NOON, Instant.now()).toSeconds() + 3600;
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 COMPLETED 10-" + ended));
+
+    pass();
+
+    assertThat(problems.get(0)).contains("which is yet to come by this host's clock");
+    assertThat(state().finished()).isFalse();
+    scheduler.rows.clear();
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 COMPLETED 10-70"));
+    pass();
+    assertThat(state().finished()).isTrue();
   }
 
   /** An auditor sees both. */

@@ -52,6 +52,8 @@ class ResolverTest {
     "submitting client_started unknown, dead, 100000, client_gone",
     "submitting client_started client_gone, dead, 61, ",
     "submitting client_started client_gone, dead, 62, closed",
+    // seen by a clock that was ahead: what it wrote would be waited for until then
+    "submitting client_started client_gone, dead, 1, client_gone",
     "submitting unknown client_gone, none, 179, ",
     "submitting unknown client_gone, none, 180, closed",
   })

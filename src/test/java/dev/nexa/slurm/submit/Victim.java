@@ -43,7 +43,7 @@ final class Victim implements AutoCloseable {
     return builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
   }
 
-  private static List<String> java() {
+  static List<String> java() {
     return List.of(
         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
         "-XX:TieredStopAtLevel=1",

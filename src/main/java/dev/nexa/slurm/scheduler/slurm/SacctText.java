@@ -136,7 +136,11 @@ public final class SacctText extends OutputStream {
 
   @Override
   public void close() {
-    endHeld();
+    if (heldLength > 0) {
+      // sacct ends each row with a line feed: one without was cut, perhaps within its last field.
+      delimiters = 0;
+      endHeld();
+    }
   }
 
   private void hold(byte[] bytes, int from, int to) {

@@ -85,13 +85,6 @@ class SacctTextTest {
     }
   }
 
-  @Test
-  void theLastRowMayLackItsNewline() {
-    read(row("JobID", "7_0").strip());
-
-    assertThat(rows).hasSize(1);
-  }
-
   @ParameterizedTest(name = "{0} is task {2} of {1}")
   @CsvSource({
     "12_7, 12, 7",
@@ -158,6 +151,17 @@ class SacctTextTest {
 
     assertThat(rows).hasSize(1);
     assertThat(unreadable).containsExactly(whole.substring(0, 20));
+  }
+
+  /** All fields are there, and the last one may be half: "cpu=1" of "cpu=16". */
+  @Test
+  void aRowWithoutItsLineFeedWasCutShort() {
+    String whole = row("JobID", "7_0");
+
+    read(whole + whole.strip());
+
+    assertThat(rows).hasSize(1);
+    assertThat(unreadable).containsExactly(whole.strip());
   }
 
   @Test

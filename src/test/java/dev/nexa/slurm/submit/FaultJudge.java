@@ -1,0 +1,174 @@
+package dev.nexa.slurm.submit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.app.AuditRuns;
+import dev.nexa.slurm.app.ReconcileRuns;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
+import dev.nexa.slurm.journal.Ledger;
+import dev.nexa.slurm.journal.RunFolder;
+import dev.nexa.slurm.journal.RunId;
+import dev.nexa.slurm.journal.RunState;
+import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.submit.FaultCluster.Attempt;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** Holds a healed workspace against what its cluster did. */
+final class FaultJudge {
+  private final FaultTrial trial;
+  private final Workspace workspace;
+
+  FaultJudge(FaultTrial trial) {
+    this.trial = trial;
+    this.workspace = trial.nexa().workspace();
+  }
+
+  void judge() {
+    List<String> expected = new ArrayList<>();
+    for (RunId id : runs()) {
+      RunFolder run = workspace.run(id);
+      List<Event> events = run.journal().read();
+      if (events.isEmpty()) {
+        // A name that was taken and never became a run.
+        assertThat(run.plan()).as("%s: no journal", id).doesNotExist();
+        continue;
+      }
+      expected.add(id + ".json");
+      RunState state = RunState.of(events);
+      assertThat(state.finished()).as("%s: finished", id).isTrue();
+      if (Files.exists(run.cost())) {
+        expected.add("cost_" + id + ".json");
+      }
+      if (state.created().isEmpty()) {
+        assertThat(json(run.manifest()).text("state")).isIn("not_submitted", "cancelled");
+      } else {
+        run(run);
+      }
+    }
+    assertThat(names(workspace.manifests())).containsExactlyInAnyOrderElementsOf(expected);
+    assertThat(litter()).as("litter").isEmpty();
+    Map<String, String> before = bytes();
+    AuditRuns.Report audit = new AuditRuns(trial.nexa()).audit(workspace.allRuns(), false);
+    assertThat(audit.differences()).as("audit").isEmpty();
+    new ReconcileRuns(trial.nexa()).reconcile();
+    assertThat(bytes()).as("a second pass").isEqualTo(before);
+  }
+
+  private void run(RunFolder run) {
+    JsonObject cost = json(run.cost());
+    JsonObject manifest = json(run.manifest());
+    List<Attempt> written = new ArrayList<>();
+    for (JsonObject attempt : cost.object("actual").objects("attempts")) {
+      written.add(
+          new Attempt(
+              attempt.text("name"),
+              attempt.number("job_id"),
+              attempt.number("elapsed_seconds"),
+              attempt.text("state")));
+    }
+    List<Attempt> kept = trial.cluster().attempts(run.id().value());
+    assertThat(written).as("%s: attempts", run.id()).containsExactlyInAnyOrderElementsOf(kept);
+    assertThat(seconds(written)).as("%s: seconds", run.id()).isEqualTo(seconds(kept));
+    assertThat(manifest.decimal("cost_usd")).isEqualByComparingTo(cost.decimal("total"));
+    assertThat(manifest.text("status")).isEqualTo(cost.text("status"));
+    assertThat(ledgerCosts(run.id())).containsExactly(cost.decimal("total").toPlainString());
+    int tasks = (int) run.planJson().number("tasks");
+    int well = 0;
+    for (int task = 0; task < tasks; task++) {
+      List<String> keys =
+          trial.cluster().workedWell().getOrDefault(run.id() + "/" + task, List.of());
+      assertThat(keys).as("%s: who did task %d", run.id(), task).hasSizeLessThan(2);
+      well += keys.size();
+    }
+    assertThat(manifest.text("status").equals("completed"))
+        .as("%s: completed", run.id())
+        .isEqualTo(well == tasks);
+  }
+
+  private static long seconds(List<Attempt> attempts) {
+    return attempts.stream().mapToLong(Attempt::seconds).sum();
+  }
+
+  private List<String> ledgerCosts(RunId id) {
+    List<String> costs = new ArrayList<>();
+    for (Path file : new Ledger(workspace).files()) {
+      for (String line : DurableFiles.read(file).lines().toList()) {
+        JsonObject json = Json.parseObject(line);
+        if (json.text("run_id").equals(id.value())) {
+          costs.add(json.text("cost"));
+        }
+      }
+    }
+    return costs;
+  }
+
+  private List<RunId> runs() {
+    List<RunId> runs = new ArrayList<>();
+    for (String name : names(workspace.runs())) {
+      Path folder = workspace.runs().resolve(name);
+      if (Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+        RunId.parse(name).ifPresent(runs::add);
+      }
+    }
+    return runs;
+  }
+
+  private static List<String> names(Path folder) {
+    String[] names = folder.toFile().list();
+    return names == null ? List.of() : List.of(names);
+  }
+
+  private List<String> litter() {
+    List<String> litter = new ArrayList<>();
+    for (Path folder : List.of(workspace.runs(), trial.root().resolve(".nexa"))) {
+      for (Path file : walk(folder)) {
+        String name = file.getFileName().toString();
+        if (name.matches("[.](?!nexa$).*|.*[.]tmp|.*[.]lock")) {
+          litter.add(trial.root().relativize(file).toString());
+        }
+      }
+    }
+    return litter;
+  }
+
+  /** Every file below runs/ that is not the jobs' own. */
+  private Map<String, String> bytes() {
+    Map<String, String> bytes = new TreeMap<>();
+    for (Path file : walk(workspace.runs())) {
+      String name = trial.root().relativize(file).toString();
+      boolean ofJobs = name.contains("/submissions/") || name.contains("/logs/");
+      if (!ofJobs && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+        bytes.put(name, new String(DurableFiles.readBytes(file), StandardCharsets.ISO_8859_1));
+      }
+    }
+    return bytes;
+  }
+
+  private static List<Path> walk(Path folder) {
+    if (!Files.isDirectory(folder)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files.toList();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  private static JsonObject json(Path file) {
+    return Json.parseObject(DurableFiles.read(file));
+  }
+}
