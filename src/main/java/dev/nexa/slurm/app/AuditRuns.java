@@ -5,6 +5,7 @@ import dev.nexa.slurm.costs.FinishedRuns;
 import dev.nexa.slurm.costs.RunLine;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.RunState;
@@ -21,10 +22,8 @@ import dev.nexa.slurm.scheduler.slurm.SlurmScheduler;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /**
  * {@code audit}: derives every manifest and cost file anew, from journals and accounting, and lists
@@ -63,7 +62,6 @@ public final class AuditRuns {
    */
   public Report audit(List<RunId> ids, boolean repair) {
     Workspace workspace = nexa.workspace();
-    Set<RunId> open = new HashSet<>(workspace.openRuns());
     RunsByScheduler runs = RunsByScheduler.of(workspace, ids);
     List<String> differences = new ArrayList<>(runs.problems().values());
     List<String> notes = new ArrayList<>();
@@ -78,8 +76,9 @@ public final class AuditRuns {
           group.getValue(),
           (evidence, part) -> {
             rows[0] += evidence.rowsRead();
-            for (RunId id : part.keySet()) {
-              Finding finding = finding(workspace, id, evidence, weights, open.contains(id));
+            for (Map.Entry<RunId, RunState> run : part.entrySet()) {
+              RunId id = run.getKey();
+              Finding finding = finding(workspace, run, evidence, weights);
               differences.addAll(finding.differences());
               notes.addAll(finding.notes());
               finding.settled().ifPresent(told -> settled.put(id, told));
@@ -130,13 +129,17 @@ public final class AuditRuns {
 
   private static Finding finding(
       Workspace workspace,
-      RunId id,
+      Map.Entry<RunId, RunState> known,
       Evidence evidence,
-      Map<String, BillingWeights> weights,
-      boolean open) {
-    RunFolder run = workspace.run(id);
+      Map<String, BillingWeights> weights) {
+    RunFolder run = workspace.run(known.getKey());
     try {
-      return Audit.of(workspace, run, run.journal().read(), evidence, weights, open);
+      boolean open = workspace.isOpen(run.id());
+      List<Event> events = run.journal().read();
+      // Who works on it meanwhile leaves what the evidence was not gathered for.
+      return RunState.of(events).equals(known.getValue())
+          ? Audit.of(workspace, run, events, evidence, weights, open)
+          : Audit.changing(run);
     } catch (NexaException broken) {
       return Audit.broken(broken);
     }

@@ -90,10 +90,8 @@ public final class ReconcileRuns {
    */
   public Optional<Pass> reconcilePatiently() {
     Optional<Heartbeat> before = Heartbeat.read(nexa.workspace());
-    if (before.isPresent() && Instant.now().isBefore(before.get().askAgain())) {
-      return Optional.empty();
-    }
-    return Optional.of(reconcile());
+    Optional<Instant> later = before.flatMap(beat -> beat.askAgain(Instant.now()));
+    return later.isPresent() ? Optional.empty() : Optional.of(reconcile());
   }
 
   /**
@@ -168,6 +166,12 @@ public final class ReconcileRuns {
     try {
       RunFolder folder = nexa.workspace().run(run.getKey());
       return pass.reconcile(folder, run.getValue(), evidence, problems);
+    } catch (OutOfMemoryError tooLarge) {
+      problems.add(
+          run.getKey()
+              + ": it has too many attempts for this heap; NEXA_JAVA_OPTS=-Xmx2g gives more");
+      broken.add(run.getKey());
+      return false;
     } catch (SchedulerUnavailable outage) {
       throw outage;
     } catch (NexaException

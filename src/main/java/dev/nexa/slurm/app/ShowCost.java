@@ -1,7 +1,6 @@
 package dev.nexa.slurm.app;
 
 import dev.nexa.slurm.costs.AttemptCost;
-import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
@@ -24,8 +23,7 @@ public final class ShowCost {
     RunLookup.Found found = new RunLookup(nexa.workspace()).find(reference);
     RunFolder run = found.run();
     JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
-    Rates rates = Rates.fromJson(run.estimateJson().object("rates"));
-    List<AttemptCost> attempts = AttemptCost.of(cost, rates);
+    List<AttemptCost> attempts = AttemptCost.of(cost);
     return new Cost(
         cost,
         found.task().isPresent()

@@ -29,6 +29,10 @@ public record BillRow(
   /** The provider under which API usage is kept. */
   public static final String API = "api";
 
+  BillRow named(String other) {
+    return new BillRow(other, runId, provider, start, what, amount, currency, tokens, price);
+  }
+
   boolean isApi() {
     return provider.equals(API);
   }

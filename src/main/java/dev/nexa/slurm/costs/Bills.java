@@ -76,7 +76,14 @@ public final class Bills {
     Map<String, BigDecimal> totals = new TreeMap<>();
     int unmatched = 0;
     for (BillRow row : rows) {
-      byPeriod.computeIfAbsent(row.period(), month -> new LinkedHashMap<>()).put(row.id(), row);
+      Map<String, BillRow> month =
+          byPeriod.computeIfAbsent(row.period(), m -> new LinkedHashMap<>());
+      // One invoice may have several rows.
+      String id = row.id();
+      for (int n = 2; month.containsKey(id); n++) {
+        id = row.id() + "#" + n;
+      }
+      month.put(id, row.named(id));
       totals.merge(row.currency(), row.amount(), BigDecimal::add);
       unmatched += row.runId().isEmpty() ? 1 : 0;
     }

@@ -43,8 +43,11 @@ public final class FinishedRuns {
     for (int i = 0; i < files.size(); i++) {
       Batch batch = take(read);
       problems.addAll(batch.problems);
-      if (batch.failure != null) {
-        throw batch.failure;
+      if (batch.failure instanceof Error error) {
+        throw error;
+      }
+      if (batch.failure instanceof RuntimeException failure) {
+        throw failure;
       }
       for (RunLine run : batch.runs) {
         if (seen.add(run.runId())) {
@@ -60,8 +63,7 @@ public final class FinishedRuns {
   }
 
   /** What one file holds, or why it can't be read. */
-  private record Batch(
-      List<RunLine> runs, List<String> problems, @Nullable RuntimeException failure) {}
+  private record Batch(List<RunLine> runs, List<String> problems, @Nullable Throwable failure) {}
 
   /** The words are made later, by who asks for them: that is one thread. */
   private Batch batch(Path file, Words words) {
@@ -72,7 +74,7 @@ public final class FinishedRuns {
       byte[] bytes = DurableFiles.readBytes(file);
       new LedgerScan(bytes, name, Ledger.month(file), words, wrong).scan(runs::add);
       return new Batch(runs, wrong, null);
-    } catch (RuntimeException failed) {
+    } catch (RuntimeException | OutOfMemoryError failed) {
       return new Batch(List.of(), wrong, failed);
     }
   }

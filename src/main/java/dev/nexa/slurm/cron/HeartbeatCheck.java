@@ -31,7 +31,10 @@ public record HeartbeatCheck(boolean late, String words) {
     }
     Heartbeat last = heartbeat.get();
     // While a service is in trouble passes ask less often, and that is no pass missing.
-    Instant due = last.askAgain().plus(every.duration().multipliedBy(PERIODS));
+    Instant due =
+        last.askAgain(last.lastPass())
+            .orElse(last.lastPass())
+            .plus(every.duration().multipliedBy(PERIODS));
     boolean late = now.isAfter(due);
     StringBuilder words = new StringBuilder("last pass ").append(ago(last.lastPass(), now));
     if (late) {

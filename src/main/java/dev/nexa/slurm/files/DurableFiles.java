@@ -247,6 +247,15 @@ public final class DurableFiles {
     }
   }
 
+  /** When the file was last written, by the clock of its file system. */
+  public static Instant written(Path file) {
+    try {
+      return Files.getLastModifiedTime(file).toInstant();
+    } catch (IOException failed) {
+      throw failure("read", file, failed);
+    }
+  }
+
   /**
    * Bytes of all files in a folder and those below it; 0 where there is none. Links are not
    * followed.

@@ -4,6 +4,7 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -52,7 +53,7 @@ public record Heartbeat(
               (int) json.number("runs_read"),
               (int) json.number("runs_changed"),
               (int) json.number("rows_read"),
-              Duration.ofMillis(json.number("took_millis"))));
+              Duration.ofMillis(json.decimal("took_seconds").movePointRight(3).longValue())));
     } catch (IllegalArgumentException | UncheckedIOException broken) {
       return Optional.empty();
     }
@@ -77,18 +78,20 @@ public record Heartbeat(
         .with("runs_read", runsRead)
         .with("runs_changed", runsChanged)
         .with("rows_read", rowsRead)
-        .with("took_millis", took.toMillis());
+        .with("took_seconds", BigDecimal.valueOf(took.toMillis(), 3));
   }
 
   /**
    * When a pass that nobody waits for should ask again: after half the time that we have been
-   * behind, so that a service in trouble is asked less and less.
+   * behind, so that a service in trouble is asked less and less. Empty where nothing keeps it from
+   * asking: a pass in the future was made by a wrong clock.
    */
-  public Instant askAgain() {
-    if (behindSince.isEmpty()) {
-      return lastPass;
+  public Optional<Instant> askAgain(Instant now) {
+    if (behindSince.isEmpty() || lastPass.isAfter(now)) {
+      return Optional.empty();
     }
     Duration pause = Duration.between(behindSince.get(), lastPass).dividedBy(2);
-    return lastPass.plus(pause.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause);
+    Instant again = lastPass.plus(pause.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : pause);
+    return again.isAfter(now) ? Optional.of(again) : Optional.empty();
   }
 }

@@ -86,6 +86,10 @@ public final class Workspace {
     files.unmark(open().resolve(id.value()));
   }
 
+  public boolean isOpen(RunId id) {
+    return Files.exists(open().resolve(id.value()));
+  }
+
   /** Unfinished runs, oldest id first. */
   public List<RunId> openRuns() {
     return ids(open(), "");

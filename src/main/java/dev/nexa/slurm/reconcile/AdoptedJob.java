@@ -7,6 +7,8 @@ import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.units.IndexRange;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,9 +50,50 @@ public record AdoptedJob(Identity identity, List<Integer> indices, List<Accounti
     }
     List<AdoptedJob> jobs = new ArrayList<>();
     for (List<AccountingRecord> group : groups.values()) {
-      jobs.add(one(group));
+      List<List<AccountingRecord>> apart = apart(group);
+      if (apart.size() == 1) {
+        jobs.add(one(group));
+      } else {
+        apart.forEach(job -> jobs.add(one(job)));
+      }
     }
     return jobs;
+  }
+
+  /**
+   * An id that slurmctld gave out again is another job, also of the same name: a row is a further
+   * attempt of its task only where the one before let it go on.
+   */
+  private static List<List<AccountingRecord>> apart(List<AccountingRecord> rows) {
+    List<AccountingRecord> bySubmit = new ArrayList<>(rows);
+    bySubmit.sort(Comparator.comparing(AccountingRecord::submit));
+    List<List<AccountingRecord>> jobs = new ArrayList<>();
+    Map<String, AccountingRecord> last = new HashMap<>();
+    for (AccountingRecord row : bySubmit) {
+      List<String> tasks = tasks(row);
+      boolean another = jobs.isEmpty();
+      for (String task : tasks) {
+        AccountingRecord before = last.get(task);
+        another |= before != null && before.ended() && !before.state().mayGoOn();
+      }
+      if (another) {
+        jobs.add(new ArrayList<>());
+        last.clear();
+      }
+      jobs.get(jobs.size() - 1).add(row);
+      tasks.forEach(task -> last.put(task, row));
+    }
+    return jobs;
+  }
+
+  /** An array's indices, or the id of a job or a component. */
+  private static List<String> tasks(AccountingRecord row) {
+    if (row.tasks().indices().isEmpty()) {
+      return List.of("job " + row.rawJobId());
+    }
+    List<String> tasks = new ArrayList<>();
+    row.tasks().indices().forEach(index -> tasks.add("task " + index));
+    return tasks;
   }
 
   private static AdoptedJob one(List<AccountingRecord> rows) {

@@ -107,7 +107,7 @@ public final class CostRecord {
                     .with("gpu_hours", facts.estimate().text("gpu_hours"))
                     .with("cpu_hours", facts.estimate().text("cpu_hours")));
     return record
-        .with("difference", total.minus(reserved).amount().toPlainString())
+        .with("difference", compute.minus(reserved).amount().toPlainString())
         .with("wasted", waste.total().amount().toPlainString())
         .with("waste", waste.toJson())
         .with(

@@ -1,8 +1,10 @@
 package dev.nexa.slurm.reconcile;
 
 import dev.nexa.slurm.config.Energy;
+import dev.nexa.slurm.estimate.Usage;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.Tres;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
@@ -31,7 +33,7 @@ record EnergyUse(BigDecimal joules, String basis) {
     for (AccountingRecord row : outcome.attempts()) {
       Optional<BigDecimal> joules = joules(row.allocTres());
       if (joules.isEmpty()) {
-        return facts.energy().flatMap(energy -> ofTdp(energy, outcome, results));
+        return facts.energy().flatMap(energy -> ofTdp(energy, facts, outcome, results));
       }
       measured = measured.add(joules.get());
     }
@@ -50,25 +52,32 @@ record EnergyUse(BigDecimal joules, String basis) {
     return Optional.empty();
   }
 
-  private static Optional<EnergyUse> ofTdp(Energy energy, RunOutcome outcome, Results results) {
+  private static Optional<EnergyUse> ofTdp(
+      Energy energy, RunFacts facts, RunOutcome outcome, Results results) {
+    Map<Integer, BigDecimal> utilization = Waste.utilization(results);
     BigDecimal joules = BigDecimal.ZERO;
-    for (Map.Entry<String, Long> gpu : outcome.used().gpuSeconds().entrySet()) {
-      Integer watts = energy.gpuWatts().get(gpu.getKey());
-      if (watts == null) {
-        return Optional.empty();
+    boolean guessed = false;
+    for (AccountingRecord row : outcome.attempts()) {
+      Usage held = RunOutcome.usage(Tres.parse(row.allocTres()), row.elapsedSeconds(), facts);
+      BigDecimal used = utilization.get(row.tasks().indices().get(0));
+      for (Map.Entry<String, Long> gpu : held.gpuSeconds().entrySet()) {
+        Integer watts = energy.gpuWatts().get(gpu.getKey());
+        if (watts == null) {
+          return Optional.empty();
+        }
+        BigDecimal full = BigDecimal.valueOf(gpu.getValue()).multiply(BigDecimal.valueOf(watts));
+        joules = joules.add(used == null ? full : full.multiply(used));
+        guessed |= used == null;
       }
-      joules = joules.add(BigDecimal.valueOf(gpu.getValue()).multiply(BigDecimal.valueOf(watts)));
     }
-    if (joules.signum() == 0) {
-      return Optional.empty();
-    }
-    boolean told = results.metrics().members().get("gpu_utilization") instanceof BigDecimal;
-    return told
-        ? Optional.of(
+    return joules.signum() == 0
+        ? Optional.empty()
+        : Optional.of(
             new EnergyUse(
-                joules.multiply(results.metrics().decimal("gpu_utilization")),
-                "TDP of the GPUs x gpu_utilization"))
-        : Optional.of(new EnergyUse(joules, "TDP of the GPUs, as if they had worked all the time"));
+                joules,
+                guessed
+                    ? "TDP of the GPUs, as if they had worked all the time"
+                    : "TDP of the GPUs x gpu_utilization"));
   }
 
   JsonObject toJson(Optional<Energy> energy) {

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -67,7 +68,7 @@ public final class Evidence {
    */
   private record Jobs(List<Long> ids, List<String> names, Instant since) {
     static Jobs of(Collection<RunState> runs) {
-      List<Long> ids = new ArrayList<>();
+      Set<Long> ids = new LinkedHashSet<>();
       List<String> names = new ArrayList<>();
       Instant since = Instant.now();
       for (RunState run : runs) {
@@ -80,7 +81,7 @@ public final class Evidence {
           since = submission.intended().isBefore(since) ? submission.intended() : since;
         }
       }
-      return new Jobs(ids, names, since);
+      return new Jobs(List.copyOf(ids), names, since);
     }
 
     boolean none() {

@@ -56,7 +56,7 @@ final class LedgerLine {
         .with("credit", cost.object("credit").text("amount"))
         .with("lines", byKind(cost, "amount"))
         .with("quantities", byKind(cost, "quantity"))
-        .with("reservation", cost.object("estimate").text("reservation"))
+        .with("reservation", reservation(cost))
         .with("expected", expected(facts.estimate()))
         .with("gpu_seconds", sum(outcome.used().gpuSeconds()))
         .with("gpu_seconds_wasted", sum(outcome.wasted().gpuSeconds()))
@@ -110,6 +110,12 @@ final class LedgerLine {
       sum += seconds;
     }
     return sum;
+  }
+
+  /** Nothing was estimated, nor reserved, for what was submitted without us. */
+  private static @Nullable String reservation(JsonObject cost) {
+    JsonObject estimate = cost.object("estimate");
+    return estimate.optionalText("config_digest").isPresent() ? estimate.text("reservation") : null;
   }
 
   /** What it would probably cost, where the estimate said so. */

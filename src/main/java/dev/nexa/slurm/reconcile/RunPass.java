@@ -105,10 +105,12 @@ public final class RunPass {
       RunOutcome outcome = evidence.outcome(run, facts, state, problems);
       Witnesses witnesses = Witnesses.of(run, state, outcome);
       RunOutcome compared = outcome.disagreeing(witnesses.told(), false);
-      return outcome.ended()
-          && !isYetToCome(outcome)
-          && !hasForgotten(run, outcome)
-          && records.write(run, facts, state, compared, credited(policy), problems);
+      if (!outcome.ended() || isYetToCome(outcome) || hasForgotten(run, outcome)) {
+        return false;
+      }
+      // Who paid was settled with the record.
+      JsonObject kept = Json.parseObject(DurableFiles.read(run.cost()));
+      return records.write(run, facts, state, compared, Audit.credited(kept), problems);
     }
   }
 

@@ -127,8 +127,15 @@ public final class RunRecords {
   private void keepFinal(RunFolder run, RunState journal) {
     Path kept = run.cost(journal.timesFinished());
     if (journal.timesFinished() > 0 && Files.exists(run.cost()) && Files.notExists(kept)) {
-      workspace.files().create(kept, DurableFiles.readBytes(run.cost()), "r--r--r--");
-      workspace.files().force(workspace.manifests());
+      String digest = Sha256.of(DurableFiles.read(run.cost()));
+      boolean changed =
+          journal.costDigest().isPresent() && !journal.costDigest().get().equals(digest);
+      // What somebody edited was never final: it stays under a name that says so.
+      Path file = changed ? kept.resolveSibling(kept.getFileName() + ".changed") : kept;
+      if (Files.notExists(file)) {
+        workspace.files().create(file, DurableFiles.readBytes(run.cost()), "r--r--r--");
+        workspace.files().force(workspace.manifests());
+      }
     }
   }
 

@@ -39,28 +39,31 @@ record Waste(Map<JobState, Money> failures, Optional<Money> idleGpus, String cur
     return new Waste(failures, idle(facts, outcome, results), facts.rates().currency());
   }
 
-  private static Optional<Money> idle(RunFacts facts, RunOutcome outcome, Results results) {
-    Map<Integer, BigDecimal> idleParts = new HashMap<>();
+  /** By task, the part of the time that its GPUs worked, where it told one that can be. */
+  static Map<Integer, BigDecimal> utilization(Results results) {
+    Map<Integer, BigDecimal> utilization = new HashMap<>();
     for (Map.Entry<Integer, JsonObject> task : results.byTask().entrySet()) {
-      Object used = task.getValue().members().get(UTILIZATION);
-      boolean known =
-          used instanceof BigDecimal part
-              && part.signum() >= 0
-              && part.compareTo(BigDecimal.ONE) <= 0;
-      if (known) {
-        idleParts.put(task.getKey(), BigDecimal.ONE.subtract((BigDecimal) used));
+      if (task.getValue().members().get(UTILIZATION) instanceof BigDecimal part
+          && part.signum() >= 0
+          && part.compareTo(BigDecimal.ONE) <= 0) {
+        utilization.put(task.getKey(), part);
       }
     }
-    if (idleParts.isEmpty()) {
+    return utilization;
+  }
+
+  private static Optional<Money> idle(RunFacts facts, RunOutcome outcome, Results results) {
+    Map<Integer, BigDecimal> utilization = utilization(results);
+    if (utilization.isEmpty()) {
       return Optional.empty();
     }
     BigDecimal sum = BigDecimal.ZERO;
     for (AccountingRecord row : outcome.attempts()) {
-      BigDecimal idle = idleParts.get(row.tasks().indices().get(0));
-      if (idle != null && row.state() == JobState.COMPLETED) {
+      BigDecimal used = utilization.get(row.tasks().indices().get(0));
+      if (used != null && row.state() == JobState.COMPLETED) {
         Usage all = RunOutcome.usage(Tres.parse(row.allocTres()), row.elapsedSeconds(), facts);
         Usage gpus = Usage.of(all.gpuSeconds(), 0, 0, 1);
-        sum = sum.add(facts.rates().unrounded(gpus).multiply(idle));
+        sum = sum.add(facts.rates().unrounded(gpus).multiply(BigDecimal.ONE.subtract(used)));
       }
     }
     return Optional.of(new Money(sum, facts.rates().currency()).rounded());

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.reconcile;
 
+import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
@@ -18,8 +19,9 @@ import java.util.TreeMap;
  * to its end a result, so accounting must know at least as many attempts.
  *
  * @param missing what accounting does not tell of, a sentence for each task
+ * @param lastSign when the jobs' newest result was written
  */
-record Witnesses(List<String> missing) {
+record Witnesses(List<String> missing, Instant lastSign) {
   /** slurmctld keeps messages for a slurmdbd that is down; longer than this and they are lost. */
   private static final Duration PATIENCE = Duration.ofHours(1);
 
@@ -52,7 +54,7 @@ record Witnesses(List<String> missing) {
         }
       }
     }
-    return new Witnesses(missing);
+    return new Witnesses(missing, missing.isEmpty() ? Instant.EPOCH : lastSign(run, journal));
   }
 
   /**
@@ -74,14 +76,27 @@ record Witnesses(List<String> missing) {
     return attempts;
   }
 
+  private static Instant lastSign(RunFolder run, RunState journal) {
+    Instant last = Instant.EPOCH;
+    for (Submission submission : journal.submissions()) {
+      Instant answered = submission.answered().orElse(submission.intended());
+      last = answered.isAfter(last) ? answered : last;
+      for (Path file : run.results(submission.key())) {
+        Instant written = DurableFiles.written(file);
+        last = written.isAfter(last) ? written : last;
+      }
+    }
+    return last;
+  }
+
   boolean agree() {
     return missing.isEmpty();
   }
 
   /** Whether accounting may still be catching up with what ended last. */
   boolean accountingMayBeLate(RunOutcome outcome, Instant now) {
-    Instant last = Manifest.ended(outcome).orElse(Instant.EPOCH);
-    return !agree() && (last.equals(Instant.EPOCH) || last.plus(PATIENCE).isAfter(now));
+    Instant last = Manifest.ended(outcome).orElse(lastSign);
+    return !agree() && last.plus(PATIENCE).isAfter(now);
   }
 
   /** The first of what is missing, and how much more there is. */

@@ -60,6 +60,15 @@ public enum JobState {
     return UNRECOGNIZED;
   }
 
+  /** Whether the job may run again, under its id, after an attempt that ended so. */
+  public boolean mayGoOn() {
+    return switch (this) {
+      case REQUEUED, NODE_FAIL, PREEMPTED, RESIZING, REQUEUE_HOLD, SPECIAL_EXIT, REQUEUE_FED ->
+          true;
+      default -> false;
+    };
+  }
+
   /** Whether one allocation is over: its row has an end and a cost. The job may still run again. */
   public boolean endsAttempt() {
     return this == REQUEUED || this == RESIZING || endsTask();

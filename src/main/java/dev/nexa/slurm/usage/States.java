@@ -115,19 +115,6 @@ final class States {
 
   /** Whether a job may run again after an attempt that ended so. */
   static boolean mayGoOn(@Nullable String state) {
-    if (state == null) {
-      return false;
-    }
-    return switch (state) {
-      case "REQUEUED",
-          "NODE_FAIL",
-          "PREEMPTED",
-          "RESIZING",
-          "REQUEUE_HOLD",
-          "SPECIAL_EXIT",
-          "REQUEUE_FED" ->
-          true;
-      default -> false;
-    };
+    return state != null && JobState.parse(state).mayGoOn();
   }
 }

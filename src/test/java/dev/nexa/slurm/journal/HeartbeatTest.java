@@ -43,7 +43,12 @@ class HeartbeatTest {
   @ParameterizedTest(name = "behind for {0}: again after {1}")
   @CsvSource({"PT0S, PT0S", "PT10S, PT5S", "PT10M, PT5M", "PT20M, PT10M", "P3D, PT10M"})
   void theLongerItIsBehindTheLessOftenItAsks(Duration behind, Duration pause) {
-    assertThat(behind(behind).askAgain()).isEqualTo(NOON.plus(pause));
+    Instant again = NOON.plus(pause);
+    assertThat(behind(behind).askAgain(again)).isEmpty();
+    if (!pause.isZero()) {
+      assertThat(behind(behind).askAgain(again.minusSeconds(1))).contains(again);
+      assertThat(behind(behind).askAgain(NOON.minusSeconds(1))).as("a wrong clock").isEmpty();
+    }
   }
 
   private static Heartbeat behind(Duration time) {

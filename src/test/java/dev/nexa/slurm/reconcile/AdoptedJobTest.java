@@ -36,6 +36,18 @@ class AdoptedJobTest {
     assertThat(job.ended()).isEqualTo(Instant.MAX);
   }
 
+  /** slurmctld began at 1 again. */
+  @Test
+  void anIdThatWasGivenOutAgainIsAnotherJob() {
+    List<AdoptedJob> jobs =
+        AdoptedJob.of(Rows.accounting("0 NODE_FAIL 10-20; 0 COMPLETED 30-40; 0 COMPLETED 900-910"));
+
+    assertThat(jobs).extracting(job -> job.rows().size()).containsExactly(2, 1);
+    assertThat(jobs)
+        .extracting(job -> job.identity().submit())
+        .containsExactly(Rows.NOON.plusSeconds(10), Rows.NOON.plusSeconds(900));
+  }
+
   @Test
   void componentsOfAHeterogeneousJobAreItsTasks() {
     List<AccountingRecord> rows = new ArrayList<>();

@@ -129,23 +129,32 @@ class AuditTest extends RunPassFixture {
     assertThat(audit().differences()).isEmpty();
   }
 
-  /** The cost of what it forgot would be lost. */
-  @Test
-  void whatAccountingHasHalfForgottenIsNotRepaired() {
-    scheduler.rows.remove(0);
-
-    assertThat(audit().correctable()).isTrue();
-    assertThat(newPass().correct(run, evidence())).isFalse();
-    assertThat(cost().number("version")).isEqualTo(1);
-  }
-
   @Test
   void whatAccountingHasForgottenIsANote() {
     scheduler.rows.clear();
 
     assertThat(audit().differences()).isEmpty();
     assertThat(audit().notes())
-        .contains(run.id() + ": accounting tells nothing of its jobs any more");
+        .anyMatch(note -> note.contains("accounting tells of 0 of its 3 attempts"));
+  }
+
+  @Test
+  void whatAccountingHasForgottenInPartIsNoCorrection() {
+    scheduler.rows.remove(0);
+    String before = DurableFiles.read(run.cost());
+
+    assertThat(audit().differences()).isEmpty();
+    assertThat(audit().correctable()).isFalse();
+    assertThat(newPass().correct(run, evidence())).isFalse();
+    assertThat(DurableFiles.read(run.cost())).isEqualTo(before);
+  }
+
+  @Test
+  void aManifestThatIsNoneIsADifferenceAndNoDefect() throws IOException {
+    Files.writeString(run.manifest(), "{");
+
+    assertThat(audit().differences())
+        .anyMatch(difference -> difference.startsWith("manifests/" + run.id() + ".json: not JSON"));
   }
 
   /** Rows.TRES has billing=4 for 4 CPUs, 8 GiB and 2 GPUs. */

@@ -26,7 +26,7 @@ class EvidenceTest {
     Evidence.gather(scheduler, List.of(SUBMITTED, UNKNOWN, SUBMITTED));
 
     assertThat(scheduler.asked)
-        .containsExactly("queue", "accounting of [100, 100]", "accounting of [" + Rows.KEY + "]");
+        .containsExactly("queue", "accounting of [100]", "accounting of [" + Rows.KEY + "]");
   }
 
   @Test

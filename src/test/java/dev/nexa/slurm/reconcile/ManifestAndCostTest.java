@@ -170,7 +170,8 @@ class ManifestAndCostTest {
         .isEqualByComparingTo(lines);
     assertThat(new BigDecimal(cost.text("difference")))
         .isEqualByComparingTo(
-            cost.decimal("total")
+            breakdown
+                .decimal("compute_hours")
                 .subtract(new BigDecimal(cost.object("estimate").text("reservation"))));
   }
 

@@ -6,6 +6,7 @@ import dev.nexa.slurm.units.IndexRange;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -159,6 +160,10 @@ public final class SacctText extends OutputStream {
   }
 
   private void endRow(byte[] bytes, int from, int length) {
+    if (delimiters >= COLUMNS) {
+      endWithDelimiterInName(new String(bytes, from, length, StandardCharsets.UTF_8));
+      return;
+    }
     boolean whole = delimiters == COLUMNS - 1;
     delimiters = 0;
     if (whole) {
@@ -173,6 +178,23 @@ public final class SacctText extends OutputStream {
     if (!text.isBlank()) {
       unreadable.accept(text);
     }
+  }
+
+  /** Of our columns only the job's name is free text: what is too much is part of it. */
+  private void endWithDelimiterInName(String row) {
+    String[] field = row.split(String.valueOf(DELIMITER), -1);
+    int more = field.length - COLUMNS;
+    List<String> fields = new ArrayList<>(List.of(field).subList(0, NAME));
+    fields.add(String.join("?", List.of(field).subList(NAME, NAME + more + 1)));
+    fields.addAll(List.of(field).subList(NAME + more + 1, field.length));
+    byte[] again = String.join(String.valueOf(DELIMITER), fields).getBytes(StandardCharsets.UTF_8);
+    delimiters = 0;
+    for (int i = 0; i < again.length; i++) {
+      if (again[i] == DELIMITER) {
+        ends[delimiters++] = i;
+      }
+    }
+    endRow(again, 0, again.length);
   }
 
   /** The row; null if a field is not what it should be, as in a step's row. */
@@ -199,9 +221,9 @@ public final class SacctText extends OutputStream {
           time(bytes, from, SUBMIT).orElse(Instant.EPOCH),
           time(bytes, from, START),
           time(bytes, from, END),
-          Math.max(0, number(bytes, from, ELAPSED)),
+          elapsed(bytes, from),
           text(bytes, from, NODES),
-          Math.toIntExact(number(bytes, from, NODE_COUNT)),
+          (int) known(number(bytes, from, NODE_COUNT)),
           text(bytes, from, ALLOC_TRES),
           text(bytes, from, REQ_TRES),
           text(bytes, from, REASON),
@@ -248,6 +270,23 @@ public final class SacctText extends OutputStream {
   private String plain(byte[] bytes, int from, int column) {
     int start = start(column);
     return new String(bytes, from + start, ends[column] - start, StandardCharsets.UTF_8);
+  }
+
+  /** Slurm's own figure; where that leaked out unset, from start to end. */
+  private long elapsed(byte[] bytes, int from) {
+    long seconds = number(bytes, from, ELAPSED);
+    if (seconds < NO_VAL) {
+      return Math.max(0, seconds);
+    }
+    Optional<Instant> start = time(bytes, from, START);
+    Optional<Instant> end = time(bytes, from, END);
+    return start.isPresent() && end.isPresent()
+        ? Math.max(0, end.get().getEpochSecond() - start.get().getEpochSecond())
+        : 0;
+  }
+
+  private static long known(long number) {
+    return number >= NO_VAL ? 0 : number;
   }
 
   /** Empty is none: zero. */

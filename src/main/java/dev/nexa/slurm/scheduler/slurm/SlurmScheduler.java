@@ -153,7 +153,10 @@ public final class SlurmScheduler implements Scheduler {
     try {
       return turn.get();
     } catch (FileLock.LockedException held) {
-      throw unavailable("sacct", held.getMessage());
+      throw new SchedulerUnavailable(
+          "another process of this workspace asks accounting, and only one may: "
+              + held.getMessage(),
+          "where that process is gone, on another host, remove .nexa/accounting.lock");
     }
   }
 

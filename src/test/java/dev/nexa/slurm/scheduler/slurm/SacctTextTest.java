@@ -131,16 +131,36 @@ class SacctTextTest {
 
   @Test
   void whatIsNoRowIsToldAndNeverDroppedInSilence() {
-    String tooMany = row("JobID", "7_0").strip() + SacctText.DELIMITER + "more\n";
+    String noJob = row("JobID", "seven");
     String banner = "sacct: error: slurmdbd is slow today\n";
     String step = row("JobID", "7.batch");
     String words = row("ElapsedRaw", "soon");
 
-    read(tooMany + banner + step + words + row("JobID", "8_0"));
+    read(noJob + banner + step + words + row("JobID", "8_0"));
 
     assertThat(unreadable)
-        .containsExactly(tooMany.strip(), banner.strip(), step.strip(), words.strip());
+        .containsExactly(noJob.strip(), banner.strip(), step.strip(), words.strip());
     assertThat(rows).extracting(AccountingRecord::arrayJobId).containsExactly(8L);
+  }
+
+  /** Seen: a job of that name in a shared database must not keep others from being read. */
+  @Test
+  void aDelimiterInsideANameIsPartOfIt() {
+    read(row("JobName", "rv" + SacctText.DELIMITER + "x", "Reason", "None") + row("JobID", "8_0"));
+
+    assertThat(unreadable).isEmpty();
+    assertThat(rows).extracting(AccountingRecord::name).containsExactly("rv?x", "key");
+    assertThat(rows.get(0).reqTres()).isEqualTo("cpu=1");
+  }
+
+  /** NO_VAL, as slurm.h has it. */
+  @Test
+  void numbersThatWereNeverSetAreNone() {
+    read(row("ElapsedRaw", "4294967294", "NNodes", "4294967294"));
+
+    assertThat(unreadable).isEmpty();
+    assertThat(rows.get(0).elapsedSeconds()).isEqualTo(1);
+    assertThat(rows.get(0).nodeCount()).isZero();
   }
 
   @Test
