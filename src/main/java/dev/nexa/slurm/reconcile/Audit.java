@@ -60,6 +60,9 @@ public final class Audit {
     Audit audit = new Audit(workspace, run);
     RunState state = RunState.of(events);
     audit.marker(state, open);
+    if (events.isEmpty() && Files.exists(run.manifest())) {
+      audit.differences.add(run.id() + "/journal.jsonl: missing");
+    }
     for (Event event : events) {
       if (event.type() == Event.Type.CREATED) {
         audit.staged(event.data());
@@ -95,12 +98,17 @@ public final class Audit {
 
   /** No line follows the journal's last one, so that its own digest is nowhere. */
   private void told(String status) {
-    if (Files.exists(run.manifest())) {
+    if (Files.notExists(run.manifest())) {
+      return;
+    }
+    try {
       String kept = Json.parseObject(DurableFiles.read(run.manifest())).text("status");
       if (!kept.equals(status)) {
         differences.add(
             name(run.manifest()) + ": status is " + kept + ", the journal ends with " + status);
       }
+    } catch (IllegalArgumentException damaged) {
+      differences.add(name(run.manifest()) + ": " + damaged.getMessage());
     }
   }
 
