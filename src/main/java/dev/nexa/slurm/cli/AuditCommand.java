@@ -61,7 +61,7 @@ final class AuditCommand extends Subcommand {
   private List<RunId> runs(Nexa nexa) {
     List<String> named = references.getValue();
     if (named == null || named.isEmpty()) {
-      return nexa.workspace().allRuns();
+      return nexa.workspace().everyRun();
     }
     RunLookup lookup = new RunLookup(nexa.workspace());
     List<RunId> ids = new ArrayList<>();

@@ -250,7 +250,7 @@ public final class RunFolder {
    * Removes what those who died at a write left behind. The caller holds the run's lock, so nobody
    * else is at one; what jobs write is theirs.
    */
-  public void sweep() {
+  private void sweep() {
     DurableFiles files = workspace.files();
     files.sweep(path(), ".", Instant.MAX);
     files.sweep(path().resolve("runner"), ".", Instant.MAX);
@@ -290,11 +290,18 @@ public final class RunFolder {
     }
   }
 
-  /** The right to act on this run, if nobody else has it within the time. */
+  /**
+   * The right to act on this run, if nobody else has it within the time. Who had it and died may
+   * have left half a file, which nobody sees and which is cleared away.
+   */
   public Optional<FileLock> lock(Duration patience) {
     try {
-      return Optional.of(
-          FileLock.acquire(path().resolve(".lock"), LockOwner.me(), LockOwner::dead, patience));
+      FileLock lock =
+          FileLock.acquire(path().resolve(".lock"), LockOwner.me(), LockOwner::dead, patience);
+      if (lock.tookOver()) {
+        sweep();
+      }
+      return Optional.of(lock);
     } catch (FileLock.LockedException held) {
       return Optional.empty();
     }

@@ -12,8 +12,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /**
@@ -101,6 +103,18 @@ public final class Workspace {
     openRuns().stream().filter(id -> !all.contains(id)).forEach(all::add);
     all.sort(java.util.Comparator.comparing(Workspace::time).reversed());
     return all;
+  }
+
+  /** The same, with those whose manifest is gone: an auditor looks for what is missing. */
+  public List<RunId> everyRun() {
+    List<RunId> every = allRuns();
+    Set<RunId> known = new HashSet<>(every);
+    for (RunId id : ids(runs(), "")) {
+      if (!known.contains(id) && Files.exists(run(id).path().resolve("journal.jsonl"))) {
+        every.add(id);
+      }
+    }
+    return every;
   }
 
   /** The part of an id that orders runs of different stages. */

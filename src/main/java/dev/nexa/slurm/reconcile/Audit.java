@@ -89,6 +89,9 @@ public final class Audit {
     Audit audit = new Audit(workspace, run, weights);
     RunState state = RunState.of(events);
     audit.marker(state, open);
+    if (events.isEmpty() && Files.exists(run.manifest())) {
+      audit.differences.add(run.id() + "/journal.jsonl: missing");
+    }
     for (Event event : events) {
       if (event.type() == Event.Type.CREATED) {
         audit.staged(event.data());

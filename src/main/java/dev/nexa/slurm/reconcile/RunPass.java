@@ -74,9 +74,6 @@ public final class RunPass {
       return false;
     }
     try (FileLock held = lock.get()) {
-      if (held.tookOver()) {
-        run.sweep();
-      }
       RunState state = RunState.of(run.journal().read());
       if (!state.equals(known) || !held.holds()) {
         return false;

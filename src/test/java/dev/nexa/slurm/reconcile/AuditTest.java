@@ -17,6 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A finished run in which somebody, or accounting, changes one thing. */
 class AuditTest extends RunPassFixture {
@@ -66,6 +67,32 @@ class AuditTest extends RunPassFixture {
 
     assertThat(audit().differences())
         .containsExactly("manifests/cost_" + run.id() + ".json: missing");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "{\"status\": nu7l}", "{}", "{\"status\": 7}"})
+  void aManifestThatIsNoneIsADifference(String text) throws IOException {
+    Files.writeString(run.manifest(), text);
+
+    assertThat(audit().differences())
+        .anyMatch(difference -> difference.startsWith("manifests/" + run.id() + ".json: "));
+  }
+
+  @Test
+  void aJournalThatIsGoneIsMissing() throws IOException {
+    Files.delete(run.path().resolve("journal.jsonl"));
+
+    assertThat(audit().differences()).containsExactly(run.id() + "/journal.jsonl: missing");
+  }
+
+  /** Its manifest is what `runs list` knows a run by. */
+  @Test
+  void aRunWhoseManifestIsGoneIsStillAudited() throws IOException {
+    Files.delete(run.manifest());
+
+    assertThat(workspace.allRuns()).isEmpty();
+    assertThat(workspace.everyRun()).containsExactly(run.id());
+    assertThat(audit().differences()).containsExactly("manifests/" + run.id() + ".json: missing");
   }
 
   @Test

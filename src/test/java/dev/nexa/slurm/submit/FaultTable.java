@@ -11,15 +11,17 @@ final class FaultTable {
   private final Map<Fault, Integer> mostPasses = new EnumMap<>(Fault.class);
   private final Map<Fault, Long> longest = new EnumMap<>(Fault.class);
   private int injected;
+  private int corrected;
 
   /**
    * A trial has ended.
    *
-   * @param struck the faults that came to pass
-   * @param passes how many passes healed it
    * @param well whether the judge found nothing
    */
-  synchronized void add(Map<Fault, Integer> struck, int passes, Duration took, boolean well) {
+  synchronized void add(FaultTrial trial, Duration took, boolean well) {
+    Map<Fault, Integer> struck = trial.struck();
+    int passes = trial.passes();
+    corrected += trial.corrected();
     for (Map.Entry<Fault, Integer> fault : struck.entrySet()) {
       int[] count = counts.computeIfAbsent(fault.getKey(), none -> new int[3]);
       count[0] += fault.getValue();
@@ -33,6 +35,11 @@ final class FaultTable {
 
   synchronized int injected() {
     return injected;
+  }
+
+  /** Records that only {@code audit --repair} could set right. */
+  synchronized int corrected() {
+    return corrected;
   }
 
   /**

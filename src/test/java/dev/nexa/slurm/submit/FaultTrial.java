@@ -68,7 +68,7 @@ final class FaultTrial implements AutoCloseable {
             new CancelRun(nexa).cancel(workspace.run(id), OptionalInt.empty());
           }
         }
-        case AUDIT -> new AuditRuns(nexa).audit(workspace.allRuns(), false);
+        case AUDIT -> new AuditRuns(nexa).audit(workspace.everyRun(), false);
       }
     }
   }
@@ -98,6 +98,7 @@ final class FaultTrial implements AutoCloseable {
   private final List<String> story = Collections.synchronizedList(new ArrayList<>());
   private final Map<Fault, Integer> struck = new EnumMap<>(Fault.class);
   private int passes;
+  private int corrected;
 
   /**
    * A trial.
@@ -157,6 +158,10 @@ final class FaultTrial implements AutoCloseable {
     return cluster;
   }
 
+  Random random() {
+    return random;
+  }
+
   Path root() {
     return root;
   }
@@ -169,6 +174,18 @@ final class FaultTrial implements AutoCloseable {
   /** How many passes it took until no run was open. */
   int passes() {
     return passes;
+  }
+
+  /** How many records only {@code audit --repair} could set right. */
+  int corrected() {
+    return corrected;
+  }
+
+  /** Whether sacct once ended well and left whole rows out. */
+  boolean accountingLacked() {
+    return struck.containsKey(Fault.SACCT_ROWS_MISSING)
+        || struck.containsKey(Fault.SACCT_HALF_A_ROW)
+        || struck.containsKey(Fault.SACCT_HALF);
   }
 
   /** What was done, for whoever looks for the reason of a failure. */
@@ -200,7 +217,9 @@ final class FaultTrial implements AutoCloseable {
     }
     watcher.judge();
     anHourLater();
-    new FaultJudge(this).judge();
+    FaultJudge judge = new FaultJudge(this);
+    judge.judge();
+    corrected = judge.corrected();
   }
 
   /** What nobody's lock tells to be a dead writer's is cleared away in time. */
@@ -328,7 +347,11 @@ final class FaultTrial implements AutoCloseable {
       Step step = i < 3 ? Step.SUBMIT : Step.PASS;
       int run = i % runs;
       Sync disk = at % 5 == i ? dying : Sync.DISK;
-      all.add(grave.start(() -> in(step, run, CrashPoint.NONE, disk)));
+      boolean ownProcess = at % 5 == i && at % 2 == 0;
+      all.add(
+          ownProcess
+              ? grave.start(() -> process(step, run, at, Map.of(), Optional.empty()))
+              : grave.start(() -> in(step, run, CrashPoint.NONE, disk)));
     }
     all.forEach(one -> died(one, "one of five"));
     return true;
