@@ -254,12 +254,8 @@ class CostsImportAwsCommandTest {
   }
 
   @Test
-  void withoutCredentialsNothingIsAsked() {
-    System.clearProperty("aws.accessKeyId");
-    System.clearProperty("aws.secretAccessKey");
-    System.clearProperty("aws.sessionToken");
-
-    Screen none = type(NOVEMBER);
+  void withoutCredentialsNothingIsAsked() throws Exception {
+    Screen none = asAProcess(Map.of(), aws.url());
     Screen noProfile = type(NOVEMBER + " --aws-profile billing");
 
     assertThat(none.exit()).isEqualTo(2);
@@ -336,8 +332,38 @@ class CostsImportAwsCommandTest {
   }
 
   @Test
-  void asAProcessWithItsEnvironmentItSaysNothingElse() throws Exception {
+  void theEnvironmentsCredentialsAreTakenAndNothingElseIsSaid() throws Exception {
     aws.page("", november(false, "1.00"));
+
+    Screen screen =
+        asAProcess(
+            Map.of("AWS_ACCESS_KEY_ID", "AKIAENVIRONMENT", "AWS_SECRET_ACCESS_KEY", SECRET),
+            aws.url());
+
+    assertThat(screen.err()).isEmpty();
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out()).startsWith("1 rows: 1 new");
+    assertThat(aws.authorizations.get(0)).contains("AKIAENVIRONMENT");
+  }
+
+  @Test
+  void theEnvironmentsProxyIsAsked() throws Exception {
+    aws.page("", november(false, "1.00"));
+    Map<String, String> environment =
+        Map.of(
+            "AWS_ACCESS_KEY_ID",
+            "AKIAENVIRONMENT",
+            "AWS_SECRET_ACCESS_KEY",
+            SECRET,
+            "HTTP_PROXY",
+            aws.url());
+
+    // A name that nothing on earth resolves: only the proxy can have answered.
+    assertThat(asAProcess(environment, "http://ce.invalid").out()).startsWith("1 rows: 1 new");
+  }
+
+  /** In a process that has these variables, and none of its own for AWS and proxies. */
+  private Screen asAProcess(Map<String, String> variables, String endpoint) throws Exception {
     ProcessBuilder process =
         new ProcessBuilder(
             System.getProperty("java.home") + "/bin/java",
@@ -349,20 +375,19 @@ class CostsImportAwsCommandTest {
             "aws",
             "--from=2025-11",
             "--to=2025-12",
-            "--endpoint=" + aws.url());
-    process.environment().keySet().removeIf(name -> name.startsWith("AWS_"));
-    process.environment().put("AWS_ACCESS_KEY_ID", "AKIAENVIRONMENT");
-    process.environment().put("AWS_SECRET_ACCESS_KEY", SECRET);
+            "--endpoint=" + endpoint);
+    process.environment().keySet().removeIf(name -> name.matches("AWS_.*|(?i:.*_proxy)"));
+    process.environment().putAll(variables);
     process.environment().put("AWS_EC2_METADATA_DISABLED", "true");
+    process.environment().put("AWS_SHARED_CREDENTIALS_FILE", folder + "/credentials");
+    process.environment().put("AWS_CONFIG_FILE", folder + "/config");
     process.environment().put("NEXA_WORKSPACE", terminal.workspace.toString());
     Path err = folder.resolve("err");
     Process started = process.redirectError(err.toFile()).start();
     String out = new String(started.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-
-    assertThat(started.waitFor()).isZero();
-    assertThat(err).isEmptyFile();
-    assertThat(out).startsWith("1 rows: 1 new");
-    assertThat(aws.authorizations.get(0)).contains("AKIAENVIRONMENT");
+    int exit = started.waitFor();
+    assertThat(out + Files.readString(err)).doesNotContain(SECRET, "AKIA");
+    return new Screen(exit, out, Files.readString(err));
   }
 
   /** No output ever holds a secret, whatever the test. */

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.costs.aws;
 
 import dev.nexa.slurm.costs.CostSource;
+import java.net.URI;
 import java.time.Duration;
 import java.time.YearMonth;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
 import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.http.urlconnection.ProxyConfiguration;
 import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.retries.StandardRetryStrategy;
@@ -103,7 +105,8 @@ public final class CostExplorer implements CostSource {
         CostExplorerClient.builder()
             .credentialsProvider(StaticCredentialsProvider.create(credentials))
             .region(Region.of(question.region()))
-            .httpClient(UrlConnectionHttpClient.create())
+            .httpClientBuilder(
+                UrlConnectionHttpClient.builder().proxyConfiguration(proxy(question)))
             .overrideConfiguration(
                 ClientOverrideConfiguration.builder()
                     .retryStrategy(retries)
@@ -112,6 +115,12 @@ public final class CostExplorer implements CostSource {
                     .build());
     question.endpoint().ifPresent(client::endpointOverride);
     return client.build();
+  }
+
+  /** {@code HTTPS_PROXY}, or {@code HTTP_PROXY} for an endpoint without TLS. */
+  private static ProxyConfiguration proxy(Question question) {
+    String scheme = question.endpoint().map(URI::getScheme).orElse("https");
+    return ProxyConfiguration.builder().scheme(scheme).build();
   }
 
   private static GetCostAndUsageRequest request(Question question) {

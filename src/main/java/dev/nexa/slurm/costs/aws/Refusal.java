@@ -139,7 +139,11 @@ final class Refusal {
     return question
         .endpoint()
         .map(uri -> String.valueOf(uri.getAuthority()))
-        .orElse("ce." + question.region() + ".amazonaws.com");
+        .orElse(
+            "ce."
+                + question.region()
+                + ".amazonaws.com"
+                + (question.region().startsWith("cn-") ? ".cn" : ""));
   }
 
   private static String profile(Question question) {
