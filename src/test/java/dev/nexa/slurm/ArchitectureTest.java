@@ -93,7 +93,7 @@ class ArchitectureTest {
     "org.apache.commons.exec.., process",
     "tools.jackson.., 'config, files'",
     "org.snakeyaml.., config",
-    "software.amazon.awssdk.., storage",
+    "software.amazon.awssdk.., 'storage, costs.aws'",
     "java.net.http.., serve",
     "java.util.logging.., none",
     "org.slf4j.., none",

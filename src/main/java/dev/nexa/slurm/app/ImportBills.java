@@ -28,7 +28,16 @@ public final class ImportBills {
           "'api' is where tokens are kept: give the provider another name",
           "tokens come by `nexa-slurm costs import usage FILE`");
     }
-    return new Bills(nexa.workspace()).keep(reader.provider(), reader.read(text(file)), replace);
+    Bills bills = new Bills(nexa.workspace());
+    if (bills.isAsked(reader.provider())) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "'"
+              + reader.provider()
+              + "' is where `costs import aws` keeps what AWS said: the same costs would count twice",
+          "another account's bill: give it a name of its own, --provider NAME");
+    }
+    return bills.keep(reader.provider(), reader.read(text(file)), replace);
   }
 
   /** Tokens, at the prices of the named price book, or of the profile's. */

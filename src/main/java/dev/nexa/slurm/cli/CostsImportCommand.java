@@ -7,6 +7,7 @@ import dev.nexa.slurm.costs.Bills;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,63 +25,66 @@ final class CostsImportCommand extends Subcommand {
         "nexa-slurm costs import csv bill.csv --provider acme --map run=RunId --map amount=Cost",
         "nexa-slurm costs import gcp export.jsonl",
         "nexa-slurm costs import focus november.csv --provider acme",
-        "nexa-slurm costs import usage tokens.jsonl");
+        "nexa-slurm costs import usage tokens.jsonl",
+        "nexa-slurm costs import aws");
     spec().addSubcommand("csv", new BillCommand("csv", BillFormat.PLAIN, "").spec());
     spec().addSubcommand("gcp", new BillCommand("gcp", BillFormat.GCP, "gcp").spec());
     spec().addSubcommand("focus", new BillCommand("focus", BillFormat.FOCUS, "").spec());
     spec().addSubcommand("usage", new UsageCommand().spec());
+    spec().addSubcommand("aws", new CostsImportAwsCommand().spec());
   }
 
   @Override
   public Integer call() {
     throw new ParameterException(
-        spec().commandLine(), "`costs import csv`, `gcp`, `focus` or `usage`, and a FILE");
+        spec().commandLine(),
+        "`costs import csv`, `gcp`, `focus` or `usage`, and a FILE; or `costs import aws`");
   }
 
   private static Integer tell(Subcommand command, Bills.Imported imported, boolean json) {
     if (json) {
-      List<JsonObject> totals = new ArrayList<>();
-      imported
-          .totals()
-          .forEach(
-              (currency, sum) ->
-                  totals.add(
-                      new JsonObject()
-                          .with("currency", currency)
-                          .with("amount", sum.toPlainString())));
-      command
-          .out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("rows", imported.rows())
-                      .with("added", imported.added())
-                      .with("changed", imported.changed())
-                      .with("removed", imported.removed())
-                      .with("without_run", imported.unmatched())
-                      .with("totals", totals)
-                      .with("files", imported.files().stream().map(Path::toString).toList())));
-      return ExitCode.OK.status();
+      command.out().print(Json.pretty(document(imported)));
+    } else {
+      print(command.out(), imported);
     }
-    command
-        .out()
-        .println(
-            imported.rows()
-                + " rows: "
-                + imported.added()
-                + " new, "
-                + imported.changed()
-                + " changed, "
-                + imported.removed()
-                + " removed; "
-                + imported.unmatched()
-                + " name no run");
+    return ExitCode.OK.status();
+  }
+
+  static JsonObject document(Bills.Imported imported) {
+    List<JsonObject> totals = new ArrayList<>();
     imported
         .totals()
-        .forEach((currency, sum) -> command.out().println(sum.toPlainString() + " " + currency));
-    imported.files().forEach(file -> command.out().println("wrote " + file));
-    return ExitCode.OK.status();
+        .forEach(
+            (currency, sum) ->
+                totals.add(
+                    new JsonObject()
+                        .with("currency", currency)
+                        .with("amount", sum.toPlainString())));
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("rows", imported.rows())
+        .with("added", imported.added())
+        .with("changed", imported.changed())
+        .with("removed", imported.removed())
+        .with("without_run", imported.unmatched())
+        .with("totals", totals)
+        .with("files", imported.files().stream().map(Path::toString).toList());
+  }
+
+  static void print(PrintWriter out, Bills.Imported imported) {
+    out.println(
+        imported.rows()
+            + " rows: "
+            + imported.added()
+            + " new, "
+            + imported.changed()
+            + " changed, "
+            + imported.removed()
+            + " removed; "
+            + imported.unmatched()
+            + " name no run");
+    imported.totals().forEach((currency, sum) -> out.println(sum.toPlainString() + " " + currency));
+    imported.files().forEach(file -> out.println("wrote " + file));
   }
 
   private static PositionalParamSpec file(Subcommand command, String what) {

@@ -88,6 +88,7 @@ public final class ApiUsage {
             text(name, line, "model") + " " + direction,
             price.price().multiply(tokens).movePointLeft(MILLION_DIGITS).stripTrailingZeros(),
             currency,
+            false,
             Optional.of(tokens),
             Optional.of(price.price().toPlainString() + " for 10^6 (" + price.source() + ")")));
   }

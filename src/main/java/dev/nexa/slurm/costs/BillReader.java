@@ -102,6 +102,7 @@ public record BillReader(
         value(row, "what"),
         amount,
         code,
+        false,
         Optional.empty(),
         Optional.empty());
   }

@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param start when the charge began, as RFC 3339 or a date
  * @param what the service, or of API usage the model and the direction
  * @param amount exact, not rounded
+ * @param estimated whether the provider may still correct it
  * @param tokens of API usage; empty otherwise
  * @param price for 10^6 tokens and where it is from; of API usage
  */
@@ -23,6 +24,7 @@ public record BillRow(
     String what,
     BigDecimal amount,
     String currency,
+    boolean estimated,
     Optional<BigDecimal> tokens,
     Optional<String> price) {
 
@@ -43,16 +45,19 @@ public record BillRow(
   }
 
   JsonObject toJson() {
-    return new JsonObject()
-        .with("id", id)
-        .with("run_id", runId.isEmpty() ? null : runId)
-        .with("provider", provider)
-        .with("start", start)
-        .with("what", what)
-        .with("amount", amount.toPlainString())
-        .with("currency", currency)
-        .withOptional("tokens", tokens)
-        .withOptional("price", price);
+    JsonObject json =
+        new JsonObject()
+            .with("id", id)
+            .with("run_id", runId.isEmpty() ? null : runId)
+            .with("provider", provider)
+            .with("start", start)
+            .with("what", what)
+            .with("amount", amount.toPlainString())
+            .with("currency", currency);
+    if (estimated) {
+      json.with("estimated", true);
+    }
+    return json.withOptional("tokens", tokens).withOptional("price", price);
   }
 
   static BillRow of(JsonObject json) {
@@ -64,6 +69,7 @@ public record BillRow(
         json.text("what"),
         new BigDecimal(json.text("amount")),
         json.text("currency"),
+        Boolean.TRUE.equals(json.members().get("estimated")),
         json.optionalDecimal("tokens"),
         json.optionalText("price"));
   }

@@ -17,9 +17,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
@@ -64,6 +66,19 @@ public final class Bills {
    *     among them go
    */
   public Imported keep(String provider, List<BillRow> rows, boolean replace) {
+    Set<String> whole = new HashSet<>();
+    for (BillRow row : replace ? rows : List.<BillRow>of()) {
+      whole.add(row.period());
+    }
+    return keepMonths(provider, rows, whole);
+  }
+
+  /**
+   * Keeps rows.
+   *
+   * @param whole months, such as {@code 2025-11}, of which these are all rows; there may be none
+   */
+  public Imported keepMonths(String provider, List<BillRow> rows, Set<String> whole) {
     if (!PROVIDER.matcher(provider).matches()) {
       throw new NexaException(
           ExitCode.USAGE,
@@ -73,6 +88,7 @@ public final class Bills {
           "--provider NAME");
     }
     Map<String, Map<String, BillRow>> byPeriod = new TreeMap<>();
+    whole.forEach(month -> byPeriod.put(month, new LinkedHashMap<>()));
     Map<String, BigDecimal> totals = new TreeMap<>();
     int unmatched = 0;
     for (BillRow row : rows) {
@@ -87,20 +103,23 @@ public final class Bills {
       totals.merge(row.currency(), row.amount(), BigDecimal::add);
       unmatched += row.runId().isEmpty() ? 1 : 0;
     }
-    Path folder = folder().resolve(provider);
+    Path folder = folder(workspace).resolve(provider);
     workspace.files().directories(folder);
     int added = 0;
     int changed = 0;
     int removed = 0;
     List<Path> written = new ArrayList<>();
-    try (FileLock held = Ledger.lock(folder().resolve(".lock"))) {
+    try (FileLock held = Ledger.lock(folder(workspace).resolve(".lock"))) {
       for (Map.Entry<String, Map<String, BillRow>> period : byPeriod.entrySet()) {
         Path file = folder.resolve(period.getKey() + ".jsonl");
         Map<String, BillRow> kept = new LinkedHashMap<>();
         if (Files.exists(file) && held.holds()) {
           read(file).forEach(row -> kept.put(row.id(), row));
         }
-        Map<String, BillRow> now = replace ? new LinkedHashMap<>() : new LinkedHashMap<>(kept);
+        Map<String, BillRow> now = new LinkedHashMap<>();
+        if (!whole.contains(period.getKey())) {
+          now.putAll(kept);
+        }
         now.putAll(period.getValue());
         for (BillRow row : period.getValue().values()) {
           BillRow before = kept.get(row.id());
@@ -125,7 +144,8 @@ public final class Bills {
     for (BillRow row : sorted) {
       text.append(Json.compact(row.toJson())).append('\n');
     }
-    if (Files.exists(file) && DurableFiles.read(file).contentEquals(text)) {
+    boolean there = Files.exists(file);
+    if (there ? DurableFiles.read(file).contentEquals(text) : rows.isEmpty()) {
       return false;
     }
     workspace.files().replace(file, text.toString());
@@ -135,7 +155,7 @@ public final class Bills {
   /** All that is kept. */
   public Charges charges() {
     Charges charges = new Charges();
-    for (Path provider : list(folder(), "*")) {
+    for (Path provider : list(folder(workspace), "*")) {
       for (Path file : Files.isDirectory(provider) ? list(provider, "*.jsonl") : List.<Path>of()) {
         read(file).forEach(charges::add);
       }
@@ -164,11 +184,17 @@ public final class Bills {
     return rows;
   }
 
-  private Path folder() {
+  /** Whether the provider's rows are from its own answers: files don't go between them. */
+  public boolean isAsked(String provider) {
+    return PROVIDER.matcher(provider).matches()
+        && MonthRead.any(folder(workspace).resolve(provider));
+  }
+
+  static Path folder(Workspace workspace) {
     return workspace.runs().resolve("bills");
   }
 
-  private static List<Path> list(Path folder, String glob) {
+  static List<Path> list(Path folder, String glob) {
     List<Path> files = new ArrayList<>();
     try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, glob)) {
       found.forEach(files::add);

@@ -50,6 +50,7 @@ class HelpTest {
         "costs import gcp",
         "costs import focus",
         "costs import usage",
+        "costs import aws",
         "serve",
         "serve list",
         "serve stop",

@@ -161,6 +161,7 @@ class CostSummaryTest {
         "x",
         new BigDecimal(amount),
         currency,
+        false,
         Optional.empty(),
         Optional.empty());
   }
