@@ -32,7 +32,8 @@ public record BillRow(
   public static final String API = "api";
 
   BillRow named(String other) {
-    return new BillRow(other, runId, provider, start, what, amount, currency, tokens, price);
+    return new BillRow(
+        other, runId, provider, start, what, amount, currency, estimated, tokens, price);
   }
 
   boolean isApi() {
