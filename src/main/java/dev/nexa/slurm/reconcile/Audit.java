@@ -168,7 +168,10 @@ public final class Audit {
     }
     try {
       JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
-      settled = Optional.of(new Settled(cost.text("status"), cost.decimal("total")));
+      // One that died before its first submission has no time, and no line in a month's ledger.
+      if (RunState.of(before).created().isPresent()) {
+        settled = Optional.of(new Settled(cost.text("status"), cost.decimal("total")));
+      }
       if (Files.notExists(run.plan())) {
         notes.add(run.id() + ": imported, so only its digests were checked");
         return;
