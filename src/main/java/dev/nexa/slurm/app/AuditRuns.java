@@ -1,8 +1,7 @@
 package dev.nexa.slurm.app;
 
 import dev.nexa.slurm.config.Policy;
-import dev.nexa.slurm.costs.FinishedRuns;
-import dev.nexa.slurm.costs.RunLine;
+import dev.nexa.slurm.costs.LedgerCheck;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
@@ -12,16 +11,13 @@ import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.reconcile.Audit;
 import dev.nexa.slurm.reconcile.Audit.Finding;
-import dev.nexa.slurm.reconcile.Audit.Settled;
 import dev.nexa.slurm.reconcile.Evidence;
 import dev.nexa.slurm.reconcile.Inquiry;
 import dev.nexa.slurm.reconcile.RunPass;
 import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.slurm.SlurmScheduler;
-import java.math.BigDecimal;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -39,10 +35,16 @@ public final class AuditRuns {
   /**
    * What was found.
    *
-   * @param corrected runs of which a new version was written
+   * @param corrected runs of which a new version, or a new line in the ledger, was written
+   * @param remaining how many of the differences are still there
    */
   public record Report(
-      int runs, int rows, List<String> differences, List<String> notes, List<RunId> corrected) {
+      int runs,
+      int rows,
+      List<String> differences,
+      List<String> notes,
+      List<RunId> corrected,
+      int remaining) {
     public JsonObject toJson() {
       return new JsonObject()
           .with("schema_version", 1)
@@ -50,7 +52,8 @@ public final class AuditRuns {
           .with("rows_read", rows)
           .with("differences", differences)
           .with("notes", notes)
-          .with("corrected", corrected.stream().map(RunId::value).toList());
+          .with("corrected", corrected.stream().map(RunId::value).toList())
+          .with("remaining", remaining);
     }
   }
 
@@ -66,8 +69,9 @@ public final class AuditRuns {
     List<String> differences = new ArrayList<>(runs.problems().values());
     List<String> notes = new ArrayList<>();
     List<RunId> corrected = new ArrayList<>();
-    Map<RunId, Settled> settled = new HashMap<>();
-    int[] rows = {0};
+    LedgerCheck ledger = new LedgerCheck(workspace);
+    differences.addAll(ledger.problems());
+    int[] counts = {0, differences.size()};
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
       Scheduler scheduler = nexa.scheduler(group.getKey());
       Map<String, BillingWeights> weights = weights(scheduler);
@@ -75,56 +79,26 @@ public final class AuditRuns {
           scheduler,
           group.getValue(),
           (evidence, part) -> {
-            rows[0] += evidence.rowsRead();
+            counts[0] += evidence.rowsRead();
             for (Map.Entry<RunId, RunState> run : part.entrySet()) {
               RunId id = run.getKey();
               Finding finding = finding(workspace, run, evidence, weights);
-              differences.addAll(finding.differences());
+              List<String> own = new ArrayList<>(finding.differences());
+              finding
+                  .settled()
+                  .flatMap(told -> ledger.difference(id, told.status(), told.total()))
+                  .ifPresent(own::add);
+              differences.addAll(own);
               notes.addAll(finding.notes());
-              finding.settled().ifPresent(told -> settled.put(id, told));
-              if (repair && finding.correctable() && correct(scheduler, id, evidence)) {
+              if (repair && !own.isEmpty() && repaired(scheduler, id, finding, evidence)) {
                 corrected.add(id);
+              } else {
+                counts[1] += own.size();
               }
             }
           });
     }
-    // A run that was corrected has got its new line.
-    settled.keySet().removeAll(corrected);
-    ledger(settled, differences);
-    return new Report(ids.size(), rows[0], differences, notes, corrected);
-  }
-
-  /** The ledger's newest line of each finished run against its cost file. */
-  private void ledger(Map<RunId, Settled> settled, List<String> differences) {
-    Map<String, RunLine> lines = new HashMap<>();
-    FinishedRuns finished = new FinishedRuns(nexa.workspace());
-    finished.forEach(line -> lines.put(line.runId(), line));
-    differences.addAll(finished.problems());
-    for (Map.Entry<RunId, Settled> run : settled.entrySet()) {
-      RunLine line = lines.get(run.getKey().value());
-      if (line == null) {
-        differences.add("ledger: no line of " + run.getKey());
-        continue;
-      }
-      BigDecimal cost = line.cost();
-      boolean same =
-          cost != null
-              && cost.compareTo(run.getValue().total()) == 0
-              && run.getValue().status().equals(line.status());
-      if (!same) {
-        differences.add(
-            "ledger: "
-                + run.getKey()
-                + " is "
-                + line.status()
-                + " and cost "
-                + (cost == null ? "nothing" : cost.toPlainString())
-                + ", its cost file says "
-                + run.getValue().status()
-                + " and "
-                + run.getValue().total().toPlainString());
-      }
-    }
+    return new Report(ids.size(), counts[0], differences, notes, corrected, counts[1]);
   }
 
   private static Finding finding(
@@ -150,9 +124,11 @@ public final class AuditRuns {
     return scheduler instanceof SlurmScheduler slurm ? slurm.billingWeights() : Map.of();
   }
 
-  private boolean correct(Scheduler scheduler, RunId id, Evidence evidence) {
+  /** A record that accounting makes differently gets a version, one that it makes so its line. */
+  private boolean repaired(Scheduler scheduler, RunId id, Finding finding, Evidence evidence) {
     Policy policy = nexa.configs().policy();
     RunPass pass = new RunPass(nexa.workspace(), scheduler, policy, nexa.passing());
-    return pass.correct(nexa.workspace().run(id), evidence);
+    RunFolder run = nexa.workspace().run(id);
+    return finding.correctable() ? pass.correct(run, evidence) : pass.relist(run, evidence);
   }
 }

@@ -25,7 +25,7 @@ final class AuditCommand extends Subcommand {
   private final OptionSpec repair =
       flag(
           "--repair",
-          "Writes a new version of each record that accounting now makes differently, and keeps the old one.");
+          "Writes a new version of each record that accounting now makes differently, and keeps the old one; and ledger lines that are missing.");
   private final OptionSpec json = flag("--json", "Prints one JSON document.");
 
   AuditCommand() {
@@ -55,7 +55,10 @@ final class AuditCommand extends Subcommand {
                   + report.differences().size()
                   + " differences");
     }
-    return report.differences().isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+    if (report.remaining() > 0 && !given(repair)) {
+      err().println("  → `nexa-slurm audit --repair` mends what accounting can still tell");
+    }
+    return report.remaining() == 0 ? ExitCode.OK.status() : ExitCode.DEFECT.status();
   }
 
   private List<RunId> runs(Nexa nexa) {

@@ -74,7 +74,9 @@ final class RunsCommand extends Subcommand {
           .print(
               given(json)
                   ? Json.pretty(new JsonObject().with("schema_version", 1).with("runs", runs))
-                  : RunsText.of(runs));
+                  : runs.isEmpty() && where.getValue() != null
+                      ? "No run matches.\n"
+                      : RunsText.of(runs));
       return ExitCode.OK.status();
     }
   }

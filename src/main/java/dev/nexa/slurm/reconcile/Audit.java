@@ -97,6 +97,7 @@ public final class Audit {
         audit.staged(event.data());
       }
     }
+    audit.earlierVersions(events);
     if (state.finished()) {
       Event last = events.get(events.size() - 1);
       if (last.type() == Event.Type.FINISHED) {
@@ -122,6 +123,23 @@ public final class Audit {
               + run.id()
               + ": missing, so no reconcile looks at the run; the journal says"
               + " unfinished");
+    }
+  }
+
+  /**
+   * Each cost record that was final before the newest one, by the digest that the journal tells.
+   */
+  private void earlierVersions(List<Event> events) {
+    List<Optional<String>> digests = new ArrayList<>();
+    for (Event event : events) {
+      if (event.type() == Event.Type.FINISHED) {
+        digests.add(event.data().optionalText("cost_sha256"));
+      }
+    }
+    for (int version = 1; version < digests.size(); version++) {
+      if (digests.get(version - 1).isPresent()) {
+        kept(run.cost(version), digests.get(version - 1));
+      }
     }
   }
 
@@ -152,12 +170,20 @@ public final class Audit {
     }
   }
 
+  /** Whether a file is there and has the digest that the journal tells. */
+  static boolean isProven(Path file, Optional<String> digest) {
+    return Files.exists(file)
+        && digest.isPresent()
+        && Sha256.of(DurableFiles.read(file)).equals(digest.get());
+  }
+
   private void kept(Path file, Optional<String> digest) {
     if (Files.notExists(file)) {
       differences.add(name(file) + ": missing");
+      derivedDiffers |= file.equals(run.cost()) || file.equals(run.manifest());
     } else if (digest.isEmpty()) {
       notes.add(name(file) + ": the journal does not tell its digest");
-    } else if (!Sha256.of(DurableFiles.read(file)).equals(digest.get())) {
+    } else if (!isProven(file, digest)) {
       differences.add(name(file) + ": changed since the journal told its digest");
     }
   }

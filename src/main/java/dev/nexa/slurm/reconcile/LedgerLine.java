@@ -49,7 +49,8 @@ final class LedgerLine {
         .with("user", known(last.map(AccountingRecord::user).or(() -> user(run))))
         .with("account", known(last.map(AccountingRecord::account)))
         .with("partition", known(last.map(AccountingRecord::partition)))
-        .with("gpu_type", facts.gpuType().orElse(null))
+        .with(
+            "gpu_type", outcome.used().gpuSeconds().isEmpty() ? null : facts.gpuType().orElse(null))
         .with("currency", cost.text("currency"))
         .with("cost", cost.decimal("total").toPlainString())
         .with("wasted", cost.text("wasted"))

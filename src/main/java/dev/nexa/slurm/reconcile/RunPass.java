@@ -105,10 +105,39 @@ public final class RunPass {
       if (!outcome.ended() || isYetToCome(outcome) || hasForgotten(run, outcome)) {
         return false;
       }
-      // Who paid was settled with the record.
-      JsonObject kept = Json.parseObject(DurableFiles.read(run.cost()));
-      return records.write(run, facts, state, compared, Audit.credited(kept), problems);
+      return records.write(run, facts, state, compared, settledCredit(run), problems);
     }
+  }
+
+  /**
+   * Writes the ledger's line of a finished run once more; false where its records are not whole.
+   */
+  public boolean relist(RunFolder run, Evidence evidence) {
+    Optional<FileLock> lock = run.lock(Duration.ofSeconds(5));
+    if (lock.isEmpty()) {
+      return false;
+    }
+    try (FileLock held = lock.get()) {
+      List<Event> events = run.journal().read();
+      RunState state = RunState.of(events);
+      boolean whole = held.holds() && state.finished() && Files.exists(run.plan());
+      if (!whole || !Audit.isProven(run.cost(), state.costDigest())) {
+        return false;
+      }
+      RunFacts facts = RunFacts.of(run);
+      RunState before = RunState.of(events.subList(0, events.size() - 1));
+      RunOutcome outcome = evidence.outcome(run, facts, before, new ArrayList<>());
+      return outcome.ended()
+          && !hasForgotten(run, outcome)
+          && records.relist(run, facts, before, outcome, settledCredit(run));
+    }
+  }
+
+  /** Who paid was settled with the record. */
+  private Set<JobState> settledCredit(RunFolder run) {
+    return Files.exists(run.cost())
+        ? Audit.credited(Json.parseObject(DurableFiles.read(run.cost())))
+        : credited(policy);
   }
 
   private boolean locked(RunFolder run, RunState before, Evidence evidence, List<String> problems) {

@@ -14,6 +14,7 @@ import dev.nexa.slurm.submit.CrashPoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -94,6 +95,18 @@ public final class RunRecords {
       finish(run, data, derived.ledgerLine().get(), ended);
     }
     return changed;
+  }
+
+  /** Adds the line of a run that is over; false where it has none. */
+  boolean relist(
+      RunFolder run, RunFacts facts, RunState journal, RunOutcome outcome, Set<JobState> credited) {
+    Derived derived = derive(run, facts, journal, outcome, credited, new ArrayList<>());
+    Optional<Instant> ended = Manifest.ended(outcome).or(journal::created);
+    if (derived.ledgerLine().isEmpty() || ended.isEmpty()) {
+      return false;
+    }
+    new Ledger(workspace).add(run.id(), ended.get(), derived.ledgerLine().get());
+    return true;
   }
 
   /**

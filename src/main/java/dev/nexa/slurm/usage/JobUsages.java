@@ -2,8 +2,10 @@ package dev.nexa.slurm.usage;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -128,6 +130,7 @@ public final class JobUsages {
 
   /** Dumps of overlapping windows hold a record twice; its newer form counts. */
   private void dropSeenTwice() {
+    Set<UsageId> twice = new HashSet<>();
     int kept = 0;
     for (int i = 0; i < jobs.size(); i++) {
       JobRow row = jobs.get(i);
@@ -139,11 +142,14 @@ public final class JobUsages {
         problems.add(
             older.line(), row.id() + " stands in line " + newer.line() + " too: counted once");
         jobs.set(kept - 1, newer);
+        twice.add(row.id());
       } else {
         jobs.set(kept++, row);
       }
     }
     jobs.subList(kept, jobs.size()).clear();
+    Set<StepRow> seen = new HashSet<>();
+    steps.removeIf(step -> twice.contains(step.id()) && !seen.add(step.at(0)));
   }
 
   /** Accounting's own key is the job's id and its submit time. */

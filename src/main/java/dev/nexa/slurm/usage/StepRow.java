@@ -18,4 +18,10 @@ record StepRow(
     long cpuMicros,
     long maxRss,
     long peak,
-    long gpuBusyMillis) {}
+    long gpuBusyMillis) {
+
+  /** The same, as if it stood in another line. */
+  StepRow at(int other) {
+    return new StepRow(id, other, begun, ended, cpuMicros, maxRss, peak, gpuBusyMillis);
+  }
+}

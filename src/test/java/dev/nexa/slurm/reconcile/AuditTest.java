@@ -140,7 +140,7 @@ class AuditTest extends RunPassFixture {
 
   /** A row came after the books were closed. */
   @Test
-  void whatAccountingTellsLaterIsADifferenceAndARepairAddsAVersion() {
+  void whatAccountingTellsLaterIsADifferenceAndARepairAddsAVersion() throws IOException {
     scheduler.rows.addAll(Rows.accounting("1 NODE_FAIL 1-9"));
     String before = DurableFiles.read(run.cost());
 
@@ -154,6 +154,10 @@ class AuditTest extends RunPassFixture {
     assertThat(DurableFiles.read(run.cost(1))).isEqualTo(before);
     assertThat(cost().number("version")).isEqualTo(2);
     assertThat(audit().differences()).isEmpty();
+
+    Files.delete(run.cost(1));
+    assertThat(audit().differences())
+        .containsExactly("manifests/cost_" + run.id() + ".v1.json: missing");
   }
 
   @Test

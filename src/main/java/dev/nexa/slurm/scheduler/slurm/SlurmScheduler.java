@@ -1,5 +1,7 @@
 package dev.nexa.slurm.scheduler.slurm;
 
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.process.Command;
 import dev.nexa.slurm.process.CommandResult;
@@ -46,6 +48,11 @@ public final class SlurmScheduler implements Scheduler {
 
   private static final Pattern NO_ACCOUNTING =
       Pattern.compile("AccountingStorageType\\s*=\\s*(accounting_storage/none|\\(null\\))");
+
+  /** What sacct says of what a person named (options.c); on an outage it says other things. */
+  private static final Pattern TYPED_WRONG =
+      Pattern.compile(
+          "Invalid user id|Start time .* after end time|Invalid account", Pattern.CASE_INSENSITIVE);
 
   /** What scancel says of a job that is no longer there (slurm_errno.c); 22.05 then ends with 1. */
   private static final Pattern GONE =
@@ -126,21 +133,21 @@ public final class SlurmScheduler implements Scheduler {
   public void accounting(AccountingQuery query, Consumer<AccountingRecord> rows) {
     List<Long> ids = query.jobIds();
     if (ids.isEmpty()) {
-      sacct(SlurmCommands.sacct(query), rows);
+      sacctRows(SlurmCommands.sacct(query), rows);
     }
     for (int from = 0; from < ids.size(); from += CHUNK) {
       List<Long> chunk = ids.subList(from, Math.min(ids.size(), from + CHUNK));
-      sacct(SlurmCommands.sacct(AccountingQuery.byIds(chunk, query.since())), rows);
+      sacctRows(SlurmCommands.sacct(AccountingQuery.byIds(chunk, query.since())), rows);
     }
   }
 
   /** The rows of a window, of jobs that may be anybody's. */
   public void accounting(AccountingWindow window, Consumer<AccountingRecord> rows) {
-    sacct(SlurmCommands.sacct(window), rows);
+    sacctRows(SlurmCommands.sacct(window), rows);
   }
 
   /** Rows are handed on only after sacct ended well: half an answer is no answer. */
-  private void sacct(List<String> argv, Consumer<AccountingRecord> rows) {
+  private void sacctRows(List<String> argv, Consumer<AccountingRecord> rows) {
     Optional<FileLock> turn = turn();
     try {
       answer(argv).forEach(rows);
@@ -225,29 +232,32 @@ public final class SlurmScheduler implements Scheduler {
       Optional<Instant> since,
       OutputStream rows) {
     Set<String> offered =
-        new HashSet<>(List.of(sacct(SlurmCommands.sacctFields()).split("\\s+", -1)));
+        new HashSet<>(List.of(sacctText(SlurmCommands.sacctFields()).split("\\s+", -1)));
     List<String> fields = new ArrayList<>(wanted);
     fields.retainAll(offered);
     List<String> all = jobs.isEmpty() ? List.of("") : jobs;
     for (int from = 0; from < all.size(); from += CHUNK) {
       List<String> chunk = all.subList(from, Math.min(all.size(), from + CHUNK));
       List<String> asked = jobs.isEmpty() ? List.of() : chunk;
-      sacct(SlurmCommands.sacctUsage(fields, asked, user, since), rows);
+      sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since), rows);
     }
   }
 
-  private String sacct(List<String> argv) {
+  private String sacctText(List<String> argv) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    sacct(argv, out);
+    sacctInto(argv, out);
     return out.toString(StandardCharsets.UTF_8);
   }
 
-  private void sacct(List<String> argv, OutputStream out) {
+  private void sacctInto(List<String> argv, OutputStream out) {
     CommandResult result;
     try {
       result = runner.stream(command(argv), out, started -> {});
     } catch (IOException failed) {
       throw unavailable("sacct", failed.getMessage());
+    }
+    if (TYPED_WRONG.matcher(result.err()).find()) {
+      throw new NexaException(ExitCode.USAGE, result.err().strip(), "correct --user or --since");
     }
     if (result.err().contains("accounting storage is disabled")) {
       throw new SchedulerUnavailable(
