@@ -5,6 +5,7 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.Journal;
 import dev.nexa.slurm.journal.RunFolder;
@@ -12,6 +13,7 @@ import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.journal.Submission.Phase;
 import dev.nexa.slurm.journal.Workspace;
+import dev.nexa.slurm.reconcile.RunRecords.Derived;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.QueueEntry;
@@ -83,9 +85,11 @@ public final class RunPass {
   }
 
   /**
-   * Makes a finished run's records once more, as accounting tells it now; the versions that were
-   * final stay. False if somebody else is at work on it, and where what accounting tells now can't
-   * be all: rows are missing that it once told, or some are from the future.
+   * Makes a finished run's records once more. Where that gives what was final, it is put back, and
+   * what somebody made of it stays beside; where accounting tells otherwise now, it is a new
+   * version, and those that were final stay. False if somebody else is at work on it, and where
+   * what accounting tells now can't be all: rows are missing that it once told, or some are from
+   * the future.
    */
   public boolean correct(RunFolder run, Evidence evidence) {
     Optional<FileLock> lock = run.lock(Duration.ofSeconds(5));
@@ -93,7 +97,8 @@ public final class RunPass {
       return false;
     }
     try (FileLock held = lock.get()) {
-      RunState state = RunState.of(run.journal().read());
+      List<Event> events = run.journal().read();
+      RunState state = RunState.of(events);
       if (!state.finished() || !held.holds()) {
         return false;
       }
@@ -104,6 +109,13 @@ public final class RunPass {
       RunOutcome compared = outcome.disagreeing(witnesses.told(), false);
       if (!outcome.ended() || isYetToCome(outcome) || hasForgotten(run, outcome)) {
         return false;
+      }
+      RunState before = RunState.of(events.subList(0, events.size() - 1));
+      Derived same =
+          RunRecords.derive(run, facts, before, compared, settledCredit(run), new ArrayList<>());
+      if (state.costDigest().equals(Optional.of(Sha256.of(same.cost())))) {
+        records.restore(run, same);
+        return true;
       }
       return records.write(run, facts, state, compared, settledCredit(run), problems);
     }

@@ -97,6 +97,20 @@ public final class RunRecords {
     return changed;
   }
 
+  /** Puts the records back as they were final. */
+  void restore(RunFolder run, Derived derived) {
+    restore(run.cost(), derived.cost());
+    restore(run.manifest(), derived.manifest());
+  }
+
+  private void restore(Path file, String text) {
+    if (Files.exists(file) && !DurableFiles.read(file).equals(text)) {
+      Path changed = file.resolveSibling(file.getFileName() + ".changed");
+      workspace.files().replace(changed, DurableFiles.readBytes(file), "r--r--r--");
+    }
+    replace(file, text);
+  }
+
   /** Adds the line of a run that is over; false where it has none. */
   boolean relist(
       RunFolder run, RunFacts facts, RunState journal, RunOutcome outcome, Set<JobState> credited) {

@@ -62,6 +62,24 @@ class AuditTest extends RunPassFixture {
   }
 
   @Test
+  void aRepairPutsBackWhatWasFinalAndKeepsTheEdit() throws IOException {
+    String cost = DurableFiles.read(run.cost());
+    String edited = cost.replace("\"total\": 0.08", "\"total\": 0.01");
+    Files.writeString(run.cost(), edited);
+
+    assertThat(newPass().correct(run, evidence())).isTrue();
+
+    assertThat(DurableFiles.read(run.cost())).isEqualTo(cost);
+    assertThat(run.cost().resolveSibling(run.cost().getFileName() + ".changed")).hasContent(edited);
+    assertThat(state().timesFinished()).isEqualTo(1);
+    assertThat(audit().differences()).isEmpty();
+
+    Files.delete(run.cost());
+    assertThat(newPass().correct(run, evidence())).isTrue();
+    assertThat(DurableFiles.read(run.cost())).isEqualTo(cost);
+  }
+
+  @Test
   void aFileThatIsGoneIsMissing() throws IOException {
     Files.delete(run.cost());
 
