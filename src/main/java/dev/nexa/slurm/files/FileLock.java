@@ -26,12 +26,10 @@ public final class FileLock implements AutoCloseable {
 
   private final Path lock;
   private final String owner;
-  private final boolean tookOver;
 
-  private FileLock(Path lock, String owner, boolean tookOver) {
+  private FileLock(Path lock, String owner) {
     this.lock = lock;
     this.owner = owner;
-    this.tookOver = tookOver;
   }
 
   /**
@@ -43,18 +41,26 @@ public final class FileLock implements AutoCloseable {
    */
   public static FileLock acquire(
       Path lock, String owner, Function<String, Boolean> dead, Duration patience) {
+    return acquire(lock, owner, dead, patience, () -> {});
+  }
+
+  /**
+   * The same for what a dead owner may have left half done.
+   *
+   * @param clear clears that away, while nobody has the lock but the dead
+   */
+  public static FileLock acquire(
+      Path lock, String owner, Function<String, Boolean> dead, Duration patience, Runnable clear) {
     long deadline = System.nanoTime() + patience.toNanos();
     String unique = owner + " " + Thread.currentThread().getId() + " " + System.nanoTime();
-    boolean tookOver = false;
     while (true) {
       if (tryLink(lock, unique)) {
-        return new FileLock(lock, unique, tookOver);
+        return new FileLock(lock, unique);
       }
       Optional<String> holder = holder(lock);
       if (holder.isPresent()
           && dead.apply(holder.get())
-          && broken(lock, holder.get(), unique, dead)) {
-        tookOver = true;
+          && broken(lock, holder.get(), unique, dead, clear)) {
         continue;
       }
       if (System.nanoTime() > deadline) {
@@ -99,7 +105,7 @@ public final class FileLock implements AutoCloseable {
    * may remove what another has just taken. A claim whose own maker died is passed over.
    */
   private static boolean broken(
-      Path lock, String deadOwner, String me, Function<String, Boolean> dead) {
+      Path lock, String deadOwner, String me, Function<String, Boolean> dead, Runnable clear) {
     List<Path> claims = new ArrayList<>();
     String before = deadOwner;
     claims.add(claim(lock, before));
@@ -113,6 +119,7 @@ public final class FileLock implements AutoCloseable {
     }
     try {
       if (holder(lock).equals(Optional.of(deadOwner))) {
+        clear.run();
         Files.deleteIfExists(lock);
       }
       for (Path claim : claims) {
@@ -136,11 +143,6 @@ public final class FileLock implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while waiting for a lock", interrupted);
     }
-  }
-
-  /** Whether it was a dead owner's, who may have died in the middle of a write. */
-  public boolean tookOver() {
-    return tookOver;
   }
 
   /** Whether the lock is still ours: nobody took it for dead. */

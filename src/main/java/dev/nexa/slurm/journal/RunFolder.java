@@ -247,8 +247,8 @@ public final class RunFolder {
   }
 
   /**
-   * Removes what those who died at a write left behind. The caller holds the run's lock, so nobody
-   * else is at one; what jobs write is theirs.
+   * Removes what those who died at a write left behind. A dead process has the run's lock, so
+   * nobody else is at one; what jobs write is theirs.
    */
   private void sweep() {
     DurableFiles files = workspace.files();
@@ -296,12 +296,9 @@ public final class RunFolder {
    */
   public Optional<FileLock> lock(Duration patience) {
     try {
-      FileLock lock =
-          FileLock.acquire(path().resolve(".lock"), LockOwner.me(), LockOwner::dead, patience);
-      if (lock.tookOver()) {
-        sweep();
-      }
-      return Optional.of(lock);
+      Path lock = path().resolve(".lock");
+      return Optional.of(
+          FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience, this::sweep));
     } catch (FileLock.LockedException held) {
       return Optional.empty();
     }
