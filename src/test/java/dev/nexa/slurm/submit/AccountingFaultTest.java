@@ -25,12 +25,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * On the real cluster: slurmdbd is stopped and started and slurmctld is restarted while arrays run;
  * in the end each run's attempts and seconds are those of slurm_acct_db.
  */
 @Tag("slurm")
+@ResourceLock("slurm")
 class AccountingFaultTest {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 
