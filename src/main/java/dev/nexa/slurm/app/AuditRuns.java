@@ -13,7 +13,7 @@ import dev.nexa.slurm.reconcile.Audit;
 import dev.nexa.slurm.reconcile.Audit.Finding;
 import dev.nexa.slurm.reconcile.Evidence;
 import dev.nexa.slurm.reconcile.Inquiry;
-import dev.nexa.slurm.reconcile.RunPass;
+import dev.nexa.slurm.reconcile.Repair;
 import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.slurm.SlurmScheduler;
@@ -90,7 +90,7 @@ public final class AuditRuns {
                   .ifPresent(own::add);
               differences.addAll(own);
               notes.addAll(finding.notes());
-              if (repair && !own.isEmpty() && repaired(scheduler, id, finding, evidence)) {
+              if (repair && !own.isEmpty() && repaired(id, finding, evidence)) {
                 corrected.add(id);
               } else {
                 counts[1] += own.size();
@@ -125,10 +125,10 @@ public final class AuditRuns {
   }
 
   /** A record that accounting makes differently gets a version, one that it makes so its line. */
-  private boolean repaired(Scheduler scheduler, RunId id, Finding finding, Evidence evidence) {
+  private boolean repaired(RunId id, Finding finding, Evidence evidence) {
     Policy policy = nexa.configs().policy();
-    RunPass pass = new RunPass(nexa.workspace(), scheduler, policy, nexa.passing());
+    Repair repair = new Repair(nexa.workspace(), policy, nexa.passing());
     RunFolder run = nexa.workspace().run(id);
-    return finding.correctable() ? pass.correct(run, evidence) : pass.relist(run, evidence);
+    return finding.correctable() ? repair.correct(run, evidence) : repair.relist(run, evidence);
   }
 }

@@ -8,6 +8,7 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.reconcile.Audit.Finding;
 import dev.nexa.slurm.scheduler.BillingWeights;
+import dev.nexa.slurm.submit.CrashPoint;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -67,7 +68,7 @@ class AuditTest extends RunPassFixture {
     String edited = cost.replace("\"total\": 0.08", "\"total\": 0.01");
     Files.writeString(run.cost(), edited);
 
-    assertThat(newPass().correct(run, evidence())).isTrue();
+    assertThat(repair().correct(run, evidence())).isTrue();
 
     assertThat(DurableFiles.read(run.cost())).isEqualTo(cost);
     assertThat(run.cost().resolveSibling(run.cost().getFileName() + ".changed")).hasContent(edited);
@@ -75,7 +76,7 @@ class AuditTest extends RunPassFixture {
     assertThat(audit().differences()).isEmpty();
 
     Files.delete(run.cost());
-    assertThat(newPass().correct(run, evidence())).isTrue();
+    assertThat(repair().correct(run, evidence())).isTrue();
     assertThat(DurableFiles.read(run.cost())).isEqualTo(cost);
   }
 
@@ -167,7 +168,7 @@ class AuditTest extends RunPassFixture {
     assertThat(finding.differences())
         .anyMatch(difference -> difference.contains("actual.attempts has 3 elements, expected 4"));
 
-    assertThat(newPass().correct(run, evidence())).isTrue();
+    assertThat(repair().correct(run, evidence())).isTrue();
 
     assertThat(DurableFiles.read(run.cost(1))).isEqualTo(before);
     assertThat(cost().number("version")).isEqualTo(2);
@@ -194,7 +195,7 @@ class AuditTest extends RunPassFixture {
 
     assertThat(audit().differences()).isEmpty();
     assertThat(audit().correctable()).isFalse();
-    assertThat(newPass().correct(run, evidence())).isFalse();
+    assertThat(repair().correct(run, evidence())).isFalse();
     assertThat(DurableFiles.read(run.cost())).isEqualTo(before);
   }
 
@@ -215,6 +216,10 @@ class AuditTest extends RunPassFixture {
     assertThat(audit().notes().stream().filter(note -> note.contains("Slurm billed 4 for")))
         .hasSize(notes);
     assertThat(audit().differences()).isEmpty();
+  }
+
+  private Repair repair() {
+    return new Repair(workspace, POLICY, CrashPoint.NONE);
   }
 
   private Evidence evidence() {
