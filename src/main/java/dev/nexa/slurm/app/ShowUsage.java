@@ -11,6 +11,7 @@ import dev.nexa.slurm.usage.JobUsage;
 import dev.nexa.slurm.usage.JobUsages;
 import dev.nexa.slurm.usage.Problems;
 import java.io.BufferedInputStream;
+import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -84,7 +85,7 @@ public final class ShowUsage {
 
   /** Reads a file, JSON or a table. */
   public ShowUsage read(Path file, Form form) {
-    try (InputStream in = new BufferedInputStream(Files.newInputStream(file), 1 << 16)) {
+    try (InputStream in = new BufferedInputStream(open(file), 1 << 16)) {
       if (isJson(in)) {
         new DumpJson(usages, problems).read(in);
         return this;
@@ -101,6 +102,19 @@ public final class ShowUsage {
           "what --from takes: sacct --parsable2 --duplicates --format=JobID,State,… >FILE, or"
               + " sacct --json >FILE");
     }
+  }
+
+  /**
+   * A file, a pipe, or {@code -} for standard input; Files.newInputStream seeks, which a pipe
+   * can't.
+   */
+  private static InputStream open(Path file) throws IOException {
+    if (file.toString().equals("-")) {
+      return System.in;
+    }
+    return Files.isRegularFile(file)
+        ? Files.newInputStream(file)
+        : new FileInputStream(file.toFile());
   }
 
   private DumpText reader(Form form) {
@@ -126,6 +140,13 @@ public final class ShowUsage {
             jobs.accept(job);
           }
         });
+  }
+
+  /** Whether there is no job that was asked for. */
+  public boolean isEmpty() {
+    boolean[] some = {false};
+    each(job -> some[0] = true);
+    return !some[0];
   }
 
   /** Jobs that were named and of which there is nothing. */

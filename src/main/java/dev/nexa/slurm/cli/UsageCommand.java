@@ -39,7 +39,10 @@ final class UsageCommand extends Subcommand {
   private final OptionSpec since =
       option("--since", "TIME", "Jobs active since 7d, 12h, 2026-11-01 or 2026-11-01T08:00:00Z.");
   private final OptionSpec from =
-      option("--from", "FILE", "Reads what sacct printed (-P, -p or --json) instead of asking it.");
+      option(
+          "--from",
+          "FILE",
+          "Reads what sacct printed (-P, -p or --json) instead of asking it; - is standard input.");
   private final OptionSpec delimiter =
       option("--delimiter", "X", "With --from: what separates columns; else as in the header.");
   private final OptionSpec fields =
@@ -71,6 +74,9 @@ final class UsageCommand extends Subcommand {
       printJson(usage);
     } else {
       printTable(usage);
+    }
+    if (typed(from) != null && usage.isEmpty()) {
+      err().println("note: there is no job in " + typed(from) + " that is meant");
     }
     if (!missing.isEmpty()) {
       err().println("nexa-slurm: there is no job " + String.join(", ", missing));

@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -110,10 +111,39 @@ public final class RunPass {
     if (outcome.ended()) {
       outcome = compared(run, state, outcome, problems);
     }
+    if (outcome.ended() && !state.cancelRequested()) {
+      outcome = lookedForAgain(run, facts, state, outcome, evidence);
+    }
     if (outcome.ended() && facts.kept().isPresent() && state.durableBytes().isEmpty()) {
       state = measured(run, facts.kept().get(), state, problems);
     }
     return records.write(run, facts, state, outcome, credited(policy), problems) || settled || more;
+  }
+
+  /**
+   * Tasks that were neither queued nor accounted for count as cancelled while they waited. A queue
+   * that shows nothing once may be wrong, so they are looked for again after the settle window.
+   */
+  private RunOutcome lookedForAgain(
+      RunFolder run, RunFacts facts, RunState state, RunOutcome outcome, Evidence evidence) {
+    Duration window = SettleRules.of(facts.messageTimeout(), policy.settleWindow()).window();
+    Map<Integer, Submission> newest = state.newest();
+    Set<String> asked = new HashSet<>();
+    boolean wait = false;
+    for (TaskOutcome task : outcome.tasks()) {
+      Submission submission = newest.get(task.task());
+      boolean unseen = task.attempts().isEmpty() && task.state() == JobState.CANCELLED;
+      if (!unseen || submission == null || submission.failed()) {
+        continue;
+      }
+      if (submission.missed().isEmpty() && asked.add(submission.key())) {
+        JsonObject data = new JsonObject().with("key", submission.key());
+        run.journal().append(Event.now(Event.Type.MISSED, data));
+      }
+      Instant missed = submission.missed().orElse(Instant.MAX.minus(window));
+      wait |= evidence.asked().isBefore(missed.plus(window));
+    }
+    return wait ? outcome.disagreeing(outcome.disagreements(), true) : outcome;
   }
 
   /** What the jobs left against what accounting tells; it may be late, and then the run waits. */

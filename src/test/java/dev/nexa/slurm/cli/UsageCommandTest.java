@@ -57,6 +57,17 @@ class UsageCommandTest {
     assertThat(json.objects("problems").get(0).number("line")).isEqualTo(6);
   }
 
+  /** sacct … | nexa-slurm usage --from /dev/stdin: what can't be sought through. */
+  @Test
+  void aPipeIsReadLikeAFile() throws Exception {
+    Path pipe = folder.resolve("pipe");
+    new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor();
+    Process writer = new ProcessBuilder("sh", "-c", "cat '" + dump + "' >'" + pipe + "'").start();
+
+    assertThat(terminal.type("usage", "--from", pipe.toString()).out()).contains("4 jobs");
+    assertThat(writer.waitFor()).isZero();
+  }
+
   @ParameterizedTest(name = "{0}")
   @CsvSource({
     "12, 2",

@@ -175,6 +175,32 @@ class RunPassTest extends RunPassFixture {
     assertThat(state().finished()).isTrue();
   }
 
+  /**
+   * An array's task that was cancelled while it waited leaves no row; a queue may also be wrong.
+   */
+  @Test
+  void aTaskOfWhichNothingTellsIsLookedForTwiceBeforeItCountsAsCancelled() throws Exception {
+    submitted("created submitting submitted");
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70"));
+
+    pass();
+    pass();
+
+    assertThat(state().last().orElseThrow().missed()).isPresent();
+    assertThat(manifest().text("status")).isEqualTo("running");
+
+    Thread.sleep(1100); // the policy's settle window
+    scheduler.queue.addAll(Rows.queue("1 PENDING"));
+    pass();
+    assertThat(manifest().text("status")).as("it was there after all").isEqualTo("running");
+
+    scheduler.queue.clear();
+    pass();
+    assertThat(manifest().text("status")).isEqualTo("failed");
+    assertThat(manifest().object("tasks").object("states"))
+        .hasToString("{\"completed\":1,\"cancelled\":1}");
+  }
+
   /** An auditor sees both. */
   @Test
   void aRunThatIsRunAgainKeepsTheCostRecordThatWasFinal() {
