@@ -53,7 +53,10 @@ public final class ImportBills {
 
   private static String text(Path file) {
     if (!Files.isRegularFile(file)) {
-      throw new NexaException(ExitCode.USAGE, "there is no file " + file);
+      throw new NexaException(
+          ExitCode.USAGE,
+          "there is no file " + file,
+          "name the provider's file, by its path from here");
     }
     return DurableFiles.read(file);
   }

@@ -71,7 +71,7 @@ record NewRun(
   private Submitted locked(Nexa nexa, Scheduler scheduler, RunFolder run, FileLock lock) {
     nexa.workspace().markOpen(run.id());
     nexa.passing().accept(CrashPoint.RUN_OPENED);
-    run.stage(script, plan, estimate);
+    JsonObject digests = run.stage(script, plan, estimate);
     if (plan.optionalText("served_model").isPresent()) {
       ApiKey.make(run, nexa.workspace().files());
     }
@@ -81,7 +81,7 @@ record NewRun(
           "the lock of " + run.id() + " was taken over while we hold it");
     }
     try {
-      return submitted(nexa, scheduler, run);
+      return submitted(nexa, scheduler, run, digests);
     } catch (UncheckedIOException failed) {
       throw new NexaException(
           ExitCode.DEFECT,
@@ -92,13 +92,13 @@ record NewRun(
     }
   }
 
-  private Submitted submitted(Nexa nexa, Scheduler scheduler, RunFolder run) {
+  private Submitted submitted(Nexa nexa, Scheduler scheduler, RunFolder run, JsonObject digests) {
     Workspace workspace = nexa.workspace();
     ArrayShape array = ArrayShape.of(plan);
     IndexRange tasks = IndexRange.upTo(array.tasks());
     List<SubmitAnswer> answers =
         new SubmitTasks(scheduler, nexa.passing())
-            .submit(run, array, tasks, array.chain(), dependency, Optional.of(created(run)));
+            .submit(run, array, tasks, array.chain(), dependency, Optional.of(created(digests)));
     RunState state = RunState.of(run.journal().read());
     RunFacts facts = RunFacts.of(run, plan, estimate);
     RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), Map.of(), Instant.now());
@@ -113,13 +113,13 @@ record NewRun(
         run, tasks, estimate, total, notes, ownFiles, scheduler.name(), keys, answers, outcome);
   }
 
-  private Event created(RunFolder run) {
+  private Event created(JsonObject digests) {
     JsonObject data =
         new JsonObject()
             .with("user", System.getProperty("user.name", ""))
             .with("config", plan.text("config"))
             .with("config_digest", estimate.text("config_digest"))
-            .with("sha256", run.stagedDigests());
+            .with("sha256", digests);
     return Event.now(Event.Type.CREATED, data);
   }
 }

@@ -112,9 +112,9 @@ public final class ShowUsage {
     if (file.toString().equals("-")) {
       return System.in;
     }
-    return Files.isRegularFile(file)
-        ? Files.newInputStream(file)
-        : new FileInputStream(file.toFile());
+    return Files.exists(file) && !Files.isRegularFile(file)
+        ? new FileInputStream(file.toFile())
+        : Files.newInputStream(file);
   }
 
   private DumpText reader(Form form) {

@@ -111,8 +111,12 @@ public final class RunFolder {
     return logs().toString().replace("%", "%%") + "/%A_%a.out";
   }
 
-  /** Keeps what will run, byte for byte what sbatch reads. */
-  public void stage(Script script, JsonObject plan, JsonObject estimate) {
+  /**
+   * Keeps what will run, byte for byte what sbatch reads.
+   *
+   * @return SHA-256 of plan, estimate and script by file name: what the journal begins with
+   */
+  public JsonObject stage(Script script, JsonObject plan, JsonObject estimate) {
     DurableFiles files = workspace.files();
     Path runner = path().resolve("runner");
     files.directories(runner);
@@ -130,19 +134,17 @@ public final class RunFolder {
       files.force(folder);
     }
     files.force(runner);
-    files.create(script(), script.bytes(), READ_ONLY);
-    files.create(plan(), Json.pretty(plan).getBytes(StandardCharsets.UTF_8), READ_ONLY);
-    files.create(estimate(), Json.pretty(estimate).getBytes(StandardCharsets.UTF_8), READ_ONLY);
+    JsonObject digests = new JsonObject();
+    keep(script(), script.bytes(), digests);
+    keep(plan(), Json.pretty(plan).getBytes(StandardCharsets.UTF_8), digests);
+    keep(estimate(), Json.pretty(estimate).getBytes(StandardCharsets.UTF_8), digests);
     files.force(path());
+    return digests;
   }
 
-  /** SHA-256 of the files that {@link #stage} made, by name: what the journal begins with. */
-  public JsonObject stagedDigests() {
-    JsonObject digests = new JsonObject();
-    for (Path file : List.of(plan(), estimate(), script())) {
-      digests.with(file.getFileName().toString(), Sha256.of(DurableFiles.read(file)));
-    }
-    return digests;
+  private void keep(Path file, byte[] content, JsonObject digests) {
+    workspace.files().create(file, content, READ_ONLY);
+    digests.with(file.getFileName().toString(), Sha256.of(content));
   }
 
   /** What {@link #stage} kept. */

@@ -53,7 +53,7 @@ class AdoptedJobTest {
     List<AccountingRecord> rows = new ArrayList<>();
     for (String line : List.of("none COMPLETED 10-20", "none COMPLETED 10-25")) {
       AccountingRecord row = Rows.accounting(line).get(0);
-      rows.add(withRawId(row, Rows.JOB + rows.size()));
+      rows.add(Rows.withRawId(row, Rows.JOB + rows.size()));
     }
 
     AdoptedJob job = AdoptedJob.of(rows).get(0);
@@ -72,30 +72,5 @@ class AdoptedJobTest {
     assertThat(AdoptedJob.of(rows))
         .extracting(job -> job.identity().name())
         .containsExactly(Rows.KEY, "another");
-  }
-
-  private static AccountingRecord withRawId(AccountingRecord row, long id) {
-    return new AccountingRecord(
-        row.cluster(),
-        row.arrayJobId(),
-        id,
-        row.tasks(),
-        row.user(),
-        row.account(),
-        row.partition(),
-        row.state(),
-        row.rawState(),
-        row.exitCode(),
-        row.submit(),
-        row.start(),
-        row.end(),
-        row.elapsedSeconds(),
-        row.nodes(),
-        row.nodeCount(),
-        row.allocTres(),
-        row.reqTres(),
-        row.reason(),
-        row.name(),
-        row.witness());
   }
 }

@@ -83,10 +83,19 @@ public final class Rows {
 
   /** The row of an allocation that held something else. */
   static AccountingRecord holding(AccountingRecord row, String tres) {
+    return changed(row, row.rawJobId(), tres);
+  }
+
+  /** The row of another task's own id. */
+  static AccountingRecord withRawId(AccountingRecord row, long id) {
+    return changed(row, id, row.allocTres());
+  }
+
+  private static AccountingRecord changed(AccountingRecord row, long id, String tres) {
     return new AccountingRecord(
         row.cluster(),
         row.arrayJobId(),
-        row.rawJobId(),
+        id,
         row.tasks(),
         row.user(),
         row.account(),

@@ -146,28 +146,7 @@ class RunOutcomeTest {
   }
 
   private static AccountingRecord named(AccountingRecord row, String name) {
-    return new AccountingRecord(
-        row.cluster(),
-        row.arrayJobId(),
-        row.rawJobId(),
-        row.tasks(),
-        row.user(),
-        row.account(),
-        row.partition(),
-        row.state(),
-        row.rawState(),
-        row.exitCode(),
-        row.submit(),
-        row.start(),
-        row.end(),
-        row.elapsedSeconds(),
-        row.nodes(),
-        row.nodeCount(),
-        row.allocTres(),
-        row.reqTres(),
-        row.reason(),
-        name,
-        row.witness());
+    return row.of(row.tasks(), name);
   }
 
   @Test
