@@ -19,15 +19,11 @@ public final class ShellBackend implements Backend {
 
   @Override
   public Launch launch(Plan plan) {
-    String text =
-        plan.run()
-            .orElseThrow(
-                () ->
-                    new ConfigException(
-                        plan.written()
-                            .problem(
-                                "run", "missing; backend shell runs the text under this key")));
+    if (plan.run().isEmpty()) {
+      throw new ConfigException(
+          plan.written().problem("run", "missing; backend shell runs the text under this key"));
+    }
     List<String> command = List.of("bash", "${run_dir}/runner/" + FILE);
-    return new Launch(Launch.TASK, command, List.of(RunnerFile.text(FILE, text)));
+    return new Launch(Launch.TASK, command, List.of(RunnerFile.text(FILE, plan.run().get())));
   }
 }

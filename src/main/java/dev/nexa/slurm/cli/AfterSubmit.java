@@ -58,7 +58,9 @@ final class AfterSubmit {
   static void tell(Submitted submitted, PrintWriter out) {
     String run = submitted.run().id().value();
     out.println(submitted.run().id() + ": at most " + submitted.total());
-    submitted.notes().forEach(out::println);
+    for (String note : submitted.notes()) {
+      out.println(note);
+    }
     StringBuilder jobs = new StringBuilder();
     for (SubmitAnswer answer : submitted.answers()) {
       if (answer instanceof SubmitAnswer.Submitted job) {

@@ -85,18 +85,18 @@ public record ConfigSource(Path workspace) {
             ExitCode.USAGE, typed + " is a folder: name a YAML file in it", "ls " + typed);
       }
     }
-    return inJar(typed).orElseThrow(() -> missing(typed));
+    return found(inJar(typed), typed);
   }
 
   /** A file of the product's own tree, such as {@code configs/prices/default.yaml}. */
   public Found product(String path) {
     Path own = workspace.resolve(path);
-    return isFile(own) ? onDisk(own, MAX_BYTES) : inJar(path).orElseThrow(() -> missing(path));
+    return isFile(own) ? onDisk(own, MAX_BYTES) : found(inJar(path), path);
   }
 
   /** The jar's own file of that path, whatever the workspace has. */
   public Found carried(String path) {
-    return inJar(path).orElseThrow(() -> missing(path));
+    return found(inJar(path), path);
   }
 
   /** Whether the workspace has its own file of that path, which then wins over the jar's. */
@@ -122,7 +122,14 @@ public record ConfigSource(Path workspace) {
       throw missing(file.toString());
     }
     String folder = config.name().substring("jar:".length(), config.name().lastIndexOf('/') + 1);
-    return inJar(folder + relative).orElseThrow(() -> missing(config.name() + " → " + relative));
+    return found(inJar(folder + relative), config.name() + " → " + relative);
+  }
+
+  private Found found(Optional<Found> file, String typed) {
+    if (file.isEmpty()) {
+      throw missing(typed);
+    }
+    return file.get();
   }
 
   /**

@@ -126,10 +126,14 @@ public record Policy(
         new Money(over.decimal("amount"), over.text("currency")),
         values.integer("max_requeues"),
         values.integer("max_resubmits"),
-        values.optionalInteger("settle_window_seconds").map(Duration::ofSeconds),
+        settleWindow(values.optionalInteger("settle_window_seconds")),
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
         values.flag("registered_datasets"),
         budgets(values));
+  }
+
+  private static Optional<Duration> settleWindow(Optional<Integer> seconds) {
+    return seconds.isEmpty() ? Optional.empty() : Optional.of(Duration.ofSeconds(seconds.get()));
   }
 
   private static List<Budget> budgets(Values values) {

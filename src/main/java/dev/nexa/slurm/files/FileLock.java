@@ -147,7 +147,8 @@ public final class FileLock implements AutoCloseable {
 
   /** Whether the lock is still ours: nobody took it for dead. */
   public boolean holds() {
-    return holder(lock).map(owner::equals).orElse(false);
+    Optional<String> holder = holder(lock);
+    return holder.isPresent() && holder.get().equals(owner);
   }
 
   @Override

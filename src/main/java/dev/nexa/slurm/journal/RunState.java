@@ -111,9 +111,10 @@ public record RunState(
           data.optionalText("dependency").orElse(""),
           event.at());
     }
-    Submission now =
-        before.orElseThrow(
-            () -> new IllegalArgumentException("an event of a submission that was never intended"));
+    if (before.isEmpty()) {
+      throw new IllegalArgumentException("an event of a submission that was never intended");
+    }
+    Submission now = before.get();
     return switch (event.type()) {
       case CLIENT_STARTED ->
           now.withClient(

@@ -57,11 +57,8 @@ public record ProcessIdentity(String host, long pid, Instant started) {
   }
 
   private static Instant start(ProcessHandle process) {
-    return process
-        .info()
-        .startInstant()
-        .map(at -> Instant.ofEpochSecond(at.getEpochSecond()))
-        .orElse(Instant.EPOCH);
+    Optional<Instant> at = process.info().startInstant();
+    return at.isEmpty() ? Instant.EPOCH : Instant.ofEpochSecond(at.get().getEpochSecond());
   }
 
   /** This host's name; not asked of the resolver, which may be slow, or down. */

@@ -51,7 +51,9 @@ public record Results(
       unfit(files, unfit);
     }
     // What the script found out stands in where no attempt of the task wrote anything itself.
-    tracked.forEach(newest::putIfAbsent);
+    for (Map.Entry<Integer, Path> file : tracked.entrySet()) {
+      newest.putIfAbsent(file.getKey(), file.getValue());
+    }
     Map<Integer, JsonObject> byTask = byTask(newest, problems);
     return new Results(together(byTask, sweep), byTask, unfit);
   }
@@ -91,12 +93,11 @@ public record Results(
       }
     }
     JsonObject metrics = new JsonObject();
-    merged.forEach(
-        (name, value) -> {
-          if (!differing.contains(name)) {
-            metrics.with(name, value);
-          }
-        });
+    for (Map.Entry<String, @Nullable Object> metric : merged.entrySet()) {
+      if (!differing.contains(metric.getKey())) {
+        metrics.with(metric.getKey(), metric.getValue());
+      }
+    }
     return metrics;
   }
 

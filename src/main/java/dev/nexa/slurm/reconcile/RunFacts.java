@@ -90,7 +90,7 @@ public record RunFacts(
         run.logs().toString(),
         plan.members().containsKey("points") ? plan.objects("points") : List.of(),
         kept(run.id(), plan.object("storage")),
-        plan.optionalObject("energy").map(RunFacts::energy));
+        energy(plan.optionalObject("energy")));
   }
 
   private static Optional<Kept> kept(RunId id, JsonObject storage) {
@@ -101,12 +101,17 @@ public record RunFacts(
             new Kept(storage.text("durable") + "/checkpoints/" + id, days.get().intValueExact()));
   }
 
-  private static Energy energy(JsonObject json) {
+  private static Optional<Energy> energy(Optional<JsonObject> kept) {
+    if (kept.isEmpty()) {
+      return Optional.empty();
+    }
+    JsonObject json = kept.get();
     Map<String, Integer> watts = new TreeMap<>();
     JsonObject gpus = json.object("gpu_watts");
     gpus.members().keySet().forEach(type -> watts.put(type, (int) gpus.number(type)));
-    return new Energy(
-        json.decimal("co2e_grams_per_kwh"), json.decimal("pue"), watts, json.text("source"));
+    return Optional.of(
+        new Energy(
+            json.decimal("co2e_grams_per_kwh"), json.decimal("pue"), watts, json.text("source")));
   }
 
   /** How many tasks the run has. */
@@ -120,7 +125,10 @@ public record RunFacts(
     if (billed.number("gpus") == 0) {
       return tres;
     }
-    String type = billed.optionalText("gpu_type").map(name -> ":" + name).orElse("");
-    return tres + ",gres/gpu" + type + "=" + billed.number("gpus");
+    Optional<String> type = billed.optionalText("gpu_type");
+    return tres
+        + (type.isPresent() ? ",gres/gpu:" + type.get() : ",gres/gpu")
+        + "="
+        + billed.number("gpus");
   }
 }
