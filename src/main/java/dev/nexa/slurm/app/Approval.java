@@ -6,6 +6,7 @@ import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.ApprovalGate;
 import dev.nexa.slurm.estimate.Estimate;
 import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Workspace;
 import java.nio.file.Path;
 
@@ -22,10 +23,7 @@ final class Approval {
     if (!ApprovalGate.needsApproval(estimate, policy)) {
       return;
     }
-    Workspace workspace = nexa.workspace();
-    Path file = workspace.estimate(estimate.configDigest());
-    workspace.files().directories(workspace.estimates());
-    workspace.files().replace(file, Json.pretty(estimate.toJson(true).with("config", config)));
+    Path file = keep(nexa, estimate.toJson(true), config);
     throw new NexaException(
         ExitCode.NEEDS_APPROVAL,
         "this run can cost "
@@ -37,5 +35,14 @@ final class Approval {
             + ")",
         "nothing was submitted; the estimate is in " + file,
         "ask for less (a shorter time, fewer tasks, fewer requeues), or ask whoever keeps the policy");
+  }
+
+  /** Writes what an approver signs to estimates/. */
+  static Path keep(Nexa nexa, JsonObject estimate, String config) {
+    Workspace workspace = nexa.workspace();
+    Path file = workspace.estimate(estimate.text("config_digest"));
+    workspace.files().directories(workspace.estimates());
+    workspace.files().replace(file, Json.pretty(estimate.with("config", config)));
+    return file;
   }
 }

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.costs.BudgetClaim;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.FileLock;
@@ -36,7 +38,7 @@ import java.util.Set;
  * @param plan as plan.json keeps it
  * @param estimate as estimate.json keeps it
  * @param total the most it can cost
- * @param notes what a person should know of how it was planned
+ * @param notes what a person should know of how it was planned; takes more
  * @param ownFiles the workspace's own files that it is made from
  * @param dependency what its jobs wait for, as sbatch takes it; empty for nothing
  */
@@ -49,13 +51,23 @@ record NewRun(
     List<String> ownFiles,
     String dependency) {
 
-  /** Claims a run id, stages everything, then submits. */
-  Submitted submit(Nexa nexa) {
+  /** Takes its share of the policy's budgets, claims a run id, stages everything, then submits. */
+  Submitted submit(Nexa nexa, Policy policy) {
     Scheduler scheduler = nexa.scheduler(plan.text("scheduler"));
+    try (BudgetGate budgets = BudgetGate.enter(nexa, policy, plan, estimate, total)) {
+      return claimed(nexa, scheduler, budgets);
+    }
+  }
+
+  private Submitted claimed(Nexa nexa, Scheduler scheduler, BudgetGate budgets) {
+    notes.addAll(budgets.notes());
+    if (!budgets.claims().isEmpty()) {
+      estimate.with("budgets", BudgetClaim.toJson(budgets.claims()));
+    }
     RunFolder run = nexa.workspace().claim(plan.text("stage"), Instant.now());
     nexa.passing().accept(CrashPoint.RUN_CLAIMED);
     try (FileLock lock = lock(nexa, run)) {
-      return locked(nexa, scheduler, run, lock);
+      return locked(nexa, scheduler, run, lock, budgets);
     }
   }
 
@@ -68,7 +80,8 @@ record NewRun(
     }
   }
 
-  private Submitted locked(Nexa nexa, Scheduler scheduler, RunFolder run, FileLock lock) {
+  private Submitted locked(
+      Nexa nexa, Scheduler scheduler, RunFolder run, FileLock lock, BudgetGate budgets) {
     nexa.workspace().markOpen(run.id());
     nexa.passing().accept(CrashPoint.RUN_OPENED);
     JsonObject digests = run.stage(script, plan, estimate);
@@ -76,6 +89,7 @@ record NewRun(
       ApiKey.make(run, nexa.workspace().files());
     }
     nexa.passing().accept(CrashPoint.RUN_STAGED);
+    budgets.close(); // whoever comes next sees the reservation
     if (!lock.holds()) {
       throw new IllegalStateException(
           "the lock of " + run.id() + " was taken over while we hold it");

@@ -13,6 +13,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** Runs that the ledger does not tell of, because they have not ended: as their lines would be. */
 final class OtherRuns {
@@ -31,14 +32,37 @@ final class OtherRuns {
     List<RunLine> runs = new ArrayList<>();
     for (RunId id : workspace.openRuns()) {
       try {
-        if (Files.exists(workspace.run(id).manifest())) {
-          runs.add(line(workspace.run(id)));
+        RunFolder run = workspace.run(id);
+        if (Files.exists(run.manifest())) {
+          runs.add(line(run));
+        } else if (Files.exists(run.estimate())) {
+          runs.add(staged(run));
         }
       } catch (NexaException | UncheckedIOException | IllegalArgumentException unreadable) {
         problems.add(id + ": " + unreadable.getMessage());
       }
     }
     return runs;
+  }
+
+  /**
+   * A run that is about to be submitted, or whose submit died: it may cost all that it reserved.
+   */
+  private static RunLine staged(RunFolder run) {
+    JsonObject estimate = run.estimateJson();
+    JsonObject line =
+        new JsonObject()
+            .with("run_id", run.id().value())
+            .with("tags", run.planJson().texts("tags"))
+            .with("currency", estimate.text("currency"))
+            .with("reservation", estimate.object("reservation").text("total"));
+    return described(line, run);
+  }
+
+  /** Whom the plan says the run is charged to; Slurm's default account where it was asked. */
+  static Optional<String> account(JsonObject plan) {
+    Optional<String> named = plan.object("allocation").optionalText("account");
+    return named.isPresent() ? named : plan.optionalText("charged_account");
   }
 
   /** From the run's manifest, cost file, plan and journal. */
@@ -68,18 +92,24 @@ final class OtherRuns {
       line.with("wasted", cost.text("wasted"));
       line.with("reservation", cost.object("estimate").text("reservation"));
     }
+    return described(line, run);
+  }
+
+  private static RunLine described(JsonObject line, RunFolder run) {
     if (Files.exists(run.plan())) {
       JsonObject plan = run.planJson();
       line.with("backend", plan.optionalText("backend").orElse(null));
       line.with("tasks", plan.number("tasks"));
-      line.with("account", plan.object("allocation").optionalText("account").orElse(null));
+      line.with("account", account(plan).orElse(null));
       line.with("partition", plan.object("allocation").optionalText("partition").orElse(null));
       line.with("gpu_type", plan.object("allocation").optionalText("gpu_type").orElse(null));
     }
     List<Event> events = run.journal().read();
-    if (!events.isEmpty()) {
-      line.with("user", events.get(0).data().optionalText("user").orElse(null));
-    }
+    line.with(
+        "user",
+        events.isEmpty()
+            ? System.getProperty("user.name", "")
+            : events.get(0).data().optionalText("user").orElse(null));
     String time = run.id().value().substring(run.id().value().indexOf('_') + 1);
     return RunLine.of(line, time.substring(0, 4) + "-" + time.substring(4, 6));
   }

@@ -11,6 +11,7 @@ import dev.nexa.slurm.config.ConfigReader;
 import dev.nexa.slurm.config.FromRun;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.config.RunConfig;
+import dev.nexa.slurm.costs.BudgetClaim;
 import dev.nexa.slurm.estimate.ApprovalGate;
 import dev.nexa.slurm.estimate.Estimate;
 import dev.nexa.slurm.estimate.Rates;
@@ -127,6 +128,13 @@ public record Prepared(
 
   public boolean needsApproval() {
     return ApprovalGate.needsApproval(estimate, policy);
+  }
+
+  /** What it would take of each of the policy's budgets that is for it. */
+  public List<BudgetClaim> budgets(Nexa nexa) {
+    return policy.budgets().isEmpty()
+        ? List.of()
+        : BudgetGate.look(nexa, policy, plan.toJson(), estimate.total());
   }
 
   public JsonObject estimateJson() {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Estimate;
@@ -7,6 +8,7 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.submit.ArrayShape;
+import java.util.ArrayList;
 import java.util.List;
 
 /** {@code rerun RUN}: a new run from the stored script, byte for byte, at the stored rates. */
@@ -30,15 +32,16 @@ public final class RerunRun {
     }
     ArrayShape array = ArrayShape.of(plan);
     Estimate estimate = Estimate.again(plan, old.estimateJson(), array.tasks(), array.chain());
-    Approval.require(nexa, estimate, nexa.configs().policy(), plan.text("config"));
+    Policy policy = nexa.configs().policy();
+    Approval.require(nexa, estimate, policy, plan.text("config"));
     return new NewRun(
             script,
             plan.with("rerun_of", old.id().value()),
             estimate.toJson(false),
             estimate.total(),
-            List.of("the stored script of " + old.id()),
+            new ArrayList<>(List.of("the stored script of " + old.id())),
             List.of(),
             "")
-        .submit(nexa);
+        .submit(nexa, policy);
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Estimate;
@@ -67,12 +68,12 @@ public final class RerunTasks {
         chosen.isPresent() ? ended(run, facts, outcome, chosen.get()) : failed(run, outcome);
     JsonObject plan = run.planJson();
     Estimate estimate = Estimate.again(plan, run.estimateJson(), tasks.indices().size(), 1);
-    Approval.require(nexa, estimate, nexa.configs().policy(), plan.text("config"));
+    Policy policy = nexa.configs().policy();
+    Approval.require(nexa, estimate, policy, plan.text("config"));
     if (!lock.holds()) {
       throw new IllegalStateException(
           "the lock of " + run.id() + " was taken over while we hold it");
     }
-    nexa.workspace().markOpen(run.id());
     Event asked =
         Event.now(
             Event.Type.RERUN,
@@ -80,9 +81,16 @@ public final class RerunTasks {
                 .with("user", System.getProperty("user.name", ""))
                 .with("tasks", tasks.toString())
                 .with("reservation", estimate.total().amount().toPlainString()));
-    List<SubmitAnswer> answers =
-        new SubmitTasks(scheduler, nexa.passing())
-            .submit(run, facts.array(), tasks, 1, "", Optional.of(asked));
+    SubmitTasks submit = new SubmitTasks(scheduler, nexa.passing());
+    List<String> notes = new ArrayList<>();
+    notes.add((tasks.indices().size() == 1 ? "task " : "tasks ") + tasks + " again");
+    List<SubmitAnswer> answers;
+    try (BudgetGate budgets =
+        BudgetGate.enter(nexa, policy, plan, estimate.toJson(false), estimate.total())) {
+      notes.addAll(budgets.notes());
+      nexa.workspace().markOpen(run.id());
+      answers = submit.submit(run, facts.array(), tasks, 1, "", Optional.of(asked));
+    }
     RunState now = RunState.of(run.journal().read());
     List<String> keys = new ArrayList<>();
     List<Submission> made = now.submissions();
@@ -94,7 +102,7 @@ public final class RerunTasks {
         tasks,
         estimate.toJson(false),
         estimate.total(),
-        List.of((tasks.indices().size() == 1 ? "task " : "tasks ") + tasks + " again"),
+        notes,
         List.of(),
         scheduler.name(),
         keys,

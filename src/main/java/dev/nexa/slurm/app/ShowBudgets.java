@@ -24,10 +24,14 @@ public final class ShowBudgets {
    * @param problems told of what is not counted
    */
   public List<BudgetStatus> on(LocalDate day, List<String> problems) {
+    return on(nexa.configs().policy(), day, problems);
+  }
+
+  List<BudgetStatus> on(Policy policy, LocalDate day, List<String> problems) {
     List<RunLine> open = new OtherRuns(nexa.workspace()).unfinished(problems);
     Charges charges = new Bills(nexa.workspace()).charges();
     List<BudgetStatus> budgets = new ArrayList<>();
-    for (Policy.Budget budget : nexa.configs().policy().budgets()) {
+    for (Policy.Budget budget : policy.budgets()) {
       budgets.add(new BudgetStatus(budget, day, open, charges));
     }
     if (!budgets.isEmpty()) {

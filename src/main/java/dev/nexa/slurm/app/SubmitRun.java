@@ -63,7 +63,7 @@ public final class SubmitRun {
             notes(prepared),
             prepared.ownFiles(nexa),
             dependency)
-        .submit(nexa);
+        .submit(nexa, prepared.policy());
   }
 
   private static JsonObject plan(Prepared prepared, Script script) {

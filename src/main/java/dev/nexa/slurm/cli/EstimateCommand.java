@@ -1,10 +1,13 @@
 package dev.nexa.slurm.cli;
 
 import dev.nexa.slurm.app.Prepared;
+import dev.nexa.slurm.costs.BudgetClaim;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.report.EstimateText;
 import java.io.PrintWriter;
+import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm estimate}. */
@@ -25,8 +28,13 @@ final class EstimateCommand extends Subcommand {
     Prepared prepared = Prepared.of(nexa(), config.request());
     tellNotes(prepared.plan());
     PrintWriter out = out();
+    List<BudgetClaim> budgets = prepared.budgets(nexa());
     if (given(json)) {
-      out.print(Json.pretty(prepared.estimateJson()));
+      JsonObject document = prepared.estimateJson();
+      if (!budgets.isEmpty()) {
+        document.with("budgets", BudgetClaim.toJson(budgets));
+      }
+      out.print(Json.pretty(document));
     } else {
       out.print(
           EstimateText.of(
@@ -34,6 +42,9 @@ final class EstimateCommand extends Subcommand {
               prepared.estimate(),
               prepared.policy().approvalOver(),
               prepared.needsApproval()));
+      for (BudgetClaim budget : budgets) {
+        out.println((budget.over() ? "Over " : "In ") + budget.sentence() + ".");
+      }
     }
     return ExitCode.OK.status();
   }

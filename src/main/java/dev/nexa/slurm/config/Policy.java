@@ -45,8 +45,9 @@ public record Policy(
    * @param scope project, account, user or all
    * @param name of the project, the account or the user; empty for all
    * @param period month, quarter or year, in UTC
+   * @param warnPercent from which share on submit says how much is left
    */
-  public record Budget(String scope, String name, Money amount, String period) {}
+  public record Budget(String scope, String name, Money amount, String period, int warnPercent) {}
 
   private static final Section BUDGET =
       section(
@@ -61,7 +62,12 @@ public record Policy(
               ValueType.text("an ISO 4217 code such as USD", "[A-Z]{3}"),
               "Its currency; runs in others do not count."),
           required(
-              "period", ValueType.choice("month", "quarter", "year"), "The calendar's, in UTC."));
+              "period", ValueType.choice("month", "quarter", "year"), "The calendar's, in UTC."),
+          withDefault(
+              "warn_percent",
+              ValueType.integer(1, 100),
+              "80",
+              "From this share on, spent and reserved, `submit` says how much is left."));
 
   static final Section SPEC =
       section(
@@ -104,7 +110,7 @@ public record Policy(
           optional(
               "budgets",
               listOf(BUDGET),
-              "What may be spent; `costs budget` shows how much of it is."));
+              "What may be spent: a run that would take more than is left is refused; `costs budget` shows how much is left."));
 
   /** What the tables can't say. */
   static void check(Values values, List<Problem> problems) {
@@ -144,7 +150,8 @@ public record Policy(
               budget.text("scope"),
               budget.optionalText("name").orElse(""),
               new Money(budget.decimal("amount"), budget.text("currency")),
-              budget.text("period")));
+              budget.text("period"),
+              budget.integer("warn_percent")));
     }
     return budgets;
   }

@@ -47,7 +47,7 @@ public final class BudgetStatus {
 
   private void addUnfinished(RunLine run) {
     BigDecimal reservation = run.reservation();
-    if (!covers(run) || reservation == null) {
+    if (!covers(run)) {
       return;
     }
     if (!budget.amount().currency().equals(run.currency())) {
@@ -57,7 +57,9 @@ public final class BudgetStatus {
     BigDecimal soFar = run.cost() == null ? BigDecimal.ZERO : run.cost();
     runs++;
     spent = spent.add(soFar);
-    reserved = reserved.add(reservation.subtract(soFar).max(BigDecimal.ZERO));
+    if (reservation != null) {
+      reserved = reserved.add(reservation.subtract(soFar).max(BigDecimal.ZERO));
+    }
   }
 
   /** Adds a finished run, if the budget is for it; one that runs again counts as unfinished. */
@@ -82,7 +84,8 @@ public final class BudgetStatus {
     spent = spent.add(credit == null ? cost : cost.subtract(credit));
   }
 
-  private boolean covers(RunLine run) {
+  /** Whether the budget is for such a run. */
+  public boolean covers(RunLine run) {
     return switch (budget.scope()) {
       case "project" -> budget.name().equals(run.tagged("project"));
       case "account" -> budget.name().equals(run.account());
@@ -93,6 +96,11 @@ public final class BudgetStatus {
 
   public Budget budget() {
     return budget;
+  }
+
+  /** {@code project nlp}, or {@code all}. */
+  public String name() {
+    return budget.name().isEmpty() ? budget.scope() : budget.scope() + " " + budget.name();
   }
 
   /** {@code 2025-11}, {@code 2025-Q4} or {@code 2025}. */

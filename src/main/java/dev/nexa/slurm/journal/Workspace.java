@@ -135,10 +135,19 @@ public final class Workspace {
 
   /** The right to import, if nobody else has it within the time: two would both adopt a job. */
   public Optional<FileLock> lockImport(Duration patience) {
+    return lock("import.lock", patience);
+  }
+
+  /** The right to take from the budgets, if nobody else has it within the time. */
+  public Optional<FileLock> lockBudgets(Duration patience) {
+    return lock("budgets.lock", patience);
+  }
+
+  private Optional<FileLock> lock(String name, Duration patience) {
     files.directories(runs());
     files.directories(state());
     try {
-      Path lock = state().resolve("import.lock");
+      Path lock = state().resolve(name);
       return Optional.of(FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience));
     } catch (FileLock.LockedException held) {
       return Optional.empty();

@@ -60,8 +60,8 @@ class PolicyTest {
     assertThat(policy.budgets())
         .containsExactly(
             new Policy.Budget(
-                "project", "nlp", new Money(new BigDecimal("1000.50"), "EUR"), "quarter"),
-            new Policy.Budget("all", "", new Money(new BigDecimal("9"), "USD"), "year"));
+                "project", "nlp", new Money(new BigDecimal("1000.50"), "EUR"), "quarter", 80),
+            new Policy.Budget("all", "", new Money(new BigDecimal("9"), "USD"), "year", 80));
   }
 
   @Test

@@ -81,7 +81,7 @@ class BudgetStatusTest {
 
   private static BudgetStatus status(String scope, String name, String period, List<RunLine> open) {
     Money amount = new Money(new BigDecimal("100.00"), "USD");
-    return new BudgetStatus(new Budget(scope, name, amount, period), DAY, open, new Charges());
+    return new BudgetStatus(new Budget(scope, name, amount, period, 80), DAY, open, new Charges());
   }
 
   private static String dollars(String cost) {

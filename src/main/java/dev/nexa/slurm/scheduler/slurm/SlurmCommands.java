@@ -172,6 +172,17 @@ public final class SlurmCommands {
     return List.of("scontrol", "requeue", jobId + "_" + task);
   }
 
+  static List<String> defaultAccount(String user) {
+    return List.of(
+        "sacctmgr",
+        "--noheader",
+        "--parsable2",
+        "show",
+        "user",
+        "name=" + user,
+        "format=DefaultAccount");
+  }
+
   static List<String> showConfig() {
     return List.of("scontrol", "show", "config");
   }

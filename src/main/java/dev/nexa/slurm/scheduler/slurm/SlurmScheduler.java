@@ -40,6 +40,9 @@ import java.util.regex.Pattern;
 
 /** Slurm through its own clients. */
 public final class SlurmScheduler implements Scheduler {
+  /** How plans and journals name it. */
+  public static final String NAME = "slurm";
+
   /**
    * Jobs asked for in one sacct call: its argument may not exceed 128 KiB (execve(2),
    * MAX_ARG_STRLEN).
@@ -97,7 +100,7 @@ public final class SlurmScheduler implements Scheduler {
 
   @Override
   public String name() {
-    return "slurm";
+    return NAME;
   }
 
   @Override
@@ -268,6 +271,14 @@ public final class SlurmScheduler implements Scheduler {
     if (!result.succeeded() || !result.err().isBlank()) {
       throw unavailable("sacct", result);
     }
+  }
+
+  /**
+   * The account that Slurm charges where a job names none; empty if accounting knows no such user.
+   */
+  public Optional<String> defaultAccount(String user) {
+    String answer = ask(SlurmCommands.defaultAccount(user)).out().strip();
+    return answer.isEmpty() ? Optional.empty() : Optional.of(answer);
   }
 
   /** By partition, what Slurm makes its own {@code billing} of; one call. */
