@@ -10,10 +10,13 @@ import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.journal.Workspace;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /** Runs that the ledger does not tell of, because they have not ended: as their lines would be. */
 final class OtherRuns {
@@ -34,7 +37,7 @@ final class OtherRuns {
       try {
         RunFolder run = workspace.run(id);
         if (Files.exists(run.manifest())) {
-          runs.add(line(run));
+          runs.add(line(run, cost -> ownReservation(run, cost)));
         } else if (Files.exists(run.estimate())) {
           runs.add(staged(run));
         }
@@ -67,6 +70,10 @@ final class OtherRuns {
 
   /** From the run's manifest, cost file, plan and journal. */
   RunLine line(RunFolder run) {
+    return line(run, cost -> cost.object("estimate").text("reservation"));
+  }
+
+  private RunLine line(RunFolder run, Function<JsonObject, String> reservation) {
     JsonObject manifest = Json.parseObject(DurableFiles.read(run.manifest()));
     JsonObject line = new JsonObject().with("run_id", run.id().value());
     for (String key :
@@ -90,7 +97,7 @@ final class OtherRuns {
     if (Files.exists(run.cost())) {
       JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
       line.with("wasted", cost.text("wasted"));
-      line.with("reservation", cost.object("estimate").text("reservation"));
+      line.with("reservation", reservation.apply(cost));
     }
     return described(line, run);
   }
@@ -112,5 +119,29 @@ final class OtherRuns {
             : events.get(0).data().optionalText("user").orElse(null));
     String time = run.id().value().substring(run.id().value().indexOf('_') + 1);
     return RunLine.of(line, time.substring(0, 4) + "-" + time.substring(4, 6));
+  }
+
+  /**
+   * The most it can still come to. Of a run that was over and runs again in part: what it had cost,
+   * and what the rerun reserved.
+   */
+  private static String ownReservation(RunFolder run, JsonObject cost) {
+    BigDecimal again = BigDecimal.ZERO;
+    int timesFinished = 0;
+    for (Event event : run.journal().read()) {
+      if (event.type() == Event.Type.FINISHED) {
+        again = BigDecimal.ZERO;
+        timesFinished++;
+      } else if (event.type() == Event.Type.RERUN) {
+        again = again.add(new BigDecimal(event.data().text("reservation")));
+      }
+    }
+    if (timesFinished == 0) {
+      return cost.object("estimate").text("reservation");
+    }
+    Path before = run.cost(timesFinished);
+    JsonObject kept = Files.exists(before) ? Json.parseObject(DurableFiles.read(before)) : cost;
+    // Storage is no part of a reservation, nor of what an unfinished run has cost so far.
+    return again.add(kept.object("breakdown").decimal("compute_hours")).toPlainString();
   }
 }

@@ -7,6 +7,7 @@ import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.reconcile.CostRecord;
 import dev.nexa.slurm.reconcile.Evidence;
+import dev.nexa.slurm.reconcile.Results;
 import dev.nexa.slurm.reconcile.RunFacts;
 import dev.nexa.slurm.reconcile.RunOutcome;
 import dev.nexa.slurm.report.RunRow;
@@ -64,7 +65,10 @@ public final class ShowStatus {
       RunFolder run, RunState state, Evidence evidence, List<String> problems) {
     RunFacts facts = RunFacts.of(run);
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-    Money cost = CostRecord.total(facts, state, outcome);
+    // Only what has ended is charged for what it sent out: of running tasks no file is read.
+    boolean sent = outcome.ended() && facts.rates().egressGb().isPresent();
+    Results results = sent ? Results.read(run, state, false, problems) : Results.NONE;
+    Money cost = CostRecord.total(facts, state, outcome, results);
     return RunRow.of(facts, state, outcome, cost, evidence.queue(state), Instant.now());
   }
 }

@@ -6,8 +6,10 @@ import dev.nexa.slurm.journal.Workspace;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -15,8 +17,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every run that has ended, once: by its newest line in the ledger, which is the last one of the
- * newest month. So the cost of a run that ran again in a later month counts there, all of it.
+ * Every run that has ended, once: by its newest line in the ledger, which is the one of the highest
+ * version; of several the last one of the newest month. So the cost of a run that ran again in a
+ * later month counts there, all of it, and that of one whose end a correction moved into an earlier
+ * month counts in that one.
  */
 public final class FinishedRuns {
   private final Workspace workspace;
@@ -33,6 +37,7 @@ public final class FinishedRuns {
   public void forEach(Consumer<RunLine> told) {
     List<Path> files = new Ledger(workspace).files();
     Collections.reverse(files);
+    Map<String, Long> corrected = corrected(files);
     BlockingQueue<Batch> read = new ArrayBlockingQueue<>(1);
     Words words = new Words();
     Thread reader =
@@ -50,11 +55,23 @@ public final class FinishedRuns {
         throw failure;
       }
       for (RunLine run : batch.runs) {
-        if (seen.add(run.runId())) {
+        String id = run.runId();
+        Long version = corrected.get(id);
+        if ((version == null || run.version() >= version) && seen.add(id)) {
           told.accept(run);
         }
       }
     }
+  }
+
+  /** By run, its highest version, where that is not 1; one file has it last anyway. */
+  private static Map<String, Long> corrected(List<Path> files) {
+    Map<String, Long> highest = new HashMap<>();
+    for (Path file : files.size() > 1 ? files : List.<Path>of()) {
+      byte[] bytes = DurableFiles.readBytes(file);
+      new LedgerScan(bytes, "", "", new Words(), new ArrayList<>()).corrections(highest);
+    }
+    return highest;
   }
 
   /** Lines that were not counted, and why. */

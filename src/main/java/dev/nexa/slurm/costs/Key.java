@@ -6,6 +6,7 @@ import java.util.Locale;
 /** The members of a ledger line, in the order in which they are written. */
 enum Key {
   RUN_ID,
+  VERSION,
   STAGE,
   STATUS,
   STATE,

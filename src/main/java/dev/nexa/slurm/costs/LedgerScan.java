@@ -3,6 +3,7 @@ package dev.nexa.slurm.costs;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.zip.CRC32;
 
@@ -10,6 +11,8 @@ import java.util.zip.CRC32;
  * Reads the lines of one ledger file from its bytes, those whose CRC-32 says that they are whole.
  */
 final class LedgerScan {
+  private static final byte[] RUN_ID = "{\"run_id\":\"".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] VERSION = "\",\"version\":".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] CRC_KEY = ",\"crc32\":\"".getBytes(StandardCharsets.US_ASCII);
 
   /** {@code ,"crc32":"01234567"}} at the end of each line. */
@@ -52,6 +55,44 @@ final class LedgerScan {
     for (int i = count - 1; i >= 0; i--) {
       line(begins[i], begins[i + 1] - 1, i + 1, told);
     }
+  }
+
+  /**
+   * Notes each run's highest version above 1, of which there are few: what most lines say of their
+   * version is passed over.
+   */
+  void corrections(Map<String, Long> highest) {
+    byte[] text = bytes;
+    int begin = 0;
+    for (int i = 0; i < text.length; i++) {
+      if (text[i] == '\n') {
+        correction(begin, i, highest);
+        begin = i + 1;
+      }
+    }
+  }
+
+  private void correction(int begin, int feed, Map<String, Long> highest) {
+    int id = begin + RUN_ID.length;
+    int at = id;
+    while (at < feed && bytes[at] != '"') {
+      at++;
+    }
+    int digits = at + VERSION.length;
+    boolean told = digits + 1 < feed && isAt(begin, RUN_ID) && isAt(at, VERSION);
+    boolean first = told && bytes[digits] == '1' && bytes[digits + 1] == ',';
+    if (!told || first || !isSealed(begin, feed)) {
+      return;
+    }
+    long version = 0;
+    for (int i = digits; bytes[i] >= '0' && bytes[i] <= '9'; i++) {
+      version = version * 10 + bytes[i] - '0';
+    }
+    highest.merge(new String(bytes, id, at - id, StandardCharsets.US_ASCII), version, Math::max);
+  }
+
+  private boolean isAt(int at, byte[] written) {
+    return Arrays.equals(bytes, at, at + written.length, written, 0, written.length);
   }
 
   private void line(int begin, int feed, int number, Consumer<RunLine> told) {

@@ -117,6 +117,12 @@ public final class RunLine {
     return Objects.requireNonNull(unshared(Key.RUN_ID));
   }
 
+  /** The cost record that it tells of: 1, and one more after each rerun or correction. */
+  public long version() {
+    Long version = whole(Key.VERSION);
+    return version == null ? 1 : version;
+  }
+
   public @Nullable String stage() {
     return text(Key.STAGE);
   }

@@ -33,7 +33,8 @@ public record Rates(
     Map<String, Price> gpuHour,
     Optional<Price> cpuHour,
     Optional<Price> memoryGibHour,
-    Optional<Price> storageGbMonth) {
+    Optional<Price> storageGbMonth,
+    Optional<Price> egressGb) {
 
   private static final int SECONDS = 3600;
   private static final long GB = 1_000_000_000;
@@ -49,7 +50,8 @@ public record Rates(
         book.gpuHour(),
         book.cpuHour(),
         book.memoryGibHour(),
-        book.storageGbMonth());
+        book.storageGbMonth(),
+        book.egressGb());
   }
 
   /**
@@ -88,6 +90,18 @@ public record Rates(
             .multiply(BigDecimal.valueOf(days * 24L))
             .divide(BigDecimal.valueOf(GB).multiply(HOURS_A_MONTH), MathContext.DECIMAL128);
     return Optional.of(line("storage", gbMonths, "gb_month", storageGbMonth.get()));
+  }
+
+  /** What sending so many bytes out costs; empty where the book does not price it. */
+  public Optional<CostLine> egress(BigDecimal bytes) {
+    return egressGb.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            line(
+                "egress",
+                bytes.divide(BigDecimal.valueOf(GB), MathContext.DECIMAL128),
+                "gb",
+                egressGb.get()));
   }
 
   private Price gpuPrice(String type) {
@@ -169,6 +183,9 @@ public record Rates(
     if (storageGbMonth.isPresent()) {
       json.with("storage_gb_month", price(storageGbMonth.get()));
     }
+    if (egressGb.isPresent()) {
+      json.with("egress_gb", price(egressGb.get()));
+    }
     return json;
   }
 
@@ -186,7 +203,8 @@ public record Rates(
         gpus,
         price(json.optionalObject("cpu_hour")),
         price(json.optionalObject("memory_gib_hour")),
-        price(json.optionalObject("storage_gb_month")));
+        price(json.optionalObject("storage_gb_month")),
+        price(json.optionalObject("egress_gb")));
   }
 
   private static Optional<Price> price(Optional<JsonObject> json) {

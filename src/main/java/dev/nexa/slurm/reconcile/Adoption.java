@@ -90,7 +90,8 @@ public final class Adoption {
     RunFacts facts = facts(job, workspace.run(id));
     RunOutcome outcome = outcome(job, id, facts, now);
     RunState state = RunState.of(List.of(job.created(id, now)));
-    return new Came(outcome.status(), outcome.state(), CostRecord.total(facts, state, outcome));
+    return new Came(
+        outcome.status(), outcome.state(), CostRecord.total(facts, state, outcome, Results.NONE));
   }
 
   /**

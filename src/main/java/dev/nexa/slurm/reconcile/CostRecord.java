@@ -27,12 +27,20 @@ public final class CostRecord {
 
   private CostRecord() {}
 
-  /** What the run has cost so far: its closed attempts at the rates it was estimated with. */
-  public static Money total(RunFacts facts, RunState journal, RunOutcome outcome) {
+  /**
+   * What the run has cost so far: its closed attempts at the rates it was estimated with, what it
+   * keeps, and what it sent out.
+   */
+  public static Money total(RunFacts facts, RunState journal, RunOutcome outcome, Results results) {
     Rates rates = facts.rates();
     Money compute = rates.total(rates.price(outcome.used()));
-    Optional<CostLine> storage = storage(facts, journal);
-    return storage.isPresent() ? compute.plus(storage.get().amount()) : compute;
+    return compute
+        .plus(amount(storage(facts, journal), rates))
+        .plus(amount(egress(facts, outcome, results), rates));
+  }
+
+  private static Money amount(Optional<CostLine> line, Rates rates) {
+    return line.isPresent() ? line.get().amount() : Money.zero(rates.currency());
   }
 
   /** Its durable files for as long as they are kept; empty where one or the other is not known. */
@@ -43,10 +51,17 @@ public final class CostRecord {
     return facts.rates().storage(journal.durableBytes().get(), facts.kept().get().days());
   }
 
+  /** What its tasks sent out, once it is over; empty where none told it or it has no price. */
+  private static Optional<CostLine> egress(RunFacts facts, RunOutcome outcome, Results results) {
+    Optional<BigDecimal> bytes = outcome.ended() ? results.egressBytes() : Optional.empty();
+    return bytes.isPresent() ? facts.rates().egress(bytes.get()) : Optional.empty();
+  }
+
   /**
    * The record; what reruns may cost is part of what was reserved.
    *
-   * @param results whose metrics may tell how much of their GPUs the tasks used
+   * @param results whose metrics may tell how much of their GPUs the tasks used, and what they sent
+   *     out
    * @param credited the states whose attempts the cluster pays for
    */
   public static JsonObject of(
@@ -59,14 +74,18 @@ public final class CostRecord {
     List<CostLine> lines = new ArrayList<>(rates.price(outcome.used()));
     Money compute = rates.total(lines);
     Optional<CostLine> storage = storage(facts, journal);
-    Money stored = storage.isPresent() ? storage.get().amount() : Money.zero(rates.currency());
-    Money total = compute.plus(stored);
-    if (storage.isPresent()) {
-      lines.add(storage.get());
-    }
-    List<String> notMeasured = new ArrayList<>(List.of("egress_gb"));
+    Optional<CostLine> egress = egress(facts, outcome, results);
+    Money stored = amount(storage, rates);
+    Money sent = amount(egress, rates);
+    Money total = compute.plus(stored).plus(sent);
+    storage.ifPresent(lines::add);
+    egress.ifPresent(lines::add);
+    List<String> notMeasured = new ArrayList<>();
     if (storage.isEmpty()) {
-      notMeasured.add(0, "storage_gb_month");
+      notMeasured.add("storage_gb_month");
+    }
+    if (egress.isEmpty()) {
+      notMeasured.add("egress_gb");
     }
     Optional<EnergyUse> energy = EnergyUse.of(facts, outcome, results);
     Waste waste = Waste.of(facts, outcome, results);
@@ -88,7 +107,7 @@ public final class CostRecord {
                 new JsonObject()
                     .with("compute_hours", compute.amount())
                     .with("storage_gb_month", stored.amount())
-                    .with("egress_gb", Money.zero(rates.currency()).amount()))
+                    .with("egress_gb", sent.amount()))
             .with("total", total.amount())
             .with("schema_version", 1)
             .with("version", journal.timesFinished() + 1)

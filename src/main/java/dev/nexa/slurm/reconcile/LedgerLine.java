@@ -38,6 +38,7 @@ final class LedgerLine {
         attempts.isEmpty() ? Optional.empty() : Optional.of(attempts.get(attempts.size() - 1));
     return new JsonObject()
         .with("run_id", facts.id().value())
+        .with("version", cost.number("version"))
         .with("stage", facts.stage())
         .with("status", outcome.status())
         .with("state", outcome.state())

@@ -24,7 +24,7 @@ public final class Manifest {
   public static JsonObject of(
       RunFacts facts, RunState journal, RunOutcome outcome, Results results) {
     JsonObject metrics = results.metrics();
-    Money cost = CostRecord.total(facts, journal, outcome);
+    Money cost = CostRecord.total(facts, journal, outcome, results);
     boolean dollars = cost.currency().equals("USD");
     JsonObject manifest =
         new JsonObject()

@@ -17,6 +17,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
@@ -34,6 +35,12 @@ import org.jspecify.annotations.Nullable;
  */
 public record Results(
     JsonObject metrics, Map<Integer, JsonObject> byTask, List<JsonObject> unfitNodes) {
+  /** Of a run whose tasks left none. */
+  public static final Results NONE = new Results(new JsonObject(), Map.of(), List.of());
+
+  /** A metric of a task: the bytes that it sent out of the cluster. */
+  private static final String EGRESS = "egress_bytes";
+
   private static final Pattern METRICS = Pattern.compile("(\\d+)\\.(\\d+)\\.metrics\\.json");
   private static final Pattern TRACKED = Pattern.compile("(\\d+)\\.(\\d+)\\.tracked\\.json");
   private static final Pattern UNFIT = Pattern.compile("(\\d+)\\.(\\d+)\\.unfit\\.(.+)");
@@ -56,6 +63,19 @@ public record Results(
     }
     Map<Integer, JsonObject> byTask = byTask(newest, problems);
     return new Results(together(byTask, sweep), byTask, unfit);
+  }
+
+  /** What the tasks say that they sent out, together; empty where none does. */
+  Optional<BigDecimal> egressBytes() {
+    Optional<BigDecimal> sum = Optional.empty();
+    for (JsonObject own : byTask.values()) {
+      if (own.members().get(EGRESS) instanceof BigDecimal bytes
+          && bytes.signum() >= 0
+          && isCount(bytes)) {
+        sum = Optional.of(sum.orElse(BigDecimal.ZERO).add(bytes));
+      }
+    }
+    return sum;
   }
 
   private static Map<Integer, JsonObject> byTask(Map<Integer, Path> newest, List<String> problems) {

@@ -102,6 +102,32 @@ class CommandsOnRunsTest {
         .contains(run, "4711", "other jobs are ahead in the queue");
   }
 
+  /** slurmctld answers everybody: however many tasks, it is asked for all of them at once. */
+  @Test
+  void statusOfTenThousandActiveTasksAsksEachClientOnce() {
+    JsonObject large =
+        terminal.type("submit", "run.yaml", "--set", "array.shards=10000", "--json").json();
+    StringBuilder rows = new StringBuilder();
+    for (JsonObject job : large.objects("jobs")) {
+      for (int task = 0; task < 1001; task++) {
+        rows.append(String.join("\u001f", "" + (5000 + task), "4711", "" + task, "RUNNING"))
+            .append("\u001fNone\u001fN/A\u001fN/A\u001f" + job.text("name") + "\n");
+      }
+    }
+    terminal.file("rows", rows.toString());
+    terminal.program("squeue", "echo squeue >>$HOME/calls; exec /bin/cat $HOME/workspace/rows");
+    terminal.program("sacct", "echo sacct >>$HOME/calls");
+    terminal.program(
+        "scontrol",
+        "echo scontrol >>$HOME/calls; echo 'AccountingStorageType = accounting_storage/slurmdbd'");
+
+    JsonObject status = terminal.type("status", large.text("run_id"), "--json").json();
+
+    assertThat(large.objects("jobs").size()).isGreaterThan(9);
+    assertThat(status.objects("runs").get(0).number("tasks_running")).isEqualTo(10_000);
+    assertThat(folder.resolve("calls")).hasContent("squeue\nscontrol\nsacct");
+  }
+
   @Test
   void theDocumentsHaveTheKeysThatScriptsRelyOn() {
     assertThat(

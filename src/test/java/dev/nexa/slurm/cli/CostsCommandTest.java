@@ -7,6 +7,7 @@ import dev.nexa.slurm.cli.Terminal.Screen;
 import dev.nexa.slurm.costs.Lines;
 import dev.nexa.slurm.files.JsonObject;
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -271,6 +272,24 @@ class CostsCommandTest {
     assertThat(empty.type("runs", "analyze").out()).startsWith("No finished runs.");
     assertThat(empty.type("costs", "accuracy").out()).startsWith("No completed runs.");
     assertThat(empty.type("costs", "--json").json().objects("groups")).isEmpty();
+  }
+
+  /** What the rerun of one task can cost, and not what two could. */
+  @Test
+  void ofARunThatRunsAgainInPartABudgetHoldsOnlyThat() {
+    finishedRun();
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 100, currency: USD}\nbudgets:\n"
+            + "  - {scope: all, amount: 20, currency: USD, period: year}\n");
+    JsonObject again = type("rerun latest --failed --json").json();
+    String reserved = again.object("estimate").object("reservation").text("total");
+
+    JsonObject budget = type("costs budget --json").json().objects("budgets").get(0);
+
+    assertThat(new BigDecimal(reserved)).isPositive();
+    assertThat(budget.text("reserved")).isEqualTo(reserved);
+    assertThat(budget.text("spent")).isEqualTo("0.09");
   }
 
   private JsonObject finishedRun() {

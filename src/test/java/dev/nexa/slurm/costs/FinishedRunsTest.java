@@ -39,6 +39,32 @@ class FinishedRunsTest {
     assertThat(problems).isEmpty();
   }
 
+  /** A correction of accounting's moved the end over the border of a month. */
+  @Test
+  void theHighestVersionCountsWhateverMonthItIsIn() {
+    add("2025-11", "'run_id': 'train_20251130_000000', 'version': 11, 'cost': '1.00'");
+    add("2025-12", "'run_id': 'train_20251130_000000', 'version': 9, 'cost': '2.00'");
+    add("2025-12", "'run_id': 'train_20251201_000000', 'version': 1, 'cost': '3.00'");
+    add("2026-01", "'run_id': 'train_20251130_000000', 'cost': '4.00'");
+
+    Map<String, RunLine> runs = read();
+
+    assertThat(runs).hasSize(2);
+    assertThat(runs.get("train_20251130_000000").cost()).isEqualTo("1.00");
+    assertThat(runs.get("train_20251130_000000").month()).isEqualTo("2025-11");
+    assertThat(runs.get("train_20251201_000000").cost()).isEqualTo("3.00");
+  }
+
+  @Test
+  void aDamagedHigherVersionHidesNothing() throws IOException {
+    add("2025-11", "'run_id': 'train_20251130_000000', 'version': 2, 'cost': '1.00'");
+    add("2025-12", "'run_id': 'train_20251130_000000', 'version': 1, 'cost': '2.00'");
+    Path file = workspace.runs().resolve("ledger-2025-11.jsonl");
+    Files.writeString(file, Files.readString(file).replace("1.00", "9.00"));
+
+    assertThat(read().get("train_20251130_000000").cost()).isEqualTo("2.00");
+  }
+
   @Test
   void aDamagedLineIsToldAndNotCounted() throws IOException {
     add("2025-11", "'run_id': 'train_20251101_000000', 'cost': '1.00'");

@@ -72,6 +72,7 @@ public final class ManyRuns {
     BigDecimal cost = gpu.add(cpu).add(memory);
     return new JsonObject()
         .with("run_id", stage + "_" + ID.format(ended.minusSeconds(42_000)))
+        .with("version", random.nextInt(100) == 0 ? 2 : 1)
         .with("stage", stage)
         .with("status", completed ? "completed" : "failed")
         .with("state", completed ? "completed" : "timeout")

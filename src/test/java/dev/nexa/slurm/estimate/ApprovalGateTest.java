@@ -30,6 +30,7 @@ class ApprovalGateTest {
               Map.of(),
               Optional.of(new Price(new BigDecimal("40"), "list")),
               Optional.empty(),
+              Optional.empty(),
               Optional.empty()));
 
   @ParameterizedTest(name = "over {0}: {1}")

@@ -29,6 +29,7 @@ class EstimateTest {
           Map.of("h100", price("5.50"), "a100", price("3.75")),
           Optional.of(price("0.04")),
           Optional.of(price("0.005")),
+          Optional.empty(),
           Optional.empty());
 
   /** 60 min + 0 + 30 s + 60 s = 3690 s, 1.025 h. */
@@ -125,6 +126,7 @@ class EstimateTest {
             Map.of(),
             Optional.of(price("0.0044")),
             Optional.of(price("0.0044")),
+            Optional.empty(),
             Optional.empty());
 
     // 1.025 x 0.0044 = 0.00451 twice: each rounds to 0.00, although together they are 0.00902.
@@ -162,6 +164,7 @@ class EstimateTest {
             "JPY",
             Map.of(),
             Optional.of(price("6")),
+            Optional.empty(),
             Optional.empty(),
             Optional.empty());
 

@@ -29,7 +29,8 @@ final class Facts {
           Map.of("h100", price("5.50"), "a100", price("3.75")),
           Optional.of(price("0.04")),
           Optional.of(price("0.005")),
-          Optional.of(price("0.02")));
+          Optional.of(price("0.02")),
+          Optional.of(price("0.09")));
 
   private Facts() {}
 
@@ -90,6 +91,7 @@ final class Facts {
         "d2",
         "JPY",
         Map.of("h100", price("800")),
+        Optional.empty(),
         Optional.empty(),
         Optional.empty(),
         Optional.empty());

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.Golden;
 import dev.nexa.slurm.config.SchemaCheck;
+import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
@@ -46,7 +47,8 @@ class ManifestAndCostTest {
     }
 
     JsonObject manifest() {
-      return Manifest.of(facts, state(), outcome(), new Results(metrics, Map.of(), List.of()));
+      return Manifest.of(
+          facts, state(), outcome(), new Results(metrics, Map.of(0, metrics), List.of()));
     }
 
     JsonObject cost() {
@@ -111,6 +113,13 @@ class ManifestAndCostTest {
             "0 COMPLETED 10-3610",
             "",
             none),
+        new Life(
+            "sent-out",
+            Facts.of(1, 0),
+            CONFIRMED,
+            "0 COMPLETED 10-3610",
+            "",
+            new JsonObject().with("egress_bytes", new BigDecimal("2500000000"))),
         new Life("cancelled", Facts.of(4, 0), CONFIRMED, "0-3 CANCELLED by 1000 -70", "", none),
         new Life("refused", Facts.of(1, 0), "created submitting refused", "", "", none),
         new Life(
@@ -188,10 +197,28 @@ class ManifestAndCostTest {
     Life life =
         new Life("hour", Facts.of(1, 0), CONFIRMED, "0 COMPLETED 10-3610", "", new JsonObject());
 
-    assertThat(CostRecord.total(life.facts(), life.state(), life.outcome()))
+    assertThat(CostRecord.total(life.facts(), life.state(), life.outcome(), Results.NONE))
         .hasToString("11.20 USD");
     assertThat(life.manifest().decimal("cost_usd")).isEqualTo(new BigDecimal("11.20"));
     assertThat(life.cost().text("wasted")).isEqualTo("0.00");
+  }
+
+  /** 2.5 GB at 0.09: 0.225, rounded half-even. */
+  @Test
+  void whatWasSentOutIsPricedOnceTheRunIsOver() {
+    JsonObject sent = new JsonObject().with("egress_bytes", new BigDecimal("2500000000"));
+    Life over = new Life("sent", Facts.of(1, 0), CONFIRMED, "0 COMPLETED 10-3610", "", sent);
+    Life running = new Life("sends", Facts.of(1, 0), CONFIRMED, "0 RUNNING 10-", "0 RUNNING", sent);
+    Life unpriced =
+        new Life("yen", Facts.of(1, 0, Facts.inYen()), CONFIRMED, "0 FAILED 10-3610", "", sent);
+
+    assertThat(over.cost().object("breakdown").decimal("egress_gb")).isEqualByComparingTo("0.22");
+    assertThat(over.cost().decimal("total")).isEqualByComparingTo("11.42");
+    assertThat(over.manifest().decimal("cost_usd")).isEqualByComparingTo("11.42");
+    assertThat(over.cost().texts("not_measured")).containsExactly("storage_gb_month");
+    assertThat(running.cost().decimal("total")).isZero();
+    assertThat(unpriced.cost().texts("not_measured")).contains("egress_gb");
+    assertThat(Rates.fromJson(over.facts().rates().toJson())).isEqualTo(over.facts().rates());
   }
 
   @Test

@@ -61,6 +61,7 @@ abstract class RunPassFixture {
             Map.of("h100", price),
             Optional.empty(),
             Optional.empty(),
+            Optional.empty(),
             Optional.empty());
     run.stage(
         new Script("#!/bin/bash\n", List.of(), "jar:x"),

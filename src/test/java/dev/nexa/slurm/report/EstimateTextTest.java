@@ -24,6 +24,7 @@ class EstimateTextTest {
           Map.of("h100", price("5.50")),
           Optional.of(price("0.04")),
           Optional.of(price("0.005")),
+          Optional.empty(),
           Optional.empty());
 
   @ParameterizedTest(name = "{0}")
