@@ -1,7 +1,5 @@
 package dev.nexa.slurm.app;
 
-import dev.nexa.slurm.files.DurableFiles;
-import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
@@ -58,8 +56,8 @@ record EndedTasks(Map<Integer, End> ends, boolean all) {
     }
     Set<Long> jobs = new HashSet<>();
     LogFiles.of(run).jobs().forEach(job -> jobs.add(job.id()));
-    JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
-    for (JsonObject attempt : cost.object("actual").objects("attempts")) {
+    for (JsonObject attempt :
+        RecordFile.read(run.cost(), cost -> cost.object("actual").objects("attempts"))) {
       // They are in order, so that a task's last one counts; a duplicate's ended at the claim.
       if (jobs.contains(attempt.number("array_job_id"))) {
         End end = new End(attempt.text("state"), attempt.text("exit_code"));

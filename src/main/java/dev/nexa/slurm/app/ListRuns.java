@@ -3,8 +3,6 @@ package dev.nexa.slurm.app;
 import dev.nexa.slurm.costs.FinishedRuns;
 import dev.nexa.slurm.costs.Where;
 import dev.nexa.slurm.error.NexaException;
-import dev.nexa.slurm.files.DurableFiles;
-import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunId;
@@ -28,14 +26,18 @@ public final class ListRuns {
     this.nexa = nexa;
   }
 
-  /** The newest runs' manifests, newest first. */
-  public List<JsonObject> newest(int limit) {
+  /**
+   * The newest runs' manifests, newest first.
+   *
+   * @param problems told of what can't be read
+   */
+  public List<JsonObject> newest(int limit, List<String> problems) {
     Workspace workspace = nexa.workspace();
     List<JsonObject> manifests = new ArrayList<>();
     for (RunId id : workspace.allRuns()) {
       RunFolder run = workspace.run(id);
       if (manifests.size() < limit && Files.exists(run.manifest())) {
-        manifests.add(Json.parseObject(DurableFiles.read(run.manifest())));
+        add(manifests, run, problems);
       }
     }
     return manifests;
@@ -68,10 +70,27 @@ public final class ListRuns {
           && meant.getOrDefault(id.value(), true)
           && Files.exists(run.manifest())
           && (meant.containsKey(id.value()) || accepts(where, others, run, problems))) {
-        manifests.add(Json.parseObject(DurableFiles.read(run.manifest())));
+        add(manifests, run, problems);
       }
     }
     return manifests;
+  }
+
+  /** One that is broken does not hide the others. */
+  private static void add(List<JsonObject> manifests, RunFolder run, List<String> problems) {
+    try {
+      manifests.add(RecordFile.read(run.manifest(), ListRuns::withWhatIsListed));
+    } catch (NexaException broken) {
+      problems.add(broken.getMessage() + "; " + String.join("; ", broken.advice()));
+    }
+  }
+
+  private static JsonObject withWhatIsListed(JsonObject manifest) {
+    for (String key : List.of("run_id", "status", "state")) {
+      manifest.text(key);
+    }
+    manifest.texts("tags");
+    return manifest;
   }
 
   private static boolean accepts(

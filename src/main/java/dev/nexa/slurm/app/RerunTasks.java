@@ -4,9 +4,7 @@ import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Estimate;
-import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
-import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.RunFolder;
@@ -133,8 +131,8 @@ public final class RerunTasks {
     if (!Files.exists(run.cost())) {
       return;
     }
-    JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
-    int kept = cost.object("actual").objects("attempts").size();
+    int kept =
+        RecordFile.read(run.cost(), cost -> cost.object("actual").objects("attempts").size());
     if (outcome.attempts().size() < kept) {
       throw new NexaException(
           ExitCode.USAGE,

@@ -121,7 +121,8 @@ final class CostsCommand extends Subcommand {
       } else if (budgets.isEmpty()) {
         out().println("The policy has no budgets; `budgets:` in configs/policy.yaml gives some.");
       } else {
-        out().print(CostsText.budgets(budgets).without(List.of("other_currencies")).table());
+        out()
+            .print(CostsText.budgets(budgets).without(List.of("runs_of_other_currencies")).table());
       }
       return ExitCode.OK.status();
     }
@@ -157,7 +158,7 @@ final class CostsCommand extends Subcommand {
           .print(
               given(json)
                   ? Json.pretty(CostsText.attemptsJson(cost.file(), cost.attempts()))
-                  : CostsText.attempts(cost.file(), cost.attempts()));
+                  : CostsText.attempts(cost.file(), cost.attempts(), cost.ofTask()));
       return ExitCode.OK.status();
     }
   }

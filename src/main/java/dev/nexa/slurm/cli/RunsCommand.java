@@ -2,16 +2,19 @@ package dev.nexa.slurm.cli;
 
 import dev.nexa.slurm.app.AnalyzeRuns;
 import dev.nexa.slurm.app.ListRuns;
+import dev.nexa.slurm.app.RecordFile;
 import dev.nexa.slurm.app.RunLookup;
 import dev.nexa.slurm.costs.RunAnalysis;
 import dev.nexa.slurm.error.ExitCode;
-import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.report.AnalysisText;
 import dev.nexa.slurm.report.RunsText;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
+import java.util.function.Function;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
@@ -67,13 +70,17 @@ final class RunsCommand extends Subcommand {
       ListRuns list = new ListRuns(existing());
       List<JsonObject> runs =
           where.getValue() == null
-              ? list.newest(most)
+              ? list.newest(most, problems)
               : list.newest(most, SumOptions.meant(where), problems);
       problems.forEach(err()::println);
       out()
           .print(
               given(json)
-                  ? Json.pretty(new JsonObject().with("schema_version", 1).with("runs", runs))
+                  ? Json.pretty(
+                      new JsonObject()
+                          .with("schema_version", 1)
+                          .with("runs", runs)
+                          .with("problems", problems))
                   : runs.isEmpty() && where.getValue() != null
                       ? "No run matches.\n"
                       : RunsText.of(runs));
@@ -104,8 +111,8 @@ final class RunsCommand extends Subcommand {
           () ->
               analysis.total().runs() == 0
                   ? "No finished runs.\n"
-                  : AnalysisText.forPeople(analysis).table(),
-          () -> AnalysisText.forPrograms(analysis),
+                  : AnalysisText.grid(analysis, true).table(),
+          () -> AnalysisText.grid(analysis, false),
           () -> AnalysisText.json(analysis, problems));
       return ExitCode.OK.status();
     }
@@ -123,22 +130,32 @@ final class RunsCommand extends Subcommand {
     @Override
     public Integer call() {
       RunLookup.Found found = new RunLookup(existing().workspace()).find(reference.getValue());
-      JsonObject manifest = Json.parseObject(DurableFiles.read(found.run().manifest()));
-      if (found.task().isPresent() && manifest.members().containsKey("points")) {
-        int task = found.task().getAsInt();
-        manifest.with("points", manifest.objects("points").subList(task, task + 1));
+      Path cost = found.run().cost();
+      Path manifest = found.run().manifest();
+      if (given(json)) {
+        JsonObject kept = RecordFile.read(cost, Function.identity());
+        JsonObject document =
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("manifest", RecordFile.read(manifest, one -> meant(one, found.task())))
+                .with("cost", kept);
+        out().print(Json.pretty(document));
+      } else {
+        String money = RecordFile.read(cost, RunsText::cost);
+        String text =
+            RecordFile.read(manifest, one -> RunsText.one(meant(one, found.task()), money));
+        out().print(text);
       }
-      JsonObject cost = Json.parseObject(DurableFiles.read(found.run().cost()));
-      out()
-          .print(
-              given(json)
-                  ? Json.pretty(
-                      new JsonObject()
-                          .with("schema_version", 1)
-                          .with("manifest", manifest)
-                          .with("cost", cost))
-                  : RunsText.one(manifest, cost));
       return ExitCode.OK.status();
+    }
+
+    /** Of {@code 12345_7} only that task's point. */
+    private static JsonObject meant(JsonObject manifest, OptionalInt task) {
+      if (task.isPresent() && manifest.members().containsKey("points")) {
+        int first = task.getAsInt();
+        manifest.with("points", manifest.objects("points").subList(first, first + 1));
+      }
+      return manifest;
     }
   }
 }

@@ -17,8 +17,6 @@ import java.util.Set;
  * is what unfinished ones may still cost.
  */
 public final class BudgetStatus {
-  private static final BigDecimal HUNDRED = BigDecimal.valueOf(100);
-
   private final Budget budget;
   private final YearMonth first;
   private final YearMonth last;
@@ -134,12 +132,11 @@ public final class BudgetStatus {
     return budget.amount().amount().subtract(spent).subtract(reserved);
   }
 
-  /** Spent and reserved, of a hundred; empty where the budget is nothing. */
-  public Optional<BigDecimal> percent() {
+  /** Spent and reserved, as a part of the budget; empty where the budget is nothing. */
+  public Optional<BigDecimal> usedRatio() {
     BigDecimal amount = budget.amount().amount();
     return amount.signum() == 0
         ? Optional.empty()
-        : Optional.of(
-            spent.add(reserved).multiply(HUNDRED).divide(amount, 1, RoundingMode.HALF_EVEN));
+        : Optional.of(spent.add(reserved).divide(amount, 4, RoundingMode.HALF_EVEN));
   }
 }

@@ -135,7 +135,7 @@ public final class RunAnalysis {
     }
 
     /** Runs that completed, of all. */
-    public Optional<BigDecimal> successRate() {
+    public Optional<BigDecimal> successRatio() {
       return part(completed, runs);
     }
 

@@ -230,7 +230,10 @@ public final class Audit {
               problems);
       compare(run.cost(), cost, Json.parseObject(derived.cost()));
       compare(run.manifest(), manifest, Json.parseObject(derived.manifest()));
-    } catch (IllegalArgumentException | UncheckedIOException | NexaException broken) {
+    } catch (IllegalArgumentException broken) {
+      differences.add(run.id() + ": " + broken.getMessage());
+      derivedDiffers |= Files.exists(run.plan());
+    } catch (UncheckedIOException | NexaException broken) {
       differences.add(run.id() + ": " + broken.getMessage());
     }
   }

@@ -36,7 +36,8 @@ public final class Repair {
    * what somebody made of it stays beside; where accounting tells otherwise now, it is a new
    * version, and those that were final stay. False if somebody else is at work on it, and where
    * what accounting tells now can't be all: rows are missing that it once told, or some are from
-   * the future.
+   * the future; nor where the kept cost file is broken and what accounting tells now is not what
+   * was final.
    */
   public boolean correct(RunFolder run, Evidence evidence) {
     Optional<FileLock> lock = run.lock(Duration.ofSeconds(5));
@@ -63,6 +64,10 @@ public final class Repair {
       if (state.costDigest().equals(Optional.of(Sha256.of(same.cost())))) {
         records.restore(run, same);
         return true;
+      }
+      if (Files.exists(run.cost()) && kept(run).isEmpty()) {
+        // It is broken: whether accounting tells of less than it did can't be seen.
+        return false;
       }
       return records.write(run, facts, state, compared, settledCredit(run), problems);
     }
@@ -94,17 +99,28 @@ public final class Repair {
 
   /** Who paid was settled with the record. */
   private Set<JobState> settledCredit(RunFolder run) {
-    return Files.exists(run.cost())
-        ? Audit.credited(Json.parseObject(DurableFiles.read(run.cost())))
-        : RunPass.credited(policy);
+    return kept(run).map(Audit::credited).orElseGet(() -> RunPass.credited(policy));
   }
 
   /** Whether accounting tells of less than it did when the kept cost file was written. */
   private static boolean hasForgotten(RunFolder run, RunOutcome outcome) {
+    Optional<JsonObject> kept = kept(run);
+    return kept.isPresent()
+        && outcome.attempts().size() < kept.get().object("actual").objects("attempts").size();
+  }
+
+  /** The cost file, where there is one that can be read. */
+  private static Optional<JsonObject> kept(RunFolder run) {
     if (Files.notExists(run.cost())) {
-      return false;
+      return Optional.empty();
     }
-    JsonObject kept = Json.parseObject(DurableFiles.read(run.cost()));
-    return outcome.attempts().size() < kept.object("actual").objects("attempts").size();
+    try {
+      JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
+      cost.object("credit").texts("states");
+      cost.object("actual").objects("attempts");
+      return Optional.of(cost);
+    } catch (IllegalArgumentException broken) {
+      return Optional.empty();
+    }
   }
 }

@@ -3,54 +3,27 @@ package dev.nexa.slurm.report;
 import dev.nexa.slurm.costs.RunAnalysis;
 import dev.nexa.slurm.costs.RunAnalysis.Group;
 import dev.nexa.slurm.files.JsonObject;
-import java.math.BigDecimal;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.function.Function;
 
 /** How runs went, as rows and as JSON. */
 public final class AnalysisText {
   private AnalysisText() {}
 
-  /** For people: {@code 0-01:30:00}, {@code 12.5%}; a row for all at the end. */
-  public static Grid forPeople(RunAnalysis analysis) {
-    return grid(
-        analysis,
-        true,
-        CostsText::percent,
-        time -> time.map(s -> StatusText.clock(Duration.ofSeconds(s))).orElse(""),
-        "");
-  }
-
-  /** For programs: seconds, parts of one. */
-  public static Grid forPrograms(RunAnalysis analysis) {
-    return grid(
-        analysis,
-        false,
-        part -> part.map(BigDecimal::toPlainString).orElse(""),
-        time -> time.map(String::valueOf).orElse(""),
-        "_seconds");
-  }
-
-  private static Grid grid(
-      RunAnalysis analysis,
-      boolean withTotal,
-      Function<Optional<BigDecimal>, String> part,
-      Function<Optional<Long>, String> time,
-      String unit) {
+  /** A row for each group; {@code withTotal} adds one for all. */
+  public static Grid grid(RunAnalysis analysis, boolean withTotal) {
     List<String> columns = new ArrayList<>(analysis.by().words());
     columns.addAll(
         List.of(
             "runs",
-            "success",
-            "run" + unit + "_p50",
-            "run" + unit + "_p90",
-            "queue" + unit + "_p50",
-            "queue" + unit + "_p90",
+            "runs_completed",
+            "success_ratio",
+            "run_seconds_p50",
+            "run_seconds_p90",
+            "queue_seconds_p50",
+            "queue_seconds_p90",
             "gpu_hours",
-            "efficiency",
+            "efficiency_ratio",
             "loss_p50",
             "loss_p90"));
     Grid grid = new Grid(columns);
@@ -67,15 +40,16 @@ public final class AnalysisText {
         cells.add("");
       }
       cells.add("" + group.runs());
-      cells.add(part.apply(group.successRate()));
-      cells.add(time.apply(group.runSeconds(50)));
-      cells.add(time.apply(group.runSeconds(90)));
-      cells.add(time.apply(group.queueSeconds(50)));
-      cells.add(time.apply(group.queueSeconds(90)));
-      cells.add(CostsText.hours(group.gpuSeconds(), 2));
-      cells.add(part.apply(group.efficiency()));
-      cells.add(group.loss(50).map(BigDecimal::toPlainString).orElse(""));
-      cells.add(group.loss(90).map(BigDecimal::toPlainString).orElse(""));
+      cells.add("" + group.completed());
+      cells.add(CostsText.plain(group.successRatio()));
+      cells.add(group.runSeconds(50).map(String::valueOf).orElse(""));
+      cells.add(group.runSeconds(90).map(String::valueOf).orElse(""));
+      cells.add(group.queueSeconds(50).map(String::valueOf).orElse(""));
+      cells.add(group.queueSeconds(90).map(String::valueOf).orElse(""));
+      cells.add(CostsText.hours(group.gpuSeconds()));
+      cells.add(CostsText.plain(group.efficiency()));
+      cells.add(CostsText.plain(group.loss(50)));
+      cells.add(CostsText.plain(group.loss(90)));
       grid.row(cells);
     }
     return grid;
@@ -103,13 +77,13 @@ public final class AnalysisText {
     return object
         .with("runs", group.runs())
         .with("runs_completed", group.completed())
-        .with("success_rate", group.successRate().orElse(null))
+        .with("success_ratio", group.successRatio().orElse(null))
         .with("run_seconds_p50", group.runSeconds(50).orElse(null))
         .with("run_seconds_p90", group.runSeconds(90).orElse(null))
         .with("queue_seconds_p50", group.queueSeconds(50).orElse(null))
         .with("queue_seconds_p90", group.queueSeconds(90).orElse(null))
-        .with("gpu_hours", CostsText.hours(group.gpuSeconds(), 4))
-        .with("efficiency", group.efficiency().orElse(null))
+        .with("gpu_hours", CostsText.hours(group.gpuSeconds()))
+        .with("efficiency_ratio", group.efficiency().orElse(null))
         .with("loss_p50", group.loss(50).orElse(null))
         .with("loss_p90", group.loss(90).orElse(null));
   }

@@ -18,14 +18,13 @@ import java.util.TreeMap;
 /** Sums over runs as rows and as JSON. */
 public final class CostsText {
   private static final BigDecimal HOUR = BigDecimal.valueOf(3600);
-  private static final BigDecimal HUNDRED = BigDecimal.valueOf(100);
 
   private CostsText() {}
 
   /** A row for each group; {@code withTotals} adds one for all of each currency. */
   public static Grid grid(CostSummary summary, boolean withTotals) {
     List<String> columns = new ArrayList<>(summary.by().words());
-    columns.addAll(List.of("currency", "runs", "failed", "gpu_hours", "cpu_hours"));
+    columns.addAll(List.of("currency", "runs", "runs_failed", "gpu_hours", "cpu_hours"));
     for (Kind kind : Kind.values()) {
       columns.add(kind.word());
     }
@@ -51,8 +50,8 @@ public final class CostsText {
     cells.add(group.currency());
     cells.add("" + group.runs());
     cells.add("" + group.failed());
-    cells.add(hours(group.gpuSeconds(), 2));
-    cells.add(hours(group.cpuSeconds(), 2));
+    cells.add(hours(group.gpuSeconds()));
+    cells.add(hours(group.cpuSeconds()));
     for (Kind kind : Kind.values()) {
       cells.add(group.part(kind).toPlainString());
     }
@@ -111,8 +110,8 @@ public final class CostsText {
         .with("currency", group.currency())
         .with("runs", group.runs())
         .with("runs_failed", group.failed())
-        .with("gpu_hours", hours(group.gpuSeconds(), 4))
-        .with("cpu_hours", hours(group.cpuSeconds(), 4))
+        .with("gpu_hours", hours(group.gpuSeconds()))
+        .with("cpu_hours", hours(group.cpuSeconds()))
         .with("cost", group.cost().toPlainString())
         .with("breakdown", breakdown)
         .with("wasted", group.wasted().toPlainString())
@@ -131,14 +130,14 @@ public final class CostsText {
             "runs",
             "reserved",
             "cost",
-            "of_reserved_p50",
-            "of_reserved_p90",
-            "over",
+            "of_reserved_ratio_p50",
+            "of_reserved_ratio_p90",
+            "runs_over_reservation",
             "runs_expected",
             "expected",
-            "of_expected",
-            "error_p50",
-            "error_p90"));
+            "of_expected_ratio",
+            "error_ratio_p50",
+            "error_ratio_p90"));
     Grid grid = new Grid(columns);
     for (Accuracy.Group group : accuracy.groups()) {
       List<String> cells = new ArrayList<>(group.key());
@@ -146,20 +145,20 @@ public final class CostsText {
       cells.add("" + group.runs());
       cells.add(group.reservation().toPlainString());
       cells.add(group.cost().toPlainString());
-      cells.add(percent(group.ofReservation(50)));
-      cells.add(percent(group.ofReservation(90)));
+      cells.add(plain(group.ofReservation(50)));
+      cells.add(plain(group.ofReservation(90)));
       cells.add("" + group.over());
       cells.add("" + group.expectedRuns());
       cells.add(group.expectedRuns() == 0 ? "" : group.expected().toPlainString());
-      cells.add(percent(group.ofExpected()));
-      cells.add(percent(group.error(50)));
-      cells.add(percent(group.error(90)));
+      cells.add(plain(group.ofExpected()));
+      cells.add(plain(group.error(50)));
+      cells.add(plain(group.error(90)));
       grid.row(cells);
     }
     return grid;
   }
 
-  /** The same as a document; parts of one, not of a hundred. */
+  /** The same as a document. */
   public static JsonObject json(Accuracy accuracy, List<String> problems) {
     List<JsonObject> groups = new ArrayList<>();
     for (Accuracy.Group group : accuracy.groups()) {
@@ -169,14 +168,14 @@ public final class CostsText {
               .with("runs", group.runs())
               .with("reserved", group.reservation().toPlainString())
               .with("cost", group.cost().toPlainString())
-              .with("of_reserved_p50", group.ofReservation(50).orElse(null))
-              .with("of_reserved_p90", group.ofReservation(90).orElse(null))
+              .with("of_reserved_ratio_p50", group.ofReservation(50).orElse(null))
+              .with("of_reserved_ratio_p90", group.ofReservation(90).orElse(null))
               .with("runs_over_reservation", group.over())
               .with("runs_expected", group.expectedRuns())
               .with("expected", group.expectedRuns() == 0 ? null : group.expected().toPlainString())
-              .with("of_expected", group.ofExpected().orElse(null))
-              .with("error_p50", group.error(50).orElse(null))
-              .with("error_p90", group.error(90).orElse(null)));
+              .with("of_expected_ratio", group.ofExpected().orElse(null))
+              .with("error_ratio_p50", group.error(50).orElse(null))
+              .with("error_ratio_p90", group.error(90).orElse(null)));
     }
     return new JsonObject()
         .with("schema_version", 1)
@@ -198,9 +197,9 @@ public final class CostsText {
                 "spent",
                 "reserved",
                 "remaining",
-                "percent",
+                "used_ratio",
                 "runs",
-                "other_currencies"));
+                "runs_of_other_currencies"));
     for (BudgetStatus status : budgets) {
       grid.row(
           List.of(
@@ -212,7 +211,7 @@ public final class CostsText {
               status.spent().toPlainString(),
               status.reserved().toPlainString(),
               status.remaining().toPlainString(),
-              status.percent().map(part -> part.toPlainString() + "%").orElse(""),
+              plain(status.usedRatio()),
               "" + status.runs(),
               "" + status.otherCurrencies()));
     }
@@ -234,7 +233,7 @@ public final class CostsText {
               .with("spent", status.spent().toPlainString())
               .with("reserved", status.reserved().toPlainString())
               .with("remaining", status.remaining().toPlainString())
-              .with("percent", status.percent().orElse(null))
+              .with("used_ratio", status.usedRatio().orElse(null))
               .with("runs", status.runs())
               .with("runs_of_other_currencies", status.otherCurrencies()));
     }
@@ -244,8 +243,12 @@ public final class CostsText {
         .with("problems", problems);
   }
 
-  /** A run's attempts, its tasks and the run itself. */
-  public static String attempts(JsonObject cost, List<AttemptCost> attempts) {
+  /**
+   * A run's attempts, its tasks and the run itself.
+   *
+   * @param ofTask whether they are one task's, so that the run's cost is more than their sum
+   */
+  public static String attempts(JsonObject cost, List<AttemptCost> attempts, boolean ofTask) {
     Grid rows =
         new Grid(List.of("task", "attempt", "job_id", "state", "elapsed_seconds", "nodes", "cost"));
     Map<Long, Integer> counts = new TreeMap<>();
@@ -268,9 +271,9 @@ public final class CostsText {
     return rows.table()
         + "\n"
         + tasks.table()
-        + "\n"
+        + "\nthe run "
         + cost.text("run_id")
-        + "  "
+        + (ofTask ? ", all of its tasks  " : "  ")
         + cost.decimal("total").toPlainString()
         + " "
         + cost.text("currency")
@@ -309,16 +312,13 @@ public final class CostsText {
     return sums;
   }
 
-  static String hours(long seconds, int decimals) {
-    return BigDecimal.valueOf(seconds)
-        .divide(HOUR, decimals, RoundingMode.HALF_EVEN)
-        .toPlainString();
+  /** With four decimals. */
+  static String hours(long seconds) {
+    return BigDecimal.valueOf(seconds).divide(HOUR, 4, RoundingMode.HALF_EVEN).toPlainString();
   }
 
-  /** {@code 12.5%}; nothing for nothing. */
-  static String percent(Optional<BigDecimal> part) {
-    return part.map(
-            one -> one.multiply(HUNDRED).setScale(1, RoundingMode.HALF_EVEN).toPlainString() + "%")
-        .orElse("");
+  /** As it is; nothing for nothing. */
+  static String plain(Optional<BigDecimal> number) {
+    return number.map(BigDecimal::toPlainString).orElse("");
   }
 }

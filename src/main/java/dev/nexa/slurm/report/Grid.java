@@ -1,15 +1,23 @@
 package dev.nexa.slurm.report;
 
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Rows under columns, for people, for spreadsheets and for pages. An empty cell is unknown. */
+/**
+ * Rows under columns, for people, for spreadsheets and for pages. An empty cell is unknown. Cells
+ * hold what JSON holds under the column's name, and CSV gives them as they are. The name tells the
+ * unit, and people read {@code _ratio} 0.0265 as 2.6 %, {@code _seconds} 3600 as 01:00:00 and
+ * {@code _hours} with two decimals.
+ */
 public final class Grid {
   private final List<String> columns;
   private final List<List<String>> rows = new ArrayList<>();
 
-  /** Columns by their names in CSV, such as {@code gpu_hours}. */
+  /** Columns by their names in CSV, which are the keys of JSON, such as {@code gpu_hours}. */
   public Grid(List<String> columns) {
     this.columns = List.copyOf(columns);
   }
@@ -46,15 +54,48 @@ public final class Grid {
 
   /** In columns as wide as they need to be. */
   public String table() {
-    Table table =
-        new Table(
-            columns.stream()
-                .map(name -> name.toUpperCase(Locale.ROOT).replace('_', ' '))
-                .toArray(String[]::new));
+    Table table = new Table(heads().toArray(new String[0]));
     for (List<String> row : rows) {
-      table.row(row.stream().map(cell -> cell.isEmpty() ? "-" : cell).toArray());
+      table.row(read(row).stream().map(cell -> cell.isEmpty() ? "-" : cell).toArray());
     }
     return table.toString();
+  }
+
+  /** {@code of_reserved_ratio_p50} is OF RESERVED P50: the cells tell the unit. */
+  private List<String> heads() {
+    return columns.stream()
+        .map(name -> ours(name) ? name.replace("_ratio", "").replace("_seconds", "") : name)
+        .map(name -> name.toUpperCase(Locale.ROOT).replace('_', ' '))
+        .toList();
+  }
+
+  /** A row as people read it. */
+  private List<String> read(List<String> row) {
+    List<String> cells = new ArrayList<>();
+    for (int i = 0; i < row.size(); i++) {
+      cells.add(row.get(i).isEmpty() ? "" : read(columns.get(i), row.get(i)));
+    }
+    return cells;
+  }
+
+  /** A tag that a person groups by may be called as they like. */
+  private static boolean ours(String column) {
+    return column.indexOf(':') < 0;
+  }
+
+  private static String read(String column, String cell) {
+    if (!ours(column)) {
+      return cell;
+    }
+    if (column.contains("_ratio")) {
+      return new BigDecimal(cell).movePointRight(2).setScale(1, RoundingMode.HALF_EVEN) + " %";
+    }
+    if (column.contains("_seconds")) {
+      return StatusText.clock(Duration.ofSeconds(Long.parseLong(cell)));
+    }
+    return column.endsWith("_hours")
+        ? new BigDecimal(cell).setScale(2, RoundingMode.HALF_EVEN).toPlainString()
+        : cell;
   }
 
   /** As RFC 4180 has it, with line feeds. */
@@ -79,11 +120,11 @@ public final class Grid {
     return line.append('\n').toString();
   }
 
-  /** A table of Markdown. */
+  /** A table of Markdown, for people too. */
   public String markdown() {
-    StringBuilder text = new StringBuilder(markdownLine(columns));
+    StringBuilder text = new StringBuilder(markdownLine(heads()));
     text.append("|").append("---|".repeat(columns.size())).append('\n');
-    rows.forEach(row -> text.append(markdownLine(row)));
+    rows.forEach(row -> text.append(markdownLine(read(row))));
     return text.toString();
   }
 

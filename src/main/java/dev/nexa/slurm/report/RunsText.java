@@ -31,8 +31,22 @@ public final class RunsText {
     return table.toString();
   }
 
-  /** One run: what it was, what it came to, what it cost against what was promised. */
-  public static String one(JsonObject manifest, JsonObject cost) {
+  /** What a run cost against what was promised, from its cost file. */
+  public static String cost(JsonObject cost) {
+    StringBuilder text = new StringBuilder();
+    String currency = cost.text("currency");
+    line(text, "cost", cost.decimal("total").toPlainString() + " " + currency);
+    line(text, "reserved", cost.object("estimate").text("reservation") + " " + currency);
+    line(text, "wasted", cost.text("wasted") + " " + currency);
+    return text.toString();
+  }
+
+  /**
+   * One run: what it was, what it came to, what it cost.
+   *
+   * @param cost as {@link #cost} has it
+   */
+  public static String one(JsonObject manifest, String cost) {
     StringBuilder text = new StringBuilder();
     line(text, "run", manifest.text("run_id"));
     line(text, "status", manifest.text("status") + " (" + manifest.text("state") + ")");
@@ -65,10 +79,7 @@ public final class RunsText {
         .filter(metrics -> !metrics.isEmpty())
         .ifPresent(metrics -> line(text, "metrics", metrics.toString()));
     line(text, "logs", manifest.text("logs"));
-    String currency = cost.text("currency");
-    line(text, "cost", cost.decimal("total").toPlainString() + " " + currency);
-    line(text, "reserved", cost.object("estimate").text("reservation") + " " + currency);
-    line(text, "wasted", cost.text("wasted") + " " + currency);
+    text.append(cost);
     if (manifest.members().containsKey("points")) {
       text.append('\n').append(points(manifest.objects("points")));
     }

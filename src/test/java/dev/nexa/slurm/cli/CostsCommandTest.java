@@ -4,18 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.Golden;
 import dev.nexa.slurm.cli.Terminal.Screen;
+import dev.nexa.slurm.costs.Kind;
 import dev.nexa.slurm.costs.Lines;
 import dev.nexa.slurm.files.JsonObject;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What can be asked about finished runs; their ledger is written by hand. */
 class CostsCommandTest {
@@ -71,6 +74,7 @@ class CostsCommandTest {
     "focus.csv, costs --format focus",
     "accuracy.txt, costs accuracy",
     "accuracy.json, costs accuracy --json",
+    "accuracy.csv, costs accuracy --format csv",
     "analysis.txt, runs analyze",
     "analysis.csv, runs analyze --format csv --by user",
     "analysis.json, runs analyze --json",
@@ -83,6 +87,28 @@ class CostsCommandTest {
     assertThat(screen.err()).isEmpty();
     assertThat(screen.exit()).isZero();
     Golden.check("costs/" + golden, screen.out());
+  }
+
+  /** One rule: a part is 0.0265 wherever a program reads it, under the same name. */
+  @ParameterizedTest
+  @ValueSource(strings = {"costs", "costs accuracy", "runs analyze"})
+  void columnsOfCsvAreKeysOfJson(String command) {
+    String[] heads =
+        type(command + " --format csv --by stage")
+            .out()
+            .lines()
+            .findFirst()
+            .orElseThrow()
+            .split(",", -1);
+    JsonObject group = type(command + " --json --by stage").json().objects("groups").get(0);
+
+    List<String> keys = new ArrayList<>(group.object("key").members().keySet());
+    keys.addAll(group.members().keySet());
+    for (Kind kind : Kind.values()) {
+      keys.add(kind.word());
+    }
+    assertThat(keys).contains(heads);
+    assertThat(type(command + " --format csv").out()).doesNotContain("%");
   }
 
   @Test
@@ -168,12 +194,13 @@ class CostsCommandTest {
     assertThat(screen.out())
         .isEqualTo(
             """
-            SCOPE    NAME  PERIOD   CURRENCY  BUDGET  SPENT  RESERVED  REMAINING  PERCENT  RUNS  OTHER CURRENCIES
-            project  nlp   2025-11  USD       20.00   15.09  0.00      4.91       75.4%    1     0
-            all      -     2025-Q4  USD       1.00    15.13  0.00      -14.13     1513.0%  2     1
+            SCOPE    NAME  PERIOD   CURRENCY  BUDGET  SPENT  RESERVED  REMAINING  USED      RUNS  RUNS OF OTHER CURRENCIES
+            project  nlp   2025-11  USD       20.00   15.09  0.00      4.91       75.4 %    1     0
+            all      -     2025-Q4  USD       1.00    15.13  0.00      -14.13     1513.0 %  2     1
             """);
     JsonObject json = type("costs budget --on 2025-11-30 --json").json();
     assertThat(json.objects("budgets").get(0).text("remaining")).isEqualTo("4.91");
+    assertThat(json.objects("budgets").get(0).decimal("used_ratio")).isEqualByComparingTo("0.7545");
   }
 
   @Test
@@ -192,15 +219,15 @@ class CostsCommandTest {
     assertThat(screen.out())
         .isEqualTo(
             """
-            TASK  ATTEMPT  JOB ID  STATE      ELAPSED SECONDS  NODES  COST
-            0     1        4712    COMPLETED  3600             n1     0.045000
-            1     1        4713    FAILED     3600             n1     0.045000
+            TASK  ATTEMPT  JOB ID  STATE      ELAPSED   NODES  COST
+            0     1        4712    COMPLETED  01:00:00  n1     0.045000
+            1     1        4713    FAILED     01:00:00  n1     0.045000
 
             TASK  ATTEMPTS  COST
             0     1         0.045000
             1     1         0.045000
 
-            RUN  0.09 USD  (each priced line rounded once; attempts are not)
+            the run RUN  0.09 USD  (each priced line rounded once; attempts are not)
             """
                 .replace("RUN", run));
     JsonObject json = terminal.type("costs", "show", run, "--json").json();
@@ -208,6 +235,38 @@ class CostsCommandTest {
     assertThat(json.objects("attempts")).hasSize(2);
     assertThat(terminal.type("costs", "show", "4711_1", "--json").json().objects("attempts"))
         .hasSize(1);
+    assertThat(terminal.type("costs", "show", "4711_1").out())
+        .doesNotContain("4712")
+        .contains("1         0.045000\n\nthe run " + run + ", all of its tasks  0.09 USD");
+  }
+
+  @Test
+  void aBrokenRecordIsNamedWithWhatMendsIt() throws IOException {
+    String run = finishedRun().text("run_id");
+    Path manifests = terminal.workspace.resolve("runs/manifests");
+    Path cost = manifests.resolve("cost_" + run + ".json");
+    String kept = Files.readString(cost);
+    for (String broken : List.of(kept.substring(0, 200), kept.replace("\"total\"", "\"totl\""))) {
+      Files.writeString(cost, broken);
+      for (String command : List.of("costs show ", "runs show ")) {
+        Screen screen = type(command + run);
+
+        assertThat(screen.exit()).isEqualTo(1);
+        assertThat(screen.err())
+            .contains("cost_" + run + ".json is broken: ", "nexa-slurm audit --repair")
+            .doesNotContain("defect");
+      }
+    }
+    for (String broken : List.of("{", "{}", kept.replace("\"total\"", "\"totl\""))) {
+      Files.writeString(cost, broken);
+      type("audit --repair");
+      assertThat(cost).hasContent(kept);
+    }
+
+    Files.writeString(manifests.resolve(run + ".json"), "{");
+    Screen list = type("runs list");
+    assertThat(list.exit()).isZero();
+    assertThat(list.err()).contains(run + ".json is broken: ");
   }
 
   @Test

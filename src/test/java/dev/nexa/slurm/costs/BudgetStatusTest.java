@@ -34,7 +34,7 @@ class BudgetStatusTest {
     assertThat(budget.spent()).isEqualTo("39.50");
     assertThat(budget.reserved()).isEqualTo("30.00");
     assertThat(budget.remaining()).isEqualTo("30.50");
-    assertThat(budget.percent()).contains(new BigDecimal("69.5"));
+    assertThat(budget.usedRatio()).contains(new BigDecimal("0.6950"));
     assertThat(budget.runs()).isEqualTo(3);
     assertThat(budget.otherCurrencies()).isEqualTo(1);
   }

@@ -37,7 +37,7 @@ class RunAnalysisTest {
     RunAnalysis.Group m = analysis.groups().get(0);
     assertThat(m.key()).containsExactly("m");
     assertThat(m.runs()).isEqualTo(3);
-    assertThat(m.successRate()).contains(new BigDecimal("0.6667"));
+    assertThat(m.successRatio()).contains(new BigDecimal("0.6667"));
     assertThat(m.runSeconds(50)).contains(200L);
     assertThat(m.runSeconds(90)).contains(300L);
     assertThat(m.queueSeconds(50)).contains(20L);

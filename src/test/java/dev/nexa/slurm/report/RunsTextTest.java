@@ -21,7 +21,7 @@ class RunsTextTest {
   void oneRunIsWhatItWasWhatItCameToAndWhatItCost(String life) {
     Golden.check(
         "report/run-" + life + ".txt",
-        RunsText.one(read("manifest-" + life), read("cost-" + life)));
+        RunsText.one(read("manifest-" + life), RunsText.cost(read("cost-" + life))));
   }
 
   @Test
@@ -36,7 +36,9 @@ class RunsTextTest {
 
     Golden.check(
         "report/run-sweep.txt",
-        RunsText.one(read("manifest-completed").with("points", points), read("cost-completed")));
+        RunsText.one(
+            read("manifest-completed").with("points", points),
+            RunsText.cost(read("cost-completed"))));
   }
 
   @Test
