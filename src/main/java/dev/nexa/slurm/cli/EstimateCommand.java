@@ -4,6 +4,7 @@ import dev.nexa.slurm.app.Prepared;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.report.EstimateText;
+import dev.nexa.slurm.report.OutlookText;
 import java.io.PrintWriter;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -34,6 +35,7 @@ final class EstimateCommand extends Subcommand {
               prepared.estimate(),
               prepared.policy().approvalOver(),
               prepared.needsApproval()));
+      out.print(OutlookText.of(prepared.outlook()));
     }
     return ExitCode.OK.status();
   }
