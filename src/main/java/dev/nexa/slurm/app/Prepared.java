@@ -14,6 +14,7 @@ import dev.nexa.slurm.config.RunConfig;
 import dev.nexa.slurm.costs.BudgetClaim;
 import dev.nexa.slurm.estimate.ApprovalGate;
 import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.estimate.Outlook;
 import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.Plan;
@@ -28,9 +29,15 @@ import java.util.Optional;
  *
  * @param plugin the workspace's jar that the backend comes from; empty for a built-in one
  * @param launch what the backend starts inside the allocation
+ * @param outlook what it will probably cost
  */
 public record Prepared(
-    Plan plan, Optional<Plugin> plugin, Launch launch, Estimate estimate, Policy policy) {
+    Plan plan,
+    Optional<Plugin> plugin,
+    Launch launch,
+    Estimate estimate,
+    Outlook outlook,
+    Policy policy) {
 
   /**
    * What a person asked for.
@@ -84,7 +91,8 @@ public record Prepared(
                   "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
     }
     Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook())));
-    return new Prepared(plan, plugin, launch, estimate, policy);
+    Outlook outlook = ExpectCost.of(nexa, plan, estimate);
+    return new Prepared(plan, plugin, launch, estimate, outlook, policy);
   }
 
   /** The command line, the config, NEXA_CLUSTER, then {@code default}. */
@@ -138,8 +146,8 @@ public record Prepared(
   }
 
   public JsonObject estimateJson() {
-    return estimate
-        .toJson(needsApproval())
+    return outlook
+        .into(estimate.toJson(needsApproval()))
         .with("partition", plan.allocation().partition().orElse(null))
         .with("partition_reason", plan.partitionReason().orElse(null));
   }

@@ -5,6 +5,7 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.render.Renderer;
 import dev.nexa.slurm.render.Script;
+import dev.nexa.slurm.report.OutlookText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,6 +93,9 @@ public final class SubmitRun {
     }
     for (String note : prepared.plan().notes()) {
       notes.add("note: " + note);
+    }
+    if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
+      notes.addAll(OutlookText.lines(prepared.outlook()));
     }
     return notes;
   }

@@ -70,7 +70,7 @@ final class CostsCommand extends Subcommand {
   /** {@code costs accuracy}. */
   private static final class AccuracyCommand extends Subcommand {
     private final SumOptions options =
-        new SumOptions(this, "model,stage", List.of("table", "json", "csv", "markdown"));
+        new SumOptions(this, "model,stage,method", List.of("table", "json", "csv", "markdown"));
 
     AccuracyCommand() {
       super(

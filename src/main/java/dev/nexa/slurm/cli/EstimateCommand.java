@@ -6,6 +6,7 @@ import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.report.EstimateText;
+import dev.nexa.slurm.report.OutlookText;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
@@ -42,6 +43,7 @@ final class EstimateCommand extends Subcommand {
               prepared.estimate(),
               prepared.policy().approvalOver(),
               prepared.needsApproval()));
+      out.print(OutlookText.of(prepared.outlook()));
       for (BudgetClaim budget : budgets) {
         out.println((budget.over() ? "Over " : "In ") + budget.sentence() + ".");
       }

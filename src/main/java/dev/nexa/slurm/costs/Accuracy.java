@@ -10,9 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How good estimates have been: actual cost against the reservation, which it should never exceed,
- * and against what was expected, where something was. Only of runs that completed: one that failed
- * early says nothing about an estimate.
+ * How good estimates have been: the cost of what was held against the reservation, which it should
+ * never exceed, and against what was expected, where something was. Only of runs that completed:
+ * one that failed early says nothing about an estimate.
  */
 public final class Accuracy {
   private static final int DECIMALS = 4;
@@ -32,7 +32,7 @@ public final class Accuracy {
 
   /** Adds a run, if it is meant and completed. */
   public void add(RunLine run) {
-    BigDecimal cost = run.cost();
+    BigDecimal cost = run.computeCost();
     BigDecimal reservation = run.reservation();
     String currency = run.currency();
     if (!run.completed()

@@ -29,6 +29,7 @@ public enum Field {
   GPU_TYPE(Type.TEXT),
   CURRENCY(Type.TEXT),
   PRICE_BOOK(Type.TEXT),
+  METHOD(Type.TEXT),
   MONTH(Type.TEXT),
   COST(Type.NUMBER),
   WASTED(Type.NUMBER),
@@ -120,6 +121,7 @@ public enum Field {
       case GPU_TYPE -> run.gpuType();
       case CURRENCY -> run.currency();
       case PRICE_BOOK -> run.priceBook();
+      case METHOD -> run.text(Key.EXPECTED_METHOD);
       case MONTH -> run.month();
       default -> throw new IllegalStateException(word() + " is no word");
     };

@@ -41,6 +41,11 @@ final class LedgerScan {
 
   /** Tells the whole lines, last one first; one without its line feed is being written, or torn. */
   void scan(Consumer<RunLine> told) {
+    scan(new byte[0], told);
+  }
+
+  /** The same of lines that begin like that; others are not even checked. */
+  void scan(byte[] prefix, Consumer<RunLine> told) {
     byte[] text = bytes;
     int[] begins = new int[1 << 12];
     int count = 0;
@@ -53,7 +58,9 @@ final class LedgerScan {
       }
     }
     for (int i = count - 1; i >= 0; i--) {
-      line(begins[i], begins[i + 1] - 1, i + 1, told);
+      if (begins(prefix, begins[i], begins[i + 1])) {
+        line(begins[i], begins[i + 1] - 1, i + 1, told);
+      }
     }
   }
 
@@ -93,6 +100,11 @@ final class LedgerScan {
 
   private boolean isAt(int at, byte[] written) {
     return Arrays.equals(bytes, at, at + written.length, written, 0, written.length);
+  }
+
+  private boolean begins(byte[] prefix, int from, int to) {
+    return prefix.length == 0
+        || Arrays.equals(bytes, from, Math.min(to, from + prefix.length), prefix, 0, prefix.length);
   }
 
   private void line(int begin, int feed, int number, Consumer<RunLine> told) {

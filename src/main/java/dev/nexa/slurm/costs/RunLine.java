@@ -169,6 +169,13 @@ public final class RunLine {
     return decimal(Key.COST);
   }
 
+  /** The cost without that of its files, which no estimate speaks of. */
+  public @Nullable BigDecimal computeCost() {
+    BigDecimal cost = cost();
+    BigDecimal stored = amounts().get(Kind.STORAGE);
+    return cost == null || stored == null ? cost : cost.subtract(stored);
+  }
+
   /** The part of the cost whose attempts did not complete. */
   public @Nullable BigDecimal wasted() {
     return decimal(Key.WASTED);
@@ -182,6 +189,48 @@ public final class RunLine {
   /** The most it could cost. */
   public @Nullable BigDecimal reservation() {
     return decimal(Key.RESERVATION);
+  }
+
+  public @Nullable String backend() {
+    return text(Key.BACKEND);
+  }
+
+  public @Nullable String dataset() {
+    return text(Key.DATASET);
+  }
+
+  public @Nullable Long tasks() {
+    return whole(Key.TASKS);
+  }
+
+  /** CPUs times the seconds they were held. */
+  public @Nullable Long cpuSeconds() {
+    return whole(Key.CPU_SECONDS);
+  }
+
+  /** Of the attempt that held its allocation the longest. */
+  public @Nullable Long longestSeconds() {
+    return whole(Key.LONGEST_SECONDS);
+  }
+
+  /** GPUs of one task; 0 for none. */
+  public @Nullable Long gpus() {
+    return whole(Key.GPUS);
+  }
+
+  /** CPUs of one task. */
+  public @Nullable Long cpus() {
+    return whole(Key.CPUS);
+  }
+
+  /** Tokens that it went through. */
+  public @Nullable Long dataTokens() {
+    return whole(Key.DATA_TOKENS);
+  }
+
+  /** Bytes of the data that it went through. */
+  public @Nullable Long dataBytes() {
+    return whole(Key.DATA_BYTES);
   }
 
   /** What it would probably cost. */

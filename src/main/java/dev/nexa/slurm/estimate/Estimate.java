@@ -37,11 +37,7 @@ public record Estimate(
   public static Estimate of(Plan plan, Rates rates) {
     long seconds = plan.longestAttempt().toSeconds();
     int attempts = plan.attempts();
-    Map<String, Long> gpus =
-        plan.billed().gpus() == 0
-            ? Map.of()
-            : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
-    Usage usage = usage(plan, gpus, seconds, (long) plan.tasks() * attempts);
+    Usage usage = held(plan, seconds, (long) plan.tasks() * attempts);
     long limit = plan.allocation().timeLimit().toSeconds();
     return priced(plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage);
   }
@@ -80,7 +76,12 @@ public record Estimate(
         digest, rates, tasks, attempts, limit, longest, usage, lines, rates.total(lines));
   }
 
-  private static Usage usage(Plan plan, Map<String, Long> gpus, long seconds, long times) {
+  /** What so many tasks use that each hold their allocation for that long. */
+  static Usage held(Plan plan, long seconds, long times) {
+    Map<String, Long> gpus =
+        plan.billed().gpus() == 0
+            ? Map.of()
+            : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
     try {
       return Usage.of(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), seconds)
           .times(times);

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code cost_<run_id>.json}: the seeds' keys, and beside them every line and every attempt, so
@@ -90,11 +91,7 @@ public final class CostRecord {
     Optional<EnergyUse> energy = EnergyUse.of(facts, outcome, results);
     Waste waste = Waste.of(facts, outcome, results);
     Money credit = rates.total(rates.price(outcome.usage(credited, facts)));
-    Money reserved =
-        new Money(
-            new BigDecimal(facts.estimate().object("reservation").text("total"))
-                .add(journal.reservedMore()),
-            rates.currency());
+    Money reserved = reserved(facts, journal);
     List<String> states = new ArrayList<>();
     for (JobState state : credited) {
       states.add(state.name());
@@ -123,6 +120,7 @@ public final class CostRecord {
                         facts.estimate().optionalText("config_digest").orElse(null))
                     .with("price_book", facts.estimate().object("price_book"))
                     .with("reservation", reserved.amount().toPlainString())
+                    .with("expected", expected(facts.estimate()))
                     .with("gpu_hours", facts.estimate().text("gpu_hours"))
                     .with("cpu_hours", facts.estimate().text("cpu_hours")));
     return record
@@ -142,6 +140,49 @@ public final class CostRecord {
                 .withOptional("durable_bytes", journal.durableBytes())
                 .with("lines", CostLine.toJson(lines))
                 .with("attempts", attempts(facts, outcome)));
+  }
+
+  /** The most the run may cost, with its reruns. */
+  private static Money reserved(RunFacts facts, RunState journal) {
+    BigDecimal first = new BigDecimal(facts.estimate().object("reservation").text("total"));
+    return new Money(first.add(journal.reservedMore()), facts.rates().currency());
+  }
+
+  /**
+   * By how much what the run held cost more than was reserved, one sentence: Slurm let it run for
+   * longer, or more often, than it says it does. Empty where it did not, and for what was submitted
+   * without us, for which nothing was reserved.
+   */
+  static Optional<String> overrun(RunFacts facts, RunState journal, RunOutcome outcome) {
+    Money compute = facts.rates().total(facts.rates().price(outcome.used()));
+    Money reserved = reserved(facts, journal);
+    boolean estimated = facts.estimate().optionalText("config_digest").isPresent();
+    return estimated && compute.compareTo(reserved) > 0
+        ? Optional.of(
+            "cost "
+                + compute
+                + ", over its reservation of "
+                + reserved
+                + ": Slurm gave it more time or attempts than was planned; compare its attempts"
+                + " (`nexa-slurm costs show "
+                + facts.id()
+                + "`) with the cluster profile's slurm: section and `scontrol show config`")
+        : Optional.empty();
+  }
+
+  /** What was expected, without the runs that it was known from. */
+  private static @Nullable JsonObject expected(JsonObject estimate) {
+    Optional<JsonObject> expected = estimate.optionalObject("expected");
+    if (expected.isEmpty()) {
+      return null;
+    }
+    JsonObject kept = new JsonObject();
+    for (String member : List.of("method", "total", "low", "high", "basis", "similar")) {
+      if (expected.get().members().containsKey(member)) {
+        kept.with(member, expected.get().members().get(member));
+      }
+    }
+    return kept;
   }
 
   /** Each row that held an allocation, with its part of the money before any rounding. */

@@ -4,6 +4,7 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.Tres;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
@@ -60,6 +61,7 @@ final class LedgerLine {
         .with("quantities", byKind(cost, "quantity"))
         .with("reservation", reservation(cost))
         .with("expected", expected(facts.estimate()))
+        .with("expected_method", method(facts.estimate()))
         .with("gpu_seconds", sum(outcome.used().gpuSeconds()))
         .with("gpu_seconds_wasted", sum(outcome.wasted().gpuSeconds()))
         .with("cpu_seconds", outcome.used().cpuSeconds())
@@ -67,6 +69,11 @@ final class LedgerLine {
         .with("tasks", facts.tasks())
         .with("tasks_failed", outcome.tasks().stream().filter(task -> !task.completed()).count())
         .with("attempts", attempts.size())
+        .with("longest_seconds", longest(attempts))
+        .with("gpus", facts.plannedGpus())
+        .with("cpus", Tres.parse(facts.plannedTres()).cpus())
+        .with("data_tokens", data(facts.estimate(), "tokens"))
+        .with("data_bytes", data(facts.estimate(), "bytes"))
         .with("created", manifest.members().get("created"))
         .with("started", manifest.members().get("started"))
         .with("ended", manifest.members().get("ended"))
@@ -129,6 +136,26 @@ final class LedgerLine {
     return expected instanceof String || expected instanceof BigDecimal
         ? new BigDecimal(expected.toString()).toPlainString()
         : null;
+  }
+
+  /** By what that was said: {@code history}, {@code analytic} or {@code config}. */
+  private static @Nullable String method(JsonObject estimate) {
+    Optional<JsonObject> expected = estimate.optionalObject("expected");
+    return expected.isPresent() ? expected.get().optionalText("method").orElse(null) : null;
+  }
+
+  /** Seconds of the attempt that held its allocation the longest. */
+  private static @Nullable Long longest(List<AccountingRecord> attempts) {
+    long longest = -1;
+    for (AccountingRecord attempt : attempts) {
+      longest = Math.max(longest, attempt.elapsedSeconds());
+    }
+    return longest < 0 ? null : (Long) longest;
+  }
+
+  private static @Nullable BigDecimal data(JsonObject estimate, String member) {
+    Optional<JsonObject> data = estimate.optionalObject("data");
+    return data.isPresent() ? data.get().optionalDecimal(member).orElse(null) : null;
   }
 
   /** From the first submission to the first start, both by the scheduler's clock. */

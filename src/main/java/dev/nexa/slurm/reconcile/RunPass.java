@@ -114,6 +114,10 @@ public final class RunPass {
     if (outcome.ended() && !state.cancelRequested()) {
       outcome = lookedForAgain(run, facts, state, outcome, evidence);
     }
+    Optional<String> overrun = CostRecord.overrun(facts, state, outcome);
+    if (overrun.isPresent()) {
+      problems.add(run.id() + " " + overrun.get());
+    }
     if (outcome.ended() && facts.kept().isPresent() && state.durableBytes().isEmpty()) {
       state = measured(run, facts.kept().get(), state, problems);
     }

@@ -1,0 +1,118 @@
+package dev.nexa.slurm.estimate;
+
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.units.Money;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a run will probably cost.
+ *
+ * @param total the one number; of a history the P50
+ * @param low the least that is likely; of a history the P50
+ * @param high the most that is likely; of a history the P90
+ * @param gpuHours of all tasks, by the total
+ * @param runSeconds how long one task will hold its allocation, by the total
+ * @param highSeconds the same by the high end
+ * @param basis how that is known, one sentence
+ * @param runs the past runs that it is known from; empty where it is not from runs
+ */
+public record Expected(
+    Method method,
+    Money total,
+    Money low,
+    Money high,
+    BigDecimal gpuHours,
+    long runSeconds,
+    long highSeconds,
+    String basis,
+    List<String> runs) {
+
+  /** How it is known. */
+  public enum Method {
+    CONFIG("config"),
+    HISTORY("history"),
+    ANALYTIC("analytic");
+
+    private final String word;
+
+    Method(String word) {
+      this.word = word;
+    }
+
+    public String word() {
+      return word;
+    }
+  }
+
+  /** By the runs of a history that are enough. */
+  static Expected of(History history, Plan plan, Estimate estimate) {
+    List<String> runs = new ArrayList<>();
+    for (PastRun run : history.runs()) {
+      runs.add(run.runId());
+    }
+    String basis =
+        "P50 and P90 of "
+            + runs.size()
+            + " past runs like this ("
+            + history.likeness()
+            + "), by tasks";
+    return of(
+        Method.HISTORY, plan, estimate, history.secondsP50(), history.secondsP90(), basis, runs);
+  }
+
+  /**
+   * By how long a task takes.
+   *
+   * @param likely seconds that one task probably holds its allocation, all attempts together
+   * @param high seconds that it hardly exceeds
+   */
+  public static Expected of(
+      Method method,
+      Plan plan,
+      Estimate estimate,
+      long likely,
+      long high,
+      String basis,
+      List<String> runs) {
+    Usage usage = Estimate.held(plan, likely, plan.tasks());
+    Money total = price(estimate, usage);
+    Money most = price(estimate, Estimate.held(plan, high, plan.tasks()));
+    return new Expected(
+        method,
+        total,
+        total,
+        most,
+        usage.gpuHours().setScale(4, RoundingMode.HALF_EVEN),
+        likely,
+        high,
+        basis,
+        runs);
+  }
+
+  /** What it costs to hold that; Slurm ends it before it costs more than the reservation. */
+  private static Money price(Estimate estimate, Usage usage) {
+    Money price = estimate.rates().total(estimate.rates().price(usage));
+    return price.compareTo(estimate.total()) > 0 ? estimate.total() : price;
+  }
+
+  JsonObject toJson() {
+    JsonObject json =
+        new JsonObject()
+            .with("method", method.word())
+            .with("total", total.amount().toPlainString())
+            .with("low", low.amount().toPlainString())
+            .with("high", high.amount().toPlainString());
+    if (method == Method.HISTORY) {
+      json.with("p50", low.amount().toPlainString()).with("p90", high.amount().toPlainString());
+    }
+    return json.with("gpu_hours", gpuHours.toPlainString())
+        .with("run_seconds", runSeconds)
+        .with("basis", basis)
+        .with("runs", runs)
+        .with("similar", runs.size());
+  }
+}

@@ -1,0 +1,65 @@
+package dev.nexa.slurm.estimate;
+
+import dev.nexa.slurm.plan.Plan;
+import java.util.Optional;
+
+/**
+ * What runs are alike in.
+ *
+ * @param backend as the user wrote it
+ * @param gpuType of the GPUs that are paid for; empty for a job on CPUs
+ * @param experiment the config's {@code name}
+ */
+public record Traits(
+    String stage,
+    Optional<String> backend,
+    Optional<String> model,
+    Optional<String> gpuType,
+    Optional<String> experiment,
+    Optional<String> dataset,
+    Optional<String> cluster) {
+
+  /** How much of it two runs must share: the most first; never less than the last. */
+  enum Level {
+    ALL("stage, backend, model, GPU type, name, dataset and cluster"),
+    GPU_TYPE("stage, backend, model and GPU type"),
+    MODEL("stage, backend and model, on any GPU by its price");
+
+    private final String words;
+
+    Level(String words) {
+      this.words = words;
+    }
+
+    String words() {
+      return words;
+    }
+  }
+
+  public static Traits of(Plan plan) {
+    String title = plan.title();
+    return new Traits(
+        plan.stage(),
+        Optional.of(plan.backend()),
+        plan.model(),
+        plan.billed().gpus() > 0 ? plan.billed().gpuType() : Optional.empty(),
+        title.equals(plan.stage()) ? Optional.empty() : Optional.of(title),
+        plan.dataset(),
+        Optional.of(plan.cluster()));
+  }
+
+  boolean isLike(Traits other, Level level) {
+    boolean like =
+        stage.equals(other.stage) && backend.equals(other.backend) && model.equals(other.model);
+    return switch (level) {
+      case MODEL -> like;
+      case GPU_TYPE -> like && gpuType.equals(other.gpuType);
+      case ALL ->
+          like
+              && gpuType.equals(other.gpuType)
+              && experiment.equals(other.experiment)
+              && dataset.equals(other.dataset)
+              && cluster.equals(other.cluster);
+    };
+  }
+}

@@ -1,0 +1,61 @@
+package dev.nexa.slurm.report;
+
+import dev.nexa.slurm.estimate.Expected;
+import dev.nexa.slurm.estimate.Outlook;
+import dev.nexa.slurm.units.TimeLimit;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What a run will probably cost, and how far such words were off, as a person reads it. */
+public final class OutlookText {
+  private OutlookText() {}
+
+  /** Two sentences, each on its line. */
+  public static String of(Outlook outlook) {
+    StringBuilder text = new StringBuilder();
+    for (String line : lines(outlook)) {
+      text.append(Character.toUpperCase(line.charAt(0))).append(line.substring(1)).append(".\n");
+    }
+    return text.toString();
+  }
+
+  /** The same as notes. */
+  public static List<String> lines(Outlook outlook) {
+    List<String> lines = new ArrayList<>();
+    if (outlook.expected().isPresent()) {
+      lines.add(sentence(outlook.expected().get()));
+      lines.add(outlook.accuracySentence());
+      return lines;
+    }
+    lines.add(
+        "what it will probably cost is not known: " + outlook.unknown().orElse("nobody can tell"));
+    if (outlook.accuracy().isPresent()) {
+      lines.add(outlook.accuracySentence());
+    }
+    return lines;
+  }
+
+  private static String sentence(Expected expected) {
+    StringBuilder text = new StringBuilder("probably ").append(expected.total());
+    if (expected.method() == Expected.Method.HISTORY) {
+      text.append(", and no more than ").append(expected.high()).append(" nine times of ten");
+    } else if (!expected.low().equals(expected.high())) {
+      text.append(" (").append(expected.low().amount().toPlainString());
+      text.append(" to ").append(expected.high()).append(")");
+    }
+    if (expected.runSeconds() > 0) {
+      text.append("; a task takes ").append(words(expected.runSeconds()));
+      if (expected.highSeconds() > expected.runSeconds()) {
+        text.append(" to ").append(words(expected.highSeconds()));
+      }
+    }
+    return text.append(". Basis: ").append(expected.basis()).toString();
+  }
+
+  /** To the minute where it is more than ten. */
+  static String words(long seconds) {
+    long rounded = seconds < 600 ? seconds : (seconds + 30) / 60 * 60;
+    return TimeLimit.words(Duration.ofSeconds(rounded));
+  }
+}
