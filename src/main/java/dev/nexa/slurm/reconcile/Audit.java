@@ -218,6 +218,13 @@ public final class Audit {
                 + " attempts, and has forgotten the others: only digests were checked");
         return;
       }
+      if (!evidence.accountingKept()) {
+        notes.add(
+            run.id()
+                + ": this cluster keeps no accounting, and slurmctld forgets: only digests were"
+                + " checked");
+        return;
+      }
       billing(outcome);
       Witnesses witnesses = Witnesses.of(run, state, outcome);
       Derived derived =
