@@ -51,6 +51,10 @@ public record ClusterProfile(
     int maxArraySize,
     Optional<String> slurmVersion) {
 
+  /** {@code CPU=1.0,Mem=0.25G,GRES/gpu=2.0}. */
+  public static final String BILLING_WEIGHTS =
+      "[A-Za-z/:_.0-9-]+=[0-9.]+[KMGTP]?(,[A-Za-z/:_.0-9-]+=[0-9.]+[KMGTP]?)*";
+
   private static final Section PARTITION =
       section(
           withDefault(
@@ -83,6 +87,10 @@ public record ClusterProfile(
               "over_time_limit_minutes",
               ValueType.integer(0, 65_533),
               "Its own OverTimeLimit; the cluster's where not given."),
+          optional(
+              "billing_weights",
+              ValueType.text("TRESBillingWeights such as CPU=1.0,Mem=0.25G", BILLING_WEIGHTS),
+              "Its TRESBillingWeights: what Slurm billed is checked against them when a run is settled."),
           withDefault(
               "by_name_only",
               ValueType.BOOLEAN,
@@ -178,6 +186,7 @@ public record ClusterProfile(
    * @param defaultMemoryPerCpu of jobs that name none
    * @param maxNodes of one job
    * @param overTimeLimit where it has its own
+   * @param billingWeights its TRESBillingWeights
    * @param byNameOnly whether jobs that name no partition are kept out
    */
   public record Partition(
@@ -191,6 +200,7 @@ public record ClusterProfile(
       Optional<Integer> maxNodes,
       Optional<Duration> maxTime,
       Optional<Duration> overTimeLimit,
+      Optional<String> billingWeights,
       boolean byNameOnly) {
 
     /** Whether it is known what a whole node costs. */
@@ -211,6 +221,7 @@ public record ClusterProfile(
           values.optionalInteger("max_nodes"),
           values.optionalDuration("max_time"),
           overTime.isPresent() ? Optional.of(Duration.ofMinutes(overTime.get())) : Optional.empty(),
+          values.optionalText("billing_weights"),
           values.flag("by_name_only"));
     }
   }

@@ -10,7 +10,6 @@ import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.reconcile.RunRecords.Derived;
-import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.scheduler.JobState;
 import java.io.UncheckedIOException;
@@ -23,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * Holds one run's files against its journal, and against what its journal and accounting make of
@@ -218,6 +216,13 @@ public final class Audit {
                 + " attempts, and has forgotten the others: only digests were checked");
         return;
       }
+      if (!evidence.accountingKept()) {
+        notes.add(
+            run.id()
+                + ": this cluster keeps no accounting, and slurmctld forgets: only digests were"
+                + " checked");
+        return;
+      }
       billing(outcome);
       Witnesses witnesses = Witnesses.of(run, state, outcome);
       Derived derived =
@@ -240,14 +245,7 @@ public final class Audit {
 
   /** Our reading of AllocTRES against Slurm's; the weights are today's, so it is a note. */
   private void billing(RunOutcome outcome) {
-    Set<String> told = new TreeSet<>();
-    for (AccountingRecord row : outcome.attempts()) {
-      BillingWeights own = weights.get(row.partition());
-      if (own != null) {
-        own.disagreement(row.allocTres()).ifPresent(told::add);
-      }
-    }
-    for (String disagreement : told) {
+    for (String disagreement : Billing.disagreements(outcome.attempts(), weights)) {
       notes.add(
           run.id()
               + ": "

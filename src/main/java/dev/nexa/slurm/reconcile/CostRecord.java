@@ -13,6 +13,7 @@ import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -123,6 +124,10 @@ public final class CostRecord {
                     .with("expected", expected(facts.estimate()))
                     .with("gpu_hours", facts.estimate().text("gpu_hours"))
                     .with("cpu_hours", facts.estimate().text("cpu_hours")));
+    List<String> limits = limits(outcome);
+    if (!limits.isEmpty()) {
+      record.with("limits", limits);
+    }
     return record
         .with("difference", compute.minus(reserved).amount().toPlainString())
         .with("wasted", waste.total().amount().toPlainString())
@@ -229,7 +234,10 @@ public final class CostRecord {
   }
 
   private static JsonObject attempt(AccountingRecord row, Held held) {
-    boolean ofJob = row.witness() == AccountingRecord.Witness.JOB;
+    AccountingRecord.Witness witness = row.witness();
+    boolean requested = witness == AccountingRecord.Witness.JOB || held.fromRequest();
+    String word = witness.name().toLowerCase(Locale.ROOT);
+    boolean told = witness == AccountingRecord.Witness.ACCOUNTING;
     return new JsonObject()
         .with("task", row.tasks().indices().get(0))
         .with("cluster", row.cluster())
@@ -239,7 +247,7 @@ public final class CostRecord {
         .with("user", row.user().isEmpty() ? null : row.user())
         .with("account", row.account().isEmpty() ? null : row.account())
         .with("partition", row.partition().isEmpty() ? null : row.partition())
-        .with("state", row.rawState())
+        .with("state", told ? row.rawState() : row.state().name())
         .with("exit_code", row.exitCode())
         .with("submit", row.submit())
         .withOptional("start", row.start())
@@ -249,9 +257,31 @@ public final class CostRecord {
         .with("cpus", held.cpus())
         .with("memory_bytes", held.memoryBytes())
         .with("gpus", held.gpus())
-        .with("gpus_from", ofJob || held.fromRequest() ? "request" : "accounting")
+        .with("gpus_from", requested ? "request" : word)
         .with("cost", held.cost(row.elapsedSeconds()))
-        .with("witness", ofJob ? "job" : "accounting");
+        .with("witness", word);
+  }
+
+  /** What witnesses other than accounting can't know. */
+  private static List<String> limits(RunOutcome outcome) {
+    boolean job = false;
+    boolean controller = false;
+    for (AccountingRecord row : outcome.attempts()) {
+      job |= row.witness() == AccountingRecord.Witness.JOB;
+      controller |= row.witness() == AccountingRecord.Witness.CONTROLLER;
+    }
+    List<String> limits = new ArrayList<>();
+    if (job) {
+      limits.add(
+          "witness job: what it held is what was planned; its signal and the clock tell what ended"
+              + " it; one that was killed outright is given its time limit");
+    }
+    if (controller) {
+      limits.add(
+          "witness controller: slurmctld's memory of the newest attempt; no accounting keeps it, so"
+              + " it can't be looked up again");
+    }
+    return limits;
   }
 
   private static String hours(BigDecimal hours) {

@@ -106,6 +106,10 @@ public final class ProfileDifferences {
         path + "over_time_limit_minutes",
         file.overTimeLimit().map(limit -> limit.toMinutes()),
         cluster.overTimeLimit().map(limit -> limit.toMinutes()));
+    if (file.billingWeights().isPresent()) {
+      String now = cluster.billingWeights().orElse(NOTHING);
+      key(path + "billing_weights", file.billingWeights().get(), now);
+    }
   }
 
   /** A key that may be missing from the cluster: then it tells nothing. */

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.report;
 
+import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.scheduler.slurm.SlurmCluster;
 import dev.nexa.slurm.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.scheduler.slurm.SlurmCluster.Spread;
@@ -17,6 +18,9 @@ import java.util.regex.Pattern;
 public final class ProfileText {
   /** What a cluster profile takes as a name of a partition or of a GPU type. */
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+
+  /** What a profile takes as TRESBillingWeights. */
+  private static final Pattern WEIGHTS = Pattern.compile(ClusterProfile.BILLING_WEIGHTS);
 
   /** What YAML takes as text without quotes. */
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z][A-Za-z0-9._-]*");
@@ -128,6 +132,9 @@ public final class ProfileText {
       line(
           "    over_time_limit_minutes: " + partition.overTimeLimitMinutes().get(),
           "OverTimeLimit of the partition");
+    }
+    if (WEIGHTS.matcher(partition.billingWeights()).matches()) {
+      line("    billing_weights: \"" + partition.billingWeights() + "\"", "TRESBillingWeights");
     }
     if (!partition.onlyFor().isEmpty()) {
       line("    by_name_only: true", partition.onlyFor() + ": delete this line if yours may");

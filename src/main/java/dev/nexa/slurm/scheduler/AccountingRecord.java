@@ -59,7 +59,12 @@ public record AccountingRecord(
      * The job's own result, where the cluster keeps no accounting: it does not know who ended it,
      * nor what exactly it was given, and a job that was killed outright says nothing.
      */
-    JOB
+    JOB,
+    /**
+     * The controller's memory, where the cluster keeps no accounting: it tells of a task's newest
+     * attempt only, and forgets it some minutes after its end (MinJobAge).
+     */
+    CONTROLLER
   }
 
   /** The row under the run's own numbers of its tasks. */

@@ -17,6 +17,7 @@ import java.util.OptionalLong;
  */
 public record BillingWeights(Map<String, BigDecimal> weights) {
   private static final String BILLING = "billing";
+  private static final BigDecimal ROUNDING = new BigDecimal("0.000001");
 
   /** Reads {@code TRESBillingWeights=} of {@code scontrol show partition}; empty is none. */
   public static BillingWeights parse(String text) {
@@ -76,8 +77,7 @@ public record BillingWeights(Map<String, BigDecimal> weights) {
       }
     }
     long ours = sum.longValue();
-    boolean same = told.getAsLong() == ours || told.getAsLong() == largest.longValue();
-    return same
+    return isCut(sum, told.getAsLong()) || isCut(largest, told.getAsLong())
         ? Optional.empty()
         : Optional.of(
             "Slurm billed "
@@ -86,6 +86,11 @@ public record BillingWeights(Map<String, BigDecimal> weights) {
                 + allocTres
                 + ", its weights make "
                 + ours);
+  }
+
+  /** Slurm adds doubles and cuts: ten times 0.1 may be 0.9999999. */
+  private static boolean isCut(BigDecimal sum, long told) {
+    return sum.subtract(ROUNDING).longValue() == told || sum.add(ROUNDING).longValue() == told;
   }
 
   private static BigDecimal amount(String name, String value) {

@@ -197,7 +197,8 @@ public final class ClusterText {
         ownOr(partition, cluster, "DefMemPer", "Node"),
         limit(partition.get("MaxNodes")),
         maxTime(partition.getOrDefault("MaxTime", "UNLIMITED")),
-        limit(partition.get("OverTimeLimit")));
+        limit(partition.get("OverTimeLimit")),
+        partition.getOrDefault("TRESBillingWeights", ""));
   }
 
   /** Up to 25.11 it stands under OverSubscribe, since 26.05 under a key of its own. */

@@ -45,6 +45,7 @@ public record SlurmCluster(
    * @param defaultMibPerNode its DefMemPerNode, else the cluster's
    * @param maxTime rounded down to whole minutes
    * @param overTimeLimitMinutes where it has its own
+   * @param billingWeights its TRESBillingWeights; empty for none
    */
   public record Partition(
       String name,
@@ -60,7 +61,8 @@ public record SlurmCluster(
       Optional<Long> defaultMibPerNode,
       Optional<Long> maxNodes,
       Optional<Duration> maxTime,
-      Optional<Long> overTimeLimitMinutes) {}
+      Optional<Long> overTimeLimitMinutes,
+      String billingWeights) {}
 
   /** What the nodes of a partition have of something: the least and the most. */
   public record Spread(long least, long most) {

@@ -183,6 +183,11 @@ public final class SlurmCommands {
         "format=DefaultAccount");
   }
 
+  /** All tasks of an array; the details have its GPUs, where no accounting tracks them. */
+  static List<String> showJob(long jobId) {
+    return List.of("scontrol", "--oneliner", "--details", "show", "job", "" + jobId);
+  }
+
   static List<String> showConfig() {
     return List.of("scontrol", "show", "config");
   }

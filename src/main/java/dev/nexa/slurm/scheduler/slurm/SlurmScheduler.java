@@ -12,6 +12,7 @@ import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.AccountingWindow;
 import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.scheduler.RememberedJob;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
@@ -57,7 +58,7 @@ public final class SlurmScheduler implements Scheduler {
       Pattern.compile(
           "Invalid user id|Start time .* after end time|Invalid account", Pattern.CASE_INSENSITIVE);
 
-  /** What scancel says of a job that is no longer there (slurm_errno.c); 22.05 then ends with 1. */
+  /** What clients say of a job that is no longer there (slurm_errno.c); 22.05 then ends with 1. */
   private static final Pattern GONE =
       Pattern.compile("Invalid job id specified|already completing or completed");
 
@@ -212,6 +213,18 @@ public final class SlurmScheduler implements Scheduler {
   @Override
   public void requeue(long jobId, int task) {
     ask(SlurmCommands.requeue(jobId, task));
+  }
+
+  @Override
+  public List<RememberedJob> remembered(long arrayJobId) {
+    CommandResult result = run(SlurmCommands.showJob(arrayJobId));
+    if (result.succeeded()) {
+      return JobText.read(result.out());
+    }
+    if (GONE.matcher(result.err()).find()) {
+      return List.of();
+    }
+    throw unavailable("scontrol", result);
   }
 
   @Override
