@@ -105,6 +105,11 @@ public final class ImportRuns {
       int ours,
       int open,
       List<String> problems) {
+    /** Whether there was any job of those that were asked for. */
+    public boolean any() {
+      return !imported.isEmpty() || already + ours + open > 0 || !problems.isEmpty();
+    }
+
     /** The document that {@code --json} prints. */
     public JsonObject toJson(Asked asked) {
       List<JsonObject> runs = new ArrayList<>();

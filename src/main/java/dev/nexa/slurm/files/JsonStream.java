@@ -1,6 +1,7 @@
 package dev.nexa.slurm.files;
 
 import java.io.Reader;
+import java.util.List;
 import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -27,7 +28,8 @@ public final class JsonStream {
    * @param member the list's name
    * @param elements told of each element, and of the line it begins in; one that is no object is
    *     empty
-   * @return the other members; empty where the document is the list
+   * @return the other members, and the list's name with an empty list; empty where the document is
+   *     the list
    * @throws IllegalArgumentException if it is not JSON or is cut short, with the line; what came
    *     before has been handed on
    */
@@ -70,6 +72,7 @@ public final class JsonStream {
       JsonToken token = parser.nextToken();
       if (name.equals(member) && token == JsonToken.START_ARRAY) {
         list(parser, elements);
+        others.with(member, List.of());
       } else {
         others.with(name, Json.read(parser, token));
       }

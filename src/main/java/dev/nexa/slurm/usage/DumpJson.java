@@ -40,6 +40,9 @@ public final class DumpJson {
         // parse_job in its openapi/dbv0.0.36 and 37, parse.c.
         problems.add(0, "Slurm 21.08 prints as a job's start when it became eligible");
       }
+      if (!rest.isEmpty() && !rest.members().containsKey("jobs")) {
+        problems.add(0, "the document has no list \"jobs\", as sacct --json has");
+      }
       for (String list : List.of("errors", "warnings")) {
         for (Object entry : list(rest, list)) {
           problems.add(0, "the document's " + list + " hold " + entry);

@@ -37,6 +37,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Slurm through its own clients. */
@@ -180,6 +181,9 @@ public final class SlurmScheduler implements Scheduler {
     } catch (IOException failed) {
       throw unavailable("sacct", failed.getMessage());
     }
+    if (answer.isEmpty()) {
+      requireWellTyped(result.err());
+    }
     boolean silentFailure = answer.isEmpty() && !result.err().isBlank();
     if (!result.succeeded() || silentFailure || !unreadable.isEmpty()) {
       String said = unreadable.isEmpty() ? result.err() : "it printed '" + unreadable.get(0) + "'";
@@ -259,6 +263,21 @@ public final class SlurmScheduler implements Scheduler {
     }
   }
 
+  /** That sacct does not say that what a person named is not there. */
+  private static void requireWellTyped(String said) {
+    Matcher wrong = TYPED_WRONG.matcher(said);
+    if (wrong.find()) {
+      boolean time = wrong.group().startsWith("Start");
+      throw new NexaException(
+          ExitCode.USAGE,
+          said.strip(),
+          time
+              ? "correct --since"
+              : "it is a name that this host or accounting does not know; `sacctmgr show user` and"
+                  + " `sacctmgr show account` list those of accounting");
+    }
+  }
+
   private String sacctText(List<String> argv) {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     sacctInto(argv, out);
@@ -272,9 +291,7 @@ public final class SlurmScheduler implements Scheduler {
     } catch (IOException failed) {
       throw unavailable("sacct", failed.getMessage());
     }
-    if (TYPED_WRONG.matcher(result.err()).find()) {
-      throw new NexaException(ExitCode.USAGE, result.err().strip(), "correct --user or --since");
-    }
+    requireWellTyped(result.err());
     if (result.err().contains("accounting storage is disabled")) {
       throw new SchedulerUnavailable(
           "this cluster keeps no accounting: " + result.err().strip(),
