@@ -54,12 +54,7 @@ public record Expected(
     for (PastRun run : history.runs()) {
       runs.add(run.runId());
     }
-    String basis =
-        "P50 and P90 of "
-            + runs.size()
-            + " past runs like this ("
-            + history.likeness()
-            + "), by tasks";
+    String basis = "P50 and P90 of " + runs.size() + " past runs of the same " + history.likeness();
     return of(
         Method.HISTORY, plan, estimate, history.secondsP50(), history.secondsP90(), basis, runs);
   }
@@ -99,7 +94,8 @@ public record Expected(
     return price.compareTo(estimate.total()) > 0 ? estimate.total() : price;
   }
 
-  JsonObject toJson() {
+  /** As estimate.json keeps it. */
+  public JsonObject toJson() {
     JsonObject json =
         new JsonObject()
             .with("method", method.word())

@@ -104,6 +104,11 @@ public final class Renderer {
     }
   }
 
+  /** What the script's directives say, as arguments of sbatch. */
+  public static List<String> options(Plan plan) {
+    return ScriptModel.options(plan);
+  }
+
   /** The script and its files. */
   public Script render(Plan plan, Launch launch) {
     StringWriter text = new StringWriter(8192);

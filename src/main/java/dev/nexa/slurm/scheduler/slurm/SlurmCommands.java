@@ -49,6 +49,18 @@ public final class SlurmCommands {
   }
 
   /**
+   * Asks when a job with these options would begin, and makes none; its script does not matter.
+   *
+   * @param options as sbatch takes them, {@code --name=value}
+   */
+  static List<String> testOnly(List<String> options) {
+    List<String> argv = new ArrayList<>(List.of("sbatch", "--test-only"));
+    argv.addAll(options);
+    argv.add("--wrap=true");
+    return argv;
+  }
+
+  /**
    * ALL is our allow-list; only where it holds the client's own secrets are names listed, which
    * costs a login shell.
    */

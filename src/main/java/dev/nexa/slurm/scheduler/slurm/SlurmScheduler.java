@@ -11,6 +11,7 @@ import dev.nexa.slurm.scheduler.AccountingQuery;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.AccountingWindow;
 import dev.nexa.slurm.scheduler.BillingWeights;
+import dev.nexa.slurm.scheduler.ExpectedStart;
 import dev.nexa.slurm.scheduler.QueueEntry;
 import dev.nexa.slurm.scheduler.RememberedJob;
 import dev.nexa.slurm.scheduler.Scheduler;
@@ -309,6 +310,18 @@ public final class SlurmScheduler implements Scheduler {
   public Optional<String> defaultAccount(String user) {
     String answer = ask(SlurmCommands.defaultAccount(user)).out().strip();
     return answer.isEmpty() ? Optional.empty() : Optional.of(answer);
+  }
+
+  /**
+   * When a job with these options would begin, by {@code sbatch --test-only}: one call, no job.
+   *
+   * @param options as sbatch takes them, {@code --name=value}
+   */
+  public ExpectedStart expectedStart(List<String> options) {
+    CommandResult result = run(SlurmCommands.testOnly(options));
+    return result.timedOut()
+        ? ExpectedStart.never("sbatch gave no answer in time")
+        : TestOnlyText.read(result.err());
   }
 
   /** By partition, what Slurm makes its own {@code billing} of; one call. */
