@@ -43,7 +43,7 @@ public final class Covers {
   }
 
   /** Whether it is in force at all. */
-  static List<String> times(Approval approval, Instant now, Duration longest) {
+  public static List<String> times(Approval approval, Instant now, Duration longest) {
     List<String> wrong = new ArrayList<>();
     if (approval.created().isAfter(now.plus(SKEW))) {
       wrong.add(
