@@ -3,6 +3,7 @@ package dev.nexa.slurm.cli;
 import dev.nexa.slurm.app.CompareEstimates;
 import dev.nexa.slurm.app.DiffEstimates;
 import dev.nexa.slurm.app.ExpectStart;
+import dev.nexa.slurm.app.Nexa;
 import dev.nexa.slurm.app.Prepared;
 import dev.nexa.slurm.costs.BudgetClaim;
 import dev.nexa.slurm.error.ExitCode;
@@ -78,13 +79,14 @@ final class EstimateCommand extends Subcommand {
   }
 
   private Integer estimate() {
-    Prepared prepared = Prepared.of(nexa(), config.request());
-    ExpectedStart start = new ExpectStart(nexa()).of(prepared.plan());
+    Nexa nexa = nexa();
+    Prepared prepared = Prepared.of(nexa, config.request());
+    ExpectedStart start = new ExpectStart(nexa).of(prepared.plan());
     tellNotes(prepared.plan());
     PrintWriter out = out();
-    List<BudgetClaim> budgets = prepared.budgets(nexa());
+    List<BudgetClaim> budgets = prepared.budgets(nexa);
     if (given(json)) {
-      JsonObject document = prepared.estimateJson().with("start", json(start));
+      JsonObject document = prepared.estimateJson(nexa).with("start", json(start));
       if (!budgets.isEmpty()) {
         document.with("budgets", BudgetClaim.toJson(budgets));
       }

@@ -26,6 +26,7 @@ import java.util.Optional;
  * @param credited states whose attempts the cluster pays for, not the user: shown as a credit
  * @param registeredDatasets whether a run's dataset must be registered
  * @param budgets what may be spent in a period
+ * @param approvals who may approve what goes over the threshold; empty for nobody
  */
 public record Policy(
     String name,
@@ -35,7 +36,8 @@ public record Policy(
     Optional<Duration> settleWindow,
     List<String> credited,
     boolean registeredDatasets,
-    List<Budget> budgets) {
+    List<Budget> budgets,
+    Optional<Approvals> approvals) {
 
   private static final List<String> CLUSTERS_FAULT = List.of("NODE_FAIL", "BOOT_FAIL");
 
@@ -48,6 +50,39 @@ public record Policy(
    * @param warnPercent from which share on submit says how much is left
    */
   public record Budget(String scope, String name, Money amount, String period, int warnPercent) {}
+
+  /**
+   * Who may approve, and where approvals lie. A relative path is below the workspace.
+   *
+   * @param allowedSigners whose signatures count, as ssh-keygen(1) has it
+   * @param revokedKeys keys that count no longer
+   * @param selfApproval whether one may approve one's own run
+   * @param longest that an approval may last
+   */
+  public record Approvals(
+      String directory,
+      String allowedSigners,
+      Optional<String> revokedKeys,
+      boolean selfApproval,
+      Duration longest) {}
+
+  private static final Section APPROVALS =
+      section(
+          required("directory", ValueType.PATH, "Where approvals lie, and their uses are counted."),
+          required(
+              "allowed_signers",
+              ValueType.PATH,
+              "Whose SSH signatures count: ssh-keygen's and git's file of principals and keys."),
+          optional(
+              "revoked_keys",
+              ValueType.PATH,
+              "Keys that count no longer: public keys or SHA256 fingerprints, one a line, or what ssh-keygen -k makes."),
+          withDefault(
+              "self_approval",
+              ValueType.BOOLEAN,
+              "false",
+              "Whether who submits may have signed the approval."),
+          withDefault("longest", ValueType.TIME, "30d", "The longest that an approval may last."));
 
   private static final Section BUDGET =
       section(
@@ -110,7 +145,11 @@ public record Policy(
           optional(
               "budgets",
               listOf(BUDGET),
-              "What may be spent: a run that would take more than is left is refused; `costs budget` shows how much is left."));
+              "What may be spent: a run that would take more than is left is refused; `costs budget` shows how much is left."),
+          optional(
+              "approvals",
+              APPROVALS,
+              "Who may approve a run over the threshold; without it nobody. A relative path is below the workspace."));
 
   /** What the tables can't say. */
   static void check(Values values, List<Problem> problems) {
@@ -135,7 +174,22 @@ public record Policy(
         settleWindow(values.optionalInteger("settle_window_seconds")),
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
         values.flag("registered_datasets"),
-        budgets(values));
+        budgets(values),
+        approvals(values));
+  }
+
+  private static Optional<Approvals> approvals(Values values) {
+    if (!values.has("approvals")) {
+      return Optional.empty();
+    }
+    Values approvals = values.section("approvals");
+    return Optional.of(
+        new Approvals(
+            approvals.text("directory"),
+            approvals.text("allowed_signers"),
+            approvals.optionalText("revoked_keys"),
+            approvals.flag("self_approval"),
+            approvals.duration("longest")));
   }
 
   private static Optional<Duration> settleWindow(Optional<Integer> seconds) {
