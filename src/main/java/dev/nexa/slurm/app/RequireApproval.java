@@ -252,17 +252,19 @@ final class RequireApproval {
               + "; or name it: --approval FILE");
       approvals.get().signers().allowed().problems().forEach(advice::add);
       approvals.get().note().ifPresent(note -> advice.add("note: " + note));
-      advice.add(
-          over().isEmpty()
-              ? "or ask for less: a shorter time, fewer tasks, fewer requeues"
-              : "or ask for less, or type `nexa-slurm reconcile`: it releases what ended runs had"
-                  + " reserved");
+      advice.add("or " + less());
     } else {
+      advice.add(less());
       advice.add(
-          "ask for less (a shorter time, fewer tasks, fewer requeues), or ask whoever keeps the"
-              + " policy: it names nobody who may approve (docs/approvals.md)");
+          "or ask whoever keeps the policy: it names nobody who may approve (docs/approvals.md)");
     }
     return new NexaException(ExitCode.NEEDS_APPROVAL, why(), advice);
+  }
+
+  private String less() {
+    return over().isEmpty()
+        ? "ask for less: a shorter time, fewer tasks, fewer requeues"
+        : "ask for less, or type `nexa-slurm reconcile`: it releases what ended runs had reserved";
   }
 
   private List<String> over() {
