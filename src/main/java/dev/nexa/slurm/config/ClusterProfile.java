@@ -8,6 +8,7 @@ import static dev.nexa.slurm.config.Shape.withDefault;
 
 import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.error.Nearest;
+import dev.nexa.slurm.units.BillingWeights;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,6 +30,8 @@ import java.util.Optional;
  * @param messageTimeout slurm.conf's MessageTimeout
  * @param maxArraySize slurm.conf's MaxArraySize: one more than the highest index
  * @param slurmVersion the version that the values were read from
+ * @param billingRule {@code sum}, {@code max_tres} or {@code max_tres_gres}: see {@link
+ *     BillingWeights.Rule}
  */
 public record ClusterProfile(
     String name,
@@ -49,7 +52,8 @@ public record ClusterProfile(
     Duration killWait,
     Duration messageTimeout,
     int maxArraySize,
-    Optional<String> slurmVersion) {
+    Optional<String> slurmVersion,
+    String billingRule) {
 
   private static final Section PARTITION =
       section(
@@ -83,6 +87,11 @@ public record ClusterProfile(
               "over_time_limit_minutes",
               ValueType.integer(0, 65_533),
               "Its own OverTimeLimit; the cluster's where not given."),
+          optional(
+              "billing_weights",
+              ValueType.text(
+                  "TRES weights such as CPU=1.0,Mem=0.25G,GRES/gpu=2.0", BillingWeights.FORM),
+              "Its TRESBillingWeights, CPU=1 where it has none; needed where billing units have a price."),
           withDefault(
               "by_name_only",
               ValueType.BOOLEAN,
@@ -108,6 +117,11 @@ public record ClusterProfile(
               ValueType.integer(1, 4_000_001),
               "1001",
               "slurm.conf's MaxArraySize."),
+          withDefault(
+              "billing_rule",
+              ValueType.choice("sum", "max_tres", "max_tres_gres"),
+              "sum",
+              "How billing weights add up: MAX_TRES or MAX_TRES_GRES of slurm.conf's PriorityFlags, else sum."),
           optional(
               "version",
               ValueType.TEXT,
@@ -179,6 +193,7 @@ public record ClusterProfile(
    * @param maxNodes of one job
    * @param overTimeLimit where it has its own
    * @param byNameOnly whether jobs that name no partition are kept out
+   * @param billingWeights its TRESBillingWeights; empty where the profile does not tell
    */
   public record Partition(
       boolean exclusive,
@@ -191,7 +206,8 @@ public record ClusterProfile(
       Optional<Integer> maxNodes,
       Optional<Duration> maxTime,
       Optional<Duration> overTimeLimit,
-      boolean byNameOnly) {
+      boolean byNameOnly,
+      Optional<String> billingWeights) {
 
     /** Whether it is known what a whole node costs. */
     public boolean sized() {
@@ -211,7 +227,8 @@ public record ClusterProfile(
           values.optionalInteger("max_nodes"),
           values.optionalDuration("max_time"),
           overTime.isPresent() ? Optional.of(Duration.ofMinutes(overTime.get())) : Optional.empty(),
-          values.flag("by_name_only"));
+          values.flag("by_name_only"),
+          values.optionalText("billing_weights"));
     }
   }
 
@@ -245,7 +262,8 @@ public record ClusterProfile(
         Duration.ofSeconds(slurm.integer("kill_wait_seconds")),
         Duration.ofSeconds(slurm.integer("message_timeout_seconds")),
         slurm.integer("max_array_size"),
-        slurm.optionalText("version"));
+        slurm.optionalText("version"),
+        slurm.text("billing_rule"));
   }
 
   static void check(Values values, List<Problem> problems) {

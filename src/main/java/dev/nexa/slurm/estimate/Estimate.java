@@ -41,7 +41,7 @@ public record Estimate(
         plan.billed().gpus() == 0
             ? Map.of()
             : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
-    Usage usage = usage(plan, gpus, seconds, (long) plan.tasks() * attempts);
+    Usage usage = usage(plan, rates, gpus, seconds, (long) plan.tasks() * attempts);
     long limit = plan.allocation().timeLimit().toSeconds();
     return priced(plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage);
   }
@@ -60,12 +60,15 @@ public record Estimate(
         count == 0 ? Map.of() : Map.of(billed.optionalText("gpu_type").orElse("unknown"), count);
     int attempts = links * (1 + (int) plan.number("requeues"));
     long seconds = before.number("longest_attempt_seconds");
+    Rates rates = Rates.fromJson(before.object("rates"));
+    long nodes = plan.object("allocation").number("nodes");
     Usage usage =
-        Usage.of(gpus, billed.number("cpus"), billed.number("memory_bytes"), seconds)
+        rates
+            .usage(gpus, billed.number("cpus"), billed.number("memory_bytes"), nodes, seconds)
             .times((long) tasks * attempts);
     return priced(
         before.text("config_digest"),
-        Rates.fromJson(before.object("rates")),
+        rates,
         tasks,
         attempts,
         before.number("time_limit_seconds"),
@@ -80,9 +83,12 @@ public record Estimate(
         digest, rates, tasks, attempts, limit, longest, usage, lines, rates.total(lines));
   }
 
-  private static Usage usage(Plan plan, Map<String, Long> gpus, long seconds, long times) {
+  private static Usage usage(
+      Plan plan, Rates rates, Map<String, Long> gpus, long seconds, long times) {
     try {
-      return Usage.of(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), seconds)
+      int nodes = plan.allocation().nodes();
+      return rates
+          .usage(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), nodes, seconds)
           .times(times);
     } catch (ArithmeticException tooMuch) {
       throw new NexaException(

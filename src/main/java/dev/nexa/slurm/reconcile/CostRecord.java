@@ -157,7 +157,7 @@ public final class CostRecord {
           tres.memoryBytes(),
           gpus,
           tres.gpus().isEmpty() && facts.plannedGpus() > 0,
-          facts.rates().unrounded(RunOutcome.usage(tres, HOUR, facts)));
+          facts.rates().unrounded(RunOutcome.charged(allocTres, HOUR, facts)));
     }
 
     String cost(long seconds) {
