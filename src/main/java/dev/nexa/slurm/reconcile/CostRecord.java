@@ -76,6 +76,8 @@ public final class CostRecord {
             new BigDecimal(facts.estimate().object("reservation").text("total"))
                 .add(journal.reservedMore()),
             rates.currency());
+    Optional<Difference> parts =
+        Difference.of(facts, outcome, compute, reserved, journal.reservedMore());
     List<String> states = new ArrayList<>();
     for (JobState state : credited) {
       states.add(state.name());
@@ -103,11 +105,14 @@ public final class CostRecord {
                         "config_digest",
                         facts.estimate().optionalText("config_digest").orElse(null))
                     .with("price_book", facts.estimate().object("price_book"))
+                    .with("quote", facts.estimate().optionalObject("quote").orElse(null))
+                    .with("promised", facts.estimate().object("reservation").text("total"))
                     .with("reservation", reserved.amount().toPlainString())
                     .with("gpu_hours", facts.estimate().text("gpu_hours"))
                     .with("cpu_hours", facts.estimate().text("cpu_hours")));
     return record
         .with("difference", compute.minus(reserved).amount().toPlainString())
+        .with("difference_parts", parts.isPresent() ? parts.get().toJson() : null)
         .with("wasted", waste.total().amount().toPlainString())
         .with("waste", waste.toJson())
         .with(
