@@ -4,8 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.files.Sha256;
+import java.io.IOException;
 import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.LocalDate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -124,6 +129,18 @@ class PriceBookTest {
     assertThatThrownBy(() -> read(text))
         .isInstanceOf(ConfigException.class)
         .hasMessageEndingWith("mine.yaml:" + problem);
+  }
+
+  @Test
+  void everyBookOfTheAdminsPageIsRead() throws IOException {
+    String page = Files.readString(Path.of("docs/prices.md"));
+    Matcher block = Pattern.compile("(?s)```yaml\\n(.*?)```").matcher(page);
+    int books = 0;
+    while (block.find()) {
+      assertThat(read(block.group(1)).asOf()).isEqualTo(LocalDate.of(2026, 1, 1));
+      books++;
+    }
+    assertThat(books).isEqualTo(6);
   }
 
   private static PriceBook read(String text) {
