@@ -111,12 +111,11 @@ public final class ProfileDifferences {
         cluster.overTimeLimit().map(limit -> limit.toMinutes()));
   }
 
-  /** The same weights may be written in two ways; a file without any was written before. */
+  /** The same weights may be written in two ways; a file of before has none, which means CPUs. */
   private void billing(String key, Optional<String> file, Optional<String> cluster) {
-    if (file.isPresent()
-        && cluster.isPresent()
-        && !BillingWeights.parse(file.get()).same(BillingWeights.parse(cluster.get()))) {
-      key(key, file.get(), cluster.get());
+    if (cluster.isPresent()
+        && !BillingWeights.parse(file.orElse("CPU=1")).same(BillingWeights.parse(cluster.get()))) {
+      key(key, file.orElse(NOTHING), cluster.get());
     }
   }
 
