@@ -6,10 +6,13 @@ import dev.nexa.slurm.approve.ApprovedRun;
 import dev.nexa.slurm.approve.Envelope;
 import dev.nexa.slurm.approve.JsonDifference;
 import dev.nexa.slurm.approve.Person;
+import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.config.PriceBook;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.estimate.PriceKey;
 import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
@@ -19,6 +22,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -78,7 +83,7 @@ public final class ApproveEstimate {
     JsonObject estimate = new EstimateLookup(nexa).find(typed);
     Rates rates = requireAddsUp(typed, estimate);
     List<String> notes = new ArrayList<>();
-    otherPrices(typed, rates, notes);
+    otherPrices(typed, estimate.object("limits"), rates, notes);
     Money reservation =
         new Money(new BigDecimal(estimate.object("reservation").text("total")), rates.currency());
     Money most = terms.upTo().map(amount -> money(amount, rates.currency())).orElse(reservation);
@@ -147,25 +152,41 @@ public final class ApproveEstimate {
   }
 
   /** The approver's own price book says whether the submitter's is the same. */
-  private void otherPrices(String typed, Rates rates, List<String> notes) {
-    if (!nexa.source().isOwn("configs/prices/" + rates.book() + ".yaml")
-        && !rates.book().equals("default")) {
-      notes.add("its price book '" + rates.book() + "' is not here: its prices are taken as told");
+  private void otherPrices(String typed, JsonObject limits, Rates rates, List<String> notes) {
+    Rates ours;
+    boolean dated;
+    try {
+      ClusterProfile cluster = nexa.configs().cluster(limits.text("cluster"));
+      PriceBook book = nexa.configs().prices(rates.book());
+      dated = !book.entries().isEmpty();
+      ours = Rates.of(book, key(cluster, limits));
+    } catch (NexaException missing) {
+      notes.add("its prices are taken as told, because yours can't be: " + missing.getMessage());
       return;
     }
-    Rates ours = Rates.of(nexa.configs().prices(rates.book()));
     List<String> lines = JsonDifference.lines(ours.toJson(), rates.toJson());
     if (lines.isEmpty()) {
       return;
     }
     String told = String.join("; ", lines).replace(" was approved, this is ", " here, there ");
-    if (ours.digest().equals(rates.digest())) {
+    // Of prices with dates others may have held when it was made.
+    if (ours.digest().equals(rates.digest()) && !dated) {
       throw new NexaException(
           ExitCode.USAGE,
           typed + ": its rates are not those of the price book that it names: " + told,
           "it was edited; ask for the estimate anew, or approve the config itself");
     }
     notes.add("its prices are of another version of '" + rates.book() + "' than yours: " + told);
+  }
+
+  private static PriceKey key(ClusterProfile cluster, JsonObject limits) {
+    Optional<String> gpuType = limits.optionalText("gpu_type");
+    return PriceKey.of(
+        cluster,
+        limits.optionalText("partition"),
+        limits.optionalText("account"),
+        LocalDate.now(ZoneOffset.UTC),
+        limits.number("gpus") > 0 && gpuType.isPresent() ? List.of(gpuType.get()) : List.of());
   }
 
   private Optional<Person> submitter(JsonObject estimate) {

@@ -17,12 +17,15 @@ import dev.nexa.slurm.config.RunConfig;
 import dev.nexa.slurm.costs.BudgetClaim;
 import dev.nexa.slurm.estimate.Estimate;
 import dev.nexa.slurm.estimate.Outlook;
+import dev.nexa.slurm.estimate.PriceKey;
 import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.Planner;
 import dev.nexa.slurm.render.Renderer;
 import dev.nexa.slurm.render.Script;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -94,7 +97,8 @@ public record Prepared(
               .problem(
                   "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
     }
-    Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook())));
+    PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
+    Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook()), key));
     Outlook outlook = ExpectCost.of(nexa, plan, estimate);
     return new Prepared(plan, plugin, launch, estimate, outlook, policy);
   }

@@ -26,6 +26,7 @@ final class Commands {
           "runs",
           "usage",
           "costs",
+          "prices",
           "serve",
           "init");
 
@@ -58,6 +59,7 @@ final class Commands {
       case "runs" -> new RunsCommand();
       case "usage" -> new UsageCommand();
       case "costs" -> new CostsCommand();
+      case "prices" -> new PricesCommand();
       case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();
       default -> throw new IllegalArgumentException("no command " + name);

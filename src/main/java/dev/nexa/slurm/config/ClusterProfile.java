@@ -8,6 +8,7 @@ import static dev.nexa.slurm.config.Shape.withDefault;
 
 import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.error.Nearest;
+import dev.nexa.slurm.units.BillingWeights;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,6 +30,8 @@ import java.util.Optional;
  * @param messageTimeout slurm.conf's MessageTimeout
  * @param maxArraySize slurm.conf's MaxArraySize: one more than the highest index
  * @param slurmVersion the version that the values were read from
+ * @param billingRule {@code sum}, {@code max_tres} or {@code max_tres_gres}: see {@link
+ *     BillingWeights.Rule}
  */
 public record ClusterProfile(
     String name,
@@ -49,11 +52,8 @@ public record ClusterProfile(
     Duration killWait,
     Duration messageTimeout,
     int maxArraySize,
-    Optional<String> slurmVersion) {
-
-  /** {@code CPU=1.0,Mem=0.25G,GRES/gpu=2.0}. */
-  public static final String BILLING_WEIGHTS =
-      "[A-Za-z/:_.0-9-]+=[0-9.]+[KMGTP]?(,[A-Za-z/:_.0-9-]+=[0-9.]+[KMGTP]?)*";
+    Optional<String> slurmVersion,
+    String billingRule) {
 
   private static final Section PARTITION =
       section(
@@ -89,8 +89,9 @@ public record ClusterProfile(
               "Its own OverTimeLimit; the cluster's where not given."),
           optional(
               "billing_weights",
-              ValueType.text("TRESBillingWeights such as CPU=1.0,Mem=0.25G", BILLING_WEIGHTS),
-              "Its TRESBillingWeights: what Slurm billed is checked against them when a run is settled."),
+              ValueType.text(
+                  "TRES weights such as CPU=1.0,Mem=0.25G,GRES/gpu=2.0", BillingWeights.FORM),
+              "Its TRESBillingWeights, CPU=1 where it has none: needed where billing units have a price; what Slurm billed is checked against them when a run is settled."),
           withDefault(
               "by_name_only",
               ValueType.BOOLEAN,
@@ -116,6 +117,11 @@ public record ClusterProfile(
               ValueType.integer(1, 4_000_001),
               "1001",
               "slurm.conf's MaxArraySize."),
+          withDefault(
+              "billing_rule",
+              ValueType.choice("sum", "max_tres", "max_tres_gres"),
+              "sum",
+              "How billing weights add up: MAX_TRES or MAX_TRES_GRES of slurm.conf's PriorityFlags, else sum."),
           optional(
               "version",
               ValueType.TEXT,
@@ -186,8 +192,8 @@ public record ClusterProfile(
    * @param defaultMemoryPerCpu of jobs that name none
    * @param maxNodes of one job
    * @param overTimeLimit where it has its own
-   * @param billingWeights its TRESBillingWeights
    * @param byNameOnly whether jobs that name no partition are kept out
+   * @param billingWeights its TRESBillingWeights; empty where the profile does not tell
    */
   public record Partition(
       boolean exclusive,
@@ -200,8 +206,8 @@ public record ClusterProfile(
       Optional<Integer> maxNodes,
       Optional<Duration> maxTime,
       Optional<Duration> overTimeLimit,
-      Optional<String> billingWeights,
-      boolean byNameOnly) {
+      boolean byNameOnly,
+      Optional<String> billingWeights) {
 
     /** Whether it is known what a whole node costs. */
     public boolean sized() {
@@ -221,8 +227,8 @@ public record ClusterProfile(
           values.optionalInteger("max_nodes"),
           values.optionalDuration("max_time"),
           overTime.isPresent() ? Optional.of(Duration.ofMinutes(overTime.get())) : Optional.empty(),
-          values.optionalText("billing_weights"),
-          values.flag("by_name_only"));
+          values.flag("by_name_only"),
+          values.optionalText("billing_weights"));
     }
   }
 
@@ -256,7 +262,8 @@ public record ClusterProfile(
         Duration.ofSeconds(slurm.integer("kill_wait_seconds")),
         Duration.ofSeconds(slurm.integer("message_timeout_seconds")),
         slurm.integer("max_array_size"),
-        slurm.optionalText("version"));
+        slurm.optionalText("version"),
+        slurm.text("billing_rule"));
   }
 
   static void check(Values values, List<Problem> problems) {

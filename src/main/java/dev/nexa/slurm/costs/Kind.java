@@ -10,6 +10,12 @@ public enum Kind {
   MEMORY,
   STORAGE,
   EGRESS,
+  /** Shards of GPUs. */
+  SHARD,
+  /** Whole nodes. */
+  NODE,
+  /** Slurm's billing units. */
+  BILLING,
   /** What a later version prices, and this one has no column for. */
   OTHER;
 

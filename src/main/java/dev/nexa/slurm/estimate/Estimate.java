@@ -37,7 +37,7 @@ public record Estimate(
   public static Estimate of(Plan plan, Rates rates) {
     long seconds = plan.longestAttempt().toSeconds();
     int attempts = plan.attempts();
-    Usage usage = held(plan, seconds, (long) plan.tasks() * attempts);
+    Usage usage = held(plan, rates, seconds, (long) plan.tasks() * attempts);
     long limit = plan.allocation().timeLimit().toSeconds();
     return priced(plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage);
   }
@@ -56,12 +56,15 @@ public record Estimate(
         count == 0 ? Map.of() : Map.of(billed.optionalText("gpu_type").orElse("unknown"), count);
     int attempts = links * (1 + (int) plan.number("requeues"));
     long seconds = before.number("longest_attempt_seconds");
+    Rates rates = Rates.fromJson(before.object("rates"));
+    long nodes = plan.object("allocation").number("nodes");
     Usage usage =
-        Usage.of(gpus, billed.number("cpus"), billed.number("memory_bytes"), seconds)
+        rates
+            .usage(gpus, billed.number("cpus"), billed.number("memory_bytes"), nodes, seconds)
             .times((long) tasks * attempts);
     return priced(
         before.text("config_digest"),
-        Rates.fromJson(before.object("rates")),
+        rates,
         tasks,
         attempts,
         before.number("time_limit_seconds"),
@@ -82,12 +85,19 @@ public record Estimate(
     long seconds = estimate.number("longest_attempt_seconds");
     int tasks = (int) estimate.number("tasks");
     int attempts = (int) estimate.number("attempts");
+    Rates rates = Rates.fromJson(estimate.object("rates"));
     Usage usage =
-        Usage.of(gpus, limits.number("cpus"), limits.number("memory_bytes"), seconds)
+        rates
+            .usage(
+                gpus,
+                limits.number("cpus"),
+                limits.number("memory_bytes"),
+                limits.number("nodes"),
+                seconds)
             .times((long) tasks * attempts);
     return priced(
         estimate.text("config_digest"),
-        Rates.fromJson(estimate.object("rates")),
+        rates,
         tasks,
         attempts,
         estimate.number("time_limit_seconds"),
@@ -109,13 +119,15 @@ public record Estimate(
   }
 
   /** What so many tasks use that each hold their allocation for that long. */
-  static Usage held(Plan plan, long seconds, long times) {
+  static Usage held(Plan plan, Rates rates, long seconds, long times) {
     Map<String, Long> gpus =
         plan.billed().gpus() == 0
             ? Map.of()
             : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
     try {
-      return Usage.of(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), seconds)
+      int nodes = plan.allocation().nodes();
+      return rates
+          .usage(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), nodes, seconds)
           .times(times);
     } catch (ArithmeticException tooMuch) {
       throw new NexaException(

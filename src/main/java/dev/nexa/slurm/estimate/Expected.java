@@ -73,9 +73,9 @@ public record Expected(
       long high,
       String basis,
       List<String> runs) {
-    Usage usage = Estimate.held(plan, likely, plan.tasks());
+    Usage usage = Estimate.held(plan, estimate.rates(), likely, plan.tasks());
     Money total = price(estimate, usage);
-    Money most = price(estimate, Estimate.held(plan, high, plan.tasks()));
+    Money most = price(estimate, Estimate.held(plan, estimate.rates(), high, plan.tasks()));
     return new Expected(
         method,
         total,

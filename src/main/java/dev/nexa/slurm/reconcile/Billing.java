@@ -1,7 +1,7 @@
 package dev.nexa.slurm.reconcile;
 
 import dev.nexa.slurm.scheduler.AccountingRecord;
-import dev.nexa.slurm.scheduler.BillingWeights;
+import dev.nexa.slurm.units.BillingWeights;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;

@@ -93,6 +93,8 @@ public final class CostRecord {
     Waste waste = Waste.of(facts, outcome, results);
     Money credit = rates.total(rates.price(outcome.usage(credited, facts)));
     Money reserved = reserved(facts, journal);
+    Optional<Difference> parts =
+        Difference.of(facts, outcome, compute, reserved, journal.reservedMore());
     List<String> states = new ArrayList<>();
     for (JobState state : credited) {
       states.add(state.name());
@@ -120,6 +122,8 @@ public final class CostRecord {
                         "config_digest",
                         facts.estimate().optionalText("config_digest").orElse(null))
                     .with("price_book", facts.estimate().object("price_book"))
+                    .with("quote", facts.estimate().optionalObject("quote").orElse(null))
+                    .with("promised", facts.estimate().object("reservation").text("total"))
                     .with("reservation", reserved.amount().toPlainString())
                     .with("expected", expected(facts.estimate()))
                     .with("gpu_hours", facts.estimate().text("gpu_hours"))
@@ -130,6 +134,7 @@ public final class CostRecord {
     }
     return record
         .with("difference", compute.minus(reserved).amount().toPlainString())
+        .with("difference_parts", parts.isPresent() ? parts.get().toJson() : null)
         .with("wasted", waste.total().amount().toPlainString())
         .with("waste", waste.toJson())
         .with(
@@ -222,7 +227,7 @@ public final class CostRecord {
           tres.memoryBytes(),
           gpus,
           tres.gpus().isEmpty() && facts.plannedGpus() > 0,
-          facts.rates().unrounded(RunOutcome.usage(tres, HOUR, facts)));
+          facts.rates().unrounded(RunOutcome.charged(allocTres, HOUR, facts)));
     }
 
     String cost(long seconds) {

@@ -153,6 +153,9 @@ public final class FocusRows {
       case CPU -> "Core-Hours";
       case MEMORY -> "GiB-Hours";
       case STORAGE -> "GB-Months";
+      case SHARD -> "GPU-Shard-Hours";
+      case NODE -> "Node-Hours";
+      case BILLING -> "Billing-Unit-Hours";
       default -> "GB";
     };
   }

@@ -2,8 +2,8 @@ package dev.nexa.slurm.usage;
 
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.JsonStream;
-import dev.nexa.slurm.scheduler.SlurmSize;
 import dev.nexa.slurm.scheduler.Tres;
+import dev.nexa.slurm.units.SlurmSize;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.math.BigDecimal;

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -35,6 +36,17 @@ class ShippedConfigsTest {
               }
             })
         .doesNotThrowAnyException();
+  }
+
+  @Test
+  void eachDefaultPriceSaysWhereItIsFromAndWhen() {
+    PriceBook book = new ConfigReader(new ConfigSource(Path.of("")), Map.of()).prices("default");
+
+    assertThat(book.gpuHour().values())
+        .extracting(PriceBook.Price::source)
+        .allMatch(source -> source.matches(".*\\b20\\d\\d\\b.*"));
+    assertThat(book.cpuHour().orElseThrow().source()).contains("2025-11-01");
+    assertThat(book.memoryGibHour().orElseThrow().source()).contains("2025-11-01");
   }
 
   @ParameterizedTest(name = "{0}")

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.scheduler.slurm;
 
+import dev.nexa.slurm.units.BillingWeights;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import java.util.SortedSet;
  * @param defaultPartition Slurm's own, where it may be used
  * @param partitions those that jobs may be sent to, in Slurm's order
  * @param leftOut the others, each with the reason
+ * @param billingRule how weights make billing units, by its PriorityFlags
  */
 public record SlurmCluster(
     String name,
@@ -27,7 +29,8 @@ public record SlurmCluster(
     Optional<Long> maxArraySize,
     Optional<String> defaultPartition,
     List<Partition> partitions,
-    Map<String, String> leftOut) {
+    Map<String, String> leftOut,
+    BillingWeights.Rule billingRule) {
 
   /**
    * A partition and its nodes.

@@ -1,4 +1,4 @@
-package dev.nexa.slurm.scheduler;
+package dev.nexa.slurm.units;
 
 import java.math.BigDecimal;
 import java.util.OptionalLong;
