@@ -1,5 +1,6 @@
 package dev.nexa.slurm.config;
 
+import static dev.nexa.slurm.config.Shape.listOf;
 import static dev.nexa.slurm.config.Shape.mapOf;
 import static dev.nexa.slurm.config.Shape.optional;
 import static dev.nexa.slurm.config.Shape.required;
@@ -29,6 +30,7 @@ import java.util.Optional;
  * @param messageTimeout slurm.conf's MessageTimeout
  * @param maxArraySize slurm.conf's MaxArraySize: one more than the highest index
  * @param slurmVersion the version that the values were read from
+ * @param sacctFields what its sacct has beside the fields of every version
  */
 public record ClusterProfile(
     String name,
@@ -49,7 +51,8 @@ public record ClusterProfile(
     Duration killWait,
     Duration messageTimeout,
     int maxArraySize,
-    Optional<String> slurmVersion) {
+    Optional<String> slurmVersion,
+    List<String> sacctFields) {
 
   /** {@code CPU=1.0,Mem=0.25G,GRES/gpu=2.0}. */
   public static final String BILLING_WEIGHTS =
@@ -97,6 +100,9 @@ public record ClusterProfile(
               "false",
               "Only for jobs that name it: it is never chosen for a job that names no partition."));
 
+  /** Fields that not every sacct has and that give a figure in a cost file. */
+  public static final List<String> SACCT_FIELDS = List.of("Planned", "Reserved", "Restarts");
+
   private static final Section SLURM =
       section(
           withDefault(
@@ -119,7 +125,11 @@ public record ClusterProfile(
           optional(
               "version",
               ValueType.TEXT,
-              "Slurm's version when the profile was written; only told."));
+              "Slurm's version when the profile was written; only told."),
+          optional(
+              "sacct_fields",
+              listOf(ValueType.choice(SACCT_FIELDS.toArray(String[]::new))),
+              "What this Slurm's sacct has beside the fields of every version: `reconcile` asks for them too."));
 
   static final Section SPEC =
       section(
@@ -256,7 +266,8 @@ public record ClusterProfile(
         Duration.ofSeconds(slurm.integer("kill_wait_seconds")),
         Duration.ofSeconds(slurm.integer("message_timeout_seconds")),
         slurm.integer("max_array_size"),
-        slurm.optionalText("version"));
+        slurm.optionalText("version"),
+        slurm.has("sacct_fields") ? slurm.texts("sacct_fields") : List.of());
   }
 
   static void check(Values values, List<Problem> problems) {

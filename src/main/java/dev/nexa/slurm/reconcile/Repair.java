@@ -58,11 +58,14 @@ public final class Repair {
         return false;
       }
       RunState before = RunState.of(events.subList(0, events.size() - 1));
-      Derived same =
-          RunRecords.derive(run, facts, before, compared, settledCredit(run), new ArrayList<>());
-      if (state.costDigest().equals(Optional.of(Sha256.of(same.cost())))) {
-        records.restore(run, same);
-        return true;
+      // The profile may have got its sacct_fields since.
+      for (RunOutcome told : List.of(compared, compared.plain())) {
+        Derived same =
+            RunRecords.derive(run, facts, before, told, settledCredit(run), new ArrayList<>());
+        if (state.costDigest().equals(Optional.of(Sha256.of(same.cost())))) {
+          records.restore(run, same);
+          return true;
+        }
       }
       return records.write(run, facts, state, compared, settledCredit(run), problems);
     }

@@ -51,6 +51,9 @@ public final class ProfileDifferences {
         file.messageTimeout().toSeconds(),
         cluster.messageTimeout().toSeconds());
     differences.key("slurm.max_array_size", file.maxArraySize(), cluster.maxArraySize());
+    if (!file.sacctFields().isEmpty()) {
+      differences.key("slurm.sacct_fields", file.sacctFields(), cluster.sacctFields());
+    }
     if (file.slurmVersion().isPresent()) {
       differences.told("slurm.version", file.slurmVersion(), cluster.slurmVersion());
     }

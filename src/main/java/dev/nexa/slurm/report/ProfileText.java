@@ -207,6 +207,11 @@ public final class ProfileText {
         .messageTimeoutSeconds()
         .ifPresent(seconds -> line("  message_timeout_seconds: " + seconds, "MessageTimeout"));
     cluster.maxArraySize().ifPresent(size -> line("  max_array_size: " + size, "MaxArraySize"));
+    if (!cluster.sacctFields().isEmpty()) {
+      line(
+          "  sacct_fields: [" + String.join(", ", cluster.sacctFields()) + "]",
+          "of `sacct --helpformat`");
+    }
   }
 
   /** A top-level key of a YAML text, with what stands below it. */

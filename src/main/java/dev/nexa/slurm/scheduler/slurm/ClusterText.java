@@ -73,7 +73,8 @@ public final class ClusterText {
         arrays,
         byDefault,
         List.copyOf(usable),
-        leftOut);
+        leftOut,
+        List.of());
   }
 
   private static int overTime(String text) {

@@ -17,6 +17,8 @@ import java.util.SortedSet;
  * @param defaultPartition Slurm's own, where it may be used
  * @param partitions those that jobs may be sent to, in Slurm's order
  * @param leftOut the others, each with the reason
+ * @param sacctFields those of {@link dev.nexa.slurm.config.ClusterProfile#SACCT_FIELDS} that its
+ *     sacct has
  */
 public record SlurmCluster(
     String name,
@@ -27,7 +29,23 @@ public record SlurmCluster(
     Optional<Long> maxArraySize,
     Optional<String> defaultPartition,
     List<Partition> partitions,
-    Map<String, String> leftOut) {
+    Map<String, String> leftOut,
+    List<String> sacctFields) {
+
+  /** The same, with the fields that its sacct has beside those of every version. */
+  SlurmCluster offering(List<String> fields) {
+    return new SlurmCluster(
+        name,
+        version,
+        overTimeLimitMinutes,
+        killWaitSeconds,
+        messageTimeoutSeconds,
+        maxArraySize,
+        defaultPartition,
+        partitions,
+        leftOut,
+        fields);
+  }
 
   /**
    * A partition and its nodes.
