@@ -140,6 +140,7 @@ public final class ReconcileRuns {
       List<String> problems,
       Set<RunId> broken) {
     Scheduler scheduler = nexa.scheduler(name);
+    SacctFields.askFor(nexa, scheduler, runs.keySet());
     Policy policy = nexa.configs().policy();
     Map<String, Map<String, BillingWeights>> weights = new HashMap<>();
     RunPass pass =
@@ -158,6 +159,7 @@ public final class ReconcileRuns {
             counts.changed += reconcile(pass, run, evidence, problems, broken) ? 1 : 0;
           }
         });
+    SacctFields.tellRefusal(scheduler, problems);
   }
 
   /**

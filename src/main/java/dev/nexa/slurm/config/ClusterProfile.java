@@ -1,5 +1,6 @@
 package dev.nexa.slurm.config;
 
+import static dev.nexa.slurm.config.Shape.listOf;
 import static dev.nexa.slurm.config.Shape.mapOf;
 import static dev.nexa.slurm.config.Shape.optional;
 import static dev.nexa.slurm.config.Shape.required;
@@ -32,6 +33,7 @@ import java.util.Optional;
  * @param slurmVersion the version that the values were read from
  * @param billingRule {@code sum}, {@code max_tres} or {@code max_tres_gres}: see {@link
  *     BillingWeights.Rule}
+ * @param sacctFields what its sacct has beside the fields of every version
  */
 public record ClusterProfile(
     String name,
@@ -53,7 +55,8 @@ public record ClusterProfile(
     Duration messageTimeout,
     int maxArraySize,
     Optional<String> slurmVersion,
-    String billingRule) {
+    String billingRule,
+    List<String> sacctFields) {
 
   private static final Section PARTITION =
       section(
@@ -98,6 +101,9 @@ public record ClusterProfile(
               "false",
               "Only for jobs that name it: it is never chosen for a job that names no partition."));
 
+  /** Fields that not every sacct has and that give a figure in a cost file. */
+  public static final List<String> SACCT_FIELDS = List.of("Planned", "Reserved", "Restarts");
+
   private static final Section SLURM =
       section(
           withDefault(
@@ -125,7 +131,11 @@ public record ClusterProfile(
           optional(
               "version",
               ValueType.TEXT,
-              "Slurm's version when the profile was written; only told."));
+              "Slurm's version when the profile was written; only told."),
+          optional(
+              "sacct_fields",
+              listOf(ValueType.choice(SACCT_FIELDS.toArray(String[]::new))),
+              "What this Slurm's sacct has beside the fields of every version: `reconcile` asks for them too."));
 
   static final Section SPEC =
       section(
@@ -263,7 +273,8 @@ public record ClusterProfile(
         Duration.ofSeconds(slurm.integer("message_timeout_seconds")),
         slurm.integer("max_array_size"),
         slurm.optionalText("version"),
-        slurm.text("billing_rule"));
+        slurm.text("billing_rule"),
+        slurm.has("sacct_fields") ? slurm.texts("sacct_fields") : List.of());
   }
 
   static void check(Values values, List<Problem> problems) {

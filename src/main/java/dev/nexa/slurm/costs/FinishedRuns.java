@@ -64,10 +64,10 @@ public final class FinishedRuns {
     }
   }
 
-  /** By run, its highest version, where that is not 1; one file has it last anyway. */
+  /** By run, its highest version, where an earlier month than the newest has one above 1. */
   private static Map<String, Long> corrected(List<Path> files) {
     Map<String, Long> highest = new HashMap<>();
-    for (Path file : files.size() > 1 ? files : List.<Path>of()) {
+    for (Path file : files.subList(Math.min(1, files.size()), files.size())) {
       byte[] bytes = DurableFiles.readBytes(file);
       new LedgerScan(bytes, "", "", new Words(), new ArrayList<>()).corrections(highest);
     }

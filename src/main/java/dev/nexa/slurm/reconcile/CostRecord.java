@@ -27,6 +27,11 @@ public final class CostRecord {
   private static final long HOUR = 3600;
   private static final int DECIMALS = 6;
 
+  /**
+   * Figures of an attempt that are there only where the profile says that they can be asked for.
+   */
+  static final Set<String> ASKED_FOR = Set.of("planned_seconds", "restart");
+
   private CostRecord() {}
 
   /**
@@ -243,28 +248,33 @@ public final class CostRecord {
     boolean requested = witness == AccountingRecord.Witness.JOB || held.fromRequest();
     String word = witness.name().toLowerCase(Locale.ROOT);
     boolean told = witness == AccountingRecord.Witness.ACCOUNTING;
-    return new JsonObject()
-        .with("task", row.tasks().indices().get(0))
-        .with("cluster", row.cluster())
-        .with("job_id", row.rawJobId())
-        .with("array_job_id", row.arrayJobId())
-        .with("name", row.name())
-        .with("user", row.user().isEmpty() ? null : row.user())
-        .with("account", row.account().isEmpty() ? null : row.account())
-        .with("partition", row.partition().isEmpty() ? null : row.partition())
-        .with("state", told ? row.rawState() : row.state().name())
-        .with("exit_code", row.exitCode())
-        .with("submit", row.submit())
-        .withOptional("start", row.start())
-        .withOptional("end", row.end())
-        .with("elapsed_seconds", row.elapsedSeconds())
-        .with("nodes", row.nodes())
-        .with("cpus", held.cpus())
-        .with("memory_bytes", held.memoryBytes())
-        .with("gpus", held.gpus())
-        .with("gpus_from", requested ? "request" : word)
-        .with("cost", held.cost(row.elapsedSeconds()))
-        .with("witness", word);
+    JsonObject attempt =
+        new JsonObject()
+            .with("task", row.tasks().indices().get(0))
+            .with("cluster", row.cluster())
+            .with("job_id", row.rawJobId())
+            .with("array_job_id", row.arrayJobId())
+            .with("name", row.name())
+            .with("user", row.user().isEmpty() ? null : row.user())
+            .with("account", row.account().isEmpty() ? null : row.account())
+            .with("partition", row.partition().isEmpty() ? null : row.partition())
+            .with("state", told ? row.rawState() : row.state().name())
+            .with("exit_code", row.exitCode())
+            .with("submit", row.submit())
+            .withOptional("start", row.start())
+            .withOptional("end", row.end())
+            .with("elapsed_seconds", row.elapsedSeconds())
+            .with("nodes", row.nodes())
+            .with("cpus", held.cpus())
+            .with("memory_bytes", held.memoryBytes())
+            .with("gpus", held.gpus())
+            .with("gpus_from", requested ? "request" : word)
+            .with("cost", held.cost(row.elapsedSeconds()))
+            .with("witness", word);
+    AccountingRecord.More more = row.more();
+    return attempt
+        .withOptional("planned_seconds", more.plannedSeconds())
+        .withOptional("restart", more.restarts());
   }
 
   /** What witnesses other than accounting can't know. */

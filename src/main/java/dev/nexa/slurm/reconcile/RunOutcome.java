@@ -142,6 +142,15 @@ public record RunOutcome(
         missing);
   }
 
+  /** The same, as if only what every version of Slurm tells had been asked for. */
+  RunOutcome plain() {
+    List<AccountingRecord> rows = new ArrayList<>();
+    for (AccountingRecord row : attempts) {
+      rows.add(row.plain());
+    }
+    return new RunOutcome(status, state, counts, tasks, rows, used, wasted, disagreements);
+  }
+
   /** Whether nothing more will happen to the run. */
   public boolean ended() {
     return status.equals("completed") || status.equals("failed");

@@ -53,6 +53,9 @@ public final class ProfileDifferences {
         cluster.messageTimeout().toSeconds());
     differences.key("slurm.max_array_size", file.maxArraySize(), cluster.maxArraySize());
     differences.key("slurm.billing_rule", file.billingRule(), cluster.billingRule());
+    if (!file.sacctFields().isEmpty()) {
+      differences.key("slurm.sacct_fields", file.sacctFields(), cluster.sacctFields());
+    }
     if (file.slurmVersion().isPresent()) {
       differences.told("slurm.version", file.slurmVersion(), cluster.slurmVersion());
     }

@@ -220,6 +220,11 @@ public final class ProfileText {
     if (cluster.billingRule() != BillingWeights.Rule.SUM) {
       line("  billing_rule: " + cluster.billingRule().word(), "PriorityFlags");
     }
+    if (!cluster.sacctFields().isEmpty()) {
+      line(
+          "  sacct_fields: [" + String.join(", ", cluster.sacctFields()) + "]",
+          "of `sacct --helpformat`");
+    }
   }
 
   /** A top-level key of a YAML text, with what stands below it. */

@@ -38,6 +38,7 @@ class UsageCommandTest {
     terminal.program(
         "sacct",
         "if [ \"$1\" = --helpformat ]; then echo 'JobID JobIDRaw State  Elapsed'; echo 'ElapsedRaw'; exit; fi\n"
+            + "case \"$*\" in *MaxRSS*) echo 'sacct: fatal: Invalid field requested: \"MaxRSS\"' >&2; exit 1;; esac\n"
             + ("printf '%s\\n' \"$@\" >" + folder.resolve("bin/sacct.argv") + "\n")
             + answer);
   }

@@ -74,7 +74,8 @@ public final class ClusterText {
         byDefault,
         List.copyOf(usable),
         leftOut,
-        BillingWeights.Rule.of(cluster.getOrDefault("PriorityFlags", "")));
+        BillingWeights.Rule.of(cluster.getOrDefault("PriorityFlags", "")),
+        List.of());
   }
 
   private static int overTime(String text) {

@@ -19,6 +19,8 @@ import java.util.SortedSet;
  * @param partitions those that jobs may be sent to, in Slurm's order
  * @param leftOut the others, each with the reason
  * @param billingRule how weights make billing units, by its PriorityFlags
+ * @param sacctFields those of {@link dev.nexa.slurm.config.ClusterProfile#SACCT_FIELDS} that its
+ *     sacct has
  */
 public record SlurmCluster(
     String name,
@@ -30,7 +32,24 @@ public record SlurmCluster(
     Optional<String> defaultPartition,
     List<Partition> partitions,
     Map<String, String> leftOut,
-    BillingWeights.Rule billingRule) {
+    BillingWeights.Rule billingRule,
+    List<String> sacctFields) {
+
+  /** The same, with the fields that its sacct has beside those of every version. */
+  SlurmCluster offering(List<String> fields) {
+    return new SlurmCluster(
+        name,
+        version,
+        overTimeLimitMinutes,
+        killWaitSeconds,
+        messageTimeoutSeconds,
+        maxArraySize,
+        defaultPartition,
+        partitions,
+        leftOut,
+        billingRule,
+        fields);
+  }
 
   /**
    * A partition and its nodes.

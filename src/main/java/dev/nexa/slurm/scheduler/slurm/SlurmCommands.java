@@ -90,7 +90,12 @@ public final class SlurmCommands {
    * Allocation rows only ({@code -X}): steps repeat their job's cost. Every attempt ({@code -D}).
    */
   static List<String> sacct(AccountingQuery query) {
-    List<String> argv = sacctSince(guard(query.since()));
+    return sacct(query, List.of());
+  }
+
+  /** The same, with further fields behind those that every version has. */
+  static List<String> sacct(AccountingQuery query, List<String> more) {
+    List<String> argv = sacctSince(guard(query.since()), more);
     if (query.jobIds().isEmpty()) {
       argv.add("--name=" + String.join(",", query.names()));
     } else {
@@ -133,7 +138,7 @@ public final class SlurmCommands {
 
   /** The same rows of whatever was there in the window, by whose it is. */
   static List<String> sacct(AccountingWindow window) {
-    List<String> argv = sacctSince(window.from());
+    List<String> argv = sacctSince(window.from(), List.of());
     argv.add("--endtime=" + TIME.format(window.to()));
     if (window.accounts().isPresent()) {
       argv.add("--accounts=" + window.accounts().get());
@@ -143,7 +148,7 @@ public final class SlurmCommands {
     return argv;
   }
 
-  private static List<String> sacctSince(Instant from) {
+  private static List<String> sacctSince(Instant from, List<String> more) {
     return new ArrayList<>(
         List.of(
             "sacct",
@@ -153,7 +158,9 @@ public final class SlurmCommands {
             "--duplicates",
             "--noconvert",
             "--delimiter=" + SacctText.DELIMITER,
-            "--format=" + String.join(",", SacctText.FIELDS),
+            "--format="
+                + String.join(",", SacctText.FIELDS)
+                + (more.isEmpty() ? "" : "," + String.join(",", more)),
             "--starttime=" + TIME.format(from)));
   }
 
