@@ -82,7 +82,7 @@ public final class FocusRows {
   /** What all rows have. */
   private static final Row SAME =
       new Row()
-          .put(Column.BILLING_ACCOUNT_TYPE, "Cluster")
+          .put(Column.BILLING_ACCOUNT_TYPE, "Cluster profile")
           .put(Column.CHARGE_FREQUENCY, "Usage-Based")
           .put(Column.INVOICE_ISSUER_NAME, ISSUER)
           .put(Column.PROVIDER_NAME, ISSUER)

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.scheduler.slurm;
 
+import dev.nexa.slurm.files.RepeatedText;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.units.IndexRange;
@@ -76,6 +77,9 @@ public final class SacctText extends OutputStream {
   private static final int REQ_TRES = 17;
   private static final int COLUMNS = FIELDS.size();
 
+  /** Of one column: a million rows name few users, partitions and TRES. */
+  private static final int REPEATED = 256;
+
   private final Consumer<AccountingRecord> rows;
   private final Consumer<String> unreadable;
   private final RepeatedText[] texts = new RepeatedText[COLUMNS];
@@ -102,7 +106,7 @@ public final class SacctText extends OutputStream {
     this.rows = rows;
     this.unreadable = unreadable;
     for (int column = 0; column < COLUMNS; column++) {
-      texts[column] = new RepeatedText();
+      texts[column] = new RepeatedText(REPEATED);
     }
   }
 
