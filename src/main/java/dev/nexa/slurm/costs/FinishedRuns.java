@@ -1,6 +1,7 @@
 package dev.nexa.slurm.costs;
 
 import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.RepeatedText;
 import dev.nexa.slurm.journal.Ledger;
 import dev.nexa.slurm.journal.Workspace;
 import java.nio.file.Path;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * month counts in that one.
  */
 public final class FinishedRuns {
+  /** Models, users, tags: a workspace has a few thousand of them. */
+  private static final int REPEATED = 1 << 13;
+
   private final Workspace workspace;
   private final List<String> problems = new ArrayList<>();
 
@@ -39,7 +43,7 @@ public final class FinishedRuns {
     Collections.reverse(files);
     Map<String, Long> corrected = corrected(files);
     BlockingQueue<Batch> read = new ArrayBlockingQueue<>(1);
-    Words words = new Words();
+    RepeatedText words = new RepeatedText(REPEATED);
     Thread reader =
         new Thread(() -> files.forEach(file -> put(read, batch(file, words))), "ledger");
     reader.setDaemon(true);
@@ -83,7 +87,7 @@ public final class FinishedRuns {
   private record Batch(List<RunLine> runs, List<String> problems, @Nullable Throwable failure) {}
 
   /** The words are made later, by who asks for them: that is one thread. */
-  private Batch batch(Path file, Words words) {
+  private Batch batch(Path file, RepeatedText words) {
     List<RunLine> runs = new ArrayList<>();
     List<String> wrong = new ArrayList<>();
     try {

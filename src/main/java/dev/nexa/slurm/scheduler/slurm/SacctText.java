@@ -1,6 +1,7 @@
 package dev.nexa.slurm.scheduler.slurm;
 
 import dev.nexa.slurm.config.ClusterProfile;
+import dev.nexa.slurm.files.RepeatedText;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.units.IndexRange;
@@ -77,6 +78,9 @@ public final class SacctText extends OutputStream {
   private static final int REQ_TRES = 17;
   private static final int BASE = FIELDS.size();
 
+  /** Of one column: a million rows name few users, partitions and TRES. */
+  private static final int REPEATED = 256;
+
   private final Consumer<AccountingRecord> rows;
   private final Consumer<String> unreadable;
   private final int columns;
@@ -126,7 +130,7 @@ public final class SacctText extends OutputStream {
     texts = new RepeatedText[columns];
     ends = new int[columns];
     for (int column = 0; column < columns; column++) {
-      texts[column] = new RepeatedText();
+      texts[column] = new RepeatedText(REPEATED);
     }
   }
 
