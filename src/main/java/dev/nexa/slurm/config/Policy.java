@@ -8,6 +8,7 @@ import static dev.nexa.slurm.config.Shape.withDefault;
 
 import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.units.Money;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,6 +27,7 @@ import java.util.Optional;
  * @param credited states whose attempts the cluster pays for, not the user: shown as a credit
  * @param registeredDatasets whether a run's dataset must be registered
  * @param budgets what may be spent in a period
+ * @param gate what Slurm itself lets through; empty where that is not the policy's business
  */
 public record Policy(
     String name,
@@ -35,7 +37,8 @@ public record Policy(
     Optional<Duration> settleWindow,
     List<String> credited,
     boolean registeredDatasets,
-    List<Budget> budgets) {
+    List<Budget> budgets,
+    Optional<Gate> gate) {
 
   private static final List<String> CLUSTERS_FAULT = List.of("NODE_FAIL", "BOOT_FAIL");
 
@@ -47,6 +50,28 @@ public record Policy(
    * @param period month, quarter or year, in UTC
    */
   public record Budget(String scope, String name, Money amount, String period) {}
+
+  /**
+   * What Slurm itself lets through, where the admin has placed what `policy install` writes.
+   *
+   * @param gpuHoursOver a job that could use more needs an approval
+   * @param exemptUsers whose jobs always pass
+   * @param exemptPartitions in which jobs always pass
+   */
+  public record Gate(
+      BigDecimal gpuHoursOver, List<String> exemptUsers, List<String> exemptPartitions) {}
+
+  private static final Section GATE =
+      section(
+          required(
+              "gpu_hours_over",
+              ValueType.HOURS,
+              "A job that could use more GPU-hours than this needs an approval."),
+          optional("exempt_users", listOf(ValueType.NAME_WORD), "Users whose jobs always pass."),
+          optional(
+              "exempt_partitions",
+              listOf(ValueType.NAME_WORD),
+              "Partitions in which jobs always pass."));
 
   private static final Section BUDGET =
       section(
@@ -104,7 +129,11 @@ public record Policy(
           optional(
               "budgets",
               listOf(BUDGET),
-              "What may be spent; `costs budget` shows how much of it is."));
+              "What may be spent; `costs budget` shows how much of it is."),
+          optional(
+              "slurm",
+              GATE,
+              "What Slurm itself lets through, once the admin has placed what `policy install` writes."));
 
   /** What the tables can't say. */
   static void check(Values values, List<Problem> problems) {
@@ -129,7 +158,15 @@ public record Policy(
         values.optionalInteger("settle_window_seconds").map(Duration::ofSeconds),
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
         values.flag("registered_datasets"),
-        budgets(values));
+        budgets(values),
+        values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty());
+  }
+
+  private static Gate gate(Values values) {
+    return new Gate(
+        values.decimal("gpu_hours_over"),
+        values.has("exempt_users") ? values.texts("exempt_users") : List.of(),
+        values.has("exempt_partitions") ? values.texts("exempt_partitions") : List.of());
   }
 
   private static List<Budget> budgets(Values values) {

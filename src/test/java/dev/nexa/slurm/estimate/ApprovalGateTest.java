@@ -56,6 +56,7 @@ class ApprovalGateTest {
         Optional.empty(),
         List.of(),
         false,
-        List.of());
+        List.of(),
+        Optional.empty());
   }
 }

@@ -38,7 +38,8 @@ abstract class RunPassFixture {
           Optional.of(Duration.ofSeconds(1)),
           List.of("NODE_FAIL"),
           false,
-          List.of());
+          List.of(),
+          Optional.empty());
 
   final Workspace workspace = Workspaces.inMemory();
   final RunFolder run = workspace.claim("train", Rows.NOON);
