@@ -381,11 +381,11 @@ local function not_covered(token, id, job, partitions, most)
     or over("CPUs", cpus, "cpus")
     or over("MiB of memory", memory_of(job, cpus, most.nodes), "memory_mib")
   if why then return why end
+  if given(job.het_job_offset) then return "it is a part of a heterogeneous job" end
+  if job.script == nil then return "it has no script, and the approval covers one script" end
   if (limit("attempts") or 1) < 2 and given16(job.requeue) ~= 0 then
     return "the approval covers one attempt: --no-requeue"
   end
-  if given(job.het_job_offset) then return "it is a part of a heterogeneous job" end
-  if job.script == nil then return "it has no script, and the approval covers one script" end
   if #job.script > LONGEST_SCRIPT then return "its script has more than " .. LONGEST_SCRIPT .. " bytes" end
   local left = times(limit("uses") or 0, limit("tasks")) - tasks_used(id)
   if most.tasks > left then

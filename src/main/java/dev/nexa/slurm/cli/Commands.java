@@ -24,6 +24,7 @@ final class Commands {
           "runs",
           "usage",
           "costs",
+          "policy",
           "serve",
           "init");
 
@@ -54,6 +55,7 @@ final class Commands {
       case "runs" -> new RunsCommand();
       case "usage" -> new UsageCommand();
       case "costs" -> new CostsCommand();
+      case "policy" -> new PolicyCommand();
       case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();
       default -> throw new IllegalArgumentException("no command " + name);
