@@ -1,5 +1,6 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.Grant;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.FileLock;
@@ -39,6 +40,7 @@ import java.util.Set;
  * @param notes what a person should know of how it was planned
  * @param ownFiles the workspace's own files that it is made from
  * @param dependency what its jobs wait for, as sbatch takes it; empty for nothing
+ * @param grant the approval that covers it, of which a use is taken; empty where it needs none
  */
 record NewRun(
     Script script,
@@ -47,12 +49,22 @@ record NewRun(
     Money total,
     List<String> notes,
     List<String> ownFiles,
-    String dependency) {
+    String dependency,
+    Optional<Grant> grant) {
 
   /** Claims a run id, stages everything, then submits. */
   Submitted submit(Nexa nexa) {
-    Scheduler scheduler = nexa.scheduler(plan.text("scheduler"));
-    RunFolder run = nexa.workspace().claim(plan.text("stage"), Instant.now());
+    Scheduler scheduler;
+    RunFolder run;
+    try {
+      scheduler = nexa.scheduler(plan.text("scheduler"));
+      run = nexa.workspace().claim(plan.text("stage"), Instant.now());
+    } catch (RuntimeException failed) {
+      if (grant.isPresent()) {
+        grant.get().release();
+      }
+      throw failed;
+    }
     nexa.passing().accept(CrashPoint.RUN_CLAIMED);
     try (FileLock lock = lock(nexa, run)) {
       return locked(nexa, scheduler, run, lock);
@@ -71,6 +83,10 @@ record NewRun(
   private Submitted locked(Nexa nexa, Scheduler scheduler, RunFolder run, FileLock lock) {
     nexa.workspace().markOpen(run.id());
     nexa.passing().accept(CrashPoint.RUN_OPENED);
+    if (grant.isPresent()) {
+      grant.get().hold(run.path().toString());
+      run.keepApproval(grant.get().file().text());
+    }
     JsonObject digests = run.stage(script, plan, estimate);
     if (plan.optionalText("served_model").isPresent()) {
       ApiKey.make(run, nexa.workspace().files());
@@ -120,6 +136,10 @@ record NewRun(
             .with("config", plan.text("config"))
             .with("config_digest", estimate.text("config_digest"))
             .with("sha256", digests);
+    if (grant.isPresent()) {
+      data.with("approval_id", grant.get().approval().id())
+          .with("approver", grant.get().approval().approver());
+    }
     return Event.now(Event.Type.CREATED, data);
   }
 }

@@ -1,5 +1,8 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.ApprovalGate;
+import dev.nexa.slurm.approve.Person;
+import dev.nexa.slurm.approve.Proposal;
 import dev.nexa.slurm.backend.Backend;
 import dev.nexa.slurm.backend.Backends;
 import dev.nexa.slurm.backend.Launch;
@@ -11,12 +14,13 @@ import dev.nexa.slurm.config.ConfigReader;
 import dev.nexa.slurm.config.FromRun;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.config.RunConfig;
-import dev.nexa.slurm.estimate.ApprovalGate;
 import dev.nexa.slurm.estimate.Estimate;
 import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.Planner;
+import dev.nexa.slurm.render.Renderer;
+import dev.nexa.slurm.render.Script;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -134,5 +138,17 @@ public record Prepared(
         .toJson(needsApproval())
         .with("partition", plan.allocation().partition().orElse(null))
         .with("partition_reason", plan.partitionReason().orElse(null));
+  }
+
+  /** The same with what runs, which an approver signs. */
+  public JsonObject estimateJson(Nexa nexa) {
+    Script script = new Renderer(nexa.source(), plugin).render(plan, launch);
+    JsonObject whole = plan.toJson().with("config", plan.config());
+    return Proposal.of(nexa.root(), whole, script, estimate, Person.me()).addTo(estimateJson());
+  }
+
+  /** The same, priced otherwise. */
+  Prepared at(Estimate other) {
+    return new Prepared(plan, plugin, launch, other, policy);
   }
 }

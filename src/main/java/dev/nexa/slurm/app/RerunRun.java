@@ -1,5 +1,9 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.ApprovalGate;
+import dev.nexa.slurm.approve.Person;
+import dev.nexa.slurm.approve.Proposal;
+import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Estimate;
@@ -7,7 +11,9 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.submit.ArrayShape;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** {@code rerun RUN}: a new run from the stored script, byte for byte, at the stored rates. */
 public final class RerunRun {
@@ -17,8 +23,12 @@ public final class RerunRun {
     this.nexa = nexa;
   }
 
-  /** Submits all of it again, under a run id of its own. */
-  public Submitted rerun(RunFolder old) {
+  /**
+   * Submits all of it again, under a run id of its own.
+   *
+   * @param approval the file that covers it; else it is looked for where the policy says
+   */
+  public Submitted rerun(RunFolder old, Optional<String> approval) {
     RerunTasks.requireStaged(old);
     JsonObject plan = old.planJson();
     Script script = old.storedScript();
@@ -30,15 +40,32 @@ public final class RerunRun {
     }
     ArrayShape array = ArrayShape.of(plan);
     Estimate estimate = Estimate.again(plan, old.estimateJson(), array.tasks(), array.chain());
-    Approval.require(nexa, estimate, nexa.configs().policy(), plan.text("config"));
+    Proposal proposal = Proposal.of(nexa.root(), plan, script, estimate, Person.me());
+    Policy policy = nexa.configs().policy();
+    Optional<Approved> approved = Optional.empty();
+    do {
+      if (approval.isPresent() || ApprovalGate.needsApproval(estimate, policy)) {
+        JsonObject asked = proposal.addTo(estimate.toJson(true));
+        RequireApproval required = new RequireApproval(nexa, policy, proposal, asked);
+        approved = Optional.of(required.check(approval));
+      }
+    } while (approved.isPresent() && !approved.get().grant().claim());
+    List<String> notes = new ArrayList<>(List.of("the stored script of " + old.id()));
+    Estimate settled = approved.isPresent() ? approved.get().estimate() : estimate;
+    JsonObject kept = proposal.addTo(settled.toJson(false));
+    if (approved.isPresent()) {
+      notes.addAll(approved.get().notes());
+      kept.with("quote", approved.get().quote());
+    }
     return new NewRun(
             script,
             plan.with("rerun_of", old.id().value()),
-            estimate.toJson(false),
-            estimate.total(),
-            List.of("the stored script of " + old.id()),
+            kept,
+            settled.total(),
+            notes,
             List.of(),
-            "")
+            "",
+            approved.map(Approved::grant))
         .submit(nexa);
   }
 }

@@ -1,5 +1,10 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.ApprovalGate;
+import dev.nexa.slurm.approve.Grant;
+import dev.nexa.slurm.approve.Person;
+import dev.nexa.slurm.approve.Proposal;
+import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Estimate;
@@ -11,16 +16,19 @@ import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
+import dev.nexa.slurm.reconcile.CostRecord;
 import dev.nexa.slurm.reconcile.Evidence;
 import dev.nexa.slurm.reconcile.RunFacts;
 import dev.nexa.slurm.reconcile.RunOutcome;
 import dev.nexa.slurm.reconcile.TaskOutcome;
+import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import dev.nexa.slurm.submit.SubmitTasks;
 import dev.nexa.slurm.units.IndexRange;
+import dev.nexa.slurm.units.Money;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,9 +37,16 @@ import java.util.Optional;
 /** {@code rerun RUN --failed}: some tasks of a run once more, as new attempts of the same run. */
 public final class RerunTasks {
   private final Nexa nexa;
+  private final Optional<String> approval;
 
-  public RerunTasks(Nexa nexa) {
+  /**
+   * For one command.
+   *
+   * @param approval the file that covers it; else the run's own, or one where the policy says
+   */
+  public RerunTasks(Nexa nexa, Optional<String> approval) {
     this.nexa = nexa;
+    this.approval = approval;
   }
 
   /**
@@ -67,10 +82,19 @@ public final class RerunTasks {
         chosen.isPresent() ? ended(run, facts, outcome, chosen.get()) : failed(run, outcome);
     JsonObject plan = run.planJson();
     Estimate estimate = Estimate.again(plan, run.estimateJson(), tasks.indices().size(), 1);
-    Approval.require(nexa, estimate, nexa.configs().policy(), plan.text("config"));
+    Policy policy = nexa.configs().policy();
+    Optional<Grant> grant =
+        approval.isPresent() || ApprovalGate.needsApproval(estimate, policy)
+            ? approved(run, policy, plan, estimate, CostRecord.total(facts, state, outcome))
+            : Optional.empty();
     if (!lock.holds()) {
+      grant.ifPresent(Grant::release);
       throw new IllegalStateException(
           "the lock of " + run.id() + " was taken over while we hold it");
+    }
+    if (grant.isPresent()) {
+      grant.get().hold(run.path().toString());
+      run.keepApproval(grant.get().file().text());
     }
     nexa.workspace().markOpen(run.id());
     Event asked =
@@ -79,7 +103,8 @@ public final class RerunTasks {
             new JsonObject()
                 .with("user", System.getProperty("user.name", ""))
                 .with("tasks", tasks.toString())
-                .with("reservation", estimate.total().amount().toPlainString()));
+                .with("reservation", estimate.total().amount().toPlainString())
+                .withOptional("approval_id", grant.map(taken -> taken.approval().id())));
     List<SubmitAnswer> answers =
         new SubmitTasks(scheduler, nexa.passing())
             .submit(run, facts.array(), tasks, 1, "", Optional.of(asked));
@@ -100,6 +125,34 @@ public final class RerunTasks {
         keys,
         answers,
         evidence.outcome(run, facts, now, new ArrayList<>()));
+  }
+
+  /**
+   * The run's own approval, of which no other use is taken, or else another one. The run is settled
+   * at the rates it has, so those must be the ones that were approved.
+   */
+  private Optional<Grant> approved(
+      RunFolder run, Policy policy, JsonObject plan, Estimate estimate, Money spent) {
+    Script script = run.storedScript();
+    Proposal proposal = Proposal.of(nexa.root(), plan, script, estimate, Person.me());
+    RequireApproval required =
+        new RequireApproval(nexa, policy, proposal, proposal.addTo(estimate.toJson(true)));
+    List<String> reasons = new ArrayList<>();
+    if (approval.isEmpty() && required.ofRun(run, script, spent, reasons).isPresent()) {
+      return Optional.empty();
+    }
+    Approved approved;
+    do {
+      approved = required.check(approval, reasons);
+      if (!approved.estimate().rates().equals(estimate.rates())) {
+        throw new NexaException(
+            ExitCode.NEEDS_APPROVAL,
+            run.id() + " has other rates than were approved, and is settled at those it has",
+            "approve the estimate of this rerun: "
+                + nexa.workspace().estimate(estimate.configDigest()));
+      }
+    } while (!approved.grant().claim());
+    return Optional.of(approved.grant());
   }
 
   /** A rerun would hide what is still to be done. */

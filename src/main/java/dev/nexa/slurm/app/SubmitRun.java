@@ -1,5 +1,7 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.Person;
+import dev.nexa.slurm.approve.Proposal;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
@@ -35,15 +37,17 @@ public final class SubmitRun {
 
   /** Submits; an estimate over the threshold goes no further than estimates/. */
   public Submitted submit(Prepared.Request request) {
-    return submit(request, Optional.empty());
+    return submit(request, Optional.empty(), Optional.empty());
   }
 
   /**
    * The same for a run that waits for others.
    *
    * @param after what {@link Dependencies} reads
+   * @param approval the file that covers it; else it is looked for where the policy says
    */
-  public Submitted submit(Prepared.Request request, Optional<String> after) {
+  public Submitted submit(
+      Prepared.Request request, Optional<String> after, Optional<String> approval) {
     Supplier<Renderer> renderer = Renderer.inBackground(nexa.source());
     Prepared prepared = Prepared.of(nexa, request);
     Renderer ready =
@@ -51,19 +55,37 @@ public final class SubmitRun {
             ? renderer.get()
             : new Renderer(nexa.source(), prepared.plugin());
     Script script = ready.render(prepared.plan(), prepared.launch());
-    Approval.require(nexa, prepared.estimate(), prepared.policy(), prepared.plan().config());
+    JsonObject plan = plan(prepared, script);
+    Proposal proposal = Proposal.of(nexa.root(), plan, script, prepared.estimate(), Person.me());
+    JsonObject estimate = proposal.addTo(prepared.estimateJson());
     String scheduler = prepared.plan().scheduler();
     String dependency =
         after.isPresent() ? new Dependencies(nexa, scheduler).onJobs(after.get()) : "";
+    boolean asks = prepared.needsApproval() || approval.isPresent();
+    Optional<Approved> approved = Optional.empty();
+    do {
+      if (asks) {
+        RequireApproval required = new RequireApproval(nexa, prepared.policy(), proposal, estimate);
+        approved = Optional.of(required.check(approval));
+      }
+      // Whatever else may refuse the run is asked here, before a use of the approval is taken.
+    } while (approved.isPresent() && !approved.get().grant().claim());
     return new NewRun(
             script,
-            plan(prepared, script),
-            prepared.estimateJson(),
-            prepared.estimate().total(),
-            notes(prepared),
+            plan,
+            approved.isPresent() ? quoted(prepared, proposal, approved.get()) : estimate,
+            approved.isPresent() ? approved.get().estimate().total() : prepared.estimate().total(),
+            notes(prepared, approved),
             prepared.ownFiles(nexa),
-            dependency)
+            dependency,
+            approved.isPresent() ? Optional.of(approved.get().grant()) : Optional.empty())
         .submit(nexa);
+  }
+
+  /** The estimate at the rates that were approved: what the run is settled at. */
+  private static JsonObject quoted(Prepared prepared, Proposal proposal, Approved approved) {
+    Prepared pinned = prepared.at(approved.estimate());
+    return proposal.addTo(pinned.estimateJson()).with("quote", approved.quote());
   }
 
   private static JsonObject plan(Prepared prepared, Script script) {
@@ -84,7 +106,7 @@ public final class SubmitRun {
     return plan;
   }
 
-  private static List<String> notes(Prepared prepared) {
+  private static List<String> notes(Prepared prepared, Optional<Approved> approved) {
     List<String> notes = new ArrayList<>();
     Optional<String> reason = prepared.plan().partitionReason();
     if (reason.isPresent()) {
@@ -92,6 +114,9 @@ public final class SubmitRun {
     }
     for (String note : prepared.plan().notes()) {
       notes.add("note: " + note);
+    }
+    if (approved.isPresent()) {
+      notes.addAll(approved.get().notes());
     }
     return notes;
   }

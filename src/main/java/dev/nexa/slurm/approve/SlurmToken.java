@@ -30,13 +30,30 @@ public record SlurmToken(
   private static final long MIB = 1L << 20;
 
   public SlurmToken {
-    if (!id.matches("[0-9a-f]{16}")) {
-      throw new IllegalArgumentException(
-          "expected an approval's id of 16 hex digits, got '" + id + "'");
-    }
+    Approval.requireId(id);
     if (!scriptSha256.matches("[0-9a-f]{64}")) {
       throw new IllegalArgumentException("expected a SHA-256, got " + scriptSha256);
     }
+  }
+
+  /**
+   * What an approval of a run lets through for a user.
+   *
+   * @throws IllegalArgumentException for a family of runs, whose scripts nobody knows yet
+   */
+  public static SlurmToken of(Approval approval, String user, long uid) {
+    if (!(approval.scope() instanceof ApprovedRun run)) {
+      throw new IllegalArgumentException(
+          "it is an envelope: Slurm can only be told of one run's script");
+    }
+    return new SlurmToken(
+        approval.id(),
+        user,
+        uid,
+        run.limits(),
+        approval.uses(),
+        approval.expires(),
+        run.whatRuns().text("script_sha256"));
   }
 
   /**

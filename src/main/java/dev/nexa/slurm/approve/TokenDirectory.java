@@ -11,6 +11,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The admin's folder of approvals that Slurm honours. slurmctld's Lua can't tell who owns a file:
@@ -21,8 +22,7 @@ import java.util.List;
 public record TokenDirectory(Path path) {
 
   private static final String MODE = "rw-r--r--";
-  private static final int OTHERS_WRITE = 0022;
-  private static final int STICKY = 01000;
+  private static final Set<Integer> ROOT = Set.of(0);
 
   /** Writes a token, whole or not at all; one that is there is replaced, its uses stay counted. */
   public Path install(SlurmToken token, DurableFiles files) {
@@ -42,11 +42,12 @@ public record TokenDirectory(Path path) {
       problems.add("there is no folder " + path);
       return problems;
     }
-    for (Path above = path; above != null; above = above.getParent()) {
-      guarded(above, problems);
-    }
+    guarded(path, problems);
     if (!Files.isDirectory(path.resolve("used"), LinkOption.NOFOLLOW_LINKS)) {
       problems.add("there is no folder " + path.resolve("used") + ", where uses are counted");
+    }
+    if (!problems.isEmpty()) {
+      return problems;
     }
     try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
       for (Path entry : entries) {
@@ -60,20 +61,11 @@ public record TokenDirectory(Path path) {
     return problems;
   }
 
-  /** Only root may change it; in a sticky folder such as /tmp others can't rename it away. */
   private static void guarded(Path file, List<String> problems) {
-    try {
-      int uid = (Integer) Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS);
-      int mode = (Integer) Files.getAttribute(file, "unix:mode", LinkOption.NOFOLLOW_LINKS);
-      if (uid != 0) {
-        problems.add(file + " is not root's");
-      } else if (Files.isSymbolicLink(file)) {
-        problems.add(file + " is a symbolic link");
-      } else if ((mode & OTHERS_WRITE) != 0 && (mode & STICKY) == 0) {
-        problems.add(file + " can be written by others than root");
-      }
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", file, failed);
+    if (Files.isSymbolicLink(file)) {
+      problems.add(file + " is a symbolic link");
+    } else {
+      GuardedPath.problem(file, ROOT).ifPresent(problems::add);
     }
   }
 

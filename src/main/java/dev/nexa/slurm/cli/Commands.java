@@ -12,6 +12,8 @@ final class Commands {
       List.of(
           "submit",
           "estimate",
+          "approve",
+          "approvals",
           "render",
           "status",
           "logs",
@@ -43,6 +45,8 @@ final class Commands {
     return switch (name) {
       case "submit" -> new SubmitCommand();
       case "estimate" -> new EstimateCommand();
+      case "approve" -> new ApproveCommand();
+      case "approvals" -> new ApprovalsCommand();
       case "render" -> new RenderCommand();
       case "status" -> new StatusCommand();
       case "logs" -> new LogsCommand();

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.cli;
 
+import dev.nexa.slurm.app.Nexa;
 import dev.nexa.slurm.app.Prepared;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
@@ -22,11 +23,12 @@ final class EstimateCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    Prepared prepared = Prepared.of(nexa(), config.request());
+    Nexa nexa = nexa();
+    Prepared prepared = Prepared.of(nexa, config.request());
     tellNotes(prepared.plan());
     PrintWriter out = out();
     if (given(json)) {
-      out.print(Json.pretty(prepared.estimateJson()));
+      out.print(Json.pretty(prepared.estimateJson(nexa)));
     } else {
       out.print(
           EstimateText.of(

@@ -15,6 +15,8 @@ import picocli.CommandLine.ParameterException;
 
 /** {@code nexa-slurm policy}. */
 final class PolicyCommand extends Subcommand {
+  static final String APPROVED = "/etc/nexa-slurm/approved";
+
   private static final String CLUSTER = "The cluster profile, configs/clusters/NAME.yaml.";
 
   PolicyCommand() {
@@ -63,7 +65,9 @@ final class PolicyCommand extends Subcommand {
         option(
             "--approved-dir",
             "DIR",
-            "Where the admin's approvals lie, on the machine of slurmctld; /etc/nexa-slurm/approved if not given.");
+            "Where the admin's approvals lie, on the machine of slurmctld; "
+                + APPROVED
+                + " if not given.");
     private final OptionSpec cluster = option("--cluster", "NAME", CLUSTER);
     private final OptionSpec check =
         flag(
@@ -83,7 +87,7 @@ final class PolicyCommand extends Subcommand {
     public Integer call() {
       InstallPolicy install = new InstallPolicy(existing());
       String named = approved.getValue();
-      Path directory = Path.of(named == null ? "/etc/nexa-slurm/approved" : named);
+      Path directory = Path.of(named == null ? APPROVED : named);
       Rendered rendered = install.render(Optional.ofNullable(cluster.getValue()), directory);
       rendered.notes().forEach(note -> err().println("note: " + note));
       String file = to.getValue();

@@ -27,6 +27,7 @@ import java.util.Optional;
  * @param credited states whose attempts the cluster pays for, not the user: shown as a credit
  * @param registeredDatasets whether a run's dataset must be registered
  * @param budgets what may be spent in a period
+ * @param approvals who may approve what goes over the threshold; empty for nobody
  * @param gate what Slurm itself lets through; empty where that is not the policy's business
  */
 public record Policy(
@@ -38,6 +39,7 @@ public record Policy(
     List<String> credited,
     boolean registeredDatasets,
     List<Budget> budgets,
+    Optional<Approvals> approvals,
     Optional<Gate> gate) {
 
   private static final List<String> CLUSTERS_FAULT = List.of("NODE_FAIL", "BOOT_FAIL");
@@ -50,6 +52,39 @@ public record Policy(
    * @param period month, quarter or year, in UTC
    */
   public record Budget(String scope, String name, Money amount, String period) {}
+
+  /**
+   * Who may approve, and where approvals lie. A relative path is below the workspace.
+   *
+   * @param allowedSigners whose signatures count, as ssh-keygen(1) has it
+   * @param revokedKeys keys that count no longer
+   * @param selfApproval whether one may approve one's own run
+   * @param longest that an approval may last
+   */
+  public record Approvals(
+      String directory,
+      String allowedSigners,
+      Optional<String> revokedKeys,
+      boolean selfApproval,
+      Duration longest) {}
+
+  private static final Section APPROVALS =
+      section(
+          required("directory", ValueType.PATH, "Where approvals lie, and their uses are counted."),
+          required(
+              "allowed_signers",
+              ValueType.PATH,
+              "Whose SSH signatures count: ssh-keygen's and git's file of principals and keys."),
+          optional(
+              "revoked_keys",
+              ValueType.PATH,
+              "Keys that count no longer: public keys or SHA256 fingerprints, one a line, or what ssh-keygen -k makes."),
+          withDefault(
+              "self_approval",
+              ValueType.BOOLEAN,
+              "false",
+              "Whether who submits may have signed the approval."),
+          withDefault("longest", ValueType.TIME, "30d", "The longest that an approval may last."));
 
   /**
    * What Slurm itself lets through, where the admin has placed what `policy install` writes.
@@ -131,6 +166,10 @@ public record Policy(
               listOf(BUDGET),
               "What may be spent; `costs budget` shows how much of it is."),
           optional(
+              "approvals",
+              APPROVALS,
+              "Who may approve a run over the threshold; without it nobody. A relative path is below the workspace."),
+          optional(
               "slurm",
               GATE,
               "What Slurm itself lets through, once the admin has placed what `policy install` writes."));
@@ -159,7 +198,22 @@ public record Policy(
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
         values.flag("registered_datasets"),
         budgets(values),
+        approvals(values),
         values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty());
+  }
+
+  private static Optional<Approvals> approvals(Values values) {
+    if (!values.has("approvals")) {
+      return Optional.empty();
+    }
+    Values approvals = values.section("approvals");
+    return Optional.of(
+        new Approvals(
+            approvals.text("directory"),
+            approvals.text("allowed_signers"),
+            approvals.optionalText("revoked_keys"),
+            approvals.flag("self_approval"),
+            approvals.duration("longest")));
   }
 
   private static Gate gate(Values values) {

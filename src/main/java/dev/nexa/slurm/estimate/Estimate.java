@@ -73,6 +73,38 @@ public record Estimate(
         usage);
   }
 
+  /**
+   * What an estimate's own limits and rates come to: an approver holds its total against it.
+   *
+   * @param estimate as estimate.json keeps it, with {@code limits}
+   */
+  public static Estimate ofLimits(JsonObject estimate) {
+    JsonObject limits = estimate.object("limits");
+    long count = limits.number("gpus");
+    Map<String, Long> gpus =
+        count == 0 ? Map.of() : Map.of(limits.optionalText("gpu_type").orElse("unknown"), count);
+    long seconds = estimate.number("longest_attempt_seconds");
+    int tasks = (int) estimate.number("tasks");
+    int attempts = (int) estimate.number("attempts");
+    Usage usage =
+        Usage.of(gpus, limits.number("cpus"), limits.number("memory_bytes"), seconds)
+            .times((long) tasks * attempts);
+    return priced(
+        estimate.text("config_digest"),
+        Rates.fromJson(estimate.object("rates")),
+        tasks,
+        attempts,
+        estimate.number("time_limit_seconds"),
+        seconds,
+        usage);
+  }
+
+  /** The same usage at other rates: those that an approval has pinned. */
+  public Estimate at(Rates other) {
+    return priced(
+        configDigest, other, tasks, attempts, timeLimitSeconds, longestAttemptSeconds, usage);
+  }
+
   private static Estimate priced(
       String digest, Rates rates, int tasks, int attempts, long limit, long longest, Usage usage) {
     List<CostLine> lines = rates.price(usage);

@@ -48,7 +48,7 @@ class TokenDirectoryTest {
 
     assertThatThrownBy(() -> directory.install(token(1), DurableFiles.onDisk()))
         .isInstanceOf(NexaException.class)
-        .hasMessage(approved + " can be written by others than root");
+        .hasMessage(approved + " is writable by others than its owner");
   }
 
   @Test
@@ -56,7 +56,7 @@ class TokenDirectoryTest {
     Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
 
     assertThat(directory.problems())
-        .containsExactly(folder + " can be written by others than root");
+        .containsExactly(folder + " is writable by others than its owner");
   }
 
   @Test
@@ -66,7 +66,7 @@ class TokenDirectoryTest {
     Path link = Files.createSymbolicLink(approved.resolve("fedcba9876543210"), file);
 
     assertThat(directory.problems())
-        .containsExactlyInAnyOrder(file + " is not root's", link + " is a symbolic link");
+        .containsExactlyInAnyOrder(file + " belongs to uid 12345", link + " is a symbolic link");
   }
 
   @Test

@@ -1,8 +1,9 @@
-package dev.nexa.slurm.estimate;
+package dev.nexa.slurm.approve;
 
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.estimate.Estimate;
 
 /** Whether an estimate may go to the scheduler as it is. */
 public final class ApprovalGate {

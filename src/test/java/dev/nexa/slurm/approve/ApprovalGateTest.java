@@ -1,10 +1,12 @@
-package dev.nexa.slurm.estimate;
+package dev.nexa.slurm.approve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.config.PriceBook.Price;
+import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.plan.Plans;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
@@ -57,6 +59,7 @@ class ApprovalGateTest {
         List.of(),
         false,
         List.of(),
+        Optional.empty(),
         Optional.empty());
   }
 }
