@@ -10,6 +10,8 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.process.CommandResult;
+import dev.nexa.slurm.scheduler.SubmitRequest;
+import dev.nexa.slurm.scheduler.slurm.SlurmCommands;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -20,7 +22,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -53,6 +57,7 @@ class PolicyOnSlurmTest {
         """
         approval_over: {amount: 100, currency: USD}
         slurm: {gpu_hours_over: 8, exempt_partitions: [debug]}
+        approvals: {directory: approvals, allowed_signers: allowed_signers}
         """);
     Files.writeString(
         workspace.resolve("configs/clusters/default.yaml"),
@@ -322,6 +327,63 @@ class PolicyOnSlurmTest {
     assertThat(slurm.user("scontrol", "update", "JobId=" + whole, "TimeLimit=61").exit()).isOne();
     String exempt = passes(sbatch("--partition=debug", "--gpus=9", "--time=60"));
     assertThat(slurm.user("scontrol", "update", "JobId=" + exempt, "Partition=gpu").exit()).isOne();
+  }
+
+  @Test
+  void whatWasEstimatedApprovedAndInstalledIsWhatSlurmLetsThrough() throws IOException {
+    Path workspace = slurm.folder.resolve("workspace");
+    Path key = workspace.resolve("boss_key");
+    slurm.root("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key.toString());
+    Files.writeString(
+        workspace.resolve("allowed_signers"),
+        "boss " + Files.readString(workspace.resolve("boss_key.pub")));
+    Files.writeString(
+        workspace.resolve("run.yaml"),
+        """
+        stage: data
+        backend: shell
+        array: {shards: 3, max_parallel: 2}
+        run: hostname
+        resources: {partition: gpu, nodes: 2, gpus_per_node: 4, gpu_type: h100, cpus_per_task: 4, memory: 8G, time: 5h}
+        requeues: 0
+        """);
+    type(workspace, "approve", "run.yaml", "--key", key.toString(), "--for", PrivateSlurm.USER);
+    Path signed;
+    try (Stream<Path> files = Files.list(workspace.resolve("approvals"))) {
+      signed = files.filter(file -> file.toString().endsWith(".approval")).findAny().orElseThrow();
+    }
+    String name = signed.getFileName().toString();
+    String id =
+        name.substring(
+            name.length() - ".approval".length() - 16, name.length() - ".approval".length());
+    Path rendered = slurm.folder.resolve("home/rendered.sbatch");
+    Files.writeString(rendered, type(workspace, "render", "run.yaml"));
+    String[] sbatch = sbatchOf(rendered, "nexa:v1:" + id);
+
+    refused(slurm.user(sbatch), "the admin has not installed the approval " + id);
+    type(workspace, "approvals", "install", signed.toString(), "--to", approved.path().toString());
+    refused(slurm.user(Map.of("SBATCH_TIMELIMIT", "301"), sbatch), "301 minutes");
+    refused(slurm.user(sbatchOf(rendered, "")), NEEDS);
+    String job = passes(slurm.user(sbatch));
+    assertThat(slurm.root("scontrol", "show", "job", job).out()).contains("Comment=nexa:v1:" + id);
+    refused(slurm.user(sbatch), "used up");
+    slurm.root("scancel", job);
+  }
+
+  /** What submit would type. */
+  private static String[] sbatchOf(Path rendered, String comment) {
+    Path home = rendered.resolveSibling("");
+    SubmitRequest request =
+        new SubmitRequest(
+            "data_20251101_143200.abcdef",
+            rendered,
+            home,
+            "/dev/null",
+            comment,
+            home,
+            Optional.empty(),
+            "");
+    return SlurmCommands.sbatch(request, Map.of()).toArray(String[]::new);
   }
 
   @Test
