@@ -18,18 +18,25 @@ local EXCLUSIVE = "nexa:v1:exclusive"
 local LONGEST_SCRIPT = 65536 -- bytes; hashing takes 4 ms a KB in Lua 5.1, and slurmctld waits
 local UNLIMITED = math.huge
 
+-- A verdict that is no number would let the job through.
+local PASS = 0
+local REFUSE = slurm.ESLURM_ACCESS_DENIED or -1
+local NO_VAL = slurm.NO_VAL or 4294967294
+local NO_VAL16 = slurm.NO_VAL16 or 65534
+local INFINITE = slurm.INFINITE or 4294967295
+
 -- Values -----------------------------------------------------------------------------------------
 
 -- A 32-bit field, nil where it was not given.
 local function given(value)
-  if value == nil or value == slurm.NO_VAL then return nil end
-  if value == slurm.INFINITE then return UNLIMITED end
+  if value == nil or value == NO_VAL then return nil end
+  if value == INFINITE then return UNLIMITED end
   return value
 end
 
 -- A 16-bit field, nil where it was not given.
 local function given16(value)
-  if value == nil or value == slurm.NO_VAL16 or value == 65535 then return nil end
+  if value == nil or value == NO_VAL16 or value == 65535 then return nil end
   return value
 end
 
@@ -320,7 +327,7 @@ local function use(id, job, tasks)
   local file, why = io.open(APPROVED .. "/used/" .. id, "a")
   if not file then return false, why end
   local name = string.gsub(printable(job.name), "%s", "_")
-  local line = string.format("%d %d %s %s\n", tasks, os.time(), text(job.user_id), name)
+  local line = string.format("%d %d %d %s\n", tasks, os.time(), job.user_id, name)
   local written, failed = file:write(line)
   if written then written, failed = file:flush() end
   file:close()
@@ -359,7 +366,8 @@ local function not_covered(token, id, job, partitions, most)
     return "the approval is for the account '" .. text(token.account) .. "'"
   end
   local names = partition_names({}, partitions)
-  if not same_name(job.partition, names[1], token.partition) then
+  local partition = text(job.partition) ~= "" and job.partition or text(names[1])
+  if partition ~= (text(token.partition) ~= "" and token.partition or text(names[1])) then
     return "the approval is for the partition '" .. text(token.partition) .. "'"
   end
   if not same_name(job.qos, job.default_qos, token.qos) then
@@ -370,8 +378,8 @@ local function not_covered(token, id, job, partitions, most)
       return "it asks for " .. kind .. ", the approval covers " .. token.gpu_type
     end
   end
-  if text(token.gpu_type) ~= "" and most.kinds[""] then
-    return "it names no type of GPU, the approval covers " .. token.gpu_type
+  if text(job.cpus_per_tres) .. text(job.mem_per_tres) ~= "" then
+    return "it asks for CPUs or memory by the GPU"
   end
   local cpus = math.max(given(job.min_cpus) or 1, times(given(job.num_tasks) or 1, given16(job.cpus_per_task) or 1))
   local why = over("GPUs", most.gpus, "gpus")
@@ -411,20 +419,20 @@ local function refuse_submit(most, why)
   if why then tell("nexa-slurm: " .. why) end
   tell("  ask for less (--time, --gpus, --array), or: nexa-slurm submit CONFIG.yaml, which says whom to ask")
   tell("  with an approval that the admin has installed: --comment=nexa:v1:APPROVAL_ID")
-  return slurm.ESLURM_ACCESS_DENIED
+  return REFUSE
 end
 
 local function judge_submit(job, partitions, uid)
-  if uid == 0 or EXEMPT_USERS[text(job.user_name)] then return slurm.SUCCESS end
+  if uid == 0 or EXEMPT_USERS[text(job.user_name)] then return PASS end
   local most = most_of(job, partitions)
-  if most.exempt then return slurm.SUCCESS end
+  if most.exempt then return PASS end
   if most.hours <= GPU_HOURS_OVER then
     -- Slurm tells slurm_job_modify nothing of --exclusive.
     if most.whole and most.hours > 0 then
       local before = text(job.admin_comment)
       job.admin_comment = before == "" and EXCLUSIVE or before .. " " .. EXCLUSIVE
     end
-    return slurm.SUCCESS
+    return PASS
   end
   if string.sub(text(job.comment), 1, #PREFIX) ~= PREFIX then return refuse_submit(most) end
   local id = approval_id(job.comment)
@@ -440,7 +448,7 @@ local function judge_submit(job, partitions, uid)
   end
   slurm.log_info("%s", "nexa-slurm: " .. number(most.hours) .. " GPU-hours of " .. text(job.user_name)
     .. " by approval " .. id .. ", " .. printable(job.name))
-  return slurm.SUCCESS
+  return PASS
 end
 
 -- What an update would make larger, nil where nothing; `record` is the job as it is.
@@ -473,6 +481,8 @@ local function widens(update, record)
     local after, before = update[field], record[field]
     if after ~= nil and (before == nil or after == 0 or after > before) and after ~= before then return "memory" end
   end
+  if other("cpus_per_tres") then return "CpusPerTres" end
+  if other("mem_per_tres") then return "MemPerTres" end
   local marked = string.find(text(record.admin_comment), EXCLUSIVE, 1, true)
   if given16(update.shared) == 0 and not marked then return "OverSubscribe" end
   if given16(update.requeue) == 1 then return "Requeue" end
@@ -487,7 +497,7 @@ end
 local function updated(update, record)
   local function either(field)
     local after = update[field]
-    if after == nil or after == "" or after == slurm.NO_VAL then return record[field] end
+    if after == nil or after == "" or after == NO_VAL then return record[field] end
     return after
   end
   local marked = string.find(text(record.admin_comment), EXCLUSIVE, 1, true)
@@ -507,18 +517,18 @@ end
 
 local function judge_modify(update, record, partitions, uid)
   -- Of others' jobs Slurm itself lets only operators and coordinators change anything.
-  if uid == 0 or uid ~= record.user_id or EXEMPT_USERS[text(record.user_name)] then return slurm.SUCCESS end
+  if uid == 0 or uid ~= record.user_id or EXEMPT_USERS[text(record.user_name)] then return PASS end
   local what = widens(update, record)
-  if not what then return slurm.SUCCESS end
+  if not what then return PASS end
   if string.sub(text(record.comment), 1, #PREFIX) ~= PREFIX then
     local most = most_of(updated(update, record), partitions)
     local tasks = math.max(1, given(record.array_task_cnt) or 1)
-    if most.exempt or times(most.hours, tasks) <= GPU_HOURS_OVER then return slurm.SUCCESS end
+    if most.exempt or times(most.hours, tasks) <= GPU_HOURS_OVER then return PASS end
   end
   -- Before 23.02 the person does not see this, only the log.
-  tell("nexa-slurm: job " .. text(record.job_id) .. " could use more GPU-hours than was approved: " .. what
+  tell("nexa-slurm: job " .. number(record.job_id or 0) .. " could use more GPU-hours than was approved: " .. what
     .. " may only be made smaller. Cancel it and submit anew")
-  return slurm.ESLURM_ACCESS_DENIED
+  return REFUSE
 end
 
 -- Slurm takes an error in here for "yes": so none gets out, and a job that names GPUs is refused.
@@ -530,19 +540,19 @@ end
 local function failed(why, job, partitions)
   slurm.log_error("%s", "nexa-slurm: job_submit.lua failed (policy " .. POLICY .. "): " .. text(why))
   local known, most = pcall(most_of, job, partitions)
-  if known and most.hours <= GPU_HOURS_OVER then return slurm.SUCCESS end
+  if known and most.hours <= GPU_HOURS_OVER then return PASS end
   local readable, gpus = pcall(asks_for_gpus, job)
-  if not known and readable and not gpus then return slurm.SUCCESS end
-  return slurm.ESLURM_ACCESS_DENIED
+  if not known and readable and not gpus then return PASS end
+  return REFUSE
 end
 
 function slurm_job_submit(job, partitions, uid)
   local fine, verdict = pcall(judge_submit, job, partitions, uid)
   if fine then return verdict end
   local judged, instead = pcall(failed, verdict, job, partitions)
-  if judged and instead == slurm.SUCCESS then return instead end
+  if judged and instead == PASS then return instead end
   pcall(tell, "nexa-slurm: whether this job needs an approval can't be told; tell the admin: slurmctld's log says why")
-  return slurm.ESLURM_ACCESS_DENIED
+  return REFUSE
 end
 
 function slurm_job_modify(update, record, partitions, uid)
@@ -550,7 +560,7 @@ function slurm_job_modify(update, record, partitions, uid)
   if fine then return verdict end
   local known, job = pcall(updated, update, record)
   local judged, instead = pcall(failed, verdict, known and job or record, partitions)
-  return judged and instead or slurm.ESLURM_ACCESS_DENIED
+  return judged and instead or REFUSE
 end
 
-return slurm.SUCCESS
+return PASS
