@@ -24,7 +24,7 @@ public final class ApprovalText {
       text.append(": can cost ").append(run.reservation()).append('\n');
       line(text, "runs", hardware(run.limits()));
       line(text, "charged to", charged(run.limits()));
-      line(text, "prices", prices(run.rates()));
+      line(text, "prices", prices(run.rates(), run.limits().optionalText("gpu_type").orElse("")));
       line(text, "script", run.whatRuns().text("script_sha256"));
       line(text, "files", files(run.whatRuns().object("files")));
       line(text, "submitter", run.submitter().map(Object::toString).orElse("anybody"));
@@ -75,7 +75,7 @@ public final class ApprovalText {
         + (limits.number("nodes") == 1 ? " node, " : " nodes, ")
         + (gpus == 0 ? "" : gpus + "x " + limits.optionalText("gpu_type").orElse("gpu") + ", ")
         + limits.number("cpus")
-        + " CPUs, "
+        + (limits.number("cpus") == 1 ? " CPU, " : " CPUs, ")
         + Memory.words(limits.number("memory_bytes"))
         + "iB, "
         + TimeLimit.words(Duration.ofSeconds(limits.number("time_limit_seconds")))
@@ -93,14 +93,10 @@ public final class ApprovalText {
     return text.append(limits.flag("exclusive") ? ", whole nodes" : "").toString();
   }
 
-  private static String prices(JsonObject rates) {
+  /** Those that the run is charged at: of GPU types only its own. */
+  private static String prices(JsonObject rates, String gpuType) {
     StringBuilder text = new StringBuilder();
-    for (Map.Entry<String, @Nullable Object> entry : rates.members().entrySet()) {
-      Object value = entry.getValue();
-      if (value instanceof JsonObject object) {
-        price(text, entry.getKey(), object);
-      }
-    }
+    price(text, "", rates, gpuType);
     return text.append(" (")
         .append(rates.text("book"))
         .append(" as of ")
@@ -109,10 +105,13 @@ public final class ApprovalText {
         .toString();
   }
 
-  private static void price(StringBuilder text, String name, JsonObject value) {
+  private static void price(StringBuilder text, String name, JsonObject value, String gpuType) {
     for (Map.Entry<String, @Nullable Object> entry : value.members().entrySet()) {
       if (entry.getValue() instanceof JsonObject below) {
-        price(text, entry.getKey(), below);
+        boolean other = name.equals("gpu_hour") && !entry.getKey().equals(gpuType);
+        if (!other) {
+          price(text, entry.getKey(), below, gpuType);
+        }
       } else if (entry.getKey().equals("price")) {
         text.append(text.length() == 0 ? "" : ", ")
             .append(name)
