@@ -15,7 +15,7 @@ local GPUS_PER_NODE = {<#list partitions as partition> [ [=partition.name] ] = t
 
 local PREFIX = "nexa:v1:"
 local EXCLUSIVE = "nexa:v1:exclusive"
-local LONGEST_SCRIPT = 65536 -- bytes; hashing takes 4 ms a KB in Lua 5.1, and slurmctld waits
+local LONGEST_SCRIPT = 65536 -- bytes; hashing takes 3 ms a KB in Lua 5.1, and slurmctld waits
 local UNLIMITED = math.huge
 
 -- A verdict that is no number would let the job through.
