@@ -106,16 +106,44 @@ local function gpus_in(list)
   return gpus
 end
 
--- At most one node for each task, unless --nodes says how many.
-local function nodes_of(job, partition)
-  local least = given(job.min_nodes) or 1
-  local most = given(job.max_nodes) or 0
-  if most == 0 then most = math.max(least, given(job.num_tasks) or 1) end
-  most = math.max(least, most)
-  if partition then
-    most = math.min(most, given(partition.total_nodes) or most, given(partition.max_nodes) or most)
+-- How many hosts "n[1-3,7],gpu1" are.
+local function hosts_in(list)
+  local count = 0
+  local apart = string.gsub(text(list), "%[.-%]", function(group) return (string.gsub(group, ",", ";")) end)
+  for name in string.gmatch(apart, "[^,%s]+") do
+    local hosts = 1
+    for group in string.gmatch(name, "%[(.-)%]") do
+      local sum = 0
+      for range in string.gmatch(group, "[^;]+") do
+        local first, last = string.match(range, "^(%d+)%-(%d+)$")
+        sum = sum + (first and math.max(1, tonumber(last) - tonumber(first) + 1) or 1)
+      end
+      hosts = hosts * sum
+    end
+    count = count + hosts
   end
+  return count
+end
+
+-- At most one node for each task, unless --nodes says how many; what it names by --nodelist it gets. The
+-- partition's MaxNodes does not count: a QOS may lift it.
+local function nodes_of(job, partition)
+  local least = math.max(1, given(job.min_nodes) or 1, hosts_in(job.req_nodes))
+  local most = given(job.max_nodes) or 0
+  if most == 0 then most = given(job.num_tasks) or 1 end
+  most = math.max(least, most)
+  if partition then most = math.max(1, math.min(most, given(partition.total_nodes) or most)) end
   return most
+end
+
+-- As Slurm takes them where --ntasks is missing; unlimited where that depends on the hardware.
+local function tasks_of(job, nodes)
+  local tasks = given(job.num_tasks)
+  if tasks then return math.max(tasks, nodes) end
+  for _, field in ipairs({ "ntasks_per_socket", "ntasks_per_core", "ntasks_per_board" }) do
+    if (given16(job[field]) or 0) > 0 then return UNLIMITED end
+  end
+  return times(math.max(1, given16(job.ntasks_per_node) or 1), nodes)
 end
 
 local function is_exclusive(job, partition)
@@ -125,7 +153,8 @@ end
 -- The GPUs of one array task by type, and whether they are its only because it gets whole nodes.
 local function gpus_of(job, name, partition)
   local nodes = nodes_of(job, partition)
-  local tasks = math.max(given(job.num_tasks) or 1, nodes)
+  local tasks = tasks_of(job, nodes)
+  local sockets = given16(job.sockets_per_node) or 0
   local gpus = {}
   local function atLeast(list, factor)
     for kind, count in pairs(gpus_in(list)) do
@@ -135,7 +164,7 @@ local function gpus_of(job, name, partition)
   atLeast(job.tres_per_job, 1)
   atLeast(job.tres_per_node, nodes)
   atLeast(job.tres_per_task, tasks)
-  atLeast(job.tres_per_socket, times(given16(job.sockets_per_node) or UNLIMITED, nodes))
+  atLeast(job.tres_per_socket, times(sockets > 0 and sockets or UNLIMITED, nodes))
   local sum = 0
   for _, count in pairs(gpus) do sum = sum + count end
   local each = given16(job.ntasks_per_tres)
@@ -152,6 +181,7 @@ local function minutes_of(job, partition)
   if not minutes and partition then
     minutes = given(partition.default_time) or given(partition.max_time)
   end
+  if minutes == 0 then minutes = nil end -- sbatch(1): no limit
   return minutes or UNLIMITED
 end
 
@@ -461,16 +491,18 @@ local function widens(update, record)
     local after = string.lower(text(update[field]))
     return after ~= "" and after ~= string.lower(text(record[field]))
   end
-  if more("time_limit", given(record.time_limit) or UNLIMITED) then return "TimeLimit" end
+  if more("time_limit", given(record.time_limit) or UNLIMITED) or update.time_limit == 0 then return "TimeLimit" end
   if (given(update.end_time) or 0) > 0 and more("end_time", given(record.end_time) or 0) then return "EndTime" end
-  local nodes = math.max(given(record.min_nodes) or 1, given(record.max_nodes) or 0)
+  local nodes = math.max(1, given(record.min_nodes) or 1, given(record.max_nodes) or 0)
   if more("min_nodes", nodes) or more("max_nodes", nodes) then return "NumNodes" end
+  if hosts_in(update.req_nodes) > nodes then return "NodeList" end
   local cpus = given(record.min_cpus) or 1
   local each = math.max(1, given(record.pn_min_cpus) or 1)
   if more("num_tasks", cpus / each) then return "NumTasks" end
   if more("min_cpus", cpus) then return "NumCPUs" end
   local perTask = given16(update.cpus_per_task)
   if perTask and perTask > each then return "CPUsPerTask" end
+  if given16(update.ntasks_per_node) then return "TasksPerNode" end -- how many there were is not told
   for _, field in ipairs({ "tres_per_job", "tres_per_node", "tres_per_task", "tres_per_socket" }) do
     local before = gpus_in(record[field])
     for kind, count in pairs(gpus_in(update[field])) do
@@ -506,6 +538,7 @@ local function updated(update, record)
     num_tasks = given(update.num_tasks) or math.max(1, math.floor(tasks)),
     shared = marked and 0 or update.shared,
     sockets_per_node = update.sockets_per_node,
+    req_nodes = update.req_nodes,
     array_inx = nil, -- an update's is the throttle
   }
   for _, field in ipairs({ "min_nodes", "max_nodes", "time_limit", "partition", "tres_per_job", "tres_per_node",

@@ -67,6 +67,14 @@ refused("an unknown partition", { tres_per_job = "gres:gpu:1", time_limit = slur
 passes("8 on each of 4 nodes for two hours", { tres_per_node = "gres:gpu:h100:8", min_nodes = 4, max_nodes = 4, time_limit = 120 })
 refused("more nodes, if there are", { tres_per_node = "gres:gpu:8", min_nodes = 1, max_nodes = 4, time_limit = 121 })
 refused("a node for each task", { tres_per_node = "gres:gpu:8", num_tasks = 9, time_limit = 121 })
+refused("nodes by name", { tres_per_node = "gres:gpu:8", req_nodes = "n[1-3],m1", time_limit = 121 }, "x 32 GPUs")
+refused("nodes by names", { tres_per_node = "gres:gpu:8", req_nodes = "r[1,2]n[1-2]", min_nodes = 1, time_limit = 121 }, "x 32 GPUs")
+refused("no nodes at all", { tres_per_node = "gres:gpu:8", min_nodes = 0, max_nodes = 0, num_tasks = 0, time_limit = 481 })
+refused("no time at all", { tres_per_job = "gres:gpu:1", time_limit = 0 }, "unlimited GPU-hours")
+refused("tasks on each node", { tres_per_task = "gres:gpu:1", ntasks_per_node = 8, min_nodes = 4, max_nodes = 4, time_limit = 121 })
+refused("tasks on each socket", { tres_per_task = "gres:gpu:1", ntasks_per_socket = 1 }, "unlimited")
+refused("no sockets", { tres_per_socket = "gres:gpu:1", sockets_per_node = 0 }, "unlimited")
+passes("tasks on each node, at most", { tres_per_task = "gres:gpu:1", ntasks_per_node = 8, num_tasks = 8, time_limit = 480 })
 passes("no more nodes than there are", { tres_per_node = "gres:gpu:8", num_tasks = 900, time_limit = 120 })
 refused("GPUs of tasks", { tres_per_task = "gres:gpu:1", num_tasks = 65 })
 refused("GPUs of tasks, as later Slurms write it", { tres_per_task = "cpu:4,gres/gpu:1", num_tasks = 65 })
@@ -256,12 +264,13 @@ local function modified(record, update, uid)
 end
 local WIDER = {
   { time_limit = 601 }, { time_limit = slurm.INFINITE }, { end_time = 1001 }, { min_nodes = 3 }, { max_nodes = 3 },
+  { req_nodes = "n[1-3]" }, { ntasks_per_node = 1 }, { time_limit = 0 },
   { num_tasks = 3 }, { min_cpus = 33 }, { cpus_per_task = 17 }, { tres_per_node = "gpu:9" }, { tres_per_job = "gpu:1" },
   { tres_per_node = "gpu:b200:8" }, { min_mem_per_node = 32769 }, { min_mem_per_node = 0 }, { min_mem_per_cpu = 1 },
   { shared = 0 }, { requeue = 1 }, { partition = "whole" }, { qos = "high" }, { cpus_per_tres = "gpu:16" }, { mem_per_tres = "gpu:9000" }, { account = "vision" }, { comment = "" },
   { comment = "nexa:v1:" .. parts }, { time_limit = 10, tres_per_node = "gpu:9" } }
 local NARROWER = {
-  {}, { time_limit = 600 }, { time_limit = 1 }, { min_nodes = 1, max_nodes = 1 }, { min_nodes = 1 }, { num_tasks = 1 },
+  {}, { time_limit = 600 }, { time_limit = 1 }, { min_nodes = 1, max_nodes = 1 }, { min_nodes = 1 }, { req_nodes = "n[1-2]" }, { num_tasks = 1 },
   { tres_per_node = "gpu:7" }, { min_mem_per_node = 100 }, { shared = 1 }, { requeue = 0 }, { partition = "gpu" },
   { account = "NLP" }, { comment = comment }, { array_inx = "2" }, { priority = 0 }, { dependency = "afterok:1" } }
 for _, update in ipairs(WIDER) do
