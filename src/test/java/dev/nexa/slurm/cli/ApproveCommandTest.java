@@ -1,7 +1,11 @@
 package dev.nexa.slurm.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.app.Nexa;
+import dev.nexa.slurm.app.Prepared;
+import dev.nexa.slurm.app.SubmitRun;
 import dev.nexa.slurm.approve.Keys;
 import dev.nexa.slurm.cli.Terminal.Screen;
 import dev.nexa.slurm.files.DurableFiles;
@@ -11,6 +15,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -200,6 +206,31 @@ class ApproveCommandTest {
 
     assertThat(ada.type("submit", "run.yaml").exit()).isZero();
     assertThat(ada.type("approvals", "list").out()).contains("used up  1/1");
+  }
+
+  @Test
+  void whoDiesBeforeSbatchHasUsedItAndShowSaysSo() {
+    String id = approve("run.yaml").json().text("approval_id");
+    Map<String, String> environment = Map.of("PATH", folder.resolve("ada/bin").toString());
+    Nexa dying =
+        new Nexa(
+            ada.workspace,
+            environment,
+            point -> {
+              throw new IllegalStateException("died at " + point);
+            });
+
+    assertThatThrownBy(
+            () ->
+                new SubmitRun(dying)
+                    .submit(
+                        new Prepared.Request(
+                            ada.workspace + "/run.yaml", List.of(), Optional.of("default"))))
+        .hasMessage("died at RUN_CLAIMED");
+
+    assertThat(ada.type("approvals", "show", id).out())
+        .contains("no run known by " + Site.ME, "no run holds it: it is used all the same");
+    assertThat(ada.type("submit", "run.yaml").exit()).isEqualTo(3);
   }
 
   @Test
