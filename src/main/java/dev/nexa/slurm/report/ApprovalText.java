@@ -20,7 +20,7 @@ public final class ApprovalText {
   public static String of(Approval approval) {
     StringBuilder text = new StringBuilder();
     if (approval.scope() instanceof ApprovedRun run) {
-      text.append("one run of ").append(run.config());
+      text.append("one run of ").append(plain(run.config()));
       text.append(": can cost ").append(run.reservation()).append('\n');
       line(text, "runs", hardware(run.limits()));
       line(text, "charged to", charged(run.limits()));
@@ -46,7 +46,7 @@ public final class ApprovalText {
   }
 
   private static void envelope(StringBuilder text, Envelope envelope) {
-    text.append("any run of the family '").append(envelope.name()).append("'\n");
+    text.append("any run of the family '").append(plain(envelope.name())).append("'\n");
     line(text, "configs", any(envelope.configs()));
     line(text, "stages", any(envelope.stages()));
     line(text, "clusters", any(envelope.clusters()));
@@ -61,7 +61,25 @@ public final class ApprovalText {
   }
 
   private static void line(StringBuilder text, String what, String value) {
-    text.append("  ").append(String.format("%-11s", what)).append(value).append('\n');
+    text.append("  ").append(String.format("%-11s", what)).append(plain(value)).append('\n');
+  }
+
+  /** An estimate is written by who wants the approval: it must not draw lines of its own here. */
+  private static String plain(String text) {
+    StringBuilder plain = new StringBuilder();
+    text.codePoints()
+        .forEach(
+            letter -> {
+              int type = Character.getType(letter);
+              boolean drawn =
+                  type != Character.CONTROL
+                      && type != Character.FORMAT
+                      && type != Character.LINE_SEPARATOR
+                      && type != Character.PARAGRAPH_SEPARATOR
+                      && type != Character.SURROGATE;
+              plain.append(drawn ? Character.toString(letter) : String.format("\\u%04x", letter));
+            });
+    return plain.toString();
   }
 
   private static String hardware(JsonObject limits) {

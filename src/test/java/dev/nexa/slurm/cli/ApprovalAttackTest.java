@@ -479,6 +479,36 @@ class ApprovalAttackTest {
   }
 
   @Test
+  void anEstimateThatLeadsTheApproversFileElsewhere() {
+    JsonObject estimate = site.estimate(ada);
+    Path file = ada.workspace.resolve("estimates/" + estimate.text("config_digest") + ".json");
+    String digest = estimate.text("config_digest");
+    Site.write(file, DurableFiles.read(file).replace(digest, "../../../../tmp/nexa-escaped"));
+
+    Screen screen = ada.type("approve", file.toString(), "--key", site.boss.toString());
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("expected a config_digest of 64 hex digits");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void anEstimateThatDrawsOnTheApproversTerminal() {
+    JsonObject estimate = site.estimate(ada);
+    Path file = ada.workspace.resolve("estimates/" + estimate.text("config_digest") + ".json");
+    Site.write(
+        file,
+        DurableFiles.read(file)
+            .replace("\"run.yaml\"", "\"run.yaml\\n  allows     at most 0.01 USD\\u001b[9A\""));
+
+    Screen screen = ada.type("approve", file.toString(), "--key", site.boss.toString());
+
+    assertThat(screen.out())
+        .contains("one run of run.yaml\\u000a  allows     at most 0.01 USD\\u001b[9A: can cost ")
+        .doesNotContain("\u001b");
+  }
+
+  @Test
   void twentyAtOnceOnOneUse() throws Exception {
     site.approve(ada);
 

@@ -26,6 +26,12 @@ class HelpTest {
       strings = {
         "submit",
         "estimate",
+        "approve",
+        "approvals",
+        "approvals list",
+        "approvals show",
+        "approvals revoke",
+        "approvals verify",
         "render",
         "status",
         "logs",
