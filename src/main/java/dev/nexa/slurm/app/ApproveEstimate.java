@@ -91,16 +91,23 @@ public final class ApproveEstimate {
       throw new NexaException(
           ExitCode.USAGE, "--up-to " + most + " is less than the run can cost: " + reservation);
     }
-    ApprovedRun run =
-        new ApprovedRun(
-            estimate.text("config"),
-            estimate.text("config_digest"),
-            estimate.object("what_runs"),
-            estimate.object("limits"),
-            submitter(estimate),
-            rates.toJson(),
-            reservation);
-    return sign(most, run, notes, show);
+    return sign(most, asked(typed, estimate, rates, reservation), notes, show);
+  }
+
+  private ApprovedRun asked(String typed, JsonObject estimate, Rates rates, Money reservation) {
+    try {
+      return new ApprovedRun(
+          estimate.text("config"),
+          estimate.text("config_digest"),
+          estimate.object("what_runs"),
+          estimate.object("limits"),
+          submitter(estimate),
+          rates.toJson(),
+          reservation);
+    } catch (IllegalArgumentException broken) {
+      throw new NexaException(
+          ExitCode.USAGE, typed + " is no estimate: " + broken.getMessage(), broken);
+    }
   }
 
   /** A family of runs; its terms say what one may cost. */

@@ -118,7 +118,11 @@ final class RequireApproval {
     Uses uses = approvals.directory().uses(approval);
     Use use = Use.now(proposal.submitter(), pinned.total());
     if (differences.isEmpty()) {
-      uses.refusal(use, SettledUse::cost).ifPresent(differences::add);
+      try {
+        uses.refusal(use, SettledUse::cost).ifPresent(differences::add);
+      } catch (NexaException notCounted) {
+        differences.add(String.valueOf(notCounted.getMessage()));
+      }
     }
     if (!differences.isEmpty()) {
       reasons.add(told(file, differences));
@@ -228,7 +232,7 @@ final class RequireApproval {
   /** The refusal: what to send to whom. */
   NexaException refused(List<String> reasons, Optional<PolicyApprovals> approvals) {
     Workspace workspace = nexa.workspace();
-    Path file = workspace.estimate(proposal.estimate().configDigest());
+    Path file = workspace.estimate(proposal.estimate().configDigest()).toAbsolutePath().normalize();
     workspace.files().directories(workspace.estimates());
     workspace.files().replace(file, Json.pretty(estimate));
     List<String> advice = new ArrayList<>();
@@ -239,8 +243,7 @@ final class RequireApproval {
       if (!over().isEmpty()) {
         command.add("--over-budget");
       }
-      List<String> principals =
-          approvals.get().signers().allowed().principals(Approval.NAMESPACE, now);
+      List<String> principals = others(approvals.get());
       advice.add(
           "send that file to "
               + (principals.isEmpty() ? "an approver: none is allowed now" : either(principals))
@@ -269,6 +272,17 @@ final class RequireApproval {
 
   private List<String> over() {
     return budgets.over(proposal.estimate().total());
+  }
+
+  /** Whom to ask: not oneself, unless the policy allows that. */
+  private List<String> others(PolicyApprovals approvals) {
+    List<String> others = new ArrayList<>();
+    for (String principal : approvals.signers().allowed().principals(Approval.NAMESPACE, now)) {
+      if (approvals.policy().selfApproval() || !proposal.submitter().mayBe(principal)) {
+        others.add(principal);
+      }
+    }
+    return others;
   }
 
   private String why() {

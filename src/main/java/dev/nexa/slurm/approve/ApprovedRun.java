@@ -4,6 +4,7 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * What an approval of one run allows.
@@ -25,6 +26,16 @@ public record ApprovedRun(
     JsonObject rates,
     Money reservation)
     implements Approval.Scope {
+
+  private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
+
+  public ApprovedRun {
+    // It becomes a part of a file's name, and an estimate is written by who wants the approval.
+    if (!DIGEST.matcher(configDigest).matches()) {
+      throw new IllegalArgumentException(
+          "expected a config_digest of 64 hex digits, got '" + configDigest + "'");
+    }
+  }
 
   static ApprovedRun fromJson(JsonObject json, String currency) {
     return new ApprovedRun(

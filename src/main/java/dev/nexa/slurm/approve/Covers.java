@@ -2,7 +2,6 @@ package dev.nexa.slurm.approve;
 
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
-import java.nio.file.FileSystems;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -154,7 +153,7 @@ public final class Covers {
   private static boolean matchesAny(List<String> globs, String config) {
     boolean matches = globs.isEmpty();
     for (String glob : globs) {
-      matches |= FileSystems.getDefault().getPathMatcher("glob:" + glob).matches(Path.of(config));
+      matches |= Envelope.matcher(glob).matches(Path.of(config));
     }
     return matches;
   }

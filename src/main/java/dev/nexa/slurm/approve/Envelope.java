@@ -3,6 +3,8 @@ package dev.nexa.slurm.approve;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
+import java.nio.file.FileSystems;
+import java.nio.file.PathMatcher;
 import java.util.List;
 import java.util.Optional;
 
@@ -24,6 +26,21 @@ public record Envelope(
     List<String> projects,
     Optional<Money> maxMonth)
     implements Approval.Scope {
+
+  public Envelope {
+    for (String glob : configs) {
+      matcher(glob);
+    }
+  }
+
+  /**
+   * What a pattern of {@code configs} matches.
+   *
+   * @throws IllegalArgumentException if it is none
+   */
+  static PathMatcher matcher(String glob) {
+    return FileSystems.getDefault().getPathMatcher("glob:" + glob);
+  }
 
   static Envelope fromJson(JsonObject json, String currency) {
     return new Envelope(

@@ -6,6 +6,7 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.units.Money;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
@@ -121,6 +122,19 @@ public final class Uses {
 
   /** Takes the next use, durably; empty if somebody else has just taken what was left. */
   public OptionalInt claim(Use next, Function<Use, Optional<BigDecimal>> settled) {
+    try {
+      return claimed(next, settled);
+    } catch (UncheckedIOException failed) {
+      throw new NexaException(
+          ExitCode.NEEDS_APPROVAL,
+          "the use of an approval can't be counted: " + failed.getMessage(),
+          failed,
+          "nothing was submitted",
+          "who submits must be able to write there: mkdir -m 1777 " + used);
+    }
+  }
+
+  private OptionalInt claimed(Use next, Function<Use, Optional<BigDecimal>> settled) {
     makeFolder();
     for (int i = 0; i < TRIES; i++) {
       List<Use> uses = all();

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.cli;
 
+import dev.nexa.slurm.app.InstallApproval;
 import dev.nexa.slurm.app.ShowApprovals;
 import dev.nexa.slurm.approve.Approval;
 import dev.nexa.slurm.approve.ApprovedRun;
@@ -19,25 +20,29 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
 
-/** {@code nexa-slurm approvals list}, {@code show}, {@code revoke} and {@code verify}. */
+/**
+ * {@code nexa-slurm approvals list}, {@code show}, {@code revoke}, {@code verify} and {@code
+ * install}.
+ */
 final class ApprovalsCommand extends Subcommand {
   ApprovalsCommand() {
     super(
         "approvals",
-        "Lists approvals, shows one and its uses, revokes one, or verifies a file.",
+        "Lists approvals, shows one and its uses, revokes one, verifies a file, or lets Slurm know it.",
         "nexa-slurm approvals list",
         "nexa-slurm approvals revoke 4f1c0a9be2d37765 --reason 'wrong dataset'");
     spec().addSubcommand("list", new ListCommand().spec());
     spec().addSubcommand("show", new ShowCommand().spec());
     spec().addSubcommand("revoke", new RevokeCommand().spec());
     spec().addSubcommand("verify", new VerifyCommand().spec());
+    spec().addSubcommand("install", new InstallCommand().spec());
   }
 
   @Override
   public Integer call() {
     throw new ParameterException(
         spec().commandLine(),
-        "`approvals list`, `approvals show ID`, `approvals revoke ID` or `approvals verify FILE`");
+        "`approvals list`, `approvals show ID`, `approvals revoke ID`, `approvals verify FILE` or `approvals install FILE`");
   }
 
   private static void print(Subcommand command, ShowApprovals.Row row, boolean json) {
@@ -191,6 +196,56 @@ final class ApprovalsCommand extends Subcommand {
       print(this, row, given(json));
       boolean valid = row.state().equals("valid");
       return valid ? ExitCode.OK.status() : ExitCode.NEEDS_APPROVAL.status();
+    }
+  }
+
+  /** {@code approvals install}. */
+  private static final class InstallCommand extends Subcommand {
+    private final PositionalParamSpec file =
+        add(
+            PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true),
+            "An approval's file.");
+    private final OptionSpec to =
+        option(
+            "--to",
+            "DIR",
+            "Where slurmctld looks, as `policy install --approved-dir` said; /etc/nexa-slurm/approved if not given.");
+    private final OptionSpec user =
+        option("--for", "USER", "Who submits, where the approval is for anybody.");
+    private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+    InstallCommand() {
+      super(
+          "install",
+          "For Slurm's admin: verifies an approval and lets slurmctld know it (docs/policy.md).",
+          "nexa-slurm approvals install approvals/0c5f3e9a1b2c3d4e-4f1c0a9be2d37765.approval");
+    }
+
+    @Override
+    public Integer call() {
+      String directory = to.getValue();
+      InstallApproval.Installed installed =
+          new InstallApproval(existing())
+              .install(
+                  file.getValue(),
+                  Path.of(directory == null ? PolicyCommand.APPROVED : directory),
+                  Optional.ofNullable(user.getValue()));
+      if (given(json)) {
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject()
+                        .with("schema_version", 1)
+                        .with("approval_id", installed.token().id())
+                        .with("file", installed.file().toString())
+                        .with("user", installed.token().user())
+                        .with("uid", installed.token().uid())));
+      } else {
+        out().println("wrote " + installed.file() + " for " + installed.token().user());
+        out().println("  its jobs name it: --comment=nexa:v1:" + installed.token().id());
+        out().println("  to take it back: rm " + installed.file());
+      }
+      return ExitCode.OK.status();
     }
   }
 }

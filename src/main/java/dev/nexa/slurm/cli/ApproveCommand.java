@@ -134,19 +134,35 @@ final class ApproveCommand extends Subcommand {
   }
 
   private Envelope envelope(ApproveEstimate approve) {
+    boolean anything = true;
+    for (OptionSpec names : List.of(configs, stages, clusters, accounts, users, projects)) {
+      anything &= list(names).isEmpty();
+    }
+    if (anything) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "an envelope of anything by anybody: say of which --configs, --accounts, --users …");
+    }
     if (submitter.getValue() != null) {
       throw new NexaException(ExitCode.USAGE, "an envelope has --users, not --for");
     }
     BigDecimal most = month.getValue();
-    return new Envelope(
-        envelope.getValue(),
-        list(configs),
-        list(stages),
-        list(clusters),
-        list(accounts),
-        list(users),
-        list(projects),
-        Optional.ofNullable(most).map(approve::inPolicysCurrency));
+    try {
+      return new Envelope(
+          envelope.getValue(),
+          list(configs),
+          list(stages),
+          list(clusters),
+          list(accounts),
+          list(users),
+          list(projects),
+          Optional.ofNullable(most).map(approve::inPolicysCurrency));
+    } catch (IllegalArgumentException noGlob) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "--configs: expected patterns such as 'configs/train/*.yaml': " + noGlob.getMessage(),
+          noGlob);
+    }
   }
 
   private static List<String> list(OptionSpec option) {

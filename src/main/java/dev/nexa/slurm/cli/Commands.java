@@ -27,6 +27,7 @@ final class Commands {
           "usage",
           "costs",
           "prices",
+          "policy",
           "serve",
           "init");
 
@@ -60,6 +61,7 @@ final class Commands {
       case "usage" -> new UsageCommand();
       case "costs" -> new CostsCommand();
       case "prices" -> new PricesCommand();
+      case "policy" -> new PolicyCommand();
       case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();
       default -> throw new IllegalArgumentException("no command " + name);

@@ -132,15 +132,23 @@ public final class ConfigReader {
 
   /** The policy in force. */
   public Policy policy() {
-    Found file =
-        ConfigSource.isFile(ADMIN_POLICY)
-            ? source.file(ADMIN_POLICY.toString())
-            : source.product("configs/policy.yaml");
+    Found file = policyFile();
     List<Problem> problems = new ArrayList<>();
     Values values = read(file, Policy.SPEC, problems);
     Policy.check(values, problems);
     Problem.throwIfAny(problems);
     return Policy.from(file.name(), values);
+  }
+
+  /** Each of the policy's values and where it is from. */
+  public List<Setting> policySettings() {
+    return Setting.of(tree(policyFile(), new ArrayList<>()), Policy.SPEC);
+  }
+
+  private Found policyFile() {
+    return ConfigSource.isFile(ADMIN_POLICY)
+        ? source.file(ADMIN_POLICY.toString())
+        : source.product("configs/policy.yaml");
   }
 
   private Found named(String folder, String name, String kind) {

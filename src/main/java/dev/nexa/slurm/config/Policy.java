@@ -8,6 +8,7 @@ import static dev.nexa.slurm.config.Shape.withDefault;
 
 import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.units.Money;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +28,7 @@ import java.util.Optional;
  * @param registeredDatasets whether a run's dataset must be registered
  * @param budgets what may be spent in a period
  * @param approvals who may approve what goes over the threshold; empty for nobody
+ * @param gate what Slurm itself lets through; empty where that is not the policy's business
  */
 public record Policy(
     String name,
@@ -37,7 +39,8 @@ public record Policy(
     List<String> credited,
     boolean registeredDatasets,
     List<Budget> budgets,
-    Optional<Approvals> approvals) {
+    Optional<Approvals> approvals,
+    Optional<Gate> gate) {
 
   private static final List<String> CLUSTERS_FAULT = List.of("NODE_FAIL", "BOOT_FAIL");
 
@@ -83,6 +86,28 @@ public record Policy(
               "false",
               "Whether who submits may have signed the approval."),
           withDefault("longest", ValueType.TIME, "30d", "The longest that an approval may last."));
+
+  /**
+   * What Slurm itself lets through, where the admin has placed what `policy install` writes.
+   *
+   * @param gpuHoursOver a job that could use more needs an approval
+   * @param exemptUsers whose jobs always pass
+   * @param exemptPartitions in which jobs always pass
+   */
+  public record Gate(
+      BigDecimal gpuHoursOver, List<String> exemptUsers, List<String> exemptPartitions) {}
+
+  private static final Section GATE =
+      section(
+          required(
+              "gpu_hours_over",
+              ValueType.HOURS,
+              "A job that could use more GPU-hours than this needs an approval."),
+          optional("exempt_users", listOf(ValueType.NAME_WORD), "Users whose jobs always pass."),
+          optional(
+              "exempt_partitions",
+              listOf(ValueType.NAME_WORD),
+              "Partitions in which jobs always pass."));
 
   private static final Section BUDGET =
       section(
@@ -149,7 +174,11 @@ public record Policy(
           optional(
               "approvals",
               APPROVALS,
-              "Who may approve a run over the threshold; without it nobody. A relative path is below the workspace."));
+              "Who may approve a run over the threshold; without it nobody. A relative path is below the workspace."),
+          optional(
+              "slurm",
+              GATE,
+              "What Slurm itself lets through, once the admin has placed what `policy install` writes."));
 
   /** What the tables can't say. */
   static void check(Values values, List<Problem> problems) {
@@ -175,7 +204,8 @@ public record Policy(
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
         values.flag("registered_datasets"),
         budgets(values),
-        approvals(values));
+        approvals(values),
+        values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty());
   }
 
   private static Optional<Approvals> approvals(Values values) {
@@ -194,6 +224,13 @@ public record Policy(
 
   private static Optional<Duration> settleWindow(Optional<Integer> seconds) {
     return seconds.isEmpty() ? Optional.empty() : Optional.of(Duration.ofSeconds(seconds.get()));
+  }
+
+  private static Gate gate(Values values) {
+    return new Gate(
+        values.decimal("gpu_hours_over"),
+        values.has("exempt_users") ? values.texts("exempt_users") : List.of(),
+        values.has("exempt_partitions") ? values.texts("exempt_partitions") : List.of());
   }
 
   private static List<Budget> budgets(Values values) {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FinishedRuns {
   /** Models, users, tags: a workspace has a few thousand of them. */
-  private static final int REPEATED = 1 << 13;
+  static final int REPEATED = 1 << 13;
 
   private final Workspace workspace;
   private final List<String> problems = new ArrayList<>();
@@ -73,7 +73,7 @@ public final class FinishedRuns {
     Map<String, Long> highest = new HashMap<>();
     for (Path file : files.subList(Math.min(1, files.size()), files.size())) {
       byte[] bytes = DurableFiles.readBytes(file);
-      new LedgerScan(bytes, "", "", new Words(), new ArrayList<>()).corrections(highest);
+      new LedgerScan(bytes, "", "", new RepeatedText(1), new ArrayList<>()).corrections(highest);
     }
     return highest;
   }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.costs;
 
 import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.RepeatedText;
 import dev.nexa.slurm.journal.Workspace;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -40,7 +41,7 @@ public final class NewestRuns {
     // Every line begins with its run's id, which begins with its stage.
     byte[] prefix = ("{\"run_id\":\"" + stage + "_").getBytes(StandardCharsets.UTF_8);
     Set<String> seen = new HashSet<>();
-    Words words = new Words();
+    RepeatedText words = new RepeatedText(FinishedRuns.REPEATED);
     int left = MOST_BYTES;
     // Without a zone's calendar: "2025-11".
     String today = now.toString();

@@ -170,7 +170,7 @@ public final class Renderer {
   }
 
   /** Everything that could evaluate data, format by locale or skip quoting is off. */
-  private static Configuration configuration(TemplateLoader templates) {
+  static Configuration configuration(TemplateLoader templates) {
     Configuration configuration = new Configuration(Configuration.VERSION_2_3_34);
     configuration.setTemplateLoader(templates);
     configuration.setTemplateUpdateDelayMilliseconds(Long.MAX_VALUE);

@@ -20,11 +20,11 @@ public final class ApprovalText {
   public static String of(Approval approval) {
     StringBuilder text = new StringBuilder();
     if (approval.scope() instanceof ApprovedRun run) {
-      text.append("one run of ").append(run.config());
+      text.append("one run of ").append(plain(run.config()));
       text.append(": can cost ").append(run.reservation()).append('\n');
       line(text, "runs", hardware(run.limits()));
       line(text, "charged to", charged(run.limits()));
-      line(text, "prices", prices(run.rates()));
+      line(text, "prices", prices(run.rates(), run.limits().optionalText("gpu_type").orElse("")));
       line(text, "script", run.whatRuns().text("script_sha256"));
       line(text, "files", files(run.whatRuns().object("files")));
       line(text, "submitter", run.submitter().map(Object::toString).orElse("anybody"));
@@ -46,7 +46,7 @@ public final class ApprovalText {
   }
 
   private static void envelope(StringBuilder text, Envelope envelope) {
-    text.append("any run of the family '").append(envelope.name()).append("'\n");
+    text.append("any run of the family '").append(plain(envelope.name())).append("'\n");
     line(text, "configs", any(envelope.configs()));
     line(text, "stages", any(envelope.stages()));
     line(text, "clusters", any(envelope.clusters()));
@@ -61,7 +61,25 @@ public final class ApprovalText {
   }
 
   private static void line(StringBuilder text, String what, String value) {
-    text.append("  ").append(String.format("%-11s", what)).append(value).append('\n');
+    text.append("  ").append(String.format("%-11s", what)).append(plain(value)).append('\n');
+  }
+
+  /** An estimate is written by who wants the approval: it must not draw lines of its own here. */
+  private static String plain(String text) {
+    StringBuilder plain = new StringBuilder();
+    text.codePoints()
+        .forEach(
+            letter -> {
+              int type = Character.getType(letter);
+              boolean drawn =
+                  type != Character.CONTROL
+                      && type != Character.FORMAT
+                      && type != Character.LINE_SEPARATOR
+                      && type != Character.PARAGRAPH_SEPARATOR
+                      && type != Character.SURROGATE;
+              plain.append(drawn ? Character.toString(letter) : String.format("\\u%04x", letter));
+            });
+    return plain.toString();
   }
 
   private static String hardware(JsonObject limits) {
@@ -75,7 +93,7 @@ public final class ApprovalText {
         + (limits.number("nodes") == 1 ? " node, " : " nodes, ")
         + (gpus == 0 ? "" : gpus + "x " + limits.optionalText("gpu_type").orElse("gpu") + ", ")
         + limits.number("cpus")
-        + " CPUs, "
+        + (limits.number("cpus") == 1 ? " CPU, " : " CPUs, ")
         + Memory.words(limits.number("memory_bytes"))
         + "iB, "
         + TimeLimit.words(Duration.ofSeconds(limits.number("time_limit_seconds")))
@@ -93,14 +111,10 @@ public final class ApprovalText {
     return text.append(limits.flag("exclusive") ? ", whole nodes" : "").toString();
   }
 
-  private static String prices(JsonObject rates) {
+  /** Those that the run is charged at: of GPU types only its own. */
+  private static String prices(JsonObject rates, String gpuType) {
     StringBuilder text = new StringBuilder();
-    for (Map.Entry<String, @Nullable Object> entry : rates.members().entrySet()) {
-      Object value = entry.getValue();
-      if (value instanceof JsonObject object) {
-        price(text, entry.getKey(), object);
-      }
-    }
+    price(text, "", rates, gpuType);
     return text.append(" (")
         .append(rates.text("book"))
         .append(" as of ")
@@ -109,10 +123,13 @@ public final class ApprovalText {
         .toString();
   }
 
-  private static void price(StringBuilder text, String name, JsonObject value) {
+  private static void price(StringBuilder text, String name, JsonObject value, String gpuType) {
     for (Map.Entry<String, @Nullable Object> entry : value.members().entrySet()) {
       if (entry.getValue() instanceof JsonObject below) {
-        price(text, entry.getKey(), below);
+        boolean other = name.equals("gpu_hour") && !entry.getKey().equals(gpuType);
+        if (!other) {
+          price(text, entry.getKey(), below, gpuType);
+        }
       } else if (entry.getKey().equals("price")) {
         text.append(text.length() == 0 ? "" : ", ")
             .append(name)

@@ -41,6 +41,7 @@ abstract class RunPassFixture {
           List.of("NODE_FAIL"),
           false,
           List.of(),
+          Optional.empty(),
           Optional.empty());
 
   final Workspace workspace = Workspaces.inMemory();
