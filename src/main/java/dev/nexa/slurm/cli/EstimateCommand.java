@@ -1,9 +1,12 @@
 package dev.nexa.slurm.cli;
 
+import dev.nexa.slurm.app.ModelNumbers;
 import dev.nexa.slurm.app.Prepared;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.report.EstimateText;
+import dev.nexa.slurm.report.ModelText;
 import java.io.PrintWriter;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -24,9 +27,12 @@ final class EstimateCommand extends Subcommand {
   public Integer call() {
     Prepared prepared = Prepared.of(nexa(), config.request());
     tellNotes(prepared.plan());
+    ModelNumbers numbers = ModelNumbers.calibrated(nexa(), prepared.plan());
     PrintWriter out = out();
     if (given(json)) {
-      out.print(Json.pretty(prepared.estimateJson()));
+      JsonObject estimate = prepared.estimateJson();
+      numbers.addTo(estimate);
+      out.print(Json.pretty(estimate));
     } else {
       out.print(
           EstimateText.of(
@@ -34,6 +40,7 @@ final class EstimateCommand extends Subcommand {
               prepared.estimate(),
               prepared.policy().approvalOver(),
               prepared.needsApproval()));
+      out.print(ModelText.of(numbers.memory(), numbers.analytic()));
     }
     return ExitCode.OK.status();
   }
