@@ -35,6 +35,11 @@ class MfuTest {
     assertThat(Mfu.from(runs)).isEqualTo(Mfu.PUBLISHED);
   }
 
+  @Test
+  void aRunThatSaysItDidMoreThanTheGpuCanTellsNothing() {
+    assertThat(Mfu.from(runs(0.4, 0.4, 0.4, 0.4, 35))).isEqualTo(Mfu.PUBLISHED);
+  }
+
   private static List<PastRun> runs(double... shares) {
     List<PastRun> runs = new ArrayList<>();
     for (double share : shares) {
