@@ -53,7 +53,7 @@ public record AnalyticEstimate(
   }
 
   private static String percent(Mfu mfu) {
-    return String.format(Locale.ROOT, "%.0f to %.0f %%", mfu.low() * 100, mfu.high() * 100);
+    return String.format(Locale.ROOT, "%.1f to %.1f %%", mfu.low() * 100, mfu.high() * 100);
   }
 
   /**

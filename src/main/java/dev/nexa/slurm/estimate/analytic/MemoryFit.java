@@ -32,6 +32,7 @@ public record MemoryFit(
   static final int LONGEST = 32_768;
 
   private static final int MOST_REMEDIES = 3;
+  private static final int MOST_GPUS = 64;
   private static final double GIB = 1L << 30;
 
   /**
@@ -39,10 +40,9 @@ public record MemoryFit(
    * can make anything too large, and nothing smaller.
    *
    * @param rank of an adapter that a remedy would train
-   * @param most GPUs that a remedy may ask for
    */
   public static Optional<MemoryFit> of(
-      MemorySetup setup, long gpuBytes, int rank, int most, List<String> assumptions) {
+      MemorySetup setup, long gpuBytes, int rank, List<String> assumptions) {
     MemoryParts parts = MemoryParts.of(setup);
     Optional<Boolean> fits = judge(setup, parts, gpuBytes);
     boolean whole = isWhole(setup);
@@ -50,7 +50,7 @@ public record MemoryFit(
       return Optional.empty();
     }
     List<String> remedies =
-        fits.isPresent() && fits.get() ? List.of() : remedies(setup, gpuBytes, rank, most);
+        fits.isPresent() && fits.get() ? List.of() : remedies(setup, gpuBytes, rank);
     String sentence = sentence(fits, parts, gpuBytes, whole, remedies);
     return Optional.of(new MemoryFit(fits, parts, gpuBytes, sentence, remedies, assumptions));
   }
@@ -95,10 +95,10 @@ public record MemoryFit(
   }
 
   /** Each is tried by itself; where none is enough, all of the gentle ones together. */
-  private static List<String> remedies(MemorySetup setup, long gpuBytes, int rank, int most) {
+  private static List<String> remedies(MemorySetup setup, long gpuBytes, int rank) {
     List<String> found = new ArrayList<>();
     if (setup.trains() == Trains.NOTHING) {
-      for (int splits = setup.splits() * 2; splits <= Math.max(most, 64); splits *= 2) {
+      for (int splits = setup.splits() * 2; splits <= mostGpus(setup); splits *= 2) {
         if (tryOut(found, setup.withSplits(splits), gpuBytes, splits + " GPUs for the model")) {
           break;
         }
@@ -108,6 +108,9 @@ public record MemoryFit(
     if (!setup.recomputes()) {
       tryOut(found, setup.recomputing(), gpuBytes, "gradient_checkpointing");
     }
+    if (!setup.chunkedLoss()) {
+      tryOut(found, setup.withChunkedLoss(), gpuBytes, "a chunked loss");
+    }
     if (setup.microBatch() > 1) {
       tryOut(found, setup.withMicroBatch(1), gpuBytes, "batch_size 1");
     }
@@ -115,7 +118,7 @@ public record MemoryFit(
     Sharding spread = zero ? Sharding.ZERO3 : Sharding.FULL_SHARD;
     String word = zero ? "zero3 over " : "full_shard over ";
     int first = setup.sharding() == spread ? setup.gpus() * 2 : Math.max(2, setup.gpus());
-    for (int gpus = first; gpus <= Math.max(most, 64); gpus *= 2) {
+    for (int gpus = first; gpus <= mostGpus(setup); gpus *= 2) {
       if (tryOut(found, setup.with(spread, gpus), gpuBytes, word + gpus)) {
         break;
       }
@@ -129,15 +132,44 @@ public record MemoryFit(
       tryOut(found, setup.withAdapter(Weights.NF4, setup.trained()), gpuBytes, "qlora");
     }
     tryOut(found, setup.with8Bit(), gpuBytes, "optimizer adamw_8bit");
-    if (found.isEmpty() && setup.offload() == Offload.NONE) {
-      int gpus = Math.max(2, setup.gpus());
-      MemorySetup all = setup.with(spread, gpus).recomputing().withMicroBatch(1);
-      String together = word + gpus + ", gradient_checkpointing and batch_size 1 together";
-      if (!tryOut(found, all, gpuBytes, together)) {
-        tryOut(found, all.withOffload(), gpuBytes, together + ", with offload cpu");
-      }
+    if (found.isEmpty()) {
+      together(found, setup, gpuBytes, rank, word, spread);
     }
     return found.size() <= MOST_REMEDIES ? found : found.subList(0, MOST_REMEDIES);
+  }
+
+  /** Where nothing is enough by itself: all that costs only time, with more GPUs or an adapter. */
+  private static void together(
+      List<String> found,
+      MemorySetup setup,
+      long gpuBytes,
+      int rank,
+      String word,
+      Sharding spread) {
+    MemorySetup small = setup.recomputing().withMicroBatch(1);
+    String also = setup.recomputes() ? "" : " with gradient_checkpointing";
+    if (setup.microBatch() > 1) {
+      also += also.isEmpty() ? " with batch_size 1" : " and batch_size 1";
+    }
+    for (int gpus = Math.max(2, setup.gpus()); gpus <= mostGpus(setup); gpus *= 2) {
+      if (tryOut(found, small.with(spread, gpus), gpuBytes, word + gpus + also)) {
+        break;
+      }
+    }
+    if (setup.trains() == Trains.ALL && setup.shape().isPresent()) {
+      long adapter = setup.shape().get().adapter(rank);
+      tryOut(found, small.withAdapter(Weights.NF4, adapter), gpuBytes, "qlora" + also);
+    }
+    if (found.isEmpty() && setup.offload() == Offload.NONE) {
+      int gpus = Math.max(2, setup.gpus());
+      MemorySetup off = small.with(spread, gpus).withOffload();
+      tryOut(found, off, gpuBytes, word + gpus + ", offload cpu" + also);
+    }
+  }
+
+  /** Nobody is sent to a cluster that they did not speak of. */
+  private static int mostGpus(MemorySetup setup) {
+    return Math.max(MOST_GPUS, setup.gpus() * 2);
   }
 
   private static boolean tryOut(

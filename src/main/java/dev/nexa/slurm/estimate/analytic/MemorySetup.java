@@ -143,6 +143,27 @@ public record MemorySetup(
         teacher);
   }
 
+  MemorySetup withChunkedLoss() {
+    return new MemorySetup(
+        parameters,
+        shape,
+        weights,
+        trains,
+        trained,
+        optimizer,
+        copy,
+        sharding,
+        offload,
+        gpus,
+        splits,
+        microBatch,
+        sequence,
+        recomputes,
+        true,
+        bucket,
+        teacher);
+  }
+
   MemorySetup withMicroBatch(int other) {
     return new MemorySetup(
         parameters,

@@ -24,6 +24,11 @@ public record Mfu(double low, double middle, double high, int runs) {
    * @param peak FLOP/s of one of them
    */
   public record PastRun(double flops, double gpuSeconds, double peak) {
+    /** More than the GPU can do was not done: the tokens that were told are not those that ran. */
+    boolean tells() {
+      return flops > 0 && gpuSeconds > 0 && peak > 0 && share() <= 1;
+    }
+
     double share() {
       return flops / (gpuSeconds * peak);
     }
@@ -34,7 +39,7 @@ public record Mfu(double low, double middle, double high, int runs) {
     double[] shares = new double[alike.size()];
     int count = 0;
     for (PastRun run : alike) {
-      if (run.flops() > 0 && run.gpuSeconds() > 0 && run.peak() > 0) {
+      if (run.tells()) {
         shares[count++] = run.share();
       }
     }

@@ -233,14 +233,10 @@ public record ModelRun(
     return said instanceof Number number ? number.longValue() : otherwise;
   }
 
-  /**
-   * Whether it fits; empty where that cannot be told.
-   *
-   * @param most GPUs that a remedy may ask for
-   */
-  public Optional<MemoryFit> memory(Gpu gpu, int most) {
+  /** Whether it fits; empty where that cannot be told. */
+  public Optional<MemoryFit> memory(Gpu gpu) {
     return gpu.memoryBytes().isPresent()
-        ? MemoryFit.of(setup, gpu.memoryBytes().get(), rank, most, assumptions)
+        ? MemoryFit.of(setup, gpu.memoryBytes().get(), rank, assumptions)
         : Optional.empty();
   }
 
