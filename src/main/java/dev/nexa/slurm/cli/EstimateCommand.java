@@ -110,7 +110,7 @@ final class EstimateCommand extends Subcommand {
     out()
         .print(
             given(json)
-                ? Json.pretty(ComparisonText.json(comparison, use.base().plan().config(), total))
+                ? Json.pretty(ComparisonText.json(comparison, config.request().config(), total))
                 : given(markdown)
                     ? ComparisonText.markdown(comparison, total, now)
                     : ComparisonText.text(comparison, total, now));
