@@ -3,6 +3,8 @@ package dev.nexa.slurm.app;
 import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.ClusterProfile.Partition;
 import dev.nexa.slurm.config.ConfigException;
+import dev.nexa.slurm.config.GpuCatalog;
+import dev.nexa.slurm.config.GpuCatalog.Gpu;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Comparison;
 import dev.nexa.slurm.estimate.Expected;
@@ -35,10 +37,8 @@ public final class CompareEstimates {
   private final Prepared base;
   private final Allocation asked;
   private final ClusterProfile cluster;
+  private final GpuCatalog gpus;
   private final ExpectStart starts;
-
-  /** Dense FLOP/s of a GPU by its type, where a table of GPUs tells. */
-  private final Map<String, Double> peaks = Map.of();
 
   public CompareEstimates(Nexa nexa, Prepared.Request request) {
     this.nexa = nexa;
@@ -46,6 +46,7 @@ public final class CompareEstimates {
     this.base = Prepared.of(nexa, request);
     this.asked = base.plan().allocation();
     this.cluster = nexa.configs().cluster(base.plan().cluster());
+    this.gpus = nexa.configs().gpus();
     this.starts = new ExpectStart(nexa);
   }
 
@@ -214,9 +215,17 @@ public final class CompareEstimates {
     if (type.equals(asked.gpuType())) {
       return Optional.of(count);
     }
-    Double here = peaks.get(asked.gpuType().orElse(""));
-    Double there = peaks.get(type.orElse(""));
-    return here == null || there == null ? Optional.empty() : Optional.of(count * here / there);
+    Optional<Double> here = peak(asked.gpuType());
+    Optional<Double> there = peak(type);
+    return here.isEmpty() || there.isEmpty()
+        ? Optional.empty()
+        : Optional.of(count * here.get() / there.get());
+  }
+
+  /** Dense FLOP/s of a GPU of that type, in 16 bits, where the catalog tells. */
+  private Optional<Double> peak(Optional<String> type) {
+    Optional<Gpu> gpu = type.isEmpty() ? Optional.empty() : gpus.find(type.get());
+    return gpu.flatMap(Gpu::bf16Flops).or(() -> gpu.flatMap(Gpu::fp16Flops));
   }
 
   /** By its own past runs or arithmetic; else by what is expected of what was asked for. */
@@ -235,6 +244,7 @@ public final class CompareEstimates {
             here.get().method(),
             there.plan(),
             there.estimate(),
+            (long) Math.ceil(here.get().runSeconds() * slower.get()),
             (long) Math.ceil(here.get().runSeconds() * slower.get()),
             (long) Math.ceil(here.get().highSeconds() * slower.get()),
             here.get().basis() + ", scaled by the GPUs' number and peak",

@@ -28,6 +28,7 @@ import java.util.Optional;
  *
  * @param plugin the workspace's jar that the backend comes from; empty for a built-in one
  * @param launch what the backend starts inside the allocation
+ * @param model what its model says of memory and time; empty where it names none
  * @param outlook what it will probably cost
  */
 public record Prepared(
@@ -35,6 +36,7 @@ public record Prepared(
     Optional<Plugin> plugin,
     Launch launch,
     Estimate estimate,
+    Optional<ModelNumbers> model,
     Outlook outlook,
     Policy policy) {
 
@@ -90,8 +92,16 @@ public record Prepared(
                   "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
     }
     Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook())));
-    Outlook outlook = ExpectCost.of(nexa, plan, estimate);
-    return new Prepared(plan, plugin, launch, estimate, outlook, policy);
+    Optional<ModelNumbers> model =
+        plan.training().namesModel() ? Optional.of(ModelNumbers.of(nexa, plan)) : Optional.empty();
+    Outlook outlook = ExpectCost.of(nexa, plan, estimate, model);
+    return new Prepared(plan, plugin, launch, estimate, model, outlook, policy);
+  }
+
+  /** The same by a model's numbers that this workspace's own runs have calibrated. */
+  public Prepared calibrated(ModelNumbers numbers) {
+    Outlook better = outlook.otherwise(ExpectCost.analytic(plan, estimate, numbers));
+    return new Prepared(plan, plugin, launch, estimate, Optional.of(numbers), better, policy);
   }
 
   /** The command line, the config, NEXA_CLUSTER, then {@code default}. */

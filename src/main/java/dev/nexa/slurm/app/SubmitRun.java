@@ -56,12 +56,17 @@ public final class SubmitRun {
     String scheduler = prepared.plan().scheduler();
     String dependency =
         after.isPresent() ? new Dependencies(nexa, scheduler).onJobs(after.get()) : "";
+    JsonObject estimate = prepared.estimateJson();
+    List<String> notes = notes(prepared);
+    if (prepared.model().isPresent()) {
+      prepared.model().get().tell(estimate, notes);
+    }
     return new NewRun(
             script,
             plan(prepared, script),
-            prepared.estimateJson(),
+            estimate,
             prepared.estimate().total(),
-            notes(prepared),
+            notes,
             prepared.ownFiles(nexa),
             dependency)
         .submit(nexa);

@@ -3,6 +3,7 @@ package dev.nexa.slurm.cli;
 import dev.nexa.slurm.app.CompareEstimates;
 import dev.nexa.slurm.app.DiffEstimates;
 import dev.nexa.slurm.app.ExpectStart;
+import dev.nexa.slurm.app.ModelNumbers;
 import dev.nexa.slurm.app.Prepared;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
@@ -13,6 +14,7 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.report.ComparisonText;
 import dev.nexa.slurm.report.DiffText;
 import dev.nexa.slurm.report.EstimateText;
+import dev.nexa.slurm.report.ModelText;
 import dev.nexa.slurm.report.OutlookText;
 import dev.nexa.slurm.scheduler.ExpectedStart;
 import dev.nexa.slurm.units.Money;
@@ -76,12 +78,16 @@ final class EstimateCommand extends Subcommand {
   }
 
   private Integer estimate() {
-    Prepared prepared = Prepared.of(nexa(), config.request());
+    Prepared planned = Prepared.of(nexa(), config.request());
+    ModelNumbers numbers = ModelNumbers.calibrated(nexa(), planned.plan());
+    Prepared prepared = planned.calibrated(numbers);
     ExpectedStart start = new ExpectStart(nexa()).of(prepared.plan());
     tellNotes(prepared.plan());
     PrintWriter out = out();
     if (given(json)) {
-      out.print(Json.pretty(prepared.estimateJson().with("start", json(start))));
+      JsonObject estimate = prepared.estimateJson();
+      numbers.addTo(estimate);
+      out.print(Json.pretty(estimate.with("start", json(start))));
     } else {
       out.print(
           EstimateText.of(
@@ -91,6 +97,7 @@ final class EstimateCommand extends Subcommand {
               prepared.needsApproval()));
       out.print(OutlookText.of(prepared.outlook()));
       out.print(OutlookText.start(start, Instant.now()));
+      out.print(ModelText.of(numbers.memory(), numbers.analytic()));
     }
     return ExitCode.OK.status();
   }

@@ -91,6 +91,14 @@ public final class ConfigReader {
     return PriceBook.from(name, Sha256.of(file.bytes()), values);
   }
 
+  /** What GPUs can do: configs/gpus.yaml. */
+  public GpuCatalog gpus() {
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(source.product("configs/gpus.yaml"), GpuCatalog.SPEC, problems);
+    Problem.throwIfAny(problems);
+    return GpuCatalog.from(values);
+  }
+
   /** The policy in force. */
   public Policy policy() {
     Found file =

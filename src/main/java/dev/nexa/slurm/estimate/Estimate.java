@@ -118,6 +118,8 @@ public record Estimate(
                 .with("total", total.amount().toPlainString())
                 .with("lines", CostLine.toJson(reservation)))
         .with("expected", null)
+        .with("memory", null)
+        .with("analytic", null)
         .with("approval_needed", approvalNeeded)
         .with("rates", rates.toJson());
   }

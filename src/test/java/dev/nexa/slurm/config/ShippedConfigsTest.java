@@ -30,6 +30,7 @@ class ShippedConfigsTest {
                 case "cluster.schema.json" -> reader.cluster(name);
                 case "prices.schema.json" -> reader.prices(name);
                 case "policy.schema.json" -> reader.policy();
+                case "gpus.schema.json" -> reader.gpus();
                 default -> reader.run(file.toString(), List.of());
               }
             })
@@ -59,6 +60,9 @@ class ShippedConfigsTest {
     }
     if (file.startsWith("configs/prices")) {
       return "prices.schema.json";
+    }
+    if (file.endsWith("gpus.yaml")) {
+      return "gpus.schema.json";
     }
     return file.endsWith("policy.yaml") ? "policy.schema.json" : "run.schema.json";
   }

@@ -162,9 +162,9 @@ class HistoryTest {
     Plan plan = plan(1, 1, "h100");
     Estimate estimate = Estimate.of(plan, RATES);
     Expected stated =
-        Expected.of(Expected.Method.CONFIG, plan, estimate, 10, 20, "the config", List.of());
+        Expected.of(Expected.Method.CONFIG, plan, estimate, 10, 10, 20, "the config", List.of());
     Expected analytic =
-        Expected.of(Expected.Method.ANALYTIC, plan, estimate, 30, 90, "FLOPs", List.of());
+        Expected.of(Expected.Method.ANALYTIC, plan, estimate, 10, 30, 90, "FLOPs", List.of());
     List<PastRun> past = same(5, run(LIKE, 1, 100));
 
     assertThat(method(plan, past, Optional.of(stated), Optional.of(analytic))).isEqualTo("config");
@@ -228,7 +228,8 @@ class HistoryTest {
   private static String method(
       Plan plan, List<PastRun> past, Optional<Expected> stated, Optional<Expected> analytic) {
     Estimate estimate = Estimate.of(plan, RATES);
-    return Outlook.of(plan, estimate, DataSize.UNKNOWN, past, stated, analytic)
+    return Outlook.of(plan, estimate, DataSize.UNKNOWN, past, stated)
+        .otherwise(analytic)
         .expected()
         .orElseThrow()
         .method()
@@ -240,8 +241,7 @@ class HistoryTest {
   }
 
   private static Outlook outlook(Plan plan, DataSize data, List<PastRun> past) {
-    return Outlook.of(
-        plan, Estimate.of(plan, RATES), data, past, Optional.empty(), Optional.empty());
+    return Outlook.of(plan, Estimate.of(plan, RATES), data, past, Optional.empty());
   }
 
   private static Plan plan(int tasks, int gpus, String type) {
