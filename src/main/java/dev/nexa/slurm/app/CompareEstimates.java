@@ -10,6 +10,7 @@ import dev.nexa.slurm.estimate.Comparison;
 import dev.nexa.slurm.estimate.Expected;
 import dev.nexa.slurm.estimate.Offer;
 import dev.nexa.slurm.estimate.TimeLimitAdvice;
+import dev.nexa.slurm.estimate.analytic.MemoryFit;
 import dev.nexa.slurm.plan.Allocation;
 import dev.nexa.slurm.scheduler.ExpectedStart;
 import dev.nexa.slurm.units.Memory;
@@ -75,7 +76,8 @@ public final class CompareEstimates {
 
   /** What was asked for, what can be compared, what can be had, the rest. */
   private static int place(Offer offer) {
-    return offer.asked() ? 0 : offer.misfit().isEmpty() ? (offer.comparable() ? 1 : 2) : 3;
+    boolean good = offer.comparable() && offer.tooLarge().isEmpty();
+    return offer.asked() ? 0 : offer.misfit().isEmpty() ? (good ? 1 : 2) : 3;
   }
 
   private Money total(TimeLimitAdvice shorter) {
@@ -195,12 +197,19 @@ public final class CompareEstimates {
         set.isEmpty(),
         set,
         "",
+        tooLarge(there),
         there.plan().allocation().timeLimit().toSeconds(),
         Optional.of(there.estimate().total()),
         expected,
         comparable || expected.isPresent(),
         start.at(),
         start.why());
+  }
+
+  private static String tooLarge(Prepared there) {
+    Optional<MemoryFit> memory = there.model().flatMap(ModelNumbers::memory);
+    boolean fits = memory.isEmpty() || memory.get().fits().orElse(true);
+    return fits ? "" : memory.get().sentence();
   }
 
   /**

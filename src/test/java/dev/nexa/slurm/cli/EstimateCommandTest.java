@@ -30,6 +30,8 @@ class EstimateCommandTest {
       backend: shell
       model_name: mistral-7b
       run: train
+      bf16: true
+      strategy: fsdp
       resources: {gpus_per_node: 4, gpu_type: h100, cpus_per_task: 32, memory: 256G, time: 12h}
       """;
 
