@@ -3,11 +3,14 @@ package dev.nexa.slurm.app;
 import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.ClusterProfile.Partition;
 import dev.nexa.slurm.config.ConfigException;
+import dev.nexa.slurm.config.GpuCatalog;
+import dev.nexa.slurm.config.GpuCatalog.Gpu;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Comparison;
 import dev.nexa.slurm.estimate.Expected;
 import dev.nexa.slurm.estimate.Offer;
 import dev.nexa.slurm.estimate.TimeLimitAdvice;
+import dev.nexa.slurm.estimate.analytic.MemoryFit;
 import dev.nexa.slurm.plan.Allocation;
 import dev.nexa.slurm.scheduler.ExpectedStart;
 import dev.nexa.slurm.units.Memory;
@@ -35,10 +38,8 @@ public final class CompareEstimates {
   private final Prepared base;
   private final Allocation asked;
   private final ClusterProfile cluster;
+  private final GpuCatalog gpus;
   private final ExpectStart starts;
-
-  /** Dense FLOP/s of a GPU by its type, where a table of GPUs tells. */
-  private final Map<String, Double> peaks = Map.of();
 
   public CompareEstimates(Nexa nexa, Prepared.Request request) {
     this.nexa = nexa;
@@ -46,6 +47,7 @@ public final class CompareEstimates {
     this.base = Prepared.of(nexa, request);
     this.asked = base.plan().allocation();
     this.cluster = nexa.configs().cluster(base.plan().cluster());
+    this.gpus = nexa.configs().gpus();
     this.starts = new ExpectStart(nexa);
   }
 
@@ -74,7 +76,8 @@ public final class CompareEstimates {
 
   /** What was asked for, what can be compared, what can be had, the rest. */
   private static int place(Offer offer) {
-    return offer.asked() ? 0 : offer.misfit().isEmpty() ? (offer.comparable() ? 1 : 2) : 3;
+    boolean good = offer.comparable() && offer.tooLarge().isEmpty();
+    return offer.asked() ? 0 : offer.misfit().isEmpty() ? (good ? 1 : 2) : 3;
   }
 
   private Money total(TimeLimitAdvice shorter) {
@@ -194,12 +197,19 @@ public final class CompareEstimates {
         set.isEmpty(),
         set,
         "",
+        tooLarge(there),
         there.plan().allocation().timeLimit().toSeconds(),
         Optional.of(there.estimate().total()),
         expected,
         comparable || expected.isPresent(),
         start.at(),
         start.why());
+  }
+
+  private static String tooLarge(Prepared there) {
+    Optional<MemoryFit> memory = there.model().flatMap(ModelNumbers::memory);
+    boolean fits = memory.isEmpty() || memory.get().fits().orElse(true);
+    return fits ? "" : memory.get().sentence();
   }
 
   /**
@@ -214,9 +224,17 @@ public final class CompareEstimates {
     if (type.equals(asked.gpuType())) {
       return Optional.of(count);
     }
-    Double here = peaks.get(asked.gpuType().orElse(""));
-    Double there = peaks.get(type.orElse(""));
-    return here == null || there == null ? Optional.empty() : Optional.of(count * here / there);
+    Optional<Double> here = peak(asked.gpuType());
+    Optional<Double> there = peak(type);
+    return here.isEmpty() || there.isEmpty()
+        ? Optional.empty()
+        : Optional.of(count * here.get() / there.get());
+  }
+
+  /** Dense FLOP/s of a GPU of that type, in 16 bits, where the catalog tells. */
+  private Optional<Double> peak(Optional<String> type) {
+    Optional<Gpu> gpu = type.isEmpty() ? Optional.empty() : gpus.find(type.get());
+    return gpu.flatMap(Gpu::bf16Flops).or(() -> gpu.flatMap(Gpu::fp16Flops));
   }
 
   /** By its own past runs or arithmetic; else by what is expected of what was asked for. */
@@ -235,6 +253,7 @@ public final class CompareEstimates {
             here.get().method(),
             there.plan(),
             there.estimate(),
+            (long) Math.ceil(here.get().runSeconds() * slower.get()),
             (long) Math.ceil(here.get().runSeconds() * slower.get()),
             (long) Math.ceil(here.get().highSeconds() * slower.get()),
             here.get().basis() + ", scaled by the GPUs' number and peak",

@@ -7,7 +7,6 @@ import dev.nexa.slurm.estimate.analytic.Mfu;
 import dev.nexa.slurm.estimate.analytic.ModelRun;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.Plan;
-import java.util.List;
 import java.util.Optional;
 
 /**
@@ -58,11 +57,10 @@ public record ModelNumbers(Optional<MemoryFit> memory, Optional<AnalyticEstimate
     }
   }
 
-  /** The same, and a note where the run does not fit. */
-  void tell(JsonObject estimate, List<String> notes) {
-    addTo(estimate);
-    if (memory.isPresent() && memory.get().fits().isPresent() && !memory.get().fits().get()) {
-      notes.add("note: memory of a GPU: " + memory.get().sentence());
-    }
+  /** What a person should know before it is submitted: that it does not fit. */
+  Optional<String> note() {
+    return memory.isPresent() && memory.get().fits().isPresent() && !memory.get().fits().get()
+        ? Optional.of("note: memory of a GPU: " + memory.get().sentence())
+        : Optional.empty();
   }
 }

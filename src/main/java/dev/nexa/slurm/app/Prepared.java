@@ -36,6 +36,7 @@ import java.util.Optional;
  *
  * @param plugin the workspace's jar that the backend comes from; empty for a built-in one
  * @param launch what the backend starts inside the allocation
+ * @param model what its model says of memory and time; empty where it names none
  * @param outlook what it will probably cost
  */
 public record Prepared(
@@ -43,6 +44,7 @@ public record Prepared(
     Optional<Plugin> plugin,
     Launch launch,
     Estimate estimate,
+    Optional<ModelNumbers> model,
     Outlook outlook,
     Policy policy) {
 
@@ -99,8 +101,16 @@ public record Prepared(
     }
     PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
     Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook()), key));
-    Outlook outlook = ExpectCost.of(nexa, plan, estimate);
-    return new Prepared(plan, plugin, launch, estimate, outlook, policy);
+    Optional<ModelNumbers> model =
+        plan.training().namesModel() ? Optional.of(ModelNumbers.of(nexa, plan)) : Optional.empty();
+    Outlook outlook = ExpectCost.of(nexa, plan, estimate, model);
+    return new Prepared(plan, plugin, launch, estimate, model, outlook, policy);
+  }
+
+  /** The same by a model's numbers that this workspace's own runs have calibrated. */
+  public Prepared calibrated(ModelNumbers numbers) {
+    Outlook better = outlook.otherwise(ExpectCost.analytic(plan, estimate, numbers));
+    return new Prepared(plan, plugin, launch, estimate, Optional.of(numbers), better, policy);
   }
 
   /** The command line, the config, NEXA_CLUSTER, then {@code default}. */
@@ -154,9 +164,11 @@ public record Prepared(
   }
 
   public JsonObject estimateJson() {
-    return outlook
-        .into(estimate.toJson(needsApproval()))
-        .with("partition", plan.allocation().partition().orElse(null))
+    JsonObject json = outlook.into(estimate.toJson(needsApproval()));
+    if (model.isPresent()) {
+      model.get().addTo(json);
+    }
+    return json.with("partition", plan.allocation().partition().orElse(null))
         .with("partition_reason", plan.partitionReason().orElse(null));
   }
 
@@ -169,6 +181,6 @@ public record Prepared(
 
   /** The same, priced otherwise. */
   Prepared at(Estimate other) {
-    return new Prepared(plan, plugin, launch, other, outlook, policy);
+    return new Prepared(plan, plugin, launch, other, model, outlook, policy);
   }
 }

@@ -106,6 +106,10 @@ public final class SubmitRun {
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));
     }
+    Optional<ModelNumbers> model = prepared.model();
+    if (model.isPresent() && model.get().note().isPresent()) {
+      notes.add(model.get().note().get());
+    }
     notes.addAll(clearance.notes());
     return notes;
   }

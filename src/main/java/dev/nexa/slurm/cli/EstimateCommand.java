@@ -3,6 +3,7 @@ package dev.nexa.slurm.cli;
 import dev.nexa.slurm.app.CompareEstimates;
 import dev.nexa.slurm.app.DiffEstimates;
 import dev.nexa.slurm.app.ExpectStart;
+import dev.nexa.slurm.app.ModelNumbers;
 import dev.nexa.slurm.app.Nexa;
 import dev.nexa.slurm.app.Prepared;
 import dev.nexa.slurm.costs.BudgetClaim;
@@ -15,6 +16,7 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.report.ComparisonText;
 import dev.nexa.slurm.report.DiffText;
 import dev.nexa.slurm.report.EstimateText;
+import dev.nexa.slurm.report.ModelText;
 import dev.nexa.slurm.report.OutlookText;
 import dev.nexa.slurm.scheduler.ExpectedStart;
 import dev.nexa.slurm.units.Money;
@@ -80,7 +82,9 @@ final class EstimateCommand extends Subcommand {
 
   private Integer estimate() {
     Nexa nexa = nexa();
-    Prepared prepared = Prepared.of(nexa, config.request());
+    Prepared planned = Prepared.of(nexa, config.request());
+    ModelNumbers numbers = ModelNumbers.calibrated(nexa, planned.plan());
+    Prepared prepared = planned.calibrated(numbers);
     ExpectedStart start = new ExpectStart(nexa).of(prepared.plan());
     tellNotes(prepared.plan());
     PrintWriter out = out();
@@ -103,6 +107,7 @@ final class EstimateCommand extends Subcommand {
         out.println((budget.over() ? "Over " : "In ") + budget.sentence() + ".");
       }
       out.print(OutlookText.start(start, Instant.now()));
+      out.print(ModelText.of(numbers.memory(), numbers.analytic()));
     }
     return ExitCode.OK.status();
   }
@@ -122,7 +127,7 @@ final class EstimateCommand extends Subcommand {
     out()
         .print(
             given(json)
-                ? Json.pretty(ComparisonText.json(comparison, use.base().plan().config(), total))
+                ? Json.pretty(ComparisonText.json(comparison, config.request().config(), total))
                 : given(markdown)
                     ? ComparisonText.markdown(comparison, total, now)
                     : ComparisonText.text(comparison, total, now));

@@ -51,7 +51,10 @@ public record Comparison(
   }
 
   private static boolean isMeant(Offer offer) {
-    return offer.misfit().isEmpty() && offer.comparable() && offer.cost().isPresent();
+    return offer.misfit().isEmpty()
+        && offer.tooLarge().isEmpty()
+        && offer.comparable()
+        && offer.cost().isPresent();
   }
 
   private static long done(Offer offer) {

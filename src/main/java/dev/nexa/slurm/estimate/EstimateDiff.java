@@ -226,7 +226,7 @@ public final class EstimateDiff {
       if (value == null || NOISE.contains(key)) {
         continue;
       }
-      if (value instanceof JsonObject inner && !inner.isEmpty()) {
+      if (value instanceof JsonObject inner) {
         flatten(key, inner, leaves);
       } else {
         leaves.put(key, value);

@@ -14,6 +14,8 @@ import java.util.Optional;
  * @param asked whether it is what the config says
  * @param set what to type behind {@code --set} to get it; nothing where it is asked for
  * @param misfit why it does not go there; empty where it does
+ * @param tooLarge in which words its model does not fit the GPU's memory; empty where it fits, or
+ *     nobody can tell
  * @param limitSeconds the time limit it would have there
  * @param reservation the most it can cost there
  * @param expected what it will probably cost there
@@ -27,6 +29,7 @@ public record Offer(
     boolean asked,
     List<String> set,
     String misfit,
+    String tooLarge,
     long limitSeconds,
     Optional<Money> reservation,
     Optional<Expected> expected,
@@ -42,6 +45,7 @@ public record Offer(
         false,
         set,
         why,
+        "",
         0,
         Optional.empty(),
         Optional.empty(),

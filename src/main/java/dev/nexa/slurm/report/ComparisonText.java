@@ -74,6 +74,9 @@ public final class ComparisonText {
     if (comparison.fastest().equals(Optional.of(offer))) {
       words.add("fastest");
     }
+    if (!offer.tooLarge().isEmpty()) {
+      words.add("memory of a GPU: " + offer.tooLarge());
+    }
     if (!offer.comparable()) {
       words.add("how fast it is there is not known");
     }
@@ -157,6 +160,7 @@ public final class ComparisonText {
         .with("set", offer.set())
         .with("fits", fits)
         .with("misfit", fits ? null : offer.misfit())
+        .with("memory_misfit", offer.tooLarge().isEmpty() ? null : offer.tooLarge())
         .with("time_limit_seconds", fits ? offer.limitSeconds() : null)
         .with(
             "reservation",

@@ -64,6 +64,20 @@ class RunPassTest extends RunPassFixture {
     Golden.check("reconcile/ledger-line.json", Json.pretty(json.with("crc32", "00000000")));
   }
 
+  /** Of each task 690 s were reserved: 600 s, KillWait and a minute. */
+  @Test
+  void aRunThatCostMoreThanWasReservedIsAProblem() {
+    submitted("created submitting submitted");
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-700; 1 TIMEOUT 10-790"));
+    pass();
+
+    assertThat(problems)
+        .singleElement()
+        .asString()
+        .startsWith(run.id() + " cost 0.82 USD, over its reservation of 0.77 USD: Slurm gave it");
+    assertThat(cost().text("difference")).isEqualTo("0.05");
+  }
+
   @Test
   void aSecondPassChangesNothingAndLeavesTheSameBytes() throws IOException {
     submitted("created submitting submitted");
