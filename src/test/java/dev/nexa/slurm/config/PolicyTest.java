@@ -48,6 +48,27 @@ class PolicyTest {
   }
 
   @Test
+  void approvalsNameWhoMayGiveOne() {
+    Policy policy =
+        read(
+            """
+            approval_over: {amount: 0, currency: USD}
+            approvals: {directory: /srv/approvals, allowed_signers: signers}
+            """);
+
+    Policy.Approvals approvals = policy.approvals().orElseThrow();
+    assertThat(approvals.directory()).isEqualTo("/srv/approvals");
+    assertThat(approvals.allowedSigners()).isEqualTo("signers");
+    assertThat(approvals.revokedKeys()).isEmpty();
+    assertThat(approvals.selfApproval()).isFalse();
+    assertThat(approvals.longest()).isEqualTo(Duration.ofDays(30));
+    assertThat(read("approval_over: {amount: 0, currency: USD}\n").approvals()).isEmpty();
+    assertThatThrownBy(
+            () -> read("approval_over: {amount: 0, currency: USD}\napprovals: {directory: /srv}\n"))
+        .hasMessageContaining("approvals.allowed_signers: missing; expected a path");
+  }
+
+  @Test
   void budgetsSayWhoMaySpendWhatWhen() {
     Policy policy =
         read(
