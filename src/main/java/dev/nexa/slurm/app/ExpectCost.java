@@ -32,7 +32,12 @@ final class ExpectCost {
     Outlook outlook =
         lines.isEmpty()
             ? Outlook.first(data, stated)
-            : Outlook.of(plan, estimate, data, past(lines, estimate.rates().currency()), stated);
+            : Outlook.of(
+                plan,
+                estimate,
+                data,
+                past(lines, Traits.of(plan), estimate.rates().currency()),
+                stated);
     return outlook.expected().isPresent() || model.isEmpty()
         ? outlook
         : outlook.otherwise(analytic(plan, estimate, model.get()));
@@ -74,17 +79,25 @@ final class ExpectCost {
             "estimate.expected_gpu_hours of the config"));
   }
 
-  /** Those that completed or ran into their limit: one that failed early tells nothing of cost. */
-  static List<PastRun> past(List<RunLine> lines, String currency) {
+  /**
+   * Those of its model and backend that completed or ran into their limit: one that failed early
+   * tells nothing of cost.
+   */
+  private static List<PastRun> past(List<RunLine> lines, Traits wanted, String currency) {
     List<PastRun> past = new ArrayList<>();
     for (RunLine line : lines) {
-      boolean meant = line.completed() || "timeout".equals(line.state());
+      boolean meant =
+          wanted.model().equals(Optional.ofNullable(line.model()))
+              && wanted.backend().equals(Optional.ofNullable(line.backend()))
+              && (line.completed() || "timeout".equals(line.state()));
+      if (!meant) {
+        continue;
+      }
       Long tasks = line.tasks();
       Long gpuSeconds = line.gpuSeconds();
       Long cpuSeconds = line.cpuSeconds();
       BigDecimal cost = line.computeCost();
-      if (meant
-          && cost != null
+      if (cost != null
           && tasks != null
           && gpuSeconds != null
           && cpuSeconds != null

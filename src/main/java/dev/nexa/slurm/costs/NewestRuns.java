@@ -20,8 +20,8 @@ import java.util.Set;
  * more than that. Where no run has ended yet it looks for no file.
  */
 public final class NewestRuns {
-  /** Bytes read in all: some thousand runs of any stage. */
-  private static final int MOST_BYTES = 1 << 20;
+  /** Bytes read in all: some 500 runs of any stage. */
+  private static final int MOST_BYTES = 1 << 19;
 
   /** Files looked for: this month's and those of the eleven before. */
   private static final int MONTHS = 12;

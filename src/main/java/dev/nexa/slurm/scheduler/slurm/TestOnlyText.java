@@ -31,7 +31,7 @@ final class TestOnlyText {
       return ExpectedStart.never(failure.group(1).strip());
     }
     Matcher error = ERROR.matcher(err);
-    return ExpectedStart.never(error.find() ? error.group(1).strip() : "sbatch did not say");
+    return error.find() ? ExpectedStart.never(error.group(1).strip()) : ExpectedStart.UNKNOWN;
   }
 
   /** Epoch seconds, as SLURM_TIME_FORMAT asks for, or UTC where it is not heeded. */

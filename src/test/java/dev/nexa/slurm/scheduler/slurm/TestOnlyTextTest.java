@@ -37,7 +37,7 @@ class TestOnlyTextTest {
     assertThat(TestOnlyText.read("sbatch: error: Unable to contact slurm controller\n").why())
         .isEqualTo("Unable to contact slurm controller");
     assertThat(TestOnlyText.read("sbatch: Job 7 to start at Unknown using 4\n").at()).isEmpty();
-    assertThat(TestOnlyText.read("").why()).isEqualTo("sbatch did not say");
+    assertThat(TestOnlyText.read("")).isEqualTo(ExpectedStart.UNKNOWN);
   }
 
   @Test
