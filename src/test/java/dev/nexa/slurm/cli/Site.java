@@ -159,7 +159,8 @@ final class Site {
   }
 
   static boolean submitted(Terminal terminal) {
-    return !terminal.argv("sbatch").isEmpty();
+    List<String> argv = terminal.argv("sbatch");
+    return !argv.isEmpty() && !argv.contains("--test-only");
   }
 
   /** Everything of an approval but its times. */
