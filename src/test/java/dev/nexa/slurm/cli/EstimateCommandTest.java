@@ -85,7 +85,14 @@ class EstimateCommandTest {
 
     assertThat(screen.err()).isEmpty();
     assertThat(screen.exit()).isZero();
-    Golden.check("estimate/" + golden, screen.out());
+    Golden.check("estimate/" + golden, anywhere(screen.out()));
+  }
+
+  /** Without who typed it, and without digests, which change with every line of a template. */
+  private static String anywhere(String text) {
+    return text.replaceAll("\\b[0-9a-f]{64}\\b", "DIGEST")
+        .replaceAll("\"user\": \"[^\"]*\"", "\"user\": \"ada\"")
+        .replaceAll("\"uid\": \\d+", "\"uid\": 1000");
   }
 
   @Test
