@@ -4,9 +4,9 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
 import dev.nexa.slurm.plan.RunnerFile;
 import dev.nexa.slurm.render.Script;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /** What a run is made of, as digests to sign and as names to tell a difference by. */
 public final class WhatRuns {
@@ -26,14 +26,16 @@ public final class WhatRuns {
         new JsonObject()
             .with("script_sha256", Sha256.of(script.text()))
             .with("options_sha256", Sha256.of(limits.toString()));
-    List<RunnerFile> files = new ArrayList<>(script.files());
-    files.sort(Comparator.comparing(RunnerFile::name));
+    Map<String, String> digests = new TreeMap<>();
+    for (RunnerFile file : script.files()) {
+      digests.put(file.name(), file.digest());
+    }
     JsonObject byName = new JsonObject();
-    for (RunnerFile file : files) {
-      byName.with(file.name(), file.digest());
+    for (Map.Entry<String, String> file : digests.entrySet()) {
+      byName.with(file.getKey(), file.getValue());
     }
     json.with("files_sha256", Sha256.of(byName.toString())).with("plan_sha256", planDigest);
-    return json.with("files", files.size() > MOST_FILES ? new JsonObject() : byName);
+    return json.with("files", digests.size() > MOST_FILES ? new JsonObject() : byName);
   }
 
   /**

@@ -134,7 +134,7 @@ public record ClusterProfile(
               "Slurm's version when the profile was written; only told."),
           optional(
               "sacct_fields",
-              listOf(ValueType.choice(SACCT_FIELDS.toArray(String[]::new))),
+              listOf(ValueType.choice(SACCT_FIELDS.toArray(new String[0]))),
               "What this Slurm's sacct has beside the fields of every version: `reconcile` asks for them too."));
 
   static final Section SPEC =

@@ -85,8 +85,12 @@ public final class CostRecord {
     Money stored = amount(storage, rates);
     Money sent = amount(egress, rates);
     Money total = compute.plus(stored).plus(sent);
-    storage.ifPresent(lines::add);
-    egress.ifPresent(lines::add);
+    if (storage.isPresent()) {
+      lines.add(storage.get());
+    }
+    if (egress.isPresent()) {
+      lines.add(egress.get());
+    }
     List<String> notMeasured = new ArrayList<>();
     if (storage.isEmpty()) {
       notMeasured.add("storage_gb_month");

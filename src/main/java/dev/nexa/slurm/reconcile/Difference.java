@@ -109,7 +109,9 @@ record Difference(Map<String, Money> parts) {
 
   JsonObject toJson() {
     JsonObject json = new JsonObject();
-    parts.forEach((name, money) -> json.with(name, money.amount().toPlainString()));
+    for (Map.Entry<String, Money> part : parts.entrySet()) {
+      json.with(part.getKey(), part.getValue().amount().toPlainString());
+    }
     return json;
   }
 }
