@@ -81,170 +81,91 @@ public record MemorySetup(
   }
 
   MemorySetup with(Sharding other, int count) {
-    return new MemorySetup(
-        parameters,
-        shape,
-        weights,
-        trains,
-        trained,
-        optimizer,
-        copy,
-        other,
-        offload,
-        count,
-        splits,
-        microBatch,
-        sequence,
-        recomputes,
-        chunkedLoss,
-        bucket,
-        teacher);
+    Draft draft = new Draft();
+    draft.sharding = other;
+    draft.gpus = count;
+    return draft.done();
   }
 
   MemorySetup withOffload() {
-    return new MemorySetup(
-        parameters,
-        shape,
-        weights,
-        trains,
-        trained,
-        optimizer,
-        copy,
-        sharding,
-        Offload.ALL,
-        gpus,
-        splits,
-        microBatch,
-        sequence,
-        recomputes,
-        chunkedLoss,
-        bucket,
-        teacher);
+    Draft draft = new Draft();
+    draft.offload = Offload.ALL;
+    return draft.done();
   }
 
   MemorySetup recomputing() {
-    return new MemorySetup(
-        parameters,
-        shape,
-        weights,
-        trains,
-        trained,
-        optimizer,
-        copy,
-        sharding,
-        offload,
-        gpus,
-        splits,
-        microBatch,
-        sequence,
-        true,
-        chunkedLoss,
-        bucket,
-        teacher);
+    Draft draft = new Draft();
+    draft.recomputes = true;
+    return draft.done();
   }
 
   MemorySetup withChunkedLoss() {
-    return new MemorySetup(
-        parameters,
-        shape,
-        weights,
-        trains,
-        trained,
-        optimizer,
-        copy,
-        sharding,
-        offload,
-        gpus,
-        splits,
-        microBatch,
-        sequence,
-        recomputes,
-        true,
-        bucket,
-        teacher);
+    Draft draft = new Draft();
+    draft.chunkedLoss = true;
+    return draft.done();
   }
 
   MemorySetup withMicroBatch(int other) {
-    return new MemorySetup(
-        parameters,
-        shape,
-        weights,
-        trains,
-        trained,
-        optimizer,
-        copy,
-        sharding,
-        offload,
-        gpus,
-        splits,
-        other,
-        sequence,
-        recomputes,
-        chunkedLoss,
-        bucket,
-        teacher);
+    Draft draft = new Draft();
+    draft.microBatch = other;
+    return draft.done();
   }
 
   MemorySetup with8Bit() {
-    return new MemorySetup(
-        parameters,
-        shape,
-        weights,
-        trains,
-        trained,
-        Optimizer.ADAMW_8BIT,
-        copy,
-        sharding,
-        offload,
-        gpus,
-        splits,
-        microBatch,
-        sequence,
-        recomputes,
-        chunkedLoss,
-        bucket,
-        teacher);
+    Draft draft = new Draft();
+    draft.optimizer = Optimizer.ADAMW_8BIT;
+    return draft.done();
   }
 
   MemorySetup withAdapter(Weights base, long adapter) {
-    return new MemorySetup(
-        parameters,
-        shape,
-        base,
-        Trains.ADAPTER,
-        adapter,
-        optimizer,
-        false,
-        sharding,
-        offload,
-        gpus,
-        splits,
-        microBatch,
-        sequence,
-        recomputes,
-        chunkedLoss,
-        bucket,
-        teacher);
+    Draft draft = new Draft();
+    draft.weights = base;
+    draft.trains = Trains.ADAPTER;
+    draft.trained = adapter;
+    draft.copy = false;
+    return draft.done();
   }
 
   MemorySetup withSplits(int other) {
-    return new MemorySetup(
-        parameters,
-        shape,
-        weights,
-        trains,
-        trained,
-        optimizer,
-        copy,
-        sharding,
-        offload,
-        gpus,
-        other,
-        microBatch,
-        sequence,
-        recomputes,
-        chunkedLoss,
-        bucket,
-        teacher);
+    Draft draft = new Draft();
+    draft.splits = other;
+    return draft.done();
+  }
+
+  /** This setup with some of it changed: the one place that lists what can be. */
+  private final class Draft {
+    private Weights weights = MemorySetup.this.weights;
+    private Trains trains = MemorySetup.this.trains;
+    private long trained = MemorySetup.this.trained;
+    private Optimizer optimizer = MemorySetup.this.optimizer;
+    private boolean copy = MemorySetup.this.copy;
+    private Sharding sharding = MemorySetup.this.sharding;
+    private Offload offload = MemorySetup.this.offload;
+    private int gpus = MemorySetup.this.gpus;
+    private int splits = MemorySetup.this.splits;
+    private int microBatch = MemorySetup.this.microBatch;
+    private boolean recomputes = MemorySetup.this.recomputes;
+    private boolean chunkedLoss = MemorySetup.this.chunkedLoss;
+
+    MemorySetup done() {
+      return new MemorySetup(
+          parameters,
+          shape,
+          weights,
+          trains,
+          trained,
+          optimizer,
+          copy,
+          sharding,
+          offload,
+          gpus,
+          splits,
+          microBatch,
+          sequence,
+          recomputes,
+          chunkedLoss,
+          bucket,
+          teacher);
+    }
   }
 }
