@@ -104,7 +104,7 @@ public final class ApproveEstimate {
           submitter(estimate),
           rates.toJson(),
           reservation);
-    } catch (IllegalArgumentException broken) {
+    } catch (IllegalArgumentException | ArithmeticException broken) {
       throw new NexaException(
           ExitCode.USAGE, typed + " is no estimate: " + broken.getMessage(), broken);
     }
@@ -149,7 +149,7 @@ public final class ApproveEstimate {
             "ask for the estimate anew, or approve the config itself");
       }
       return again.rates();
-    } catch (IllegalArgumentException notWhole) {
+    } catch (IllegalArgumentException | ArithmeticException notWhole) {
       throw new NexaException(
           ExitCode.USAGE,
           typed + " is no estimate that can be approved: " + notWhole.getMessage(),

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.Person;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.costs.BudgetClaim;
 import dev.nexa.slurm.costs.BudgetStatus;
@@ -89,7 +90,7 @@ final class BudgetGate implements AutoCloseable {
             .with("run_id", "none")
             .with("tags", plan.texts("tags"))
             .with("account", OtherRuns.account(plan).orElse(null))
-            .with("user", System.getProperty("user.name", ""));
+            .with("user", Person.me().user());
     return RunLine.of(line, month.toString());
   }
 
@@ -106,7 +107,7 @@ final class BudgetGate implements AutoCloseable {
     }
     Optional<String> account = Optional.empty();
     try {
-      account = nexa.slurm().orElseThrow().defaultAccount(System.getProperty("user.name", ""));
+      account = nexa.slurm().orElseThrow().defaultAccount(Person.me().user());
     } catch (SchedulerUnavailable outage) {
       // Told below: whoever is charged must be known before money is.
     }

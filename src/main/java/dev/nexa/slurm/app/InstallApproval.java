@@ -1,6 +1,7 @@
 package dev.nexa.slurm.app;
 
 import dev.nexa.slurm.approve.Approval;
+import dev.nexa.slurm.approve.ApprovalFile;
 import dev.nexa.slurm.approve.ApprovedRun;
 import dev.nexa.slurm.approve.Person;
 import dev.nexa.slurm.approve.SlurmToken;
@@ -44,6 +45,7 @@ public final class InstallApproval {
     }
     Approval approval = row.file().orElseThrow().approval();
     Person submitter = submitter(approval, named);
+    requireAnother(file, row.file().orElseThrow(), submitter);
     try {
       SlurmToken token =
           SlurmToken.of(
@@ -53,6 +55,15 @@ public final class InstallApproval {
     } catch (IllegalArgumentException cannot) {
       throw new NexaException(
           ExitCode.USAGE, file + " can't be told to Slurm: " + cannot.getMessage(), cannot);
+    }
+  }
+
+  private void requireAnother(Path file, ApprovalFile approval, Person submitter) {
+    PolicyApprovals approvals = PolicyApprovals.of(nexa, nexa.configs().policy());
+    Optional<String> self = approvals.signers().selfApproval(approval, submitter);
+    if (!approvals.policy().selfApproval() && self.isPresent()) {
+      throw new NexaException(
+          ExitCode.NEEDS_APPROVAL, file + ": " + self.get(), "nothing was written");
     }
   }
 

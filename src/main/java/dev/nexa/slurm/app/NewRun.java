@@ -1,6 +1,7 @@
 package dev.nexa.slurm.app;
 
 import dev.nexa.slurm.approve.Grant;
+import dev.nexa.slurm.approve.Person;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.FileLock;
@@ -66,11 +67,12 @@ record NewRun(
     }
   }
 
-  private static FileLock lock(Nexa nexa, RunFolder run) {
+  private FileLock lock(Nexa nexa, RunFolder run) {
     try {
       return run.lock(Duration.ofSeconds(5)).orElseThrow();
     } catch (UncheckedIOException failed) {
       nexa.workspace().files().removeEmpty(run.path());
+      clearance.release();
       throw failed;
     }
   }
@@ -138,7 +140,7 @@ record NewRun(
   private Event created(JsonObject digests) {
     JsonObject data =
         new JsonObject()
-            .with("user", System.getProperty("user.name", ""))
+            .with("user", Person.me().user())
             .with("config", plan.text("config"))
             .with("config_digest", estimate.text("config_digest"))
             .with("sha256", digests);

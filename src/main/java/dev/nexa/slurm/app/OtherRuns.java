@@ -1,5 +1,6 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.Person;
 import dev.nexa.slurm.costs.RunLine;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
@@ -115,7 +116,7 @@ final class OtherRuns {
     line.with(
         "user",
         events.isEmpty()
-            ? System.getProperty("user.name", "")
+            ? Person.me().user()
             : events.get(0).data().optionalText("user").orElse(null));
     String time = run.id().value().substring(run.id().value().indexOf('_') + 1);
     return RunLine.of(line, time.substring(0, 4) + "-" + time.substring(4, 6));

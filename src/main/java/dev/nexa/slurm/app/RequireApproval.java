@@ -185,9 +185,10 @@ final class RequireApproval {
    * The approval that a run has, for some of its tasks once more: it takes no use, and all of the
    * run together must stay within what it allows. Empty, with the reasons, if it does not.
    *
+   * @param whole all of the run, as it was approved
    * @param spent what the run has cost so far
    */
-  Optional<ApprovalFile> ofRun(RunFolder run, Script script, Money spent, List<String> reasons) {
+  Optional<ApprovalFile> ofRun(RunFolder run, Proposal whole, Money spent, List<String> reasons) {
     if (policy.approvals().isEmpty() || !Files.exists(run.approval())) {
       return Optional.empty();
     }
@@ -198,7 +199,7 @@ final class RequireApproval {
       reasons.add(file.name() + ": " + unsigned.get());
       return Optional.empty();
     }
-    List<String> differences = differences(approvals, file, proposal);
+    List<String> differences = differences(approvals, file, whole);
     Money together = spent.plus(proposal.estimate().total());
     if (together.compareTo(file.approval().maxCost()) > 0) {
       differences.add(

@@ -85,27 +85,22 @@ public final class RerunTasks {
     Policy policy = nexa.configs().policy();
     List<String> notes = new ArrayList<>();
     notes.add((tasks.indices().size() == 1 ? "task " : "tasks ") + tasks + " again");
-    List<SubmitAnswer> answers;
     try (BudgetGate budgets = BudgetGate.enter(nexa, policy, plan)) {
       notes.addAll(budgets.notes(estimate.total()));
       Optional<Grant> grant =
           approval.isPresent() || Clearance.needsApproval(estimate, policy, budgets)
               ? approved(run, policy, plan, estimate, spent(run, facts, state, outcome), budgets)
               : Optional.empty();
-      if (!lock.holds()) {
+      try {
+        begin(run, lock, grant, asked(tasks, estimate, grant));
+      } catch (RuntimeException failed) {
         grant.ifPresent(Grant::release);
-        throw new IllegalStateException(
-            "the lock of " + run.id() + " was taken over while we hold it");
+        throw failed;
       }
-      if (grant.isPresent()) {
-        grant.get().hold(run.path().toString());
-        run.keepApproval(grant.get().file().text());
-      }
-      nexa.workspace().markOpen(run.id());
-      answers =
-          new SubmitTasks(scheduler, nexa.passing())
-              .submit(run, facts.array(), tasks, 1, "", Optional.of(asked(tasks, estimate, grant)));
     }
+    List<SubmitAnswer> answers =
+        new SubmitTasks(scheduler, nexa.passing())
+            .submit(run, facts.array(), tasks, 1, "", Optional.empty());
     RunState now = RunState.of(run.journal().read());
     List<String> keys = new ArrayList<>();
     List<Submission> made = now.submissions();
@@ -125,6 +120,20 @@ public final class RerunTasks {
         evidence.outcome(run, facts, now, new ArrayList<>()));
   }
 
+  /** From now on what the rerun reserves can be seen, and if we die reconcile submits it. */
+  private void begin(RunFolder run, FileLock lock, Optional<Grant> grant, Event asked) {
+    if (!lock.holds()) {
+      throw new IllegalStateException(
+          "the lock of " + run.id() + " was taken over while we hold it");
+    }
+    if (grant.isPresent()) {
+      grant.get().hold(run.path().toString());
+      run.keepApproval(grant.get().file().text());
+    }
+    nexa.workspace().markOpen(run.id());
+    run.journal().append(asked);
+  }
+
   private static Money spent(RunFolder run, RunFacts facts, RunState state, RunOutcome outcome) {
     Results results = Results.read(run, state, !facts.points().isEmpty(), new ArrayList<>());
     return CostRecord.total(facts, state, outcome, results);
@@ -134,7 +143,7 @@ public final class RerunTasks {
     return Event.now(
         Event.Type.RERUN,
         new JsonObject()
-            .with("user", System.getProperty("user.name", ""))
+            .with("user", Person.me().user())
             .with("tasks", tasks.toString())
             .with("reservation", estimate.total().amount().toPlainString())
             .withOptional("approval_id", grant.map(taken -> taken.approval().id())));
@@ -152,11 +161,13 @@ public final class RerunTasks {
       Money spent,
       BudgetGate budgets) {
     Script script = run.storedScript();
-    Proposal proposal = Proposal.of(nexa.root(), plan, script, estimate, Person.me());
+    Proposal whole = Proposal.of(nexa.root(), plan, script, estimate, Person.me());
+    JsonObject once = run.planJson().with("tasks", estimate.tasks()).with("chain", 1);
+    Proposal part = Proposal.of(nexa.root(), once, script, estimate, Person.me());
     RequireApproval required =
-        new RequireApproval(nexa, policy, proposal, proposal.addTo(estimate.toJson(true)), budgets);
+        new RequireApproval(nexa, policy, part, part.addTo(estimate.toJson(true)), budgets);
     List<String> reasons = new ArrayList<>();
-    if (approval.isEmpty() && required.ofRun(run, script, spent, reasons).isPresent()) {
+    if (approval.isEmpty() && required.ofRun(run, whole, spent, reasons).isPresent()) {
       return Optional.empty();
     }
     Approved approved;

@@ -76,15 +76,31 @@ public record Estimate(
    * What an estimate's own limits and rates come to: an approver holds its total against it.
    *
    * @param estimate as estimate.json keeps it, with {@code limits}
+   * @throws IllegalArgumentException if it was priced for less than its limits allow
+   * @throws ArithmeticException if it is more than can be counted
    */
   public static Estimate ofLimits(JsonObject estimate) {
     JsonObject limits = estimate.object("limits");
     long count = limits.number("gpus");
     Map<String, Long> gpus =
         count == 0 ? Map.of() : Map.of(limits.optionalText("gpu_type").orElse("unknown"), count);
+    for (String limit : List.of("tasks", "attempts", "time_limit_seconds")) {
+      if (estimate.number(limit) != limits.number(limit)) {
+        throw new IllegalArgumentException(
+            "its "
+                + limit
+                + " is "
+                + estimate.number(limit)
+                + ", in limits "
+                + limits.number(limit));
+      }
+    }
     long seconds = estimate.number("longest_attempt_seconds");
-    int tasks = (int) estimate.number("tasks");
-    int attempts = (int) estimate.number("attempts");
+    if (seconds < limits.number("time_limit_seconds")) {
+      throw new IllegalArgumentException("longest_attempt_seconds is less than its time limit");
+    }
+    int tasks = Math.toIntExact(limits.number("tasks"));
+    int attempts = Math.toIntExact(limits.number("attempts"));
     Rates rates = Rates.fromJson(estimate.object("rates"));
     Usage usage =
         rates

@@ -20,6 +20,8 @@ import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ApproveCommandTest {
   @TempDir Path folder;
@@ -136,6 +138,42 @@ class ApproveCommandTest {
     assertThat(own.exit()).isEqualTo(3);
     assertThat(own.err()).contains("nobody approves their own");
     assertThat(site.approvals).doesNotExist();
+  }
+
+  /** What is signed is what was priced: an estimate for one task is none for a thousand. */
+  @ParameterizedTest
+  @ValueSource(strings = {"tasks", "attempts", "time_limit_seconds"})
+  void anEstimateThatWasPricedForLessIsNotSigned(String limit) throws IOException {
+    JsonObject estimate = site.estimate(ada);
+    estimate.object("limits").with(limit, estimate.number(limit) * 100);
+    ada.file("edited.json", Json.pretty(estimate));
+
+    Screen screen = ada.type("approve", "edited.json", "--key", "" + site.boss);
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("is no estimate that can be approved: its " + limit);
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void anEstimateThatCantBeCountedIsOneThatWasEdited() {
+    JsonObject estimate = site.estimate(ada).with("longest_attempt_seconds", Long.MAX_VALUE);
+    ada.file("edited.json", Json.pretty(estimate));
+
+    assertThat(ada.type("approve", "edited.json", "--key", "" + site.boss).exit()).isEqualTo(2);
+  }
+
+  @Test
+  void slurmIsToldOfNobodysOwnApproval() {
+    String file =
+        site.put("own.approval", Site.signed(site.boss, "nexa-slurm", site.statement(ada)))
+            .toString();
+    site.allow("boss@site," + Site.ME + " " + Keys.line(site.boss) + "\n");
+
+    Screen screen = ada.type("approvals", "install", file, "--to", folder.resolve("to").toString());
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err()).contains("nobody approves their own run", "nothing was written");
   }
 
   @Test
