@@ -131,7 +131,7 @@ public final class ImportRuns {
   public Result run(Asked asked) {
     ClusterProfile profile =
         nexa.configs().cluster(asked.cluster().orElseGet(() -> Prepared.clusterName(nexa)));
-    Rates rates = Rates.of(nexa.configs().prices(profile.priceBook()));
+    Rates rates = Rates.of(nexa.configs().prices(profile));
     Policy policy = nexa.configs().policy();
     SlurmScheduler slurm = slurm(profile);
     if (asked.dryRun()) {

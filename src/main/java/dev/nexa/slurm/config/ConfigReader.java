@@ -65,7 +65,17 @@ public final class ConfigReader {
 
   /** A cluster profile by name. */
   public ClusterProfile cluster(String name) {
-    return cluster(name, named("configs/clusters/", name, "cluster profile"));
+    return cluster(name, named("configs/clusters/", name, "cluster profile", ""));
+  }
+
+  /** The cluster profile that a config names; empty where it names none. */
+  public Optional<ClusterProfile> cluster(RunConfig config) {
+    if (config.cluster().isEmpty()) {
+      return Optional.empty();
+    }
+    String name = config.cluster().get();
+    String where = config.written().problem("cluster", "").toString();
+    return Optional.of(cluster(name, named("configs/clusters/", name, "cluster profile", where)));
   }
 
   /** A cluster profile that is not on disk yet: what is about to be written must be readable. */
@@ -84,7 +94,17 @@ public final class ConfigReader {
 
   /** A price book by name. */
   public PriceBook prices(String name) {
-    Found file = named("configs/prices/", name, "price book");
+    return prices(name, "");
+  }
+
+  /** The price book that a cluster profile names. */
+  public PriceBook prices(ClusterProfile cluster) {
+    return prices(
+        cluster.priceBook(), "configs/clusters/" + cluster.name() + ".yaml: price_book: ");
+  }
+
+  private PriceBook prices(String name, String where) {
+    Found file = named("configs/prices/", name, "price book", where);
     List<Problem> problems = new ArrayList<>();
     Values values = read(file, PriceBook.SPEC, problems);
     Problem.throwIfAny(problems);
@@ -104,14 +124,15 @@ public final class ConfigReader {
     return Policy.from(file.name(), values);
   }
 
-  private Found named(String folder, String name, String kind) {
+  private Found named(String folder, String name, String kind, String where) {
     Optional<Found> file = source.optional(folder + name + ".yaml");
     if (file.isPresent()) {
       return file.get();
     }
     throw new NexaException(
         ExitCode.USAGE,
-        "no "
+        where
+            + "no "
             + kind
             + " named '"
             + name
