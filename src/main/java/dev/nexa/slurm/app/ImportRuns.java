@@ -136,7 +136,7 @@ public final class ImportRuns {
   public Result run(Asked asked) {
     ClusterProfile profile =
         nexa.configs().cluster(asked.cluster().orElseGet(() -> Prepared.clusterName(nexa)));
-    PriceBook prices = nexa.configs().prices(profile.priceBook());
+    PriceBook prices = nexa.configs().prices(profile);
     Policy policy = nexa.configs().policy();
     SlurmScheduler slurm = slurm(profile);
     if (asked.dryRun()) {

@@ -81,7 +81,7 @@ public final class PlanPolicy {
     String name = named.isPresent() ? named.get() : Prepared.clusterName(nexa);
     ClusterProfile profile = nexa.configs().cluster(name);
     Policy policy = nexa.configs().policy();
-    PriceBook book = nexa.configs().prices(profile.priceBook());
+    PriceBook book = nexa.configs().prices(profile);
     String cluster =
         nexa.slurm().map(SlurmScheduler::cluster).map(told -> told.name()).orElse("CLUSTER");
     List<SlurmBudget> budgets = new ArrayList<>();

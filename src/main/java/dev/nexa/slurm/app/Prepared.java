@@ -83,7 +83,10 @@ public record Prepared(
             ? Optional.of(FindFrom.find(nexa, request.from().get(), request.sameNode()))
             : Optional.empty();
     RunConfig config = configs.run(request.config(), request.overrides(), from);
-    ClusterProfile cluster = configs.cluster(clusterName(nexa, request, config));
+    Optional<ClusterProfile> own =
+        request.cluster().isPresent() ? Optional.empty() : configs.cluster(config);
+    ClusterProfile cluster =
+        own.isPresent() ? own.get() : configs.cluster(request.cluster().orElse(clusterName(nexa)));
     Policy policy = configs.policy();
     Plan plan = new Planner(nexa.source()).plan(config, cluster, policy);
     Optional<Backend> builtIn = Backends.builtIn(plan.backend());
@@ -100,7 +103,7 @@ public record Prepared(
                   "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
     }
     PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
-    Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster.priceBook()), key));
+    Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster), key));
     Optional<ModelNumbers> model =
         plan.training().namesModel() ? Optional.of(ModelNumbers.of(nexa, plan)) : Optional.empty();
     Outlook outlook = ExpectCost.of(nexa, plan, estimate, model);
@@ -111,17 +114,6 @@ public record Prepared(
   public Prepared calibrated(ModelNumbers numbers) {
     Outlook better = outlook.otherwise(ExpectCost.analytic(plan, estimate, numbers));
     return new Prepared(plan, plugin, launch, estimate, Optional.of(numbers), better, policy);
-  }
-
-  /** The command line, the config, NEXA_CLUSTER, then {@code default}. */
-  private static String clusterName(Nexa nexa, Request request, RunConfig config) {
-    if (request.cluster().isPresent()) {
-      return request.cluster().get();
-    }
-    if (config.cluster().isPresent()) {
-      return config.cluster().get();
-    }
-    return clusterName(nexa);
   }
 
   /** The cluster that is meant where nobody names one. */

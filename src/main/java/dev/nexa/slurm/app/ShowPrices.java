@@ -60,7 +60,7 @@ public final class ShowPrices {
             account.or(profile::account),
             day,
             List.of());
-    return new Shown(key, Rates.of(nexa.configs().prices(profile.priceBook()), key));
+    return new Shown(key, Rates.of(nexa.configs().prices(profile), key));
   }
 
   /**

@@ -21,6 +21,9 @@ final class PluginJar {
   private static final String ADVICE =
       "docs/plugins.md says what such a jar must hold; or take it out of plugins/";
 
+  /** A class's name may be a page of a broken file. */
+  private static final int LONGEST = 1000;
+
   private PluginJar() {}
 
   /**
@@ -80,7 +83,8 @@ final class PluginJar {
   private static String reason(Throwable wrong) {
     String message = String.valueOf(wrong.getMessage()).replace(Backend.class.getName() + ": ", "");
     String own = wrong instanceof ServiceConfigurationError ? message : wrong.toString();
-    return wrong.getCause() == null ? own : own + ": " + wrong.getCause();
+    String whole = wrong.getCause() == null ? own : own + ": " + wrong.getCause();
+    return whole.length() <= LONGEST ? whole : whole.substring(0, LONGEST) + "...";
   }
 
   private static NexaException broken(Path jar, String what) {

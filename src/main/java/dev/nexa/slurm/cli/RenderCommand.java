@@ -55,26 +55,30 @@ final class RenderCommand extends Subcommand {
     out.println();
     out.println(
         "# Nothing was submitted. The run id and the six letters are made by submit; it would call:");
-    out.println("# " + Script.shellLine(rendered.argv()));
+    comment(out, Script.shellLine(rendered.argv()));
     for (RunnerFile file : rendered.script().files()) {
-      out.println("# runner/" + file.name() + "  sha256 " + file.digest());
+      comment(out, "runner/" + file.name() + "  sha256 " + file.digest());
     }
     rendered
         .prepared()
         .plugin()
         .map(Plugin::toJson)
         .ifPresent(
-            plugin ->
-                out.println("# " + plugin.text("file") + "  sha256 " + plugin.text("sha256")));
+            plugin -> comment(out, plugin.text("file") + "  sha256 " + plugin.text("sha256")));
     Optional<String> reason = rendered.prepared().plan().partitionReason();
     if (reason.isPresent()) {
-      out.println("# " + reason.get());
+      comment(out, reason.get());
     }
     if (rendered.submissions() > 1) {
-      out.println("# one of " + rendered.submissions() + " submissions");
+      comment(out, "one of " + rendered.submissions() + " submissions");
     }
-    out.println("# at most " + rendered.prepared().estimate().total());
+    comment(out, "at most " + rendered.prepared().estimate().total());
     return ExitCode.OK.status();
+  }
+
+  /** People keep what is printed as a script: a newline in a path must not end the comment. */
+  private static void comment(PrintWriter out, String text) {
+    out.println("# " + text.replace("\n", "\n# "));
   }
 
   private static JsonObject document(Rendered rendered) {

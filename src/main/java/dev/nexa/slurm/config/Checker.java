@@ -45,6 +45,11 @@ final class Checker {
       String name = entry.getKey();
       YamlNode written = entry.getValue().value();
       KnownKey key = known.get(name);
+      if (key == null
+          && section.takes(name)
+          && !isName(entry.getValue(), child(path, name), name)) {
+        continue;
+      }
       if (key != null || section.takes(name)) {
         Shape shape = key == null ? section.others().orElseThrow().value() : key.shape();
         put(values, name, value(shape, written, child(path, name)), written.at());
@@ -53,6 +58,7 @@ final class Checker {
         List<String> names = new ArrayList<>(known.keySet());
         section.others().ifPresent(others -> names.add(others.name().expected()));
         problems.add(new Problem(at, child(path, name), unknown(name, names)));
+        Problem.throwIfTooMany(problems);
       }
     }
     for (KnownKey key : section.keys()) {
@@ -61,6 +67,12 @@ final class Checker {
       }
     }
     return values;
+  }
+
+  /** Names that are somebody else's to check hold no control characters either. */
+  private boolean isName(Entry entry, String path, String name) {
+    Scalar asScalar = new Scalar(entry.keyAt(), name, ScalarType.STRING);
+    return scalar(ValueType.ANY_NAME, asScalar, path).isPresent();
   }
 
   private static String unknown(String name, List<String> names) {
@@ -149,7 +161,10 @@ final class Checker {
       Values values = new Values(path, node.at());
       for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {
         YamlNode value = member.getValue().value();
-        put(values, member.getKey(), free(value, child(path, member.getKey())), value.at());
+        String below = child(path, member.getKey());
+        if (isName(member.getValue(), below, member.getKey())) {
+          put(values, member.getKey(), free(value, below), value.at());
+        }
       }
       return Optional.of(values);
     }
@@ -198,7 +213,7 @@ final class Checker {
     boolean couldBeNumber =
         type.accepts().contains(ScalarType.NUMBER) && scalar.type() == ScalarType.STRING;
     if (wantsText) {
-      return "; put it in quotes: \"" + scalar.text() + "\"";
+      return "; put it in quotes: \"" + YamlNode.shortened(scalar.text()) + "\"";
     }
     return couldBeNumber && scalar.text().matches("[0-9.]+") ? "; write it without quotes" : "";
   }
@@ -236,6 +251,7 @@ final class Checker {
 
   private Optional<Object> problem(YamlNode node, String path, String message) {
     problems.add(new Problem(node.at(), path, message));
+    Problem.throwIfTooMany(problems);
     return Optional.empty();
   }
 

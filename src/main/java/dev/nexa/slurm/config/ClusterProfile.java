@@ -280,9 +280,11 @@ public record ClusterProfile(
   static void check(Values values, List<Problem> problems) {
     Values storage = values.section("storage");
     for (String tier : List.of("scratch", "durable", "shared")) {
-      if (!storage.text(tier).startsWith("/")) {
+      String path = storage.optionalText(tier).orElse("/");
+      if (!path.startsWith("/")) {
         problems.add(
-            storage.problem(tier, "expected an absolute path, got '" + storage.text(tier) + "'"));
+            storage.problem(
+                tier, "expected an absolute path, got '" + YamlNode.shortened(path) + "'"));
       }
     }
     Software.check(values.section("software"), problems);

@@ -15,6 +15,9 @@ public final class ConfigException extends NexaException {
           .thenComparing(problem -> problem.at().line())
           .thenComparing(problem -> problem.at().column());
 
+  /** More than a screen of them helps nobody. */
+  private static final int TOLD = 30;
+
   private final transient List<Problem> problems;
 
   public ConfigException(Problem problem) {
@@ -37,8 +40,12 @@ public final class ConfigException extends NexaException {
 
   private static String text(List<Problem> problems) {
     StringBuilder text = new StringBuilder();
-    for (Problem problem : problems) {
+    int told = problems.size() <= TOLD + 1 ? problems.size() : TOLD;
+    for (Problem problem : problems.subList(0, told)) {
       text.append(text.length() == 0 ? "" : "\n").append(problem);
+    }
+    if (told < problems.size()) {
+      text.append("\nand ").append(problems.size() - told).append(" more");
     }
     return text.toString();
   }

@@ -65,7 +65,17 @@ public final class ConfigReader {
 
   /** A cluster profile by name. */
   public ClusterProfile cluster(String name) {
-    return cluster(name, named("configs/clusters/", name, "cluster profile"));
+    return cluster(name, named("configs/clusters/", name, "cluster profile", ""));
+  }
+
+  /** The cluster profile that a config names; empty where it names none. */
+  public Optional<ClusterProfile> cluster(RunConfig config) {
+    if (config.cluster().isEmpty()) {
+      return Optional.empty();
+    }
+    String name = config.cluster().get();
+    String where = config.written().problem("cluster", "").toString();
+    return Optional.of(cluster(name, named("configs/clusters/", name, "cluster profile", where)));
   }
 
   /** A cluster profile that is not on disk yet: what is about to be written must be readable. */
@@ -84,7 +94,14 @@ public final class ConfigReader {
 
   /** A price book by name. */
   public PriceBook prices(String name) {
-    return prices(name, named("configs/prices/", name, "price book"));
+    return prices(name, named("configs/prices/", name, "price book", ""));
+  }
+
+  /** The price book that a cluster profile names. */
+  public PriceBook prices(ClusterProfile cluster) {
+    String where = "configs/clusters/" + cluster.name() + ".yaml: price_book: ";
+    String name = cluster.priceBook();
+    return prices(name, named("configs/prices/", name, "price book", where));
   }
 
   /** A price book wherever it lies, by the path a person typed. */
@@ -151,14 +168,15 @@ public final class ConfigReader {
         : source.product("configs/policy.yaml");
   }
 
-  private Found named(String folder, String name, String kind) {
+  private Found named(String folder, String name, String kind, String where) {
     Optional<Found> file = source.optional(folder + name + ".yaml");
     if (file.isPresent()) {
       return file.get();
     }
     throw new NexaException(
         ExitCode.USAGE,
-        "no "
+        where
+            + "no "
             + kind
             + " named '"
             + name

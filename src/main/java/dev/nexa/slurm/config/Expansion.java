@@ -76,8 +76,12 @@ final class Expansion {
     String fallback = env.group(2);
     String value = environment.get(name);
     if (value != null && !value.isEmpty()) {
-      if (value.indexOf('\n') >= 0) {
-        throw new IllegalArgumentException("the environment variable " + name + " holds a newline");
+      for (int i = 0; i < value.length(); i++) {
+        if (Character.isISOControl(value.charAt(i))) {
+          String what = value.charAt(i) == '\n' ? "newline" : "control character";
+          throw new IllegalArgumentException(
+              "the environment variable " + name + " holds a " + what);
+        }
       }
       return value;
     }

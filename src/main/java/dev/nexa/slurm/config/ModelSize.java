@@ -7,9 +7,9 @@ import java.util.regex.Pattern;
 
 /** Parameter counts as people write them: {@code 350M}, {@code 7B}, {@code 1.5T}. */
 final class ModelSize {
-  private static final Pattern SIZE = Pattern.compile("([0-9]+(?:\\.[0-9]+)?)([MBT])");
+  private static final Pattern SIZE = Pattern.compile("([0-9]{1,6}(?:\\.[0-9]{1,6})?)([MBT])");
   private static final Pattern IN_NAME =
-      Pattern.compile("(?:^|[-_/.])([0-9]+(?:\\.[0-9]+)?)([MmBb])(?:[-_.]|$)");
+      Pattern.compile("(?:^|[-_/.])([0-9]{1,6}(?:\\.[0-9]{1,6})?)([MmBb])(?:[-_.]|$)");
 
   private ModelSize() {}
 

@@ -37,7 +37,7 @@ final class NexaCompute {
       ValueType.text("a parameter's name", "-{0,2}[A-Za-z0-9][A-Za-z0-9._-]*");
   private static final String DOC = "As in Nexa_Compute.";
 
-  private static final Section SPEC =
+  static final Section SPEC =
       section(
           required(
               "job",
@@ -55,7 +55,7 @@ final class NexaCompute {
                   optional("gres", TEXT, DOC),
                   optional("memory", ValueType.MEMORY, DOC),
                   optional("output_dir", TEXT, DOC),
-                  optional("mail_type", TEXT, DOC),
+                  optional("mail_type", RunConfig.MAIL_TYPE, DOC),
                   optional("mail_user", TEXT, DOC),
                   optional("array_parallelism", ValueType.integer(1, 4_000_000), DOC),
                   optional("modules", listOf(TEXT), DOC),

@@ -20,13 +20,17 @@ final class Overrides {
   static YamlNode apply(YamlNode root, List<String> overrides, List<Problem> problems) {
     YamlNode result = root;
     for (String override : overrides) {
-      Position at = new Position("--set " + override, 0, 0);
+      Position at = new Position("--set " + YamlNode.shortened(override), 0, 0);
       int equals = override.indexOf('=');
       if (equals < 1) {
         problems.add(new Problem(at, "", "expected key=value, such as resources.nodes=2"));
         continue;
       }
       List<String> path = List.of(override.substring(0, equals).split("\\.", -1));
+      if (path.size() > YamlReader.MAX_DEPTH) {
+        problems.add(new Problem(at, "", "nested deeper than " + YamlReader.MAX_DEPTH + " levels"));
+        continue;
+      }
       YamlNode value = YamlReader.scalar(at, override.substring(equals + 1));
       result = with(result, path, value, at, problems);
     }

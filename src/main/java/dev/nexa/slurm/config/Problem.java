@@ -11,6 +11,31 @@ import java.util.List;
  * @param message what was expected and what was found
  */
 public record Problem(Position at, String key, String message) {
+  /** Who has so many has one mistake. */
+  private static final int MOST = 100;
+
+  /** A value or a name of a megabyte is told by its beginning. */
+  private static final int LONGEST = 2000;
+
+  public Problem {
+    key = begin(key, 200);
+    message = begin(message, LONGEST);
+  }
+
+  private static String begin(String text, int most) {
+    return text.length() <= most ? text : text.substring(0, most) + "...";
+  }
+
+  /**
+   * Ends the reading of a file in which everything is wrong.
+   *
+   * @throws ConfigException that holds what was found so far
+   */
+  static void throwIfTooMany(List<Problem> problems) {
+    if (problems.size() >= MOST) {
+      throw new ConfigException(problems);
+    }
+  }
 
   /**
    * Tells them all, if there are any.

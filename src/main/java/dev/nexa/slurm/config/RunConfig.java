@@ -76,6 +76,10 @@ public record RunConfig(
   /** Words that name files beside the runs' own (DESIGN.md, Run ids). */
   private static final Set<String> RESERVED_STAGES = Set.of("cost", "infra", "estimate");
 
+  /** Not `+` and `*`: of a long list they would need more stack than there is. */
+  static final ValueType MAIL_TYPE =
+      ValueType.text("words such as END,FAIL", "[A-Za-z0-9_]{1,40}(,[A-Za-z0-9_]{1,40}){0,20}");
+
   private static final ValueType SHARDS = ValueType.integer(1, 4_000_000);
 
   private static final Section RESOURCES =
@@ -231,7 +235,7 @@ public record RunConfig(
                 required("user", ValueType.TEXT, "The address, or the user's name."),
                 optional(
                     "type",
-                    ValueType.text("words such as END,FAIL", "[A-Za-z0-9_]+(,[A-Za-z0-9_]+)*"),
+                    MAIL_TYPE,
                     "When, as sbatch's --mail-type; `END,FAIL` where not given.")),
             "Whom Slurm tells when the job ends."));
     keys.add(
@@ -437,7 +441,12 @@ public record RunConfig(
   }
 
   private static String baseName(String path) {
-    String last = path.replaceAll("/+$", "").replaceAll(".*/", "");
+    int end = path.length();
+    while (end > 0 && path.charAt(end - 1) == '/') {
+      end--;
+    }
+    // Not by a pattern: "^.*/" takes the square of a long name's length.
+    String last = path.substring(path.lastIndexOf('/', end - 1) + 1, end);
     int dot = last.lastIndexOf('.');
     return dot > 0 ? last.substring(0, dot) : last;
   }

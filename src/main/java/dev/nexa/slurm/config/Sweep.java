@@ -41,7 +41,7 @@ public final class Sweep {
 
   private static final Set<String> OWN = Set.of("method", "points", "samples", "random_seed");
   private static final ValueType OPTION =
-      ValueType.text("options.NAME", "options\\.[^.]+(\\.[^.]+)*");
+      ValueType.text("options.NAME", "options\\.[^.]+(\\.[^.]+){0,20}");
   private static final Section NUMBERS = range(ValueType.DECIMAL_NUMBER);
 
   static final Section SPEC = spec();

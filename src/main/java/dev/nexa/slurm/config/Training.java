@@ -43,7 +43,8 @@ public record Training(Map<String, Object> given) {
           optional("bf16", ValueType.BOOLEAN, "Mixed precision in bfloat16."),
           optional(
               "model_size",
-              ValueType.text("a parameter count such as 350M or 7B", "[0-9]+(\\.[0-9]+)?[MBT]"),
+              ValueType.text(
+                  "a parameter count such as 350M or 7B", "[0-9]{1,6}(\\.[0-9]{1,6})?[MBT]"),
               "The model's parameters; read off model_name (`llama-70b`) where not given."),
           optional("max_length", ValueType.integer(1, 100_000_000), "Tokens of one example."),
           optional("seed", ValueType.integer(0, 2_000_000_000), "Seed of every random choice."),

@@ -81,6 +81,9 @@ record ValueType(
           null,
           null);
 
+  /** A name of one line that somebody else checks. */
+  static final ValueType ANY_NAME = of(Kind.TEXT, "a name", ScalarType.STRING, "string");
+
   /** Text of any number of lines, also none. */
   static final ValueType FREE_TEXT = of(Kind.FREE_TEXT, "text", ScalarType.STRING, "string");
 
@@ -223,7 +226,8 @@ record ValueType(
     oneLine(text);
     boolean matches = pattern.isEmpty() || Pattern.matches(pattern, text);
     if (text.isEmpty() || !matches) {
-      throw new IllegalArgumentException("expected " + expected + ", got '" + text + "'");
+      throw new IllegalArgumentException(
+          "expected " + expected + ", got '" + YamlNode.shortened(text) + "'");
     }
     return text;
   }
@@ -233,19 +237,25 @@ record ValueType(
       return text;
     }
     throw new IllegalArgumentException(
-        "expected " + expected + ", got '" + text + "'" + Nearest.hint(text, choices));
+        "expected "
+            + expected
+            + ", got '"
+            + YamlNode.shortened(text)
+            + "'"
+            + Nearest.hint(text, choices));
   }
 
   private Integer integer(String text) {
     if (!INTEGER.matcher(text).matches()) {
       throw new IllegalArgumentException(
           "expected a whole number in plain digits, without leading zeros or '_', got '"
-              + text
+              + YamlNode.shortened(text)
               + "'");
     }
     BigDecimal number = new BigDecimal(text);
     if (isOutside(number)) {
-      throw new IllegalArgumentException("expected " + expected + ", got " + text);
+      throw new IllegalArgumentException(
+          "expected " + expected + ", got " + YamlNode.shortened(text));
     }
     return number.intValueExact();
   }
@@ -253,15 +263,16 @@ record ValueType(
   private BigDecimal decimal(String text) {
     if (text.length() > 40 || !DECIMAL.matcher(text).matches()) {
       throw new IllegalArgumentException(
-          "expected " + expected + " such as 0.5 or 2e-5, got '" + text + "'");
+          "expected " + expected + " such as 0.5 or 2e-5, got '" + YamlNode.shortened(text) + "'");
     }
     BigDecimal number = new BigDecimal(text);
     if (Math.abs((long) number.precision() - number.scale()) > 30 || number.scale() > 40) {
       throw new IllegalArgumentException(
-          "expected " + expected + " of ordinary size, got '" + text + "'");
+          "expected " + expected + " of ordinary size, got '" + YamlNode.shortened(text) + "'");
     }
     if (isOutside(number)) {
-      throw new IllegalArgumentException("expected " + expected + ", got " + text);
+      throw new IllegalArgumentException(
+          "expected " + expected + ", got " + YamlNode.shortened(text));
     }
     return number;
   }
@@ -275,14 +286,15 @@ record ValueType(
       return LocalDate.parse(text);
     } catch (DateTimeParseException notADate) {
       throw new IllegalArgumentException(
-          "expected a date such as 2026-11-01, got '" + text + "'", notADate);
+          "expected a date such as 2026-11-01, got '" + YamlNode.shortened(text) + "'", notADate);
     }
   }
 
   /** A number with a leading zero is octal to some readers of YAML. */
   private static String unambiguous(String text) {
     if (text.matches("0\\d+")) {
-      throw new IllegalArgumentException("expected no leading zero, got '" + text + "'");
+      throw new IllegalArgumentException(
+          "expected no leading zero, got '" + YamlNode.shortened(text) + "'");
     }
     return text;
   }

@@ -47,8 +47,9 @@ sealed interface YamlNode {
         : scalar.type.words + " '" + shortened(scalar.text) + "'";
   }
 
-  private static String shortened(String text) {
-    String line = text.replace("\n", "\\n");
-    return line.length() <= 60 ? line : line.substring(0, 57) + "...";
+  /** The beginning of a text that a message tells. */
+  static String shortened(String text) {
+    String begin = text.length() <= 200 ? text : text.substring(0, 197) + "...";
+    return begin.replace("\n", "\\n");
   }
 }

@@ -16,6 +16,7 @@ import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.dataformat.yaml.YAMLFactory;
 import tools.jackson.dataformat.yaml.YAMLParser;
@@ -27,12 +28,17 @@ import tools.jackson.dataformat.yaml.YAMLSchema;
  * silence is a problem here: duplicate keys, aliases, merge keys, tags, a second document.
  */
 final class YamlReader {
+  /** A name may be as long as a file: what it stands for says what is wrong with it. */
+  private static final StreamReadConstraints NAMES =
+      StreamReadConstraints.builder().maxNameLength(2 * ConfigSource.MAX_BYTES).build();
+
   private static final YAMLFactory FACTORY =
       YAMLFactory.builder()
+          .streamReadConstraints(NAMES)
           .yamlSchema(YAMLSchema.CORE)
           .disable(YAMLReadFeature.PARSE_OCTAL_NUMBERS)
           .build();
-  private static final int MAX_DEPTH = 20;
+  static final int MAX_DEPTH = 20;
 
   private final String source;
   private final List<Problem> problems;
@@ -152,6 +158,7 @@ final class YamlReader {
       problems.add(
           new Problem(at, path, "'*" + parser.getString() + "' is an alias; write the value out"));
     }
+    Problem.throwIfTooMany(problems);
     Object tag = parser.getTypeId();
     if (tag != null) {
       String written = "!" + tag.toString().replace("tag:yaml.org,2002:", "!");

@@ -6,6 +6,11 @@ import java.util.Optional;
 
 /** Finds the name a person probably meant. */
 public final class Nearest {
+  /**
+   * No slip of the fingers makes a word of a page; the distance takes its length times another's.
+   */
+  private static final int LONGEST = 200;
+
   private Nearest() {}
 
   /**
@@ -13,6 +18,9 @@ public final class Nearest {
    * fingers.
    */
   public static Optional<String> to(String word, Collection<String> candidates) {
+    if (word.length() > LONGEST) {
+      return Optional.empty();
+    }
     String lower = word.toLowerCase(Locale.ROOT);
     String best = null;
     int bestDistance = Math.max(1, word.length() / 3) + 1;

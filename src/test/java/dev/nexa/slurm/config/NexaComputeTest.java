@@ -128,7 +128,7 @@ class NexaComputeTest {
           job: {gres: license}              | run.yaml:1:13: job.gres: only GPUs can be asked for, such as gpu:a100:4
           job: {gres: gpu:2, gpus_per_node: 1} | run.yaml:1:13: job.gres: asks for 2 GPUs, but gpus_per_node is 1
           job: {mail_type: END}             | run.yaml:1:18: job.mail_type: needs mail_user
-          job: {mail_user: x, mail_type: A B} | run.yaml:1:32: mail.type: expected words such as END,FAIL, got 'A B'
+          job: {mail_user: x, mail_type: A B} | run.yaml:1:32: job.mail_type: expected words such as END,FAIL, got 'A B'
           job: {env: {1A: x}}               | run.yaml:1:13: job.env.1A: expected a variable's name, got '1A'
           job: {env: {NEXA_TASK: x}}        | run.yaml:1:24: env.NEXA_TASK: names that begin with NEXA_ are the job script's own
           """)

@@ -2,6 +2,7 @@ package dev.nexa.slurm.render;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.config.ConfigException;
 import dev.nexa.slurm.config.ConfigFolder;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
@@ -9,12 +10,14 @@ import dev.nexa.slurm.process.Command;
 import dev.nexa.slurm.process.CommandResult;
 import dev.nexa.slurm.process.CommandRunner;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
@@ -27,6 +30,8 @@ class DirectiveQuotingTest {
   private static final int VALUES = 250;
   private static final Pattern CONSTRAINT =
       Pattern.compile("^sbatch: constraint +: (.*)$", Pattern.MULTILINE | Pattern.UNIX_LINES);
+  private static final Pattern OPTION =
+      Pattern.compile("^sbatch: ([a-z-]+) +: (.*)$", Pattern.MULTILINE | Pattern.UNIX_LINES);
   private static final Pattern COMMENT =
       Pattern.compile(
           "JobId=(\\d+) .*?^   Comment=(.*?) $",
@@ -85,12 +90,51 @@ class DirectiveQuotingTest {
     assertThat(folder.resolve("canary")).doesNotExist();
   }
 
+  /** Of the places whose text is free, in #SBATCH lines of a whole config. */
+  @Test
+  void theWorstTextSetsNoOtherOption() throws IOException {
+    Map<String, String> harmless = options("x");
+    assertThat(harmless).containsEntry("constraint", "x").containsEntry("mail-user", "x");
+    int arrived = 0;
+    for (String text : HostileText.worst(403, 20)) {
+      if (text.length() > 1000 || !StandardCharsets.UTF_8.newEncoder().canEncode(text)) {
+        continue;
+      }
+      Map<String, String> options;
+      try {
+        options = options("x" + text);
+      } catch (ConfigException refused) {
+        continue;
+      }
+      arrived++;
+      Map<String, String> expected = new TreeMap<>(harmless);
+      expected.put("constraint", "x" + text);
+      expected.put("mail-user", "x" + text);
+      assertThat(options).as(Json.compact(text)).isEqualTo(expected);
+    }
+    assertThat(arrived).isGreaterThan(50);
+    assertThat(folder.resolve("canary")).doesNotExist();
+  }
+
+  /** What sbatch says it read, by name. */
+  private Map<String, String> options(String text) throws IOException {
+    Files.write(folder.resolve("job.sbatch"), script(text).bytes());
+    CommandResult sbatch = run("sbatch", "-vv", "--test-only", "job.sbatch");
+    Map<String, String> options = new TreeMap<>();
+    Matcher read = OPTION.matcher(sbatch.err());
+    while (read.find()) {
+      options.put(read.group(1), read.group(2));
+    }
+    return options;
+  }
+
   private static Script script(String constraint) {
     JsonObject config =
         new JsonObject()
             .with("stage", "data")
             .with("backend", "shell")
             .with("run", "true\n")
+            .with("mail", new JsonObject().with("user", constraint))
             .with("resources", new JsonObject().with("time", "1m").with("constraint", constraint));
     return Scripts.of(
         new ConfigFolder().with("run.yaml", Json.compact(config)), "run.yaml", "default");
