@@ -63,10 +63,10 @@ end
 
 -- What a request could use ------------------------------------------------------------------------
 
--- How many tasks "0-9:3,12%2" are; unlimited where that can't be told.
+-- How many tasks "0-9:3,12%2" are; unlimited where that can't be told. As Slurm does, each item ends at its own %.
 local function array_tasks(indices)
   if text(indices) == "" then return 1 end
-  local list = string.gsub(string.gsub(indices, "%%.*$", ""), "[%[%]%s]", "")
+  local list = string.gsub(string.gsub(indices, "%%[^,]*", ""), "[%[%]%s]", "")
   local count = 0
   for item in string.gmatch(list, "[^,]+") do
     local first, last, step = string.match(item, "^(%d+)%-(%d+):(%d+)$")
@@ -146,11 +146,32 @@ local function tasks_of(job, nodes)
   return times(math.max(1, given16(job.ntasks_per_node) or 1), nodes)
 end
 
+-- What makes Slurm give CPUs by the node's hardware: what our scripts never ask for, and how many is not told here.
+local BY_HARDWARE = { sockets_per_node = "--sockets-per-node", cores_per_socket = "--cores-per-socket",
+  threads_per_core = "--threads-per-core", boards_per_node = "boards", sockets_per_board = "boards",
+  ntasks_per_core = "--ntasks-per-core", ntasks_per_socket = "--ntasks-per-socket", ntasks_per_board = "boards",
+  ntasks_per_tres = "--ntasks-per-gpu" }
+
+local function by_hardware(job)
+  for field, option in pairs(BY_HARDWARE) do
+    if (given16(job[field]) or 0) > 0 then return option end
+  end
+  return nil
+end
+
+-- The most CPUs of one array task on so many nodes.
+local function cpus_of(job, nodes)
+  local each = math.max(1, given16(job.cpus_per_task) or 1)
+  local onNode = math.max(each * math.max(1, given16(job.ntasks_per_node) or 1), given16(job.pn_min_cpus) or 0)
+  return math.max(given(job.min_cpus) or 1, given(job.max_cpus) or 0, times(tasks_of(job, nodes), each),
+    times(onNode, nodes))
+end
+
 local function is_exclusive(job, partition)
   return given16(job.shared) == 0 or (partition ~= nil and partition.max_share == 0)
 end
 
--- The GPUs of one array task by type, and whether they are its only because it gets whole nodes.
+-- The GPUs of one array task, and those that it names by type.
 local function gpus_of(job, name, partition)
   local nodes = nodes_of(job, partition)
   local tasks = tasks_of(job, nodes)
@@ -173,7 +194,7 @@ local function gpus_of(job, name, partition)
     gpus[""] = sum
   end
   local whole = is_exclusive(job, partition) and times(GPUS_PER_NODE[name] or UNLIMITED, nodes) or 0
-  return math.max(sum, whole), gpus, whole > sum
+  return math.max(sum, whole), gpus
 end
 
 local function minutes_of(job, partition)
@@ -205,7 +226,7 @@ local function most_of(job, partitions)
   if #names == 0 then names[1] = "" end
   for _, name in ipairs(names) do
     local partition = partitions and partitions[name]
-    local gpus, kinds, whole = gpus_of(job, name, partition)
+    local gpus, kinds = gpus_of(job, name, partition)
     local minutes = minutes_of(job, partition)
     local hours = times(times(gpus, minutes / 60), most.tasks)
     most.exempt = most.exempt and EXEMPT_PARTITIONS[name] == true
@@ -213,7 +234,6 @@ local function most_of(job, partitions)
       most.hours, most.gpus, most.minutes, most.kinds = hours, gpus, minutes, kinds
     end
     most.nodes = math.max(most.nodes, nodes_of(job, partition))
-    most.whole = most.whole or whole
   end
   return most
 end
@@ -372,12 +392,11 @@ local function same_name(asked, default, covered)
   return asked == covered
 end
 
-local function memory_of(job, cpus, nodes)
+-- 0 is all of a node; so may the cluster's default be, for a job that names none. Our scripts name it.
+local function memory_of(job, nodes)
   local each = job.min_mem_per_node
-  if each ~= nil then return each == 0 and UNLIMITED or each * nodes end
-  each = job.min_mem_per_cpu
-  if each ~= nil then return each == 0 and UNLIMITED or each * cpus end
-  return 0 -- the partition's default: the approved script left it out, too
+  if each == nil or each == 0 then return UNLIMITED end
+  return each * nodes
 end
 
 -- Why a token does not cover a job, nil where it does.
@@ -388,6 +407,7 @@ local function not_covered(token, id, job, partitions, most)
     if most_allowed and asked <= most_allowed then return nil end
     return "it asks for " .. number(asked) .. " " .. what .. ", the approval covers " .. text(token[key])
   end
+  if job.script == nil then return "it has no script, and the approval covers one script" end
   if not limit("expires") or os.time() >= limit("expires") then return "the approval has expired" end
   if token.user ~= text(job.user_name) or limit("uid") ~= job.user_id then
     return "the approval is for the user " .. text(token.user)
@@ -411,16 +431,22 @@ local function not_covered(token, id, job, partitions, most)
   if text(job.cpus_per_tres) .. text(job.mem_per_tres) ~= "" then
     return "it asks for CPUs or memory by the GPU"
   end
-  local cpus = math.max(given(job.min_cpus) or 1, times(given(job.num_tasks) or 1, given16(job.cpus_per_task) or 1))
+  -- Slurm rounds CPUs up to cores, and to nodes where they are exclusive, and memory with them.
+  if job.min_mem_per_cpu ~= nil then return "it asks for memory by the CPU, the approval covers --mem" end
+  local hardware = by_hardware(job)
+  if hardware then return "it asks for CPUs by the hardware (" .. hardware .. ")" end
   local why = over("GPUs", most.gpus, "gpus")
     or over("nodes", most.nodes, "nodes")
     or over("minutes", most.minutes, "time_limit_minutes")
     or over("array tasks", most.tasks, "tasks")
-    or over("CPUs", cpus, "cpus")
-    or over("MiB of memory", memory_of(job, cpus, most.nodes), "memory_mib")
+    or over("CPUs", cpus_of(job, most.nodes), "cpus")
+    or over("MiB of memory", memory_of(job, most.nodes), "memory_mib")
   if why then return why end
+  local shared = given16(job.shared) -- 0 is --exclusive, 1 --oversubscribe, above that whole nodes of a user and more
+  if shared and shared ~= 1 and not (shared == 0 and limit("exclusive") == 1) then
+    return "it asks for whole nodes (--exclusive), the approval does not cover them"
+  end
   if given(job.het_job_offset) then return "it is a part of a heterogeneous job" end
-  if job.script == nil then return "it has no script, and the approval covers one script" end
   if (limit("attempts") or 1) < 2 and given16(job.requeue) ~= 0 then
     return "the approval covers one attempt: --no-requeue"
   end
@@ -454,16 +480,14 @@ end
 
 local function judge_submit(job, partitions, uid)
   if uid == 0 or EXEMPT_USERS[text(job.user_name)] then return PASS end
+  -- Slurm tells slurm_job_modify nothing of --exclusive; an update may take GPUs away, or change the partition.
+  if given16(job.shared) == 0 then
+    local before = text(job.admin_comment)
+    job.admin_comment = before == "" and EXCLUSIVE or before .. " " .. EXCLUSIVE
+  end
   local most = most_of(job, partitions)
   if most.exempt then return PASS end
-  if most.hours <= GPU_HOURS_OVER then
-    -- Slurm tells slurm_job_modify nothing of --exclusive.
-    if most.whole and most.hours > 0 then
-      local before = text(job.admin_comment)
-      job.admin_comment = before == "" and EXCLUSIVE or before .. " " .. EXCLUSIVE
-    end
-    return PASS
-  end
+  if most.hours <= GPU_HOURS_OVER then return PASS end
   if string.sub(text(job.comment), 1, #PREFIX) ~= PREFIX then return refuse_submit(most) end
   local id = approval_id(job.comment)
   if not id then return refuse_submit(most, "the comment is not nexa:v1: and the 16 digits of an approval's id") end
@@ -497,11 +521,16 @@ local function widens(update, record)
   if more("min_nodes", nodes) or more("max_nodes", nodes) then return "NumNodes" end
   if hosts_in(update.req_nodes) > nodes then return "NodeList" end
   local cpus = given(record.min_cpus) or 1
-  local each = math.max(1, given(record.pn_min_cpus) or 1)
-  if more("num_tasks", cpus / each) then return "NumTasks" end
-  if more("min_cpus", cpus) then return "NumCPUs" end
-  local perTask = given16(update.cpus_per_task)
-  if perTask and perTask > each then return "CPUsPerTask" end
+  local each = math.max(1, given16(record.pn_min_cpus) or 1)
+  -- How many tasks there were is not told: by their GPUs each more could be one too many.
+  if more("num_tasks", text(record.tres_per_task) == "" and cpus / each or 1) then return "NumTasks" end
+  if more("min_cpus", cpus) or more("max_cpus", math.max(cpus, given(record.max_cpus) or 0)) then return "NumCPUs" end
+  -- Nor less: NumTasks is held by it.
+  local onNode = given16(update.pn_min_cpus) or 0
+  if onNode ~= 0 and onNode ~= each then return "MinCPUsNode" end
+  if (given16(update.cpus_per_task) or 1) > 1 then return "CPUsPerTask" end -- nor is that
+  local hardware = by_hardware(update)
+  if hardware then return hardware end
   if given16(update.ntasks_per_node) then return "TasksPerNode" end -- how many there were is not told
   for _, field in ipairs({ "tres_per_job", "tres_per_node", "tres_per_task", "tres_per_socket" }) do
     local before = gpus_in(record[field])
@@ -516,7 +545,8 @@ local function widens(update, record)
   if other("cpus_per_tres") then return "CpusPerTres" end
   if other("mem_per_tres") then return "MemPerTres" end
   local marked = string.find(text(record.admin_comment), EXCLUSIVE, 1, true)
-  if given16(update.shared) == 0 and not marked then return "OverSubscribe" end
+  local shared = given16(update.shared)
+  if shared and shared ~= 1 and not (shared == 0 and marked) then return "OverSubscribe" end
   if given16(update.requeue) == 1 then return "Requeue" end
   if other("partition") then return "Partition" end
   if other("qos") then return "QOS" end

@@ -96,6 +96,8 @@ passes("an array", { tres_per_job = "gres:gpu:1", array_inx = "0-63" })
 refused("a task more", { tres_per_job = "gres:gpu:1", array_inx = "0-64" })
 passes("every second", { tres_per_job = "gres:gpu:1", array_inx = "0-127:2" })
 refused("how many at once is no matter", { tres_per_job = "gres:gpu:1", array_inx = "1-100%1" })
+refused("how many at once, of each item", { tres_per_job = "gres:gpu:1", array_inx = "1%1,2-100" }, "(100 tasks")
+refused("how many at once, of a range", { tres_per_job = "gres:gpu:1", array_inx = "[1-5%2:3,8%,10-100]" }, "(97 tasks")
 refused("a list", { tres_per_job = "gres:gpu:8", array_inx = "1,2,3,5-9:2,100-103" })
 for _, odd in ipairs({ "x", "5-1", "0-9:0", "1-2-3", "1e9", "%4", ",", "-5" }) do
   refused("array " .. odd, { tres_per_job = "gres:gpu:1", array_inx = odd })
@@ -107,6 +109,12 @@ refused("so has a partition's", { partition = "whole", time_limit = 481 }, "unli
 passes("a whole node", { shared = 0, time_limit = 480 })
 local _, _, marked = submitted({ shared = 0 })
 if marked.admin_comment ~= "nexa:v1:exclusive" then fail("not marked: %s", tostring(marked.admin_comment)) end
+-- An update could take its GPUs away, or move it: it keeps the nodes.
+for _, fields in ipairs({ { tres_per_node = "gres:gpu:8" }, { partition = "debug" }, { time_limit = 1 } }) do
+  fields.shared = 0
+  local _, _, job = submitted(fields)
+  if not job.admin_comment then fail("a whole node is not marked") end
+end
 
 -- Whom and where it does not concern
 passes("root", { tres_per_job = "gres:gpu:999" }, 0)
@@ -167,7 +175,23 @@ for what, case in pairs({
   ["more CPUs a task"] = { { cpus_per_task = 17 }, "34 CPUs" },
   ["more memory"] = { { min_mem_per_node = 32769 }, "MiB of memory" },
   ["all memory"] = { { min_mem_per_node = 0 }, "unlimited MiB" },
-  ["memory for each CPU"] = { { min_mem_per_node = "", min_mem_per_cpu = 4096 }, "MiB of memory" },
+  ["memory for each CPU"] = { { min_mem_per_node = "", min_mem_per_cpu = 1 }, "memory by the CPU" },
+  ["all memory by the CPU"] = { { min_mem_per_node = "", min_mem_per_cpu = 0 }, "memory by the CPU" },
+  ["the default memory"] = { { min_mem_per_node = "" }, "unlimited MiB" },
+  ["more CPUs a node"] = { { pn_min_cpus = 17 }, "34 CPUs, the approval covers 32" },
+  ["at most more CPUs"] = { { max_cpus = 33 }, "33 CPUs" },
+  ["more tasks a node"] = { { ntasks_per_node = 2 }, "64 CPUs" },
+  ["a node for each, tasks not told"] = { { num_tasks = slurm.NO_VAL, min_cpus = slurm.NO_VAL, cpus_per_task = 17 }, "34 CPUs" },
+  ["more nodes, if there are"] = { { min_nodes = 1, max_nodes = 4, tres_per_node = "gres:gpu:4" }, "4 nodes" },
+  ["whole nodes"] = { { shared = 0 }, "whole nodes (--exclusive)" },
+  ["a user's nodes"] = { { shared = 2 }, "whole nodes" },
+  ["sockets"] = { { sockets_per_node = 2 }, "CPUs by the hardware (--sockets-per-node)" },
+  ["cores"] = { { cores_per_socket = 64 }, "--cores-per-socket" },
+  ["a thread of each core"] = { { threads_per_core = 1 }, "--threads-per-core" },
+  ["a task on each core"] = { { ntasks_per_core = 1 }, "--ntasks-per-core" },
+  ["a task on each socket"] = { { ntasks_per_socket = 1 }, "--ntasks-per-socket" },
+  ["tasks of each GPU"] = { { ntasks_per_tres = 8 }, "--ntasks-per-gpu" },
+  ["GPUs of each socket"] = { { tres_per_node = "", tres_per_socket = "gres:gpu:1" }, "unlimited GPUs" },
   ["another case"] = { { partition = "GPU" }, "for the partition 'gpu'" },
   ["CPUs by the GPU"] = { { cpus_per_tres = "gres:gpu:16" }, "by the GPU" },
   ["memory by the GPU"] = { { mem_per_tres = "gres:gpu:9000" }, "by the GPU" },
@@ -180,7 +204,9 @@ for what, case in pairs({
   if job.min_mem_per_node == "" then job.min_mem_per_node = nil end
   refused(what, job, case[2])
 end
-passes("what was approved", big({ comment = comment }))
+-- As Slurm 22.05 says that nothing was given.
+passes("what was approved", big({ comment = comment, pn_min_cpus = slurm.NO_VAL16, max_cpus = slurm.NO_VAL, boards_per_node = 0,
+  sockets_per_board = 0, ntasks_per_board = 0, ntasks_per_core = slurm.NO_VAL16, threads_per_core = 65535, ntasks_per_node = 1 }))
 refused("once more", big({ comment = comment }), "used up")
 
 local parts = id()
@@ -207,6 +233,15 @@ refused("a dearer type", big({ comment = "nexa:v1:" .. typed, tres_per_node = "g
   "asks for b200")
 passes("the type, requeued, default account and partition",
   big({ comment = "nexa:v1:" .. typed, tres_per_node = "gres:gpu:h100:8", requeue = 1, account = "NLP", default_account = "nlp" }))
+
+local nodes = id()
+token(nodes, { exclusive = "1", uses = "2" })
+passes("whole nodes", big({ comment = "nexa:v1:" .. nodes, shared = 0 }))
+refused("whole nodes of a user", big({ comment = "nexa:v1:" .. nodes, shared = 2 }), "whole nodes")
+passes("shared nodes", big({ comment = "nexa:v1:" .. nodes, shared = 1 }))
+local shared = id()
+token(shared, { exclusive = "0" })
+refused("whole nodes", big({ comment = "nexa:v1:" .. shared, shared = 0 }), "whole nodes")
 
 -- A directory, an empty file, rubbish: nothing is covered by them.
 local empty = id()
@@ -253,7 +288,8 @@ local function modified(record, update, uid)
   for key, value in pairs(record) do job[key] = value end
   local asked = { user_id = 1001, time_limit = slurm.NO_VAL, min_nodes = slurm.NO_VAL, max_nodes = slurm.NO_VAL, end_time = 0,
     num_tasks = slurm.NO_VAL, min_cpus = slurm.NO_VAL, cpus_per_task = slurm.NO_VAL16, shared = slurm.NO_VAL16,
-    requeue = slurm.NO_VAL16, sockets_per_node = slurm.NO_VAL16 }
+    requeue = slurm.NO_VAL16, sockets_per_node = slurm.NO_VAL16,
+    pn_min_cpus = slurm.NO_VAL16, max_cpus = slurm.NO_VAL, boards_per_node = 0 }
   for key, value in pairs(update) do asked[key] = value end
   for _, fields in ipairs({ job, asked }) do
     for key, value in pairs(fields) do
@@ -265,13 +301,15 @@ end
 local WIDER = {
   { time_limit = 601 }, { time_limit = slurm.INFINITE }, { end_time = 1001 }, { min_nodes = 3 }, { max_nodes = 3 },
   { req_nodes = "n[1-3]" }, { ntasks_per_node = 1 }, { time_limit = 0 },
-  { num_tasks = 3 }, { min_cpus = 33 }, { cpus_per_task = 17 }, { tres_per_node = "gpu:9" }, { tres_per_job = "gpu:1" },
+  { num_tasks = 3 }, { min_cpus = 33 }, { max_cpus = 33 }, { cpus_per_task = 17 }, { cpus_per_task = 2 }, { pn_min_cpus = 17 },
+  { pn_min_cpus = 1 }, { shared = 2 }, { sockets_per_node = 2 }, { cores_per_socket = 8 }, { threads_per_core = 1 },
+  { ntasks_per_tres = 2 }, { ntasks_per_socket = 2 }, { tres_per_node = "gpu:9" }, { tres_per_job = "gpu:1" },
   { tres_per_node = "gpu:b200:8" }, { min_mem_per_node = 32769 }, { min_mem_per_node = 0 }, { min_mem_per_cpu = 1 },
   { shared = 0 }, { requeue = 1 }, { partition = "whole" }, { qos = "high" }, { cpus_per_tres = "gpu:16" }, { mem_per_tres = "gpu:9000" }, { account = "vision" }, { comment = "" },
   { comment = "nexa:v1:" .. parts }, { time_limit = 10, tres_per_node = "gpu:9" } }
 local NARROWER = {
   {}, { time_limit = 600 }, { time_limit = 1 }, { min_nodes = 1, max_nodes = 1 }, { min_nodes = 1 }, { req_nodes = "n[1-2]" }, { num_tasks = 1 },
-  { tres_per_node = "gpu:7" }, { min_mem_per_node = 100 }, { shared = 1 }, { requeue = 0 }, { partition = "gpu" },
+  { pn_min_cpus = 16 }, { pn_min_cpus = 0 }, { cpus_per_task = 1 }, { min_cpus = 2 }, { max_cpus = 32 }, { tres_per_node = "gpu:7" }, { min_mem_per_node = 100 }, { shared = 1 }, { requeue = 0 }, { partition = "gpu" },
   { account = "NLP" }, { comment = comment }, { array_inx = "2" }, { priority = 0 }, { dependency = "afterok:1" } }
 for _, update in ipairs(WIDER) do
   local key = next(update)
@@ -282,6 +320,8 @@ end
 for _, update in ipairs(NARROWER) do
   if not modified({}, update) then fail("may not make smaller: %s", tostring(next(update))) end
 end
+if modified({ tres_per_task = "gres:gpu:8" }, { num_tasks = 2 }) then fail("GPUs of one task more") end
+if not modified({ admin_comment = "nexa:v1:exclusive" }, { shared = 0 }) then fail("whole nodes stay whole") end
 local small = { comment = "", time_limit = 60, array_task_cnt = 1 }
 if not modified(small, { time_limit = 240 }) then fail("16 GPUs for 4 hours need no approval") end
 if modified(small, { time_limit = 241 }) then fail("grew over the limit by its time") end

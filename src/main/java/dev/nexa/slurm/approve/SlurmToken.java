@@ -1,6 +1,7 @@
 package dev.nexa.slurm.approve;
 
 import dev.nexa.slurm.files.JsonObject;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -63,8 +64,7 @@ public record SlurmToken(
    * @throws IllegalArgumentException if a name could forge a line
    */
   public String text() {
-    long chain =
-        limits.optionalDecimal("chain").map(java.math.BigDecimal::longValueExact).orElse(1L);
+    long chain = limits.optionalDecimal("chain").map(BigDecimal::longValueExact).orElse(1L);
     Map<String, Object> values = new LinkedHashMap<>();
     values.put("user", user);
     values.put("uid", uid);
@@ -76,6 +76,7 @@ public record SlurmToken(
     values.put("cpus", limits.number("cpus"));
     values.put("memory_mib", (limits.number("memory_bytes") + MIB - 1) / MIB);
     values.put("nodes", limits.number("nodes"));
+    values.put("exclusive", limits.flag("exclusive") ? 1 : 0);
     values.put("time_limit_minutes", (limits.number("time_limit_seconds") + 59) / 60);
     values.put("tasks", limits.number("tasks"));
     values.put("attempts", limits.number("attempts") / chain);

@@ -131,6 +131,7 @@ class PolicyOnSlurmTest {
           List.of("--gpus=1", "--time=UNLIMITED"),
           List.of("--gpus=1", "--array=0-8"),
           List.of("--gpus=1", "--array=1-100%1"),
+          List.of("--gpus=1", "--array=1%1,2-9"),
           List.of("--gres=gpu:h100:8", "--nodes=2"),
           List.of("--gres=gpu:8", "--nodes=1-2"),
           List.of("--gres=gpu:8", "--ntasks=2"),
@@ -202,7 +203,12 @@ class PolicyOnSlurmTest {
           List.of("--gpus-per-node=5", "it asks for 10 GPUs, the approval covers 8"),
           List.of("--time=301", "it asks for 301 minutes, the approval covers 300"),
           List.of("--array=0-2", "it asks for 3 array tasks, the approval covers 2"),
+          List.of("--array=0%1,1-2", "it asks for 3 array tasks, the approval covers 2"),
           List.of("--cpus-per-task=5", "it asks for 10 CPUs, the approval covers 8"),
+          List.of("--mincpus=5", "it asks for 10 CPUs, the approval covers 8"),
+          List.of("--ntasks-per-node=2", "it asks for 16 CPUs, the approval covers 8"),
+          List.of("--threads-per-core=1", "it asks for CPUs by the hardware (--threads-per-core)"),
+          List.of("--sockets-per-node=1", "it asks for CPUs by the hardware (--sockets-per-node)"),
           List.of("--mem=20G", "MiB of memory"),
           List.of("--mem=0", "unlimited MiB of memory"),
           List.of("--exclusive", "it asks for 16 GPUs"),
@@ -220,6 +226,18 @@ class PolicyOnSlurmTest {
 
     assertThat(approved.path().resolve("used").resolve(id)).doesNotExist();
     passes(big(id));
+  }
+
+  @Test
+  void wholeNodesAreCoveredWhereTheyWereApproved() throws IOException {
+    String shared = install(Map.of("gpus", 16));
+    String whole = install(Map.of("gpus", 16, "exclusive", true));
+
+    refused(
+        big(shared, "--exclusive", "--gpus-per-node=8"), "it asks for whole nodes (--exclusive)");
+    refused(big(whole, "--exclusive=user"), "it asks for whole nodes (--exclusive)");
+    passes(big(shared));
+    passes(big(whole, "--exclusive", "--gpus-per-node=8"));
   }
 
   @Test
@@ -284,7 +302,12 @@ class PolicyOnSlurmTest {
             "NumNodes=3",
             "NumTasks=3",
             "NumCPUs=16",
+            "NumCPUs=8-16",
             "CPUsPerTask=5",
+            "MinCPUsNode=5",
+            "MinCPUsNode=1",
+            "ReqSockets=2",
+            "ReqThreads=1",
             "TresPerNode=gpu:5",
             "Gres=gpu:5",
             "TresPerJob=gpu:9",
@@ -442,7 +465,8 @@ class PolicyOnSlurmTest {
             .with("chain", 1)
             .with("time_limit_seconds", 18_000)
             .with("nodes", 2)
-            .with("gpus", 8)
+            .with("exclusive", changes.getOrDefault("exclusive", false))
+            .with("gpus", changes.getOrDefault("gpus", 8))
             .with("cpus", 8)
             .with("memory_bytes", 16L << 30)
             .with("partition", "gpu")

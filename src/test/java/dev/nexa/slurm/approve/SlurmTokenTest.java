@@ -27,6 +27,7 @@ class SlurmTokenTest {
             cpus=32
             memory_mib=65537
             nodes=2
+            exclusive=0
             time_limit_minutes=61
             tasks=4
             attempts=2
@@ -35,6 +36,12 @@ class SlurmTokenTest {
             script_sha256=%s
             """
                 .formatted(SHA));
+  }
+
+  @Test
+  void wholeNodesAreCoveredWhereTheyWereApproved() {
+    assertThat(token("ada", limits().with("exclusive", true)).text()).contains("\nexclusive=1\n");
+    assertThat(token("ada", limits().with("exclusive", false)).text()).contains("\nexclusive=0\n");
   }
 
   @Test
@@ -75,6 +82,7 @@ class SlurmTokenTest {
         .with("chain", 3)
         .with("time_limit_seconds", 3601)
         .with("nodes", 2)
+        .with("exclusive", false)
         .with("gpus", 16)
         .with("cpus", 32)
         .with("memory_bytes", (64L << 30) + 1)

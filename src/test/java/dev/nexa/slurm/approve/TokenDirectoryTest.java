@@ -86,6 +86,7 @@ class TokenDirectoryTest {
             .with("attempts", 1)
             .with("time_limit_seconds", 60)
             .with("nodes", 1)
+            .with("exclusive", false)
             .with("gpus", 1)
             .with("cpus", 1)
             .with("memory_bytes", 1);
