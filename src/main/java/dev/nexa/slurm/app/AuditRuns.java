@@ -14,9 +14,9 @@ import dev.nexa.slurm.reconcile.Audit.Finding;
 import dev.nexa.slurm.reconcile.Evidence;
 import dev.nexa.slurm.reconcile.Inquiry;
 import dev.nexa.slurm.reconcile.Repair;
-import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.slurm.SlurmScheduler;
+import dev.nexa.slurm.units.BillingWeights;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -75,6 +75,7 @@ public final class AuditRuns {
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
       Scheduler scheduler = nexa.scheduler(group.getKey());
       Map<String, BillingWeights> weights = weights(scheduler);
+      SacctFields.askFor(nexa, scheduler, group.getValue().keySet());
       Inquiry.forEachPart(
           scheduler,
           group.getValue(),
@@ -97,6 +98,7 @@ public final class AuditRuns {
               }
             }
           });
+      SacctFields.tellRefusal(scheduler, notes);
     }
     return new Report(ids.size(), counts[0], differences, notes, corrected, counts[1]);
   }

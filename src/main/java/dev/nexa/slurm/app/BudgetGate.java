@@ -11,7 +11,6 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.units.Money;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.time.LocalDate;
 import java.time.YearMonth;
@@ -30,24 +29,23 @@ final class BudgetGate implements AutoCloseable {
   private static final BudgetGate NONE = new BudgetGate(Optional.empty(), List.of(), List.of());
 
   private final Optional<FileLock> lock;
-  private final List<BudgetClaim> claims;
+  private final List<BudgetStatus> budgets;
   private final List<String> unread;
 
-  private BudgetGate(Optional<FileLock> lock, List<BudgetClaim> claims, List<String> unread) {
+  private BudgetGate(Optional<FileLock> lock, List<BudgetStatus> budgets, List<String> unread) {
     this.lock = lock;
-    this.claims = claims;
+    this.budgets = budgets;
     this.unread = unread;
   }
 
   /**
    * Takes the gate for a run that is about to be submitted; to be closed once others can see its
-   * reservation. One that would take more than is left goes no further than estimates/.
+   * reservation.
    *
    * @param plan as plan.json will keep it; gets {@code charged_account}, where budgets are by
    *     account and only Slurm knows it
    */
-  static BudgetGate enter(
-      Nexa nexa, Policy policy, JsonObject plan, JsonObject estimate, Money needs) {
+  static BudgetGate enter(Nexa nexa, Policy policy, JsonObject plan) {
     if (policy.budgets().isEmpty()) {
       return NONE;
     }
@@ -60,11 +58,7 @@ final class BudgetGate implements AutoCloseable {
           "nothing was submitted; type it again");
     }
     try {
-      BudgetGate gate = of(lock, nexa, policy, plan, needs);
-      if (gate.closed()) {
-        throw gate.refusal(Approval.keep(nexa, estimate, plan.text("config")));
-      }
-      return gate;
+      return of(lock, nexa, policy, plan);
     } catch (RuntimeException failed) {
       lock.get().close();
       throw failed;
@@ -72,22 +66,21 @@ final class BudgetGate implements AutoCloseable {
   }
 
   /** The same for who only wants to know: nothing is held, and Slurm is not asked. */
-  static List<BudgetClaim> look(Nexa nexa, Policy policy, JsonObject plan, Money needs) {
-    return of(Optional.empty(), nexa, policy, plan, needs).claims;
+  static BudgetGate look(Nexa nexa, Policy policy, JsonObject plan) {
+    return of(Optional.empty(), nexa, policy, plan);
   }
 
-  private static BudgetGate of(
-      Optional<FileLock> lock, Nexa nexa, Policy policy, JsonObject plan, Money needs) {
+  private static BudgetGate of(Optional<FileLock> lock, Nexa nexa, Policy policy, JsonObject plan) {
     LocalDate today = LocalDate.now(ZoneOffset.UTC);
     RunLine asks = asks(plan, YearMonth.from(today));
     List<String> unread = new ArrayList<>();
-    List<BudgetClaim> claims = new ArrayList<>();
+    List<BudgetStatus> budgets = new ArrayList<>();
     for (BudgetStatus budget : new ShowBudgets(nexa).on(policy, today, unread)) {
       if (budget.covers(asks)) {
-        claims.add(new BudgetClaim(budget, needs));
+        budgets.add(budget);
       }
     }
-    return new BudgetGate(lock, claims, claims.isEmpty() ? List.of() : unread);
+    return new BudgetGate(lock, budgets, budgets.isEmpty() ? List.of() : unread);
   }
 
   private static RunLine asks(JsonObject plan, YearMonth month) {
@@ -130,47 +123,38 @@ final class BudgetGate implements AutoCloseable {
     plan.with("charged_account", account.get());
   }
 
-  private boolean closed() {
-    boolean closed = !unread.isEmpty();
-    for (BudgetClaim claim : claims) {
-      closed |= claim.over();
+  /** What a run would ask of each budget that is for it. */
+  List<BudgetClaim> claims(Money needs) {
+    List<BudgetClaim> claims = new ArrayList<>();
+    for (BudgetStatus budget : budgets) {
+      claims.add(new BudgetClaim(budget, needs));
     }
-    return closed;
+    return claims;
   }
 
-  private NexaException refusal(Path kept) {
-    List<String> why = new ArrayList<>();
-    for (BudgetClaim claim : claims) {
+  /** Why the run would take more than is left, or what keeps that from being told; else empty. */
+  List<String> over(Money needs) {
+    List<String> over = new ArrayList<>();
+    for (BudgetClaim claim : claims(needs)) {
       if (claim.over()) {
-        why.add(claim.sentence());
+        over.add(claim.sentence());
       }
     }
     for (String problem : unread) {
-      why.add("what is left can't be told: " + problem);
+      over.add("what is left of the budgets can't be told: " + problem);
     }
-    return new NexaException(
-        ExitCode.NEEDS_APPROVAL,
-        String.join("\n", why),
-        "nothing was submitted; the estimate is in " + kept,
-        "ask for less, or type `nexa-slurm reconcile`: it releases what ended runs had reserved",
-        "who may approve more than the budget types: nexa-slurm approve "
-            + kept
-            + " --over-budget");
+    return over;
   }
 
   /** What the budgets' keepers want told before they are gone. */
-  List<String> notes() {
+  List<String> notes(Money needs) {
     List<String> notes = new ArrayList<>();
-    for (BudgetClaim claim : claims) {
+    for (BudgetClaim claim : claims(needs)) {
       if (claim.warns() || !claim.comparable()) {
         notes.add(claim.warning());
       }
     }
     return notes;
-  }
-
-  List<BudgetClaim> claims() {
-    return claims;
   }
 
   @Override

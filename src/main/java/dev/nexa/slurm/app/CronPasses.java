@@ -37,13 +37,19 @@ public final class CronPasses {
    *
    * @param by {@code crontab} or {@code systemd}
    * @param what the line, or the timer's file
+   * @param start what to type before it makes passes; empty where it does
    */
-  public record Installed(String by, String what, Period every) {
+  public record Installed(String by, String what, Period every, Optional<String> start) {
+    Installed(String by, String what, Period every) {
+      this(by, what, every, Optional.empty());
+    }
+
     JsonObject toJson() {
       return new JsonObject()
           .with("by", by)
           .with("what", what)
-          .with("every_seconds", every.duration().toSeconds());
+          .with("every_seconds", every.duration().toSeconds())
+          .with("enabled", start.isEmpty());
     }
   }
 
@@ -117,7 +123,9 @@ public final class CronPasses {
     }
     Optional<Period> timed = timer.every();
     timed.ifPresent(
-        every -> installed.add(new Installed("systemd", timer.timer().toString(), every)));
+        every ->
+            installed.add(
+                new Installed("systemd", timer.timer().toString(), every, startOfTimer())));
     Period every = Period.DEFAULT;
     for (Installed one : installed) {
       every =
@@ -128,6 +136,12 @@ public final class CronPasses {
     boolean anyRun = Files.isDirectory(nexa.workspace().runs());
     return new Shown(
         installed, notRead, heartbeat, now, HeartbeatCheck.of(heartbeat, anyRun, every, now));
+  }
+
+  private Optional<String> startOfTimer() {
+    return timer.enabled()
+        ? Optional.empty()
+        : Optional.of("systemctl --user enable --now " + timer.name());
   }
 
   /**

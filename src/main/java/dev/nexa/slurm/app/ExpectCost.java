@@ -8,6 +8,7 @@ import dev.nexa.slurm.estimate.Expected;
 import dev.nexa.slurm.estimate.Outlook;
 import dev.nexa.slurm.estimate.PastRun;
 import dev.nexa.slurm.estimate.Traits;
+import dev.nexa.slurm.estimate.analytic.AnalyticEstimate;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.units.Money;
 import java.io.IOException;
@@ -24,29 +25,79 @@ import org.jspecify.annotations.Nullable;
 final class ExpectCost {
   private ExpectCost() {}
 
-  static Outlook of(Nexa nexa, Plan plan, Estimate estimate) {
+  static Outlook of(Nexa nexa, Plan plan, Estimate estimate, Optional<ModelNumbers> model) {
     DataSize data = data(plan);
-    Optional<Expected> stated = Optional.empty();
-    Optional<Expected> analytic = Optional.empty();
+    Optional<Expected> stated = stated(plan, estimate);
     List<RunLine> lines = new NewestRuns(nexa.workspace()).ofStage(plan.stage(), Instant.now());
-    if (lines.isEmpty()) {
-      return Outlook.first(data, stated, analytic);
-    }
-    return Outlook.of(
-        plan, estimate, data, past(lines, estimate.rates().currency()), stated, analytic);
+    Outlook outlook =
+        lines.isEmpty()
+            ? Outlook.first(data, stated)
+            : Outlook.of(
+                plan,
+                estimate,
+                data,
+                past(lines, Traits.of(plan), estimate.rates().currency()),
+                stated);
+    return outlook.expected().isPresent() || model.isEmpty()
+        ? outlook
+        : outlook.otherwise(analytic(plan, estimate, model.get()));
   }
 
-  /** Those that completed or ran into their limit: one that failed early tells nothing of cost. */
-  static List<PastRun> past(List<RunLine> lines, String currency) {
+  /** What its FLOPs say. */
+  static Optional<Expected> analytic(Plan plan, Estimate estimate, ModelNumbers numbers) {
+    if (numbers.analytic().isEmpty() || plan.billed().gpus() == 0) {
+      return Optional.empty();
+    }
+    AnalyticEstimate hours = numbers.analytic().get();
+    return Optional.of(
+        Expected.ofGpuHours(
+            Expected.Method.ANALYTIC,
+            plan,
+            estimate,
+            hours.lowGpuHours(),
+            hours.middleGpuHours(),
+            hours.highGpuHours(),
+            hours.sentence()));
+  }
+
+  /** What the config says itself. */
+  private static Optional<Expected> stated(Plan plan, Estimate estimate) {
+    if (plan.workload().isEmpty()
+        || plan.workload().get().expectedGpuHours().isEmpty()
+        || plan.billed().gpus() == 0) {
+      return Optional.empty();
+    }
+    double hours = plan.workload().get().expectedGpuHours().get().doubleValue();
+    return Optional.of(
+        Expected.ofGpuHours(
+            Expected.Method.CONFIG,
+            plan,
+            estimate,
+            hours,
+            hours,
+            hours,
+            "estimate.expected_gpu_hours of the config"));
+  }
+
+  /**
+   * Those of its model and backend that completed or ran into their limit: one that failed early
+   * tells nothing of cost.
+   */
+  private static List<PastRun> past(List<RunLine> lines, Traits wanted, String currency) {
     List<PastRun> past = new ArrayList<>();
     for (RunLine line : lines) {
-      boolean meant = line.completed() || "timeout".equals(line.state());
+      boolean meant =
+          wanted.model().equals(Optional.ofNullable(line.model()))
+              && wanted.backend().equals(Optional.ofNullable(line.backend()))
+              && (line.completed() || "timeout".equals(line.state()));
+      if (!meant) {
+        continue;
+      }
       Long tasks = line.tasks();
       Long gpuSeconds = line.gpuSeconds();
       Long cpuSeconds = line.cpuSeconds();
       BigDecimal cost = line.computeCost();
-      if (meant
-          && cost != null
+      if (cost != null
           && tasks != null
           && gpuSeconds != null
           && cpuSeconds != null
@@ -86,22 +137,34 @@ final class ExpectCost {
     return width == null || width < 1 ? Optional.empty() : Optional.of(Math.toIntExact(width));
   }
 
-  /** The size of the data file that the config names, where this host sees it, by the epochs. */
+  /** Of one task: a sweep's go through all of the data each, an array's share it. */
   private static DataSize data(Plan plan) {
+    BigDecimal times = plan.training().decimal("epochs").orElse(BigDecimal.ONE);
+    int among = plan.points().isEmpty() ? plan.tasks() : 1;
+    Optional<Long> tokens =
+        plan.workload().isPresent() ? plan.workload().get().tokens() : Optional.empty();
+    return new DataSize(each(tokens, times, among), each(bytes(plan), times, among));
+  }
+
+  private static Optional<Long> each(Optional<Long> pass, BigDecimal times, int among) {
+    return pass.isEmpty()
+        ? pass
+        : Optional.of(times.multiply(BigDecimal.valueOf(pass.get())).longValue() / among);
+  }
+
+  /** Of the data file that the config names, where this host sees it. */
+  private static Optional<Long> bytes(Plan plan) {
     Optional<String> path = plan.training().text("dataset_path");
     if (path.isEmpty()) {
-      return DataSize.UNKNOWN;
+      return Optional.empty();
     }
     Path file = Path.of(plan.atTiers(path.get()));
     try {
-      if (!file.isAbsolute() || !Files.isRegularFile(file)) {
-        return DataSize.UNKNOWN;
-      }
-      BigDecimal epochs = plan.training().decimal("epochs").orElse(BigDecimal.ONE);
-      long bytes = epochs.multiply(BigDecimal.valueOf(Files.size(file))).longValue();
-      return new DataSize(Optional.empty(), Optional.of(bytes));
+      return file.isAbsolute() && Files.isRegularFile(file)
+          ? Optional.of(Files.size(file))
+          : Optional.empty();
     } catch (IOException unreadable) {
-      return DataSize.UNKNOWN;
+      return Optional.empty();
     }
   }
 }

@@ -2,9 +2,9 @@ package dev.nexa.slurm.app;
 
 import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.config.PriceBook;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
-import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.FileLock;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.RunId;
@@ -105,6 +105,11 @@ public final class ImportRuns {
       int ours,
       int open,
       List<String> problems) {
+    /** Whether there was any job of those that were asked for. */
+    public boolean any() {
+      return !imported.isEmpty() || already + ours + open > 0 || !problems.isEmpty();
+    }
+
     /** The document that {@code --json} prints. */
     public JsonObject toJson(Asked asked) {
       List<JsonObject> runs = new ArrayList<>();
@@ -131,20 +136,20 @@ public final class ImportRuns {
   public Result run(Asked asked) {
     ClusterProfile profile =
         nexa.configs().cluster(asked.cluster().orElseGet(() -> Prepared.clusterName(nexa)));
-    Rates rates = Rates.of(nexa.configs().prices(profile));
+    PriceBook prices = nexa.configs().prices(profile);
     Policy policy = nexa.configs().policy();
     SlurmScheduler slurm = slurm(profile);
     if (asked.dryRun()) {
-      Adoption adoption = new Adoption(nexa.workspace(), profile, rates, policy, nexa.passing());
+      Adoption adoption = new Adoption(nexa.workspace(), profile, prices, policy, nexa.passing());
       windows(slurm, adoption, asked, Optional.empty());
     } else {
       try (FileLock held = lock()) {
-        Adoption adoption = new Adoption(nexa.workspace(), profile, rates, policy, nexa.passing());
+        Adoption adoption = new Adoption(nexa.workspace(), profile, prices, policy, nexa.passing());
         windows(slurm, adoption, asked, Optional.of(held));
       }
     }
     open.removeAll(already);
-    Money total = Money.zero(rates.currency());
+    Money total = Money.zero(prices.currency());
     for (Imported one : imported) {
       total = total.plus(one.came().cost());
     }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.app;
 
-import dev.nexa.slurm.config.Policy;
-import dev.nexa.slurm.costs.BudgetClaim;
+import dev.nexa.slurm.approve.Grant;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.FileLock;
@@ -22,7 +21,6 @@ import dev.nexa.slurm.submit.ArrayShape;
 import dev.nexa.slurm.submit.CrashPoint;
 import dev.nexa.slurm.submit.SubmitTasks;
 import dev.nexa.slurm.units.IndexRange;
-import dev.nexa.slurm.units.Money;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,8 +35,8 @@ import java.util.Set;
  *
  * @param plan as plan.json keeps it
  * @param estimate as estimate.json keeps it
- * @param total the most it can cost
- * @param notes what a person should know of how it was planned; takes more
+ * @param clearance that it has; closed once its reservation can be seen
+ * @param notes what a person should know of how it was planned
  * @param ownFiles the workspace's own files that it is made from
  * @param dependency what its jobs wait for, as sbatch takes it; empty for nothing
  */
@@ -46,28 +44,25 @@ record NewRun(
     Script script,
     JsonObject plan,
     JsonObject estimate,
-    Money total,
+    Clearance clearance,
     List<String> notes,
     List<String> ownFiles,
     String dependency) {
 
-  /** Takes its share of the policy's budgets, claims a run id, stages everything, then submits. */
-  Submitted submit(Nexa nexa, Policy policy) {
-    Scheduler scheduler = nexa.scheduler(plan.text("scheduler"));
-    try (BudgetGate budgets = BudgetGate.enter(nexa, policy, plan, estimate, total)) {
-      return claimed(nexa, scheduler, budgets);
+  /** Claims a run id, stages everything, then submits. */
+  Submitted submit(Nexa nexa) {
+    Scheduler scheduler;
+    RunFolder run;
+    try {
+      scheduler = nexa.scheduler(plan.text("scheduler"));
+      run = nexa.workspace().claim(plan.text("stage"), Instant.now());
+    } catch (RuntimeException failed) {
+      clearance.release();
+      throw failed;
     }
-  }
-
-  private Submitted claimed(Nexa nexa, Scheduler scheduler, BudgetGate budgets) {
-    notes.addAll(budgets.notes());
-    if (!budgets.claims().isEmpty()) {
-      estimate.with("budgets", BudgetClaim.toJson(budgets.claims()));
-    }
-    RunFolder run = nexa.workspace().claim(plan.text("stage"), Instant.now());
     nexa.passing().accept(CrashPoint.RUN_CLAIMED);
     try (FileLock lock = lock(nexa, run)) {
-      return locked(nexa, scheduler, run, lock, budgets);
+      return locked(nexa, scheduler, run, lock);
     }
   }
 
@@ -80,16 +75,20 @@ record NewRun(
     }
   }
 
-  private Submitted locked(
-      Nexa nexa, Scheduler scheduler, RunFolder run, FileLock lock, BudgetGate budgets) {
+  private Submitted locked(Nexa nexa, Scheduler scheduler, RunFolder run, FileLock lock) {
     nexa.workspace().markOpen(run.id());
     nexa.passing().accept(CrashPoint.RUN_OPENED);
+    Optional<Grant> grant = clearance.grant();
+    if (grant.isPresent()) {
+      grant.get().hold(run.path().toString());
+      run.keepApproval(grant.get().file().text());
+    }
     JsonObject digests = run.stage(script, plan, estimate);
     if (plan.optionalText("served_model").isPresent()) {
       ApiKey.make(run, nexa.workspace().files());
     }
     nexa.passing().accept(CrashPoint.RUN_STAGED);
-    budgets.close(); // whoever comes next sees the reservation
+    clearance.close();
     if (!lock.holds()) {
       throw new IllegalStateException(
           "the lock of " + run.id() + " was taken over while we hold it");
@@ -124,7 +123,16 @@ record NewRun(
       keys.add(submission.key());
     }
     return new Submitted(
-        run, tasks, estimate, total, notes, ownFiles, scheduler.name(), keys, answers, outcome);
+        run,
+        tasks,
+        estimate,
+        clearance.total(),
+        notes,
+        ownFiles,
+        scheduler.name(),
+        keys,
+        answers,
+        outcome);
   }
 
   private Event created(JsonObject digests) {
@@ -134,6 +142,11 @@ record NewRun(
             .with("config", plan.text("config"))
             .with("config_digest", estimate.text("config_digest"))
             .with("sha256", digests);
+    Optional<Grant> grant = clearance.grant();
+    if (grant.isPresent()) {
+      data.with("approval_id", grant.get().approval().id())
+          .with("approver", grant.get().approval().approver());
+    }
     return Event.now(Event.Type.CREATED, data);
   }
 }

@@ -1,5 +1,8 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.ApprovalGate;
+import dev.nexa.slurm.approve.Person;
+import dev.nexa.slurm.approve.Proposal;
 import dev.nexa.slurm.backend.Backend;
 import dev.nexa.slurm.backend.Backends;
 import dev.nexa.slurm.backend.Launch;
@@ -12,13 +15,17 @@ import dev.nexa.slurm.config.FromRun;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.config.RunConfig;
 import dev.nexa.slurm.costs.BudgetClaim;
-import dev.nexa.slurm.estimate.ApprovalGate;
 import dev.nexa.slurm.estimate.Estimate;
 import dev.nexa.slurm.estimate.Outlook;
+import dev.nexa.slurm.estimate.PriceKey;
 import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.Planner;
+import dev.nexa.slurm.render.Renderer;
+import dev.nexa.slurm.render.Script;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -29,6 +36,7 @@ import java.util.Optional;
  *
  * @param plugin the workspace's jar that the backend comes from; empty for a built-in one
  * @param launch what the backend starts inside the allocation
+ * @param model what its model says of memory and time; empty where it names none
  * @param outlook what it will probably cost
  */
 public record Prepared(
@@ -36,6 +44,7 @@ public record Prepared(
     Optional<Plugin> plugin,
     Launch launch,
     Estimate estimate,
+    Optional<ModelNumbers> model,
     Outlook outlook,
     Policy policy) {
 
@@ -93,9 +102,18 @@ public record Prepared(
               .problem(
                   "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
     }
-    Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster)));
-    Outlook outlook = ExpectCost.of(nexa, plan, estimate);
-    return new Prepared(plan, plugin, launch, estimate, outlook, policy);
+    PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
+    Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster), key));
+    Optional<ModelNumbers> model =
+        plan.training().namesModel() ? Optional.of(ModelNumbers.of(nexa, plan)) : Optional.empty();
+    Outlook outlook = ExpectCost.of(nexa, plan, estimate, model);
+    return new Prepared(plan, plugin, launch, estimate, model, outlook, policy);
+  }
+
+  /** The same by a model's numbers that this workspace's own runs have calibrated. */
+  public Prepared calibrated(ModelNumbers numbers) {
+    Outlook better = outlook.otherwise(ExpectCost.analytic(plan, estimate, numbers));
+    return new Prepared(plan, plugin, launch, estimate, Optional.of(numbers), better, policy);
   }
 
   /** The cluster that is meant where nobody names one. */
@@ -134,13 +152,27 @@ public record Prepared(
   public List<BudgetClaim> budgets(Nexa nexa) {
     return policy.budgets().isEmpty()
         ? List.of()
-        : BudgetGate.look(nexa, policy, plan.toJson(), estimate.total());
+        : BudgetGate.look(nexa, policy, plan.toJson()).claims(estimate.total());
   }
 
   public JsonObject estimateJson() {
-    return outlook
-        .into(estimate.toJson(needsApproval()))
-        .with("partition", plan.allocation().partition().orElse(null))
+    JsonObject json = outlook.into(estimate.toJson(needsApproval()));
+    if (model.isPresent()) {
+      model.get().addTo(json);
+    }
+    return json.with("partition", plan.allocation().partition().orElse(null))
         .with("partition_reason", plan.partitionReason().orElse(null));
+  }
+
+  /** The same with what runs, which an approver signs. */
+  public JsonObject estimateJson(Nexa nexa) {
+    Script script = new Renderer(nexa.source(), plugin).render(plan, launch);
+    JsonObject whole = plan.toJson().with("config", plan.config());
+    return Proposal.of(nexa.root(), whole, script, estimate, Person.me()).addTo(estimateJson());
+  }
+
+  /** The same, priced otherwise. */
+  Prepared at(Estimate other) {
+    return new Prepared(plan, plugin, launch, other, model, outlook, policy);
   }
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.FileLock;
@@ -14,11 +15,13 @@ import dev.nexa.slurm.reconcile.Inquiry;
 import dev.nexa.slurm.reconcile.RunPass;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.units.BillingWeights;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -137,8 +140,16 @@ public final class ReconcileRuns {
       List<String> problems,
       Set<RunId> broken) {
     Scheduler scheduler = nexa.scheduler(name);
+    SacctFields.askFor(nexa, scheduler, runs.keySet());
     Policy policy = nexa.configs().policy();
-    RunPass pass = new RunPass(nexa.workspace(), scheduler, policy, nexa.passing());
+    Map<String, Map<String, BillingWeights>> weights = new HashMap<>();
+    RunPass pass =
+        new RunPass(
+            nexa.workspace(),
+            scheduler,
+            policy,
+            cluster -> weights.computeIfAbsent(cluster, this::weights),
+            nexa.passing());
     Inquiry.forEachPart(
         scheduler,
         runs,
@@ -148,6 +159,24 @@ public final class ReconcileRuns {
             counts.changed += reconcile(pass, run, evidence, problems, broken) ? 1 : 0;
           }
         });
+    SacctFields.tellRefusal(scheduler, problems);
+  }
+
+  /**
+   * What the profile tells of its partitions' weights; one that is gone or broken tells nothing.
+   */
+  private Map<String, BillingWeights> weights(String cluster) {
+    Map<String, BillingWeights> weights = new HashMap<>();
+    try {
+      for (Map.Entry<String, ClusterProfile.Partition> partition :
+          nexa.configs().cluster(cluster).partitions().entrySet()) {
+        Optional<String> told = partition.getValue().billingWeights();
+        told.ifPresent(text -> weights.put(partition.getKey(), BillingWeights.parse(text)));
+      }
+    } catch (NexaException | UncheckedIOException unreadable) {
+      return Map.of();
+    }
+    return weights;
   }
 
   /** Counted over the parts of a pass. */

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.Person;
+import dev.nexa.slurm.approve.Proposal;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
@@ -10,6 +12,7 @@ import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.submit.ArrayShape;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** {@code rerun RUN}: a new run from the stored script, byte for byte, at the stored rates. */
 public final class RerunRun {
@@ -19,8 +22,12 @@ public final class RerunRun {
     this.nexa = nexa;
   }
 
-  /** Submits all of it again, under a run id of its own. */
-  public Submitted rerun(RunFolder old) {
+  /**
+   * Submits all of it again, under a run id of its own.
+   *
+   * @param approval the file that covers it; else it is looked for where the policy says
+   */
+  public Submitted rerun(RunFolder old, Optional<String> approval) {
     RerunTasks.requireStaged(old);
     JsonObject plan = old.planJson();
     Script script = old.storedScript();
@@ -32,16 +39,21 @@ public final class RerunRun {
     }
     ArrayShape array = ArrayShape.of(plan);
     Estimate estimate = Estimate.again(plan, old.estimateJson(), array.tasks(), array.chain());
+    Proposal proposal = Proposal.of(nexa.root(), plan, script, estimate, Person.me());
     Policy policy = nexa.configs().policy();
-    Approval.require(nexa, estimate, policy, plan.text("config"));
-    return new NewRun(
-            script,
-            plan.with("rerun_of", old.id().value()),
-            estimate.toJson(false),
-            estimate.total(),
-            new ArrayList<>(List.of("the stored script of " + old.id())),
-            List.of(),
-            "")
-        .submit(nexa, policy);
+    JsonObject asked = proposal.addTo(estimate.toJson(true));
+    try (Clearance clearance = Clearance.of(nexa, policy, proposal, plan, asked, approval)) {
+      List<String> notes = new ArrayList<>(List.of("the stored script of " + old.id()));
+      notes.addAll(clearance.notes());
+      return new NewRun(
+              script,
+              plan.with("rerun_of", old.id().value()),
+              clearance.addTo(proposal.addTo(clearance.estimate().toJson(false))),
+              clearance,
+              notes,
+              List.of(),
+              "")
+          .submit(nexa);
+    }
   }
 }

@@ -1,25 +1,34 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.Grant;
+import dev.nexa.slurm.approve.Person;
+import dev.nexa.slurm.approve.Proposal;
 import dev.nexa.slurm.config.Policy;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
+import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
+import dev.nexa.slurm.reconcile.CostRecord;
 import dev.nexa.slurm.reconcile.Evidence;
+import dev.nexa.slurm.reconcile.Results;
 import dev.nexa.slurm.reconcile.RunFacts;
 import dev.nexa.slurm.reconcile.RunOutcome;
 import dev.nexa.slurm.reconcile.TaskOutcome;
+import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import dev.nexa.slurm.submit.SubmitTasks;
 import dev.nexa.slurm.units.IndexRange;
+import dev.nexa.slurm.units.Money;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,9 +37,16 @@ import java.util.Optional;
 /** {@code rerun RUN --failed}: some tasks of a run once more, as new attempts of the same run. */
 public final class RerunTasks {
   private final Nexa nexa;
+  private final Optional<String> approval;
 
-  public RerunTasks(Nexa nexa) {
+  /**
+   * For one command.
+   *
+   * @param approval the file that covers it; else the run's own, or one where the policy says
+   */
+  public RerunTasks(Nexa nexa, Optional<String> approval) {
     this.nexa = nexa;
+    this.approval = approval;
   }
 
   /**
@@ -67,27 +83,28 @@ public final class RerunTasks {
     JsonObject plan = run.planJson();
     Estimate estimate = Estimate.again(plan, run.estimateJson(), tasks.indices().size(), 1);
     Policy policy = nexa.configs().policy();
-    Approval.require(nexa, estimate, policy, plan.text("config"));
-    if (!lock.holds()) {
-      throw new IllegalStateException(
-          "the lock of " + run.id() + " was taken over while we hold it");
-    }
-    Event asked =
-        Event.now(
-            Event.Type.RERUN,
-            new JsonObject()
-                .with("user", System.getProperty("user.name", ""))
-                .with("tasks", tasks.toString())
-                .with("reservation", estimate.total().amount().toPlainString()));
-    SubmitTasks submit = new SubmitTasks(scheduler, nexa.passing());
     List<String> notes = new ArrayList<>();
     notes.add((tasks.indices().size() == 1 ? "task " : "tasks ") + tasks + " again");
     List<SubmitAnswer> answers;
-    try (BudgetGate budgets =
-        BudgetGate.enter(nexa, policy, plan, estimate.toJson(false), estimate.total())) {
-      notes.addAll(budgets.notes());
+    try (BudgetGate budgets = BudgetGate.enter(nexa, policy, plan)) {
+      notes.addAll(budgets.notes(estimate.total()));
+      Optional<Grant> grant =
+          approval.isPresent() || Clearance.needsApproval(estimate, policy, budgets)
+              ? approved(run, policy, plan, estimate, spent(run, facts, state, outcome), budgets)
+              : Optional.empty();
+      if (!lock.holds()) {
+        grant.ifPresent(Grant::release);
+        throw new IllegalStateException(
+            "the lock of " + run.id() + " was taken over while we hold it");
+      }
+      if (grant.isPresent()) {
+        grant.get().hold(run.path().toString());
+        run.keepApproval(grant.get().file().text());
+      }
       nexa.workspace().markOpen(run.id());
-      answers = submit.submit(run, facts.array(), tasks, 1, "", Optional.of(asked));
+      answers =
+          new SubmitTasks(scheduler, nexa.passing())
+              .submit(run, facts.array(), tasks, 1, "", Optional.of(asked(tasks, estimate, grant)));
     }
     RunState now = RunState.of(run.journal().read());
     List<String> keys = new ArrayList<>();
@@ -106,6 +123,54 @@ public final class RerunTasks {
         keys,
         answers,
         evidence.outcome(run, facts, now, new ArrayList<>()));
+  }
+
+  private static Money spent(RunFolder run, RunFacts facts, RunState state, RunOutcome outcome) {
+    Results results = Results.read(run, state, !facts.points().isEmpty(), new ArrayList<>());
+    return CostRecord.total(facts, state, outcome, results);
+  }
+
+  private static Event asked(IndexRange tasks, Estimate estimate, Optional<Grant> grant) {
+    return Event.now(
+        Event.Type.RERUN,
+        new JsonObject()
+            .with("user", System.getProperty("user.name", ""))
+            .with("tasks", tasks.toString())
+            .with("reservation", estimate.total().amount().toPlainString())
+            .withOptional("approval_id", grant.map(taken -> taken.approval().id())));
+  }
+
+  /**
+   * The run's own approval, of which no other use is taken, or else another one. The run is settled
+   * at the rates it has, so those must be the ones that were approved.
+   */
+  private Optional<Grant> approved(
+      RunFolder run,
+      Policy policy,
+      JsonObject plan,
+      Estimate estimate,
+      Money spent,
+      BudgetGate budgets) {
+    Script script = run.storedScript();
+    Proposal proposal = Proposal.of(nexa.root(), plan, script, estimate, Person.me());
+    RequireApproval required =
+        new RequireApproval(nexa, policy, proposal, proposal.addTo(estimate.toJson(true)), budgets);
+    List<String> reasons = new ArrayList<>();
+    if (approval.isEmpty() && required.ofRun(run, script, spent, reasons).isPresent()) {
+      return Optional.empty();
+    }
+    Approved approved;
+    do {
+      approved = required.check(approval, reasons);
+      if (!approved.estimate().rates().equals(estimate.rates())) {
+        throw new NexaException(
+            ExitCode.NEEDS_APPROVAL,
+            run.id() + " has other rates than were approved, and is settled at those it has",
+            "approve the estimate of this rerun: "
+                + nexa.workspace().estimate(estimate.configDigest()));
+      }
+    } while (!approved.grant().claim());
+    return Optional.of(approved.grant());
   }
 
   /** A rerun would hide what is still to be done. */
@@ -131,8 +196,8 @@ public final class RerunTasks {
     if (!Files.exists(run.cost())) {
       return;
     }
-    int kept =
-        RecordFile.read(run.cost(), cost -> cost.object("actual").objects("attempts").size());
+    JsonObject cost = Json.parseObject(DurableFiles.read(run.cost()));
+    int kept = cost.object("actual").objects("attempts").size();
     if (outcome.attempts().size() < kept) {
       throw new NexaException(
           ExitCode.USAGE,

@@ -27,6 +27,11 @@ import org.jspecify.annotations.Nullable;
 
 /** What jobs used: from accounting as it is now, or from what sacct printed some time ago. */
 public final class ShowUsage {
+  private static final String TAKES =
+      "what --from takes: sacct --parsable2 --duplicates --format=JobID,State,… >FILE, or sacct"
+          + " --json >FILE";
+
+  private final List<String> notes = new ArrayList<>();
   private final Problems problems = new Problems();
   private final JobUsages usages = new JobUsages(problems);
   private final Wanted wanted;
@@ -83,25 +88,66 @@ public final class ShowUsage {
     return this;
   }
 
-  /** Reads a file, JSON or a table. */
+  /**
+   * Reads a file, JSON or a table.
+   *
+   * @throws NexaException if nothing in it is what sacct prints, or it does not tell what is asked
+   */
   public ShowUsage read(Path file, Form form) {
     try (InputStream in = new BufferedInputStream(open(file), 1 << 16)) {
       if (isJson(in)) {
         new DumpJson(usages, problems).read(in);
-        return this;
+      } else {
+        DumpText reader = reader(form);
+        try (reader) {
+          in.transferTo(reader);
+        }
+        if (!reader.hasColumns() && form.fields().isEmpty()) {
+          throw nothing(file, "it is empty");
+        }
       }
-      try (DumpText reader = reader(form)) {
-        in.transferTo(reader);
-      }
+      check(file);
       return this;
     } catch (IOException failed) {
       throw new NexaException(
           ExitCode.USAGE,
           "cannot read " + file + ": " + DurableFiles.reason(failed),
           failed,
-          "what --from takes: sacct --parsable2 --duplicates --format=JobID,State,… >FILE, or"
-              + " sacct --json >FILE");
+          TAKES);
     }
+  }
+
+  /** That there was something to read, and that it tells by what jobs are chosen. */
+  private void check(Path file) {
+    int[] counts = new int[3];
+    usages.each(
+        job -> {
+          counts[0]++;
+          counts[1] += job.user() == null ? 0 : 1;
+          counts[2] += job.attempts().get(job.attempts().size() - 1).end() == null ? 0 : 1;
+        });
+    if (counts[0] == 0 && problems.ofRows() > 0) {
+      throw nothing(file, problems.list().get(0).toString());
+    }
+    if (counts[0] > 0 && counts[1] == 0 && !wanted.user().isEmpty()) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "--user: no row of " + file + " tells whose job it is",
+          "save it with the column User: sacct --format=JobID,User,…; or leave --user out");
+    }
+    if (counts[0] > 0 && counts[2] == 0 && wanted.since().isPresent()) {
+      notes.add(
+          "--since: no row of " + file + " tells when it ended (column End): all count as active");
+    }
+  }
+
+  private static NexaException nothing(Path file, String why) {
+    return new NexaException(ExitCode.USAGE, "no row of " + file + " could be read: " + why, TAKES);
+  }
+
+  /** What a person should know of how the file was read. */
+  public List<String> notes() {
+    return notes;
   }
 
   /**

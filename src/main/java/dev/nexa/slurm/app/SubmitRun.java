@@ -1,5 +1,7 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.Person;
+import dev.nexa.slurm.approve.Proposal;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
@@ -36,15 +38,17 @@ public final class SubmitRun {
 
   /** Submits; an estimate over the threshold goes no further than estimates/. */
   public Submitted submit(Prepared.Request request) {
-    return submit(request, Optional.empty());
+    return submit(request, Optional.empty(), Optional.empty());
   }
 
   /**
    * The same for a run that waits for others.
    *
    * @param after what {@link Dependencies} reads
+   * @param approval the file that covers it; else it is looked for where the policy says
    */
-  public Submitted submit(Prepared.Request request, Optional<String> after) {
+  public Submitted submit(
+      Prepared.Request request, Optional<String> after, Optional<String> approval) {
     Supplier<Renderer> renderer = Renderer.inBackground(nexa.source());
     Prepared prepared = Prepared.of(nexa, request);
     Renderer ready =
@@ -52,19 +56,24 @@ public final class SubmitRun {
             ? renderer.get()
             : new Renderer(nexa.source(), prepared.plugin());
     Script script = ready.render(prepared.plan(), prepared.launch());
-    Approval.require(nexa, prepared.estimate(), prepared.policy(), prepared.plan().config());
+    JsonObject plan = plan(prepared, script);
+    Proposal proposal = Proposal.of(nexa.root(), plan, script, prepared.estimate(), Person.me());
+    JsonObject estimate = proposal.addTo(prepared.estimateJson());
     String scheduler = prepared.plan().scheduler();
     String dependency =
         after.isPresent() ? new Dependencies(nexa, scheduler).onJobs(after.get()) : "";
-    return new NewRun(
-            script,
-            plan(prepared, script),
-            prepared.estimateJson(),
-            prepared.estimate().total(),
-            notes(prepared),
-            prepared.ownFiles(nexa),
-            dependency)
-        .submit(nexa, prepared.policy());
+    try (Clearance clearance =
+        Clearance.of(nexa, prepared.policy(), proposal, plan, estimate, approval)) {
+      return new NewRun(
+              script,
+              plan,
+              clearance.addTo(proposal.addTo(prepared.at(clearance.estimate()).estimateJson())),
+              clearance,
+              notes(prepared, clearance),
+              prepared.ownFiles(nexa),
+              dependency)
+          .submit(nexa);
+    }
   }
 
   private static JsonObject plan(Prepared prepared, Script script) {
@@ -85,7 +94,7 @@ public final class SubmitRun {
     return plan;
   }
 
-  private static List<String> notes(Prepared prepared) {
+  private static List<String> notes(Prepared prepared, Clearance clearance) {
     List<String> notes = new ArrayList<>();
     Optional<String> reason = prepared.plan().partitionReason();
     if (reason.isPresent()) {
@@ -97,6 +106,11 @@ public final class SubmitRun {
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));
     }
+    Optional<ModelNumbers> model = prepared.model();
+    if (model.isPresent() && model.get().note().isPresent()) {
+      notes.add(model.get().note().get());
+    }
+    notes.addAll(clearance.notes());
     return notes;
   }
 }

@@ -13,6 +13,8 @@ import java.util.function.Consumer;
 
 /** {@code costs} and {@code costs accuracy}: from the ledger and imported bills alone. */
 public final class SummarizeCosts {
+  private static final int PIECE = 1 << 16;
+
   private final Nexa nexa;
 
   public SummarizeCosts(Nexa nexa) {
@@ -36,13 +38,19 @@ public final class SummarizeCosts {
   public void focus(Where where, List<String> problems, Consumer<String> out) {
     Charges charges = new Bills(nexa.workspace()).charges();
     FinishedRuns runs = new FinishedRuns(nexa.workspace());
-    out.accept(FocusRows.heading());
+    FocusRows rows = new FocusRows();
+    StringBuilder text = new StringBuilder(2 * PIECE).append(FocusRows.heading());
     runs.forEach(
         run -> {
           if (where.accepts(run)) {
-            out.accept(FocusRows.lines(run, charges.apiRows(run.runId())));
+            rows.lines(text, run, charges.apiRows(run.runId()));
+            if (text.length() > PIECE) {
+              out.accept(text.toString());
+              text.setLength(0);
+            }
           }
         });
+    out.accept(text.toString());
     problems.addAll(runs.problems());
   }
 

@@ -12,6 +12,8 @@ final class Commands {
       List.of(
           "submit",
           "estimate",
+          "approve",
+          "approvals",
           "render",
           "status",
           "logs",
@@ -24,6 +26,8 @@ final class Commands {
           "runs",
           "usage",
           "costs",
+          "prices",
+          "policy",
           "serve",
           "init");
 
@@ -42,6 +46,8 @@ final class Commands {
     return switch (name) {
       case "submit" -> new SubmitCommand();
       case "estimate" -> new EstimateCommand();
+      case "approve" -> new ApproveCommand();
+      case "approvals" -> new ApprovalsCommand();
       case "render" -> new RenderCommand();
       case "status" -> new StatusCommand();
       case "logs" -> new LogsCommand();
@@ -54,6 +60,8 @@ final class Commands {
       case "runs" -> new RunsCommand();
       case "usage" -> new UsageCommand();
       case "costs" -> new CostsCommand();
+      case "prices" -> new PricesCommand();
+      case "policy" -> new PolicyCommand();
       case "serve" -> new ServeCommand();
       case "init" -> new InitCommand();
       default -> throw new IllegalArgumentException("no command " + name);

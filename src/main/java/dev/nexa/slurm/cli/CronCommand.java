@@ -96,6 +96,8 @@ final class CronCommand extends Subcommand {
       shown.notRead().ifPresent(why -> err().println("nexa-slurm: " + why));
       for (Installed one : shown.installed()) {
         out().println(one.by() + "  " + one.what() + "  (every " + one.every() + ")");
+        one.start()
+            .ifPresent(start -> out().println("  it is written and not enabled; type: " + start));
       }
       if (shown.installed().isEmpty()) {
         out().println("nothing is installed; type: nexa-slurm cron install");

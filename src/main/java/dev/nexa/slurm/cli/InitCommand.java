@@ -52,7 +52,10 @@ final class InitCommand extends Subcommand {
     Path profile = done.profile().normalize();
     if (done.cluster().isPresent()) {
       String slurm =
-          "cluster " + done.cluster().get().name() + ", Slurm " + done.cluster().get().version();
+          "ClusterName "
+              + done.cluster().get().name()
+              + ", Slurm "
+              + done.cluster().get().version();
       boolean wrote = done.written().contains(done.profile());
       String differs =
           done.differences().isEmpty()

@@ -7,17 +7,16 @@ import dev.nexa.slurm.app.WriteMetrics;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.units.Span;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** {@code nexa-slurm reconcile}. */
 final class ReconcileCommand extends Subcommand {
-  private static final Pattern PAUSE = Pattern.compile("([1-9]\\d{0,4})([smh]?)");
+  private static final Duration LONGEST = Duration.ofDays(365);
 
   private final OptionSpec watch =
       option("--watch", "TIME", "Goes on for ever, with this pause: 60s, 5m.");
@@ -66,18 +65,15 @@ final class ReconcileCommand extends Subcommand {
 
   /** Seconds where no unit is given, as watch(1) reads its interval. */
   private static Duration pause(String text) {
-    Matcher form = PAUSE.matcher(text);
-    if (!form.matches()) {
-      throw new NexaException(
-          ExitCode.USAGE,
-          "--watch: expected a pause such as 60s, 5m or 1h, got '" + text + "'",
-          "--watch 60s");
-    }
-    Duration one =
-        form.group(2).equals("h")
-            ? Duration.ofHours(1)
-            : form.group(2).equals("m") ? Duration.ofMinutes(1) : Duration.ofSeconds(1);
-    return one.multipliedBy(Long.parseLong(form.group(1)));
+    boolean bare = !text.isEmpty() && Character.isDigit(text.charAt(text.length() - 1));
+    return Span.of(bare ? text + "s" : text)
+        .filter(pause -> !pause.isZero() && pause.compareTo(LONGEST) <= 0)
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ExitCode.USAGE,
+                    "--watch: expected a pause such as 60s, 5m or 1h, got '" + text + "'",
+                    "--watch 60s"));
   }
 
   /** Exit status of a pass: an outage is one of the scheduler. */

@@ -18,6 +18,7 @@ final class RerunCommand extends Subcommand {
       flag("--failed", "Only the tasks that failed, timed out or were lost, within the same run.");
   private final OptionSpec tasks =
       option("--tasks", "LIST", "Only these tasks, such as 3,7-9, within the same run.");
+  private final OptionSpec approval = approval();
   private final AfterSubmit after = new AfterSubmit(this);
 
   RerunCommand() {
@@ -38,11 +39,12 @@ final class RerunCommand extends Subcommand {
       throw new NexaException(
           ExitCode.USAGE, "--failed and --tasks each say which tasks", "give one of them");
     }
+    Optional<String> named = Optional.ofNullable(approval.getValue());
     return after.report(
         nexa,
         given(failed) || chosen.isPresent()
-            ? new RerunTasks(nexa).rerun(found.run(), chosen)
-            : new RerunRun(nexa).rerun(found.run()));
+            ? new RerunTasks(nexa, named).rerun(found.run(), chosen)
+            : new RerunRun(nexa).rerun(found.run(), named));
   }
 
   /** {@code --tasks}, or the task of {@code 12345_7}. */

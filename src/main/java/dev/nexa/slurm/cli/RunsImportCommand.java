@@ -9,9 +9,8 @@ import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.report.Table;
-import dev.nexa.slurm.usage.Since;
+import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -20,17 +19,18 @@ import picocli.CommandLine.ParameterException;
 
 /** {@code nexa-slurm runs import}. */
 final class RunsImportCommand extends Subcommand {
-  private static final String DEFAULT_SINCE = "30d";
+  private static final Duration USUAL = Duration.ofDays(30);
 
   private final OptionSpec from =
       option("--from", "SOURCE", "Where jobs are read from: sacct, Slurm's accounting.");
   private final OptionSpec account =
       option("--account", "A", "Jobs of all users of these Slurm accounts: nlp, or nlp,vision.");
-  private final OptionSpec user =
-      option("--user", "U", "Jobs of these users; your own where no account is named either.");
-  private final OptionSpec since =
-      option(
-          "--since", "TIME", "Jobs that ended then or later: 30d, 2025-11-01; 30d if not given.");
+  private final JobOptions whose =
+      new JobOptions(
+          this,
+          "Jobs of these users; your own where no account is named either.",
+          "Jobs that ended then or later: 30d, 2025-11-01; 30d if not given.",
+          "The zone of --since and --until");
   private final OptionSpec until =
       option("--until", "TIME", "Jobs that ended before: 2025-12-01; now if not given.");
   private final OptionSpec cluster =
@@ -61,25 +61,29 @@ final class RunsImportCommand extends Subcommand {
       err().println(problem);
     }
     if (given(json)) {
-      out().print(Json.pretty(result.toJson(asked)));
+      out().print(Json.pretty(result.toJson(asked).with("timezone", whose.zone().getId())));
     } else {
       tell(result);
+      if (!result.any()) {
+        err()
+            .println(
+                "note: accounting has no such job; `sacctmgr show user` and `sacctmgr show account`"
+                    + " list the names that it knows");
+      }
+      out().println("ended from " + whose.told(asked.since()) + " to " + whose.told(asked.until()));
     }
     return result.problems().isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
   }
 
   private Asked asked(Nexa nexa, Instant now) {
-    Optional<String> accounts = named(account);
-    Optional<String> users = named(user);
+    Optional<String> accounts = named("--account", Optional.ofNullable(account.getValue()));
+    Optional<String> users = named("--user", whose.user());
     if (accounts.isEmpty() && users.isEmpty()) {
       String me = nexa.environment().getOrDefault("USER", "");
       users = Optional.of(me.isEmpty() ? System.getProperty("user.name") : me);
     }
-    @Nullable String first = since.getValue();
-    @Nullable String last = until.getValue();
-    Instant begin =
-        Since.parse("--since", first == null ? DEFAULT_SINCE : first, ZoneOffset.UTC, now);
-    Instant end = last == null ? now : Since.parse("--until", last, ZoneOffset.UTC, now);
+    Instant begin = whose.since(now).orElseGet(() -> now.minus(USUAL));
+    Instant end = whose.time(until, now).orElse(now);
     end = end.isAfter(now) ? now : end;
     if (!begin.isBefore(end)) {
       throw new NexaException(ExitCode.USAGE, "--since " + begin + " is not before --until " + end);
@@ -88,14 +92,13 @@ final class RunsImportCommand extends Subcommand {
     return new Asked(accounts, users, begin, end, Optional.ofNullable(profile), given(dryRun));
   }
 
-  private static Optional<String> named(OptionSpec option) {
-    @Nullable String names = option.getValue();
-    if (names != null && !names.matches("[A-Za-z0-9_.@+-]+(,[A-Za-z0-9_.@+-]+)*")) {
+  private static Optional<String> named(String option, Optional<String> names) {
+    if (names.isPresent() && !names.get().matches("[A-Za-z0-9_.@+-]+(,[A-Za-z0-9_.@+-]+)*")) {
       throw new NexaException(
           ExitCode.USAGE,
-          option.longestName() + ": expected names such as nlp or nlp,vision, got '" + names + "'");
+          option + ": expected names such as nlp or nlp,vision, got '" + names.get() + "'");
     }
-    return Optional.ofNullable(names);
+    return names;
   }
 
   private void tell(Result result) {

@@ -27,6 +27,7 @@ final class ServeCommand extends Subcommand {
   private final ConfigOptions config = new ConfigOptions(this, false);
   private final OptionSpec dryRun =
       flag("--dry-run", "Prints the script and sbatch's arguments, and submits nothing.");
+  private final OptionSpec approval = approval();
   private final OptionSpec json = flag("--json", "Prints one JSON document.");
 
   ServeCommand() {
@@ -51,7 +52,12 @@ final class ServeCommand extends Subcommand {
       return RenderCommand.print(
           nexa, config.request().serving(), Optional.empty(), given(json), out());
     }
-    Submitted submitted = new SubmitRun(nexa).submit(config.request().serving());
+    Submitted submitted =
+        new SubmitRun(nexa)
+            .submit(
+                config.request().serving(),
+                Optional.empty(),
+                Optional.ofNullable(approval.getValue()));
     PrintWriter told = given(json) ? err() : out();
     AfterSubmit.tell(submitted, told);
     AfterSubmit.tellOwnFiles(submitted, err());

@@ -81,6 +81,14 @@ abstract class Subcommand implements Callable<Integer>, Commands.Specified {
         "A run id, `latest`, a job id or 12345_7.");
   }
 
+  /** The approval that a person names. */
+  final OptionSpec approval() {
+    return option(
+        "--approval",
+        "FILE",
+        "The approval that covers it; else it is looked for where the policy says.");
+  }
+
   static boolean given(OptionSpec flag) {
     return flag.<Boolean>getValue();
   }

@@ -16,6 +16,7 @@ final class SubmitCommand extends Subcommand {
           "TYPE:RUN",
           "Waits for other runs: afterok, afterany, afternotok or aftercorr, as sbatch has it;"
               + " several by commas.");
+  private final OptionSpec approval = approval();
   private final AfterSubmit after = new AfterSubmit(this);
 
   SubmitCommand() {
@@ -35,6 +36,9 @@ final class SubmitCommand extends Subcommand {
     if (given(dryRun)) {
       return RenderCommand.print(nexa, config.request(), others, after.json(), out());
     }
-    return after.report(nexa, new SubmitRun(nexa).submit(config.request(), others));
+    return after.report(
+        nexa,
+        new SubmitRun(nexa)
+            .submit(config.request(), others, Optional.ofNullable(approval.getValue())));
   }
 }

@@ -42,7 +42,9 @@ final class SumOptions {
 
   static OptionSpec where(Subcommand command) {
     return command.option(
-        "--where", "EXPR", "Only these runs: 'status=failed cost>10 created>=7d tag=team:nlp'.");
+        "--where",
+        "EXPR",
+        "Only these runs: 'status=failed cost>10 created>=7d tag=team:nlp'; days are UTC's.");
   }
 
   /** The runs that are meant; all if nothing was typed. */

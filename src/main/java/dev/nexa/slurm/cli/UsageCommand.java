@@ -7,13 +7,10 @@ import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.report.UsageText;
 import dev.nexa.slurm.usage.JobReference;
 import dev.nexa.slurm.usage.Problems;
-import dev.nexa.slurm.usage.Since;
 import java.io.PrintWriter;
 import java.nio.file.Path;
-import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
-import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -34,10 +31,12 @@ final class UsageCommand extends Subcommand {
               .auxiliaryTypes(String.class)
               .initialValue(new ArrayList<>()),
           "A job of anybody's: 123, 123_4 or 123+1.");
-  private final OptionSpec user =
-      option("--user", "USER", "That user's jobs; without --since, today's.");
-  private final OptionSpec since =
-      option("--since", "TIME", "Jobs active since 7d, 12h, 2026-11-01 or 2026-11-01T08:00:00Z.");
+  private final JobOptions whose =
+      new JobOptions(
+          this,
+          "That user's jobs; without --since, today's.",
+          "Jobs active since 7d, 12h, 2026-11-01 or 2026-11-01T08:00:00Z.",
+          "The zone of --since and, with --from, of the file's times");
   private final OptionSpec from =
       option(
           "--from",
@@ -47,9 +46,6 @@ final class UsageCommand extends Subcommand {
       option("--delimiter", "X", "With --from: what separates columns; else as in the header.");
   private final OptionSpec fields =
       option("--fields", "A,B,…", "With --from: the columns, where the file has no header.");
-  private final OptionSpec timezone =
-      option(
-          "--timezone", "ZONE", "With --from: its times' zone (Europe/Berlin); else this host's.");
   private final OptionSpec json = flag("--json", "Prints one JSON document.");
 
   UsageCommand() {
@@ -63,17 +59,20 @@ final class UsageCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    ShowUsage usage = new ShowUsage(wanted());
+    ShowUsage.Wanted wanted = wanted();
+    ShowUsage usage = new ShowUsage(wanted);
     if (typed(from) != null) {
       usage.read(Path.of(from.<String>getValue()), form());
+      usage.notes().forEach(note -> err().println("note: " + note));
     } else {
       usage.ask(nexa());
     }
     List<String> missing = usage.missing();
     if (given(json)) {
-      printJson(usage);
+      printJson(usage, wanted);
     } else {
       printTable(usage);
+      wanted.since().ifPresent(time -> out().println("active since " + whose.told(time)));
     }
     if (typed(from) != null && usage.isEmpty()) {
       err().println("note: there is no job in " + typed(from) + " that is meant");
@@ -88,24 +87,25 @@ final class UsageCommand extends Subcommand {
 
   private ShowUsage.Wanted wanted() {
     List<String> jobs = references.getValue();
-    boolean some = !jobs.isEmpty() || typed(user) != null || typed(from) != null;
+    boolean some = !jobs.isEmpty() || whose.user().isPresent() || typed(from) != null;
     if (!some) {
       throw wrong("whose jobs? Type `usage JOBID`, `usage --user $USER --since 7d` or --from FILE");
     }
-    String name = typed(user);
+    if (typed(from) == null && (typed(delimiter) != null || typed(fields) != null)) {
+      throw wrong(
+          (typed(delimiter) != null ? "--delimiter" : "--fields")
+              + " says what the file of --from is like, and there is none");
+    }
     return new ShowUsage.Wanted(
-        jobs.stream().map(JobReference::new).toList(), name == null ? "" : name, since(jobs));
+        jobs.stream().map(JobReference::new).toList(), whose.user().orElse(""), since(jobs));
   }
 
   private Optional<Instant> since(List<String> jobs) {
-    String time = typed(since);
-    if (time != null) {
-      return Optional.of(Since.parse("--since", time, zone(), Instant.now()));
-    }
+    Optional<Instant> since = whose.since(Instant.now());
     // As sacct does, which would take midnight of UTC, because we ask it in UTC.
-    return jobs.isEmpty() && typed(from) == null
-        ? Optional.of(LocalDate.now(zone()).atStartOfDay(zone()).toInstant())
-        : Optional.empty();
+    return since.isEmpty() && jobs.isEmpty() && typed(from) == null
+        ? Optional.of(LocalDate.now(whose.zone()).atStartOfDay(whose.zone()).toInstant())
+        : since;
   }
 
   private ShowUsage.Form form() {
@@ -122,16 +122,7 @@ final class UsageCommand extends Subcommand {
     if (!columns.isEmpty() && !namesJobs) {
       throw wrong("--fields: expected JobID among the columns, got '" + names + "'");
     }
-    return new ShowUsage.Form(between, columns, zone());
-  }
-
-  private ZoneId zone() {
-    String name = typed(timezone);
-    try {
-      return name == null ? ZoneId.systemDefault() : ZoneId.of(name);
-    } catch (DateTimeException noZone) {
-      throw wrong("--timezone: expected a zone such as Europe/Berlin or UTC, got '" + name + "'");
-    }
+    return new ShowUsage.Form(between, columns, whose.zone());
   }
 
   private ParameterException wrong(String message) {
@@ -153,9 +144,10 @@ final class UsageCommand extends Subcommand {
   }
 
   /** Job by job: a million would not fit into memory as one document. */
-  private void printJson(ShowUsage usage) {
+  private void printJson(ShowUsage usage, ShowUsage.Wanted wanted) {
     PrintWriter out = out();
-    out.print("{\"schema_version\":1,\"jobs\":[");
+    out.print("{\"schema_version\":1,\"timezone\":" + Json.compact(whose.zone().getId()));
+    out.print(",\"since\":" + Json.compact(wanted.since().orElse(null)) + ",\"jobs\":[");
     String[] separator = {"\n"};
     usage.each(
         job -> {

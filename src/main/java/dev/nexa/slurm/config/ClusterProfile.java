@@ -1,5 +1,6 @@
 package dev.nexa.slurm.config;
 
+import static dev.nexa.slurm.config.Shape.listOf;
 import static dev.nexa.slurm.config.Shape.mapOf;
 import static dev.nexa.slurm.config.Shape.optional;
 import static dev.nexa.slurm.config.Shape.required;
@@ -8,6 +9,7 @@ import static dev.nexa.slurm.config.Shape.withDefault;
 
 import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.error.Nearest;
+import dev.nexa.slurm.units.BillingWeights;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -29,6 +31,9 @@ import java.util.Optional;
  * @param messageTimeout slurm.conf's MessageTimeout
  * @param maxArraySize slurm.conf's MaxArraySize: one more than the highest index
  * @param slurmVersion the version that the values were read from
+ * @param billingRule {@code sum}, {@code max_tres} or {@code max_tres_gres}: see {@link
+ *     BillingWeights.Rule}
+ * @param sacctFields what its sacct has beside the fields of every version
  */
 public record ClusterProfile(
     String name,
@@ -49,7 +54,9 @@ public record ClusterProfile(
     Duration killWait,
     Duration messageTimeout,
     int maxArraySize,
-    Optional<String> slurmVersion) {
+    Optional<String> slurmVersion,
+    String billingRule,
+    List<String> sacctFields) {
 
   private static final Section PARTITION =
       section(
@@ -83,11 +90,19 @@ public record ClusterProfile(
               "over_time_limit_minutes",
               ValueType.integer(0, 65_533),
               "Its own OverTimeLimit; the cluster's where not given."),
+          optional(
+              "billing_weights",
+              ValueType.text(
+                  "TRES weights such as CPU=1.0,Mem=0.25G,GRES/gpu=2.0", BillingWeights.FORM),
+              "Its TRESBillingWeights, CPU=1 where it has none: needed where billing units have a price; what Slurm billed is checked against them when a run is settled."),
           withDefault(
               "by_name_only",
               ValueType.BOOLEAN,
               "false",
               "Only for jobs that name it: it is never chosen for a job that names no partition."));
+
+  /** Fields that not every sacct has and that give a figure in a cost file. */
+  public static final List<String> SACCT_FIELDS = List.of("Planned", "Reserved", "Restarts");
 
   private static final Section SLURM =
       section(
@@ -108,10 +123,19 @@ public record ClusterProfile(
               ValueType.integer(1, 4_000_001),
               "1001",
               "slurm.conf's MaxArraySize."),
+          withDefault(
+              "billing_rule",
+              ValueType.choice("sum", "max_tres", "max_tres_gres"),
+              "sum",
+              "How billing weights add up: MAX_TRES or MAX_TRES_GRES of slurm.conf's PriorityFlags, else sum."),
           optional(
               "version",
               ValueType.TEXT,
-              "Slurm's version when the profile was written; only told."));
+              "Slurm's version when the profile was written; only told."),
+          optional(
+              "sacct_fields",
+              listOf(ValueType.choice(SACCT_FIELDS.toArray(new String[0]))),
+              "What this Slurm's sacct has beside the fields of every version: `reconcile` asks for them too."));
 
   static final Section SPEC =
       section(
@@ -179,6 +203,7 @@ public record ClusterProfile(
    * @param maxNodes of one job
    * @param overTimeLimit where it has its own
    * @param byNameOnly whether jobs that name no partition are kept out
+   * @param billingWeights its TRESBillingWeights; empty where the profile does not tell
    */
   public record Partition(
       boolean exclusive,
@@ -191,7 +216,8 @@ public record ClusterProfile(
       Optional<Integer> maxNodes,
       Optional<Duration> maxTime,
       Optional<Duration> overTimeLimit,
-      boolean byNameOnly) {
+      boolean byNameOnly,
+      Optional<String> billingWeights) {
 
     /** Whether it is known what a whole node costs. */
     public boolean sized() {
@@ -211,7 +237,8 @@ public record ClusterProfile(
           values.optionalInteger("max_nodes"),
           values.optionalDuration("max_time"),
           overTime.isPresent() ? Optional.of(Duration.ofMinutes(overTime.get())) : Optional.empty(),
-          values.flag("by_name_only"));
+          values.flag("by_name_only"),
+          values.optionalText("billing_weights"));
     }
   }
 
@@ -245,7 +272,9 @@ public record ClusterProfile(
         Duration.ofSeconds(slurm.integer("kill_wait_seconds")),
         Duration.ofSeconds(slurm.integer("message_timeout_seconds")),
         slurm.integer("max_array_size"),
-        slurm.optionalText("version"));
+        slurm.optionalText("version"),
+        slurm.text("billing_rule"),
+        slurm.has("sacct_fields") ? slurm.texts("sacct_fields") : List.of());
   }
 
   static void check(Values values, List<Problem> problems) {

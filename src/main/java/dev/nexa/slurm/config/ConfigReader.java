@@ -94,34 +94,78 @@ public final class ConfigReader {
 
   /** A price book by name. */
   public PriceBook prices(String name) {
-    return prices(name, "");
+    return prices(name, named("configs/prices/", name, "price book", ""));
   }
 
   /** The price book that a cluster profile names. */
   public PriceBook prices(ClusterProfile cluster) {
-    return prices(
-        cluster.priceBook(), "configs/clusters/" + cluster.name() + ".yaml: price_book: ");
+    String name = cluster.priceBook();
+    String where = "configs/clusters/" + cluster.name() + ".yaml: price_book: ";
+    return prices(name, named("configs/prices/", name, "price book", where));
   }
 
-  private PriceBook prices(String name, String where) {
-    Found file = named("configs/prices/", name, "price book", where);
+  /** A price book wherever it lies, by the path a person typed. */
+  public PriceBook pricesFile(String path) {
+    Found file = source.file(path);
+    String name = file.name().substring(file.name().lastIndexOf('/') + 1);
+    return prices(name.replaceFirst("\\.ya?ml$", ""), file);
+  }
+
+  /** A price book that is not on disk yet: what is about to be written must be readable. */
+  public PriceBook prices(String name, String file, String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    return prices(name, new Found(file, bytes, Optional.empty()));
+  }
+
+  private PriceBook prices(String name, Found file) {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, PriceBook.SPEC, problems);
+    YamlNode root = tree(file, problems);
+    Checker checker = new Checker(problems, expansion);
+    String digest = Sha256.of(file.bytes());
+    if (isOfSkyPilot(root)) {
+      Values values = checker.section(SkyPilotPrices.SPEC, root, "");
+      Problem.throwIfAny(problems);
+      return SkyPilotPrices.book(name, digest, file, values);
+    }
+    Values values = checker.section(PriceBook.SPEC, root, "");
     Problem.throwIfAny(problems);
-    return PriceBook.from(name, Sha256.of(file.bytes()), values);
+    PriceBook.check(values, problems);
+    Problem.throwIfAny(problems);
+    return PriceBook.from(name, digest, values);
+  }
+
+  /** Asked here, so that its class is only loaded for such a file. */
+  private static boolean isOfSkyPilot(YamlNode root) {
+    return root instanceof YamlNode.Mapping mapping && mapping.entries().containsKey("slurm");
+  }
+
+  /** What GPUs can do: configs/gpus.yaml. */
+  public GpuCatalog gpus() {
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(source.product("configs/gpus.yaml"), GpuCatalog.SPEC, problems);
+    Problem.throwIfAny(problems);
+    return GpuCatalog.from(values);
   }
 
   /** The policy in force. */
   public Policy policy() {
-    Found file =
-        ConfigSource.isFile(ADMIN_POLICY)
-            ? source.file(ADMIN_POLICY.toString())
-            : source.product("configs/policy.yaml");
+    Found file = policyFile();
     List<Problem> problems = new ArrayList<>();
     Values values = read(file, Policy.SPEC, problems);
     Policy.check(values, problems);
     Problem.throwIfAny(problems);
     return Policy.from(file.name(), values);
+  }
+
+  /** Each of the policy's values and where it is from. */
+  public List<Setting> policySettings() {
+    return Setting.of(tree(policyFile(), new ArrayList<>()), Policy.SPEC);
+  }
+
+  private Found policyFile() {
+    return ConfigSource.isFile(ADMIN_POLICY)
+        ? source.file(ADMIN_POLICY.toString())
+        : source.product("configs/policy.yaml");
   }
 
   private Found named(String folder, String name, String kind, String where) {

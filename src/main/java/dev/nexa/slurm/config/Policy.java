@@ -8,6 +8,7 @@ import static dev.nexa.slurm.config.Shape.withDefault;
 
 import dev.nexa.slurm.config.Shape.Section;
 import dev.nexa.slurm.units.Money;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,6 +27,8 @@ import java.util.Optional;
  * @param credited states whose attempts the cluster pays for, not the user: shown as a credit
  * @param registeredDatasets whether a run's dataset must be registered
  * @param budgets what may be spent in a period
+ * @param approvals who may approve what goes over the threshold; empty for nobody
+ * @param gate what Slurm itself lets through; empty where that is not the policy's business
  */
 public record Policy(
     String name,
@@ -35,7 +38,9 @@ public record Policy(
     Optional<Duration> settleWindow,
     List<String> credited,
     boolean registeredDatasets,
-    List<Budget> budgets) {
+    List<Budget> budgets,
+    Optional<Approvals> approvals,
+    Optional<Gate> gate) {
 
   private static final List<String> CLUSTERS_FAULT = List.of("NODE_FAIL", "BOOT_FAIL");
 
@@ -48,6 +53,61 @@ public record Policy(
    * @param warnPercent from which share on submit says how much is left
    */
   public record Budget(String scope, String name, Money amount, String period, int warnPercent) {}
+
+  /**
+   * Who may approve, and where approvals lie. A relative path is below the workspace.
+   *
+   * @param allowedSigners whose signatures count, as ssh-keygen(1) has it
+   * @param revokedKeys keys that count no longer
+   * @param selfApproval whether one may approve one's own run
+   * @param longest that an approval may last
+   */
+  public record Approvals(
+      String directory,
+      String allowedSigners,
+      Optional<String> revokedKeys,
+      boolean selfApproval,
+      Duration longest) {}
+
+  private static final Section APPROVALS =
+      section(
+          required("directory", ValueType.PATH, "Where approvals lie, and their uses are counted."),
+          required(
+              "allowed_signers",
+              ValueType.PATH,
+              "Whose SSH signatures count: ssh-keygen's and git's file of principals and keys."),
+          optional(
+              "revoked_keys",
+              ValueType.PATH,
+              "Keys that count no longer: public keys or SHA256 fingerprints, one a line, or what ssh-keygen -k makes."),
+          withDefault(
+              "self_approval",
+              ValueType.BOOLEAN,
+              "false",
+              "Whether who submits may have signed the approval."),
+          withDefault("longest", ValueType.TIME, "30d", "The longest that an approval may last."));
+
+  /**
+   * What Slurm itself lets through, where the admin has placed what `policy install` writes.
+   *
+   * @param gpuHoursOver a job that could use more needs an approval
+   * @param exemptUsers whose jobs always pass
+   * @param exemptPartitions in which jobs always pass
+   */
+  public record Gate(
+      BigDecimal gpuHoursOver, List<String> exemptUsers, List<String> exemptPartitions) {}
+
+  private static final Section GATE =
+      section(
+          required(
+              "gpu_hours_over",
+              ValueType.HOURS,
+              "A job that could use more GPU-hours than this needs an approval."),
+          optional("exempt_users", listOf(ValueType.NAME_WORD), "Users whose jobs always pass."),
+          optional(
+              "exempt_partitions",
+              listOf(ValueType.NAME_WORD),
+              "Partitions in which jobs always pass."));
 
   private static final Section BUDGET =
       section(
@@ -110,7 +170,15 @@ public record Policy(
           optional(
               "budgets",
               listOf(BUDGET),
-              "What may be spent: a run that would take more than is left is refused; `costs budget` shows how much is left."));
+              "What may be spent: a run that would take more than is left is refused; `costs budget` shows how much is left."),
+          optional(
+              "approvals",
+              APPROVALS,
+              "Who may approve a run over the threshold; without it nobody. A relative path is below the workspace."),
+          optional(
+              "slurm",
+              GATE,
+              "What Slurm itself lets through, once the admin has placed what `policy install` writes."));
 
   /** What the tables can't say. */
   static void check(Values values, List<Problem> problems) {
@@ -135,11 +203,34 @@ public record Policy(
         settleWindow(values.optionalInteger("settle_window_seconds")),
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
         values.flag("registered_datasets"),
-        budgets(values));
+        budgets(values),
+        approvals(values),
+        values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty());
+  }
+
+  private static Optional<Approvals> approvals(Values values) {
+    if (!values.has("approvals")) {
+      return Optional.empty();
+    }
+    Values approvals = values.section("approvals");
+    return Optional.of(
+        new Approvals(
+            approvals.text("directory"),
+            approvals.text("allowed_signers"),
+            approvals.optionalText("revoked_keys"),
+            approvals.flag("self_approval"),
+            approvals.duration("longest")));
   }
 
   private static Optional<Duration> settleWindow(Optional<Integer> seconds) {
     return seconds.isEmpty() ? Optional.empty() : Optional.of(Duration.ofSeconds(seconds.get()));
+  }
+
+  private static Gate gate(Values values) {
+    return new Gate(
+        values.decimal("gpu_hours_over"),
+        values.has("exempt_users") ? values.texts("exempt_users") : List.of(),
+        values.has("exempt_partitions") ? values.texts("exempt_partitions") : List.of());
   }
 
   private static List<Budget> budgets(Values values) {

@@ -1,16 +1,23 @@
 package dev.nexa.slurm.config;
 
+import static dev.nexa.slurm.config.Shape.listOf;
 import static dev.nexa.slurm.config.Shape.mapOf;
 import static dev.nexa.slurm.config.Shape.optional;
 import static dev.nexa.slurm.config.Shape.required;
 import static dev.nexa.slurm.config.Shape.section;
+import static dev.nexa.slurm.config.Shape.withDefault;
 
+import dev.nexa.slurm.config.Shape.KnownKey;
 import dev.nexa.slurm.config.Shape.Section;
+import dev.nexa.slurm.error.Nearest;
 import java.math.BigDecimal;
 import java.time.LocalDate;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeSet;
 
 /**
  * What things cost, as configs/prices/NAME.yaml says. A price that is not there is unknown, never
@@ -23,7 +30,10 @@ import java.util.Optional;
  * @param gpuHour by GPU type, for one GPU for 3600 s
  * @param cpuHour for one CPU for 3600 s
  * @param memoryGibHour for one GiB for 3600 s
+ * @param gpuHourCoversJob whether it pays for the CPUs and the memory of a job with GPUs too
  * @param apiTokens by model, for 10^6 tokens of an API
+ * @param entries where prices depend on the run or the day: the book's own, then its overrides in
+ *     their order; empty where the prices above are all there is
  */
 public record PriceBook(
     String name,
@@ -35,7 +45,9 @@ public record PriceBook(
     Optional<Price> memoryGibHour,
     Optional<Price> storageGbMonth,
     Optional<Price> egressGb,
-    Map<String, TokenPrice> apiTokens) {
+    boolean gpuHourCoversJob,
+    Map<String, TokenPrice> apiTokens,
+    List<PriceEntry> entries) {
 
   /** One price and where it is from. */
   public record Price(BigDecimal price, String source) {}
@@ -43,13 +55,91 @@ public record PriceBook(
   /** What 10^6 tokens cost that go in, and that come out. */
   public record TokenPrice(Price input, Price output) {}
 
+  /** Keys that a plain book does without: one that has any is read as entries. */
+  private static final List<String> MORE_THAN_PLAIN =
+      List.of("valid_from", "valid_until", "shard_hour", "node_hour", "billing_hour", "overrides");
+
+  private static final List<String> NO_PRICES = List.of("match", "valid_from", "valid_until");
+
+  /** What billing_hour and node_hour are charged instead of. */
+  private static final List<String> PARTS =
+      List.of("gpu_hour", "shard_hour", "cpu_hour", "memory_gib_hour");
+
+  private static final String SOURCE =
+      "Where the price is from: a list, a contract, a page with its date.";
+
   private static final Section PRICE =
       section(
           required("price", ValueType.MONEY, "Amount for one unit."),
-          required(
-              "source",
-              ValueType.TEXT,
-              "Where the price is from: a list, a contract, a page with its date."));
+          required("source", ValueType.TEXT, SOURCE));
+
+  private static final Section GPU_PRICE =
+      section(
+          optional("price", ValueType.MONEY, "Amount for one unit."),
+          optional(
+              "share",
+              ValueType.text("a part of a GPU such as 1/7", PriceEntry.Share.FORM),
+              "Instead of a price: this part of the price of `of`."),
+          optional("of", ValueType.NAME_WORD, "With `share`: the GPU type of the whole."),
+          required("source", ValueType.TEXT, SOURCE));
+
+  private static final KnownKey VALID_FROM =
+      optional("valid_from", ValueType.DATE, "The first day (UTC) of these prices.");
+  private static final KnownKey VALID_UNTIL =
+      optional("valid_until", ValueType.DATE, "The last day (UTC) of these prices.");
+  private static final KnownKey GPU_HOUR =
+      optional(
+          "gpu_hour",
+          mapOf(ValueType.NAME_WORD, GPU_PRICE),
+          "By GPU type, also MIG's (`1g.10gb`): one GPU for one hour.");
+  private static final KnownKey SHARD_HOUR =
+      optional(
+          "shard_hour",
+          mapOf(ValueType.NAME_WORD, GPU_PRICE),
+          "By GPU type: one shard (gres/shard) of such a GPU for one hour.");
+  private static final KnownKey CPU_HOUR = optional("cpu_hour", PRICE, "One CPU for one hour.");
+  private static final KnownKey MEMORY_GIB_HOUR =
+      optional("memory_gib_hour", PRICE, "One GiB of memory for one hour.");
+  private static final KnownKey NODE_HOUR =
+      optional(
+          "node_hour",
+          PRICE,
+          "One whole node for one hour: charged instead of its parts where a job gets whole nodes.");
+  private static final KnownKey BILLING_HOUR =
+      optional(
+          "billing_hour",
+          PRICE,
+          "One of Slurm's billing units (TRESBillingWeights) for one hour: charged instead of the parts.");
+  private static final KnownKey STORAGE =
+      optional("storage_gb_month", PRICE, "10^9 bytes kept for 730 hours.");
+
+  private static final Section OVERRIDE =
+      section(
+          optional(
+              "match",
+              section(
+                  optional("cluster", ValueType.NAME_WORD, "The cluster profile's name."),
+                  optional("partition", ValueType.NAME_WORD, "The partition."),
+                  optional("account", ValueType.NAME_WORD, "The Slurm account.")),
+              "Which runs it is for; all of what it names must hold. All runs if not given."),
+          VALID_FROM,
+          VALID_UNTIL,
+          GPU_HOUR,
+          SHARD_HOUR,
+          CPU_HOUR,
+          MEMORY_GIB_HOUR,
+          NODE_HOUR,
+          BILLING_HOUR,
+          STORAGE,
+          optional(
+              "discount",
+              section(
+                  required(
+                      "percent",
+                      ValueType.DECIMAL_NUMBER,
+                      "Taken off every price of such a run, 0 to 100."),
+                  required("source", ValueType.TEXT, "Where the discount is from.")),
+              "A discount; of several that hold the most specific."));
 
   static final Section SPEC =
       section(
@@ -58,11 +148,20 @@ public record PriceBook(
               ValueType.text("an ISO 4217 code such as USD", "[A-Z]{3}"),
               "Currency of all prices."),
           required("as_of", ValueType.DATE, "The day the prices were true."),
-          optional(
-              "gpu_hour", mapOf(ValueType.NAME_WORD, PRICE), "By GPU type: one GPU for one hour."),
-          optional("cpu_hour", PRICE, "One CPU for one hour."),
-          optional("memory_gib_hour", PRICE, "One GiB of memory for one hour."),
-          optional("storage_gb_month", PRICE, "10^9 bytes kept for 730 hours."),
+          VALID_FROM,
+          VALID_UNTIL,
+          GPU_HOUR,
+          withDefault(
+              "gpu_hour_covers_job",
+              ValueType.BOOLEAN,
+              "false",
+              "Whether gpu_hour pays for the CPUs and memory of a job with GPUs, as clouds' prices do."),
+          SHARD_HOUR,
+          CPU_HOUR,
+          MEMORY_GIB_HOUR,
+          NODE_HOUR,
+          BILLING_HOUR,
+          STORAGE,
           optional("egress_gb", PRICE, "10^9 bytes sent out."),
           optional(
               "api_tokens",
@@ -72,13 +171,26 @@ public record PriceBook(
                   section(
                       required("input", PRICE, "10^6 tokens that the model reads."),
                       required("output", PRICE, "10^6 tokens that it writes."))),
-              "By model of an API, such as a teacher: what tokens cost."));
+              "By model of an API, such as a teacher: what tokens cost."),
+          optional(
+              "overrides",
+              listOf(OVERRIDE),
+              "Prices for some runs or some days; of those that hold an account beats a partition, a"
+                  + " partition beats a cluster, a later `valid_from` an earlier one, and else the last."));
 
   static PriceBook from(String name, String digest, Values values) {
     Map<String, Price> gpus = new LinkedHashMap<>();
     Values gpuHour = values.section("gpu_hour");
+    boolean plain = true;
     for (String type : gpuHour.names()) {
-      gpus.put(type, price(gpuHour.section(type)));
+      Values one = gpuHour.section(type);
+      plain &= one.has("price");
+      if (one.has("price")) {
+        gpus.put(type, price(one));
+      }
+    }
+    for (String key : MORE_THAN_PLAIN) {
+      plain &= !values.has(key);
     }
     return new PriceBook(
         name,
@@ -90,7 +202,112 @@ public record PriceBook(
         optionalPrice(values, "memory_gib_hour"),
         optionalPrice(values, "storage_gb_month"),
         optionalPrice(values, "egress_gb"),
-        apiTokens(values.section("api_tokens")));
+        values.flag("gpu_hour_covers_job"),
+        apiTokens(values.section("api_tokens")),
+        plain ? List.of() : entries(values));
+  }
+
+  private static List<PriceEntry> entries(Values values) {
+    List<PriceEntry> entries = new ArrayList<>();
+    entries.add(PriceEntry.from(values));
+    for (Values override : values.sections("overrides")) {
+      entries.add(PriceEntry.from(override));
+    }
+    return List.copyOf(entries);
+  }
+
+  /** What the keys alone do not tell. */
+  static void check(Values values, List<Problem> problems) {
+    TreeSet<String> whole = new TreeSet<>(priced(values));
+    for (Values override : values.sections("overrides")) {
+      whole.addAll(priced(override));
+    }
+    check(values, whole, problems);
+    for (Values override : values.sections("overrides")) {
+      check(override, whole, problems);
+      if (givesNothing(override)) {
+        problems.add(override.problem("", "gives neither a price nor a discount"));
+      }
+      Values match = override.section("match");
+      if (match.names().isEmpty() && !override.has("valid_from") && !override.has("valid_until")) {
+        problems.add(
+            override.problem(
+                "", "holds for every run on every day: say match or valid_from, or put it on top"));
+      }
+    }
+  }
+
+  private static boolean givesNothing(Values override) {
+    for (String key : override.names()) {
+      if (!NO_PRICES.contains(key)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static void check(Values values, TreeSet<String> whole, List<Problem> problems) {
+    Optional<LocalDate> from = values.optional("valid_from", LocalDate.class);
+    Optional<LocalDate> until = values.optional("valid_until", LocalDate.class);
+    if (from.isPresent() && until.isPresent() && until.get().isBefore(from.get())) {
+      problems.add(
+          values.problem(
+              "valid_until", "is before valid_from: " + until.get() + ", " + from.get()));
+    }
+    for (String part : PARTS) {
+      if (values.has("billing_hour") && values.has(part)) {
+        problems.add(
+            values.problem(
+                "billing_hour", "is charged instead of " + part + ": leave one of them out here"));
+      }
+    }
+    shares(values.section("gpu_hour"), true, whole, problems);
+    shares(values.section("shard_hour"), false, whole, problems);
+    Values off = values.section("discount");
+    BigDecimal percent = off.optionalDecimal("percent").orElse(BigDecimal.ONE);
+    if (percent.signum() < 0 || percent.compareTo(BigDecimal.valueOf(100)) > 0) {
+      problems.add(off.problem("percent", "expected 0 to 100, got " + percent.toPlainString()));
+    }
+  }
+
+  /** The GPU types that have a price of their own. */
+  private static List<String> priced(Values values) {
+    List<String> priced = new ArrayList<>();
+    Values gpus = values.section("gpu_hour");
+    for (String type : gpus.names()) {
+      if (gpus.section(type).has("price")) {
+        priced.add(type);
+      }
+    }
+    return priced;
+  }
+
+  private static void shares(
+      Values byType, boolean gpus, TreeSet<String> whole, List<Problem> problems) {
+    for (String type : byType.names()) {
+      Values one = byType.section(type);
+      boolean share = one.has("share") && one.has("of");
+      boolean both = one.has("price") && (one.has("share") || one.has("of"));
+      if (both || (!share && !one.has("price"))) {
+        problems.add(
+            byType.problem(
+                type, "expected either price, or share and of (share: 1/7, of: h100), and source"));
+      } else if (share) {
+        PriceEntry.Share part = new PriceEntry.Share(one.text("of"), one.text("share"), "");
+        if (part.above().compareTo(part.below()) > 0) {
+          problems.add(one.problem("share", "is more than the whole: " + part.part()));
+        }
+        if (!whole.contains(part.of()) || (gpus && part.of().equals(type))) {
+          problems.add(
+              one.problem(
+                  "of",
+                  "gpu_hour gives no price of '"
+                      + part.of()
+                      + "' to take a part of"
+                      + Nearest.hint(part.of(), whole)));
+        }
+      }
+    }
   }
 
   private static Map<String, TokenPrice> apiTokens(Values values) {
@@ -102,11 +319,11 @@ public record PriceBook(
     return prices;
   }
 
-  private static Optional<Price> optionalPrice(Values values, String key) {
+  static Optional<Price> optionalPrice(Values values, String key) {
     return values.has(key) ? Optional.of(price(values.section(key))) : Optional.empty();
   }
 
-  private static Price price(Values values) {
+  static Price price(Values values) {
     return new Price(values.decimal("price"), values.text("source"));
   }
 }

@@ -32,6 +32,7 @@ import java.util.Set;
  * @param source the file it was read from
  * @param written where its keys stand
  * @param training the training keys that were given
+ * @param workload what only estimates read; empty where nothing of it is given
  * @param dataset the dataset's name; from {@code dataset}, else from the last part of {@code
  *     dataset_path}
  * @param points of a sweep: what each task sets; empty where there is none
@@ -49,6 +50,7 @@ public record RunConfig(
     Optional<String> cluster,
     Training training,
     Serving serving,
+    Optional<Workload> workload,
     Optional<String> dataset,
     List<String> tags,
     Resources resources,
@@ -264,6 +266,11 @@ public record RunConfig(
             "options",
             new Shape.Free(),
             "The runner's own options, as it names them; they win over what the other keys become."));
+    keys.add(
+        optional(
+            "estimate",
+            Workload.KEYS,
+            "What estimates cannot read off the other keys; it changes nothing that runs."));
     keys.add(optional("software", Software.KEYS, "What is loaded before the command starts."));
     return keys.toArray(new Shape.KnownKey[0]);
   }
@@ -325,6 +332,9 @@ public record RunConfig(
         values.optionalText("cluster"),
         Training.from(values),
         Serving.from(values),
+        values.has("estimate")
+            ? Optional.of(Workload.from(values.section("estimate")))
+            : Optional.empty(),
         dataset(values),
         values.texts("tags"),
         resources(values.section("resources")),

@@ -182,6 +182,16 @@ public record Training(Map<String, Object> given) {
     return text("offload").orElse(flag("fsdp_offload_params") ? "cpu" : "none");
   }
 
+  /** Whether a model is spoken of. */
+  public boolean namesModel() {
+    return has("model_name") || has("model_size");
+  }
+
+  /** The teacher's parameters, read off its name; empty where it does not tell. */
+  public Optional<Long> teacherParameters() {
+    return ModelSize.ofName(text("teacher_model").orElse(""));
+  }
+
   /** The model's parameters, as written or read off its name; empty where neither tells. */
   public Optional<Long> parameters() {
     Optional<String> size = text("model_size");

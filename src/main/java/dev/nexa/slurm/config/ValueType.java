@@ -116,6 +116,9 @@ record ValueType(
   /** Money per unit, or an amount: never negative. */
   static final ValueType MONEY = decimal("an amount of money, zero or more", BigDecimal.ZERO);
 
+  /** Hours, of GPUs say: never negative. */
+  static final ValueType HOURS = decimal("a number of hours, zero or more", BigDecimal.ZERO);
+
   /** A whole number within bounds. */
   static ValueType integer(int min, int max) {
     return new ValueType(

@@ -72,7 +72,8 @@ final class Values {
   }
 
   Problem problem(String key, String message) {
-    return new Problem(at(key), path.isEmpty() ? key : path + "." + key, message);
+    String place = path.isEmpty() || key.isEmpty() ? path + key : path + "." + key;
+    return new Problem(at(key), place, message);
   }
 
   /** The job starts in its run's folder, so a relative path would mean something else there. */

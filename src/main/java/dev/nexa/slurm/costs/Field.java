@@ -1,5 +1,6 @@
 package dev.nexa.slurm.costs;
 
+import dev.nexa.slurm.scheduler.JobState;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.Instant;
@@ -49,6 +50,8 @@ public enum Field {
   ENDED(Type.TIME);
 
   private static final BigDecimal HOUR = BigDecimal.valueOf(3600);
+  private static final List<String> STATUSES = List.of("running", "retry", "completed", "failed");
+  private static final List<String> STATES = states();
 
   /** What its values are. */
   enum Type {
@@ -72,6 +75,20 @@ public enum Field {
   /** Its name as people write it. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** All words that a run can have here, in lower case; empty where any can be. */
+  List<String> known() {
+    return this == STATUS ? STATUSES : this == STATE ? STATES : List.of();
+  }
+
+  private static List<String> states() {
+    // Of the manifest's own words the first two are no job's state in Slurm.
+    List<String> states = new ArrayList<>(List.of("unconfirmed", "unknown"));
+    for (JobState state : JobState.values()) {
+      states.add(state.name().toLowerCase(Locale.ROOT));
+    }
+    return List.copyOf(states);
   }
 
   static Optional<Field> of(String word) {

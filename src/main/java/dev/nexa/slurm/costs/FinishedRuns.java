@@ -1,6 +1,7 @@
 package dev.nexa.slurm.costs;
 
 import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.RepeatedText;
 import dev.nexa.slurm.journal.Ledger;
 import dev.nexa.slurm.journal.Workspace;
 import java.nio.file.Path;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * month counts in that one.
  */
 public final class FinishedRuns {
+  /** Models, users, tags: a workspace has a few thousand of them. */
+  static final int REPEATED = 1 << 13;
+
   private final Workspace workspace;
   private final List<String> problems = new ArrayList<>();
 
@@ -39,7 +43,7 @@ public final class FinishedRuns {
     Collections.reverse(files);
     Map<String, Long> corrected = corrected(files);
     BlockingQueue<Batch> read = new ArrayBlockingQueue<>(1);
-    Words words = new Words();
+    RepeatedText words = new RepeatedText(REPEATED);
     Thread reader =
         new Thread(() -> files.forEach(file -> put(read, batch(file, words))), "ledger");
     reader.setDaemon(true);
@@ -64,12 +68,12 @@ public final class FinishedRuns {
     }
   }
 
-  /** By run, its highest version, where that is not 1; one file has it last anyway. */
+  /** By run, its highest version, where an earlier month than the newest has one above 1. */
   private static Map<String, Long> corrected(List<Path> files) {
     Map<String, Long> highest = new HashMap<>();
-    for (Path file : files.size() > 1 ? files : List.<Path>of()) {
+    for (Path file : files.subList(Math.min(1, files.size()), files.size())) {
       byte[] bytes = DurableFiles.readBytes(file);
-      new LedgerScan(bytes, "", "", new Words(), new ArrayList<>()).corrections(highest);
+      new LedgerScan(bytes, "", "", new RepeatedText(1), new ArrayList<>()).corrections(highest);
     }
     return highest;
   }
@@ -83,7 +87,7 @@ public final class FinishedRuns {
   private record Batch(List<RunLine> runs, List<String> problems, @Nullable Throwable failure) {}
 
   /** The words are made later, by who asks for them: that is one thread. */
-  private Batch batch(Path file, Words words) {
+  private Batch batch(Path file, RepeatedText words) {
     List<RunLine> runs = new ArrayList<>();
     List<String> wrong = new ArrayList<>();
     try {

@@ -10,17 +10,27 @@ public enum Kind {
   MEMORY,
   STORAGE,
   EGRESS,
+  /** Shards of GPUs. */
+  SHARD,
+  /** Whole nodes. */
+  NODE,
+  /** Slurm's billing units. */
+  BILLING,
   /** What a later version prices, and this one has no column for. */
   OTHER;
 
+  private static final Kind[] ALL = values();
+
+  private final String word = name().toLowerCase(Locale.ROOT);
+
   /** The kind's name in JSON and tables. */
   public String word() {
-    return name().toLowerCase(Locale.ROOT);
+    return word;
   }
 
   static Kind of(@Nullable String word) {
-    for (Kind kind : values()) {
-      if (kind.word().equals(word)) {
+    for (Kind kind : ALL) {
+      if (kind.word.equals(word)) {
         return kind;
       }
     }

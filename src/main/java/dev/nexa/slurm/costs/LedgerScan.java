@@ -1,5 +1,6 @@
 package dev.nexa.slurm.costs;
 
+import dev.nexa.slurm.files.RepeatedText;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -21,7 +22,7 @@ final class LedgerScan {
   private final byte[] bytes;
   private final String file;
   private final String month;
-  private final Words words;
+  private final RepeatedText words;
   private final List<String> problems;
   private final CRC32 crc = new CRC32();
 
@@ -31,7 +32,7 @@ final class LedgerScan {
    * @param file as it is told to people
    * @param problems told of lines that are not counted
    */
-  LedgerScan(byte[] bytes, String file, String month, Words words, List<String> problems) {
+  LedgerScan(byte[] bytes, String file, String month, RepeatedText words, List<String> problems) {
     this.bytes = bytes;
     this.file = file;
     this.month = month;

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.costs;
 
 import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.RepeatedText;
 import dev.nexa.slurm.journal.Workspace;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -19,8 +20,8 @@ import java.util.Set;
  * more than that. Where no run has ended yet it looks for no file.
  */
 public final class NewestRuns {
-  /** Bytes read in all: some thousand runs of any stage. */
-  private static final int MOST_BYTES = 1 << 20;
+  /** Bytes read in all: some 500 runs of any stage. */
+  private static final int MOST_BYTES = 1 << 19;
 
   /** Files looked for: this month's and those of the eleven before. */
   private static final int MONTHS = 12;
@@ -40,7 +41,7 @@ public final class NewestRuns {
     // Every line begins with its run's id, which begins with its stage.
     byte[] prefix = ("{\"run_id\":\"" + stage + "_").getBytes(StandardCharsets.UTF_8);
     Set<String> seen = new HashSet<>();
-    Words words = new Words();
+    RepeatedText words = new RepeatedText(FinishedRuns.REPEATED);
     int left = MOST_BYTES;
     // Without a zone's calendar: "2025-11".
     String today = now.toString();

@@ -2,6 +2,7 @@ package dev.nexa.slurm.costs;
 
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.files.RepeatedText;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -24,7 +25,7 @@ public final class RunLine {
 
   private final byte[] bytes;
   private final String month;
-  private final Words words;
+  private final RepeatedText words;
 
   /** Of each key the first byte of its value and the one behind it; 0 where there is none. */
   private final int[] places = new int[2 * Key.count()];
@@ -34,7 +35,7 @@ public final class RunLine {
    *
    * @throws IllegalArgumentException if it is none
    */
-  RunLine(byte[] bytes, int begin, String month, Words words) {
+  RunLine(byte[] bytes, int begin, String month, RepeatedText words) {
     this.bytes = bytes;
     this.month = month;
     this.words = words;
@@ -68,7 +69,7 @@ public final class RunLine {
    */
   public static RunLine of(JsonObject line, String month) {
     byte[] bytes = (Json.compact(line) + "\n").getBytes(StandardCharsets.UTF_8);
-    return new RunLine(bytes, 0, month, new Words());
+    return new RunLine(bytes, 0, month, new RepeatedText(1));
   }
 
   private int expect(char c, int at) {

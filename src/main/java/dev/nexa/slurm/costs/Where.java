@@ -3,14 +3,15 @@ package dev.nexa.slurm.costs;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.Nearest;
 import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.units.Moment;
+import dev.nexa.slurm.units.Span;
 import java.math.BigDecimal;
-import java.time.DateTimeException;
+import java.time.Duration;
 import java.time.Instant;
-import java.time.LocalDate;
-import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,7 +24,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Where {
   private static final Pattern TERM = Pattern.compile("([^\\s=!<>~]*)(!=|<=|>=|=|<|>|~)?(.*)");
-  private static final Pattern SPAN = Pattern.compile("(\\d{1,6})([smhdw])");
 
   private final List<Term> terms;
 
@@ -97,10 +97,23 @@ public final class Where {
       throw place.wrong("there is no value behind " + operator);
     }
     boolean ordered = field == Field.MONTH;
+    List<String> known = field.known();
+    String word = known.isEmpty() ? value : value.toLowerCase(Locale.ROOT);
+    if (!known.isEmpty() && !operator.equals("~") && !known.contains(word)) {
+      throw place.wrong(
+          "no run has the "
+              + field.word()
+              + " '"
+              + value
+              + "'"
+              + Nearest.hint(word, known)
+              + "; known are "
+              + String.join(", ", known));
+    }
     return switch (operator) {
-      case "=" -> run -> field.texts(run).contains(value);
-      case "!=" -> run -> !field.texts(run).contains(value);
-      case "~" -> run -> contains(field.texts(run), value);
+      case "=" -> run -> field.texts(run).contains(word);
+      case "!=" -> run -> !field.texts(run).contains(word);
+      case "~" -> run -> contains(field.texts(run), word);
       default -> {
         if (!ordered) {
           throw place.wrong(field.word() + " is a word: it takes =, != and ~ only");
@@ -153,59 +166,28 @@ public final class Where {
   }
 
   private static BigDecimal seconds(String value, Place place) {
-    Optional<Long> span = span(value);
+    Optional<Duration> span = Span.of(value);
     if (span.isEmpty()) {
-      throw place.wrong("expected a time such as 90s, 30m, 12h or 7d, got '" + value + "'");
+      throw place.wrong("expected a time such as " + Span.FORMS + ", got '" + value + "'");
     }
-    return BigDecimal.valueOf(span.get());
+    return BigDecimal.valueOf(span.get().toSeconds());
   }
 
-  private static Optional<Long> span(String value) {
-    Matcher form = SPAN.matcher(value);
-    if (!form.matches()) {
-      return Optional.empty();
-    }
-    long unit =
-        switch (form.group(2)) {
-          case "s" -> 1;
-          case "m" -> 60;
-          case "h" -> 3600;
-          case "d" -> 86_400;
-          default -> 7 * 86_400;
-        };
-    return Optional.of(Long.parseLong(form.group(1)) * unit);
-  }
-
-  /** A day or a month is all of it: {@code =} is within, {@code >} behind. */
+  /**
+   * A day or a month is all of it: {@code =} is within, {@code >} behind. Of UTC, as the ledger's
+   * months and the bills are.
+   */
   private static Term time(Field field, String operator, String value, Place place, Instant now) {
     notWithin(field, operator, place);
-    Optional<Long> span = span(value);
-    Instant from;
-    Instant to;
+    Moment then;
     try {
-      if (span.isPresent()) {
-        from = now.minusSeconds(span.get());
-        to = from;
-      } else if (value.matches("\\d{4}-\\d{2}")) {
-        from = YearMonth.parse(value).atDay(1).atStartOfDay().toInstant(ZoneOffset.UTC);
-        to = YearMonth.parse(value).plusMonths(1).atDay(1).atStartOfDay().toInstant(ZoneOffset.UTC);
-      } else if (value.matches("\\d{4}-\\d{2}-\\d{2}")) {
-        from = LocalDate.parse(value).atStartOfDay().toInstant(ZoneOffset.UTC);
-        to = LocalDate.parse(value).plusDays(1).atStartOfDay().toInstant(ZoneOffset.UTC);
-      } else {
-        from = Instant.parse(value);
-        to = from.plusSeconds(1);
-      }
-    } catch (DateTimeException notATime) {
-      throw place.wrong(
-          "expected a time such as 7d (before now), 2025-11-01, 2025-11 or 2025-11-01T12:00:00Z,"
-              + " got '"
-              + value
-              + "'");
+      then = Moment.parse(value, ZoneOffset.UTC, now);
+    } catch (IllegalArgumentException notATime) {
+      throw place.wrong(notATime.getMessage());
     }
     return run -> {
       Instant own = field.time(run);
-      return own == null ? operator.equals("!=") : isThen(operator, own, from, to);
+      return own == null ? operator.equals("!=") : isThen(operator, own, then.from(), then.to());
     };
   }
 

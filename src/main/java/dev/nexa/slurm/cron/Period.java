@@ -2,6 +2,7 @@ package dev.nexa.slurm.cron;
 
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.units.Span;
 import java.time.Duration;
 import java.util.Optional;
 
@@ -33,13 +34,13 @@ public record Period(int minutes) {
 
   /** What {@link #toString} wrote; empty if it is no period. */
   static Optional<Period> read(String text) {
-    if (!text.matches("[1-9]\\d?[mh]")) {
-      return Optional.empty();
-    }
-    int number = Integer.parseInt(text.substring(0, text.length() - 1));
-    boolean hours = text.endsWith("h");
-    boolean divides = (hours ? DAY / HOUR : HOUR) % number == 0;
-    return divides ? Optional.of(new Period(hours ? number * HOUR : number)) : Optional.empty();
+    long seconds = Span.of(text).map(Duration::toSeconds).orElse(0L);
+    long minutes = seconds / 60;
+    boolean known =
+        minutes > 0
+            && seconds % 60 == 0
+            && (HOUR % minutes == 0 || (minutes % HOUR == 0 && DAY % minutes == 0));
+    return known ? Optional.of(new Period((int) minutes)) : Optional.empty();
   }
 
   public Duration duration() {

@@ -4,6 +4,7 @@ import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -50,6 +51,12 @@ public record UserTimer(Path service, Path timer) {
       }
     }
     return Optional.of(Period.DEFAULT);
+  }
+
+  /** Whether systemd starts it: {@code systemctl --user enable} makes this link. */
+  public boolean enabled() {
+    Path link = timer.resolveSibling("timers.target.wants").resolve(name());
+    return Files.exists(link, LinkOption.NOFOLLOW_LINKS);
   }
 
   /** Writes both units; true if one of them was there and said something else. */

@@ -5,7 +5,7 @@ import java.math.BigDecimal;
 import java.util.Optional;
 
 /**
- * How much data a run goes through, over all its epochs, as far as it is known.
+ * How much data one task of a run goes through, over all its epochs, as far as it is known.
  *
  * @param tokens that it trains on or writes
  * @param bytes of its data file

@@ -37,7 +37,7 @@ public record Estimate(
   public static Estimate of(Plan plan, Rates rates) {
     long seconds = plan.longestAttempt().toSeconds();
     int attempts = plan.attempts();
-    Usage usage = held(plan, seconds, (long) plan.tasks() * attempts);
+    Usage usage = held(plan, rates, seconds, (long) plan.tasks() * attempts);
     long limit = plan.allocation().timeLimit().toSeconds();
     return priced(plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage);
   }
@@ -56,17 +56,59 @@ public record Estimate(
         count == 0 ? Map.of() : Map.of(billed.optionalText("gpu_type").orElse("unknown"), count);
     int attempts = links * (1 + (int) plan.number("requeues"));
     long seconds = before.number("longest_attempt_seconds");
+    Rates rates = Rates.fromJson(before.object("rates"));
+    long nodes = plan.object("allocation").number("nodes");
     Usage usage =
-        Usage.of(gpus, billed.number("cpus"), billed.number("memory_bytes"), seconds)
+        rates
+            .usage(gpus, billed.number("cpus"), billed.number("memory_bytes"), nodes, seconds)
             .times((long) tasks * attempts);
     return priced(
         before.text("config_digest"),
-        Rates.fromJson(before.object("rates")),
+        rates,
         tasks,
         attempts,
         before.number("time_limit_seconds"),
         seconds,
         usage);
+  }
+
+  /**
+   * What an estimate's own limits and rates come to: an approver holds its total against it.
+   *
+   * @param estimate as estimate.json keeps it, with {@code limits}
+   */
+  public static Estimate ofLimits(JsonObject estimate) {
+    JsonObject limits = estimate.object("limits");
+    long count = limits.number("gpus");
+    Map<String, Long> gpus =
+        count == 0 ? Map.of() : Map.of(limits.optionalText("gpu_type").orElse("unknown"), count);
+    long seconds = estimate.number("longest_attempt_seconds");
+    int tasks = (int) estimate.number("tasks");
+    int attempts = (int) estimate.number("attempts");
+    Rates rates = Rates.fromJson(estimate.object("rates"));
+    Usage usage =
+        rates
+            .usage(
+                gpus,
+                limits.number("cpus"),
+                limits.number("memory_bytes"),
+                limits.number("nodes"),
+                seconds)
+            .times((long) tasks * attempts);
+    return priced(
+        estimate.text("config_digest"),
+        rates,
+        tasks,
+        attempts,
+        estimate.number("time_limit_seconds"),
+        seconds,
+        usage);
+  }
+
+  /** The same usage at other rates: those that an approval has pinned. */
+  public Estimate at(Rates other) {
+    return priced(
+        configDigest, other, tasks, attempts, timeLimitSeconds, longestAttemptSeconds, usage);
   }
 
   private static Estimate priced(
@@ -77,13 +119,15 @@ public record Estimate(
   }
 
   /** What so many tasks use that each hold their allocation for that long. */
-  static Usage held(Plan plan, long seconds, long times) {
+  static Usage held(Plan plan, Rates rates, long seconds, long times) {
     Map<String, Long> gpus =
         plan.billed().gpus() == 0
             ? Map.of()
             : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
     try {
-      return Usage.of(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), seconds)
+      int nodes = plan.allocation().nodes();
+      return rates
+          .usage(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), nodes, seconds)
           .times(times);
     } catch (ArithmeticException tooMuch) {
       throw new NexaException(
@@ -118,6 +162,8 @@ public record Estimate(
                 .with("total", total.amount().toPlainString())
                 .with("lines", CostLine.toJson(reservation)))
         .with("expected", null)
+        .with("memory", null)
+        .with("analytic", null)
         .with("approval_needed", approvalNeeded)
         .with("rates", rates.toJson());
   }

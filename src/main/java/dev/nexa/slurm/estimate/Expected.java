@@ -54,19 +54,16 @@ public record Expected(
     for (PastRun run : history.runs()) {
       runs.add(run.runId());
     }
-    String basis =
-        "P50 and P90 of "
-            + runs.size()
-            + " past runs like this ("
-            + history.likeness()
-            + "), by tasks";
-    return of(
-        Method.HISTORY, plan, estimate, history.secondsP50(), history.secondsP90(), basis, runs);
+    String basis = "P50 and P90 of " + runs.size() + " past runs of the same " + history.likeness();
+    long likely = history.secondsP50();
+    long high = history.secondsP90();
+    return of(Method.HISTORY, plan, estimate, likely, likely, high, basis, runs);
   }
 
   /**
    * By how long a task takes.
    *
+   * @param low seconds that one task hardly stays below
    * @param likely seconds that one task probably holds its allocation, all attempts together
    * @param high seconds that it hardly exceeds
    */
@@ -74,17 +71,19 @@ public record Expected(
       Method method,
       Plan plan,
       Estimate estimate,
+      long low,
       long likely,
       long high,
       String basis,
       List<String> runs) {
-    Usage usage = Estimate.held(plan, likely, plan.tasks());
+    Usage usage = Estimate.held(plan, estimate.rates(), likely, plan.tasks());
     Money total = price(estimate, usage);
-    Money most = price(estimate, Estimate.held(plan, high, plan.tasks()));
+    Money least = price(estimate, Estimate.held(plan, estimate.rates(), low, plan.tasks()));
+    Money most = price(estimate, Estimate.held(plan, estimate.rates(), high, plan.tasks()));
     return new Expected(
         method,
         total,
-        total,
+        least,
         most,
         usage.gpuHours().setScale(4, RoundingMode.HALF_EVEN),
         likely,
@@ -93,13 +92,39 @@ public record Expected(
         runs);
   }
 
+  /**
+   * By GPU-hours of the whole run.
+   *
+   * @param high that it hardly exceeds
+   */
+  public static Expected ofGpuHours(
+      Method method,
+      Plan plan,
+      Estimate estimate,
+      double low,
+      double likely,
+      double high,
+      String basis) {
+    double seconds = 3600.0 / plan.billed().gpus() / plan.tasks();
+    return of(
+        method,
+        plan,
+        estimate,
+        (long) Math.ceil(low * seconds),
+        (long) Math.ceil(likely * seconds),
+        (long) Math.ceil(high * seconds),
+        basis,
+        List.of());
+  }
+
   /** What it costs to hold that; Slurm ends it before it costs more than the reservation. */
   private static Money price(Estimate estimate, Usage usage) {
     Money price = estimate.rates().total(estimate.rates().price(usage));
     return price.compareTo(estimate.total()) > 0 ? estimate.total() : price;
   }
 
-  JsonObject toJson() {
+  /** As estimate.json keeps it. */
+  public JsonObject toJson() {
     JsonObject json =
         new JsonObject()
             .with("method", method.word())

@@ -114,7 +114,7 @@ public final class History {
 
   /** What they share, and how they were made comparable. */
   public String likeness() {
-    return "same " + level.words() + (scaledByData ? "; scaled by the size of the data" : "");
+    return level.words() + (scaledByData ? "; scaled by the size of the data" : "");
   }
 
   /** Whether they ran on GPUs of this plan's type. */

@@ -28,12 +28,10 @@ public record Outlook(
   private static final int SHOWN = Quantiles.FEWEST - 1;
 
   /** Of a run that is the first of its kind. */
-  public static Outlook first(
-      DataSize data, Optional<Expected> stated, Optional<Expected> analytic) {
-    Optional<Expected> expected = stated.isPresent() ? stated : analytic;
+  public static Outlook first(DataSize data, Optional<Expected> stated) {
     return new Outlook(
-        expected,
-        expected.isPresent() ? Optional.empty() : Optional.of(FIRST),
+        stated,
+        stated.isPresent() ? Optional.empty() : Optional.of(FIRST),
         Optional.empty(),
         Optional.empty(),
         data);
@@ -43,29 +41,31 @@ public record Outlook(
    * Of what is known of it.
    *
    * @param stated by the config itself; it goes before the past runs
-   * @param analytic by arithmetic; where past runs are too few
    */
   public static Outlook of(
-      Plan plan,
-      Estimate estimate,
-      DataSize data,
-      List<PastRun> past,
-      Optional<Expected> stated,
-      Optional<Expected> analytic) {
+      Plan plan, Estimate estimate, DataSize data, List<PastRun> past, Optional<Expected> stated) {
     History history = History.of(plan, data, past, estimate.rates());
     if (history.runs().isEmpty()) {
-      return first(data, stated, analytic);
+      return first(data, stated);
     }
     Optional<Expected> expected =
-        stated.isPresent()
+        stated.isPresent() || !history.isEnough()
             ? stated
-            : history.isEnough() ? Optional.of(Expected.of(history, plan, estimate)) : analytic;
+            : Optional.of(Expected.of(history, plan, estimate));
     return new Outlook(
         expected,
         expected.isPresent() ? Optional.empty() : Optional.of(tooFew(history)),
         ErrorBand.of(history.runs()),
         Optional.of(history),
         data);
+  }
+
+  /** The same, with what arithmetic says where neither the config nor past runs tell. */
+  public Outlook otherwise(Optional<Expected> analytic) {
+    boolean better = expected.isPresent() && expected.get().method() != Expected.Method.ANALYTIC;
+    return better || analytic.isEmpty()
+        ? this
+        : new Outlook(analytic, Optional.empty(), accuracy, history, data);
   }
 
   private static String tooFew(History history) {

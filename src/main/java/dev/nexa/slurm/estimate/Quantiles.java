@@ -9,9 +9,9 @@ import java.util.Arrays;
  * <p>The P90 is the order statistic {@code ceil(0.9 (n + 1))} of the newest values, which covers
  * the next one of an exchangeable series (Vovk, Gammerman, Shafer, Algorithmic Learning in a Random
  * World, 2005). A series that drifts is not exchangeable: so the same forecast is made for each
- * past value from those before it, and a factor grows a little where it was missed and shrinks a
- * little where it was not (Gibbs, Candes, Adaptive Conformal Inference, 2021; here on the scale of
- * the logarithm).
+ * past value from those before it, and a factor grows where it was missed and shrinks a little
+ * where it was not (Gibbs, Candes, Adaptive Conformal Inference, 2021; here on the way from P50 to
+ * P90, on the scale of the logarithm).
  */
 final class Quantiles {
   /** Values that are looked back on: fewer follow a drift sooner, more are steadier. */
@@ -25,11 +25,11 @@ final class Quantiles {
 
   private static final double COVERED = 0.9;
 
-  /** A little more, because it begins at nothing and is always one miss late. */
-  private static final double AIM = 0.91;
-
-  /** How far one miss moves the factor, in parts of the way from P50 to P90. */
+  /** How far one miss stretches the way from P50 to P90, in parts of it. */
   private static final double STEP = 0.3;
+
+  /** Values that are all nearly the same still differ by so much. */
+  private static final double NARROW = 0.02;
 
   /** The 90th percentile of Student's t by degrees of freedom, from 4 (any table). */
   private static final double[] STUDENT = {1.533, 1.476, 1.440, 1.415};
@@ -48,14 +48,17 @@ final class Quantiles {
   double p90() {
     double factor = 0;
     for (int i = FEWEST; i < values.length; i++) {
-      double[] sorted = before(i);
-      double plain = plain(sorted);
-      double step = STEP * Math.max(0.02, Math.log(plain / median(sorted)));
-      boolean missed = values[i] > plain * Math.exp(factor);
-      factor += missed ? step * AIM : -step * (1 - AIM);
+      boolean missed = values[i] > stretched(before(i), factor);
+      factor += missed ? STEP * COVERED : -STEP * (1 - COVERED);
     }
-    double[] sorted = before(values.length);
-    return Math.max(p50(), plain(sorted) * Math.exp(factor));
+    return Math.max(p50(), stretched(before(values.length), factor));
+  }
+
+  /** The order statistic, as far again from the median as the factor says. */
+  private static double stretched(double[] sorted, double factor) {
+    double plain = plain(sorted);
+    double width = Math.max(NARROW, Math.log(plain / median(sorted)));
+    return plain * Math.exp(width * factor);
   }
 
   private static double median(double[] sorted) {

@@ -81,6 +81,31 @@ public final class DurableFiles {
     }
   }
 
+  /**
+   * Makes a new file, whole and durable; false if one is there: who gets true owns the name, also
+   * on a network file system, where the answer to a link that was made may get lost (open(2),
+   * O_EXCL).
+   */
+  public boolean claim(Path file, byte[] content, String permissions) {
+    Path temp = sibling(file);
+    try {
+      try {
+        write(temp, content, permissions);
+        Files.createLink(file, temp);
+      } catch (FileAlreadyExistsException taken) {
+        if (!Files.exists(file) || !Files.isSameFile(file, temp)) {
+          return false;
+        }
+      } finally {
+        Files.deleteIfExists(temp);
+      }
+      sync.force(parent(file));
+      return true;
+    } catch (IOException failed) {
+      throw failure("write", file, failed);
+    }
+  }
+
   private void write(Path file, byte[] content, String permissions) throws IOException {
     Files.write(file, content, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     if (file.getFileSystem().supportedFileAttributeViews().contains("posix")) {

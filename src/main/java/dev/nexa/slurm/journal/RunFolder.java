@@ -1,5 +1,6 @@
 package dev.nexa.slurm.journal;
 
+import dev.nexa.slurm.approve.ApprovalFile;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
@@ -62,6 +63,21 @@ public final class RunFolder {
 
   public Path estimate() {
     return path().resolve("estimate.json");
+  }
+
+  /** The approval that it was submitted by; there is none where it needed none. */
+  public Path approval() {
+    return path().resolve("approval");
+  }
+
+  /** What its jobs say of it in Slurm; empty where it needed no approval. */
+  public String comment() {
+    return Files.exists(approval()) ? ApprovalFile.read(approval()).approval().comment() : "";
+  }
+
+  /** Keeps the approval, byte for byte. */
+  public void keepApproval(String text) {
+    workspace.files().replace(approval(), text.getBytes(StandardCharsets.UTF_8), READ_ONLY);
   }
 
   public Path logs() {

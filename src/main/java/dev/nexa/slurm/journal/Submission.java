@@ -61,20 +61,7 @@ public record Submission(
   /** Nothing but its intent is known. */
   static Submission intended(
       String key, IndexRange tasks, int offset, String dependency, Instant at) {
-    return new Submission(
-        key,
-        tasks,
-        offset,
-        dependency,
-        at,
-        Phase.INTENDED,
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty(),
-        List.of(),
-        "");
+    return new Draft(key, tasks, offset, dependency, at).done();
   }
 
   /** The job of a run that was submitted without us, as its {@code created} event tells it. */
@@ -88,67 +75,39 @@ public record Submission(
   }
 
   Submission in(Phase next, String said) {
-    return new Submission(
-        key,
-        tasks,
-        offset,
-        dependency,
-        intended,
-        next,
-        client,
-        clientGone,
-        jobId,
-        answered,
-        missed,
-        duplicates,
-        said);
+    Draft draft = new Draft(this);
+    draft.phase = next;
+    draft.message = said;
+    return draft.done();
   }
 
   Submission withClient(ProcessIdentity process) {
-    return seen(Optional.of(process), clientGone, missed);
+    Draft draft = new Draft(this);
+    draft.client = Optional.of(process);
+    return draft.done();
   }
 
   Submission withClientGone(Instant at) {
-    return seen(client, Optional.of(at), missed);
+    Draft draft = new Draft(this);
+    draft.clientGone = Optional.of(at);
+    return draft.done();
   }
 
   Submission withMissed(Instant at) {
-    return seen(client, clientGone, Optional.of(at));
-  }
-
-  private Submission seen(
-      Optional<ProcessIdentity> process, Optional<Instant> gone, Optional<Instant> missing) {
-    return new Submission(
-        key,
-        tasks,
-        offset,
-        dependency,
-        intended,
-        phase,
-        process,
-        gone,
-        jobId,
-        answered,
-        missing,
-        duplicates,
-        message);
+    Draft draft = new Draft(this);
+    draft.missed = Optional.of(at);
+    return draft.done();
   }
 
   Submission withJob(long id, Instant at, List<Long> further) {
-    return new Submission(
-        key,
-        tasks,
-        offset,
-        dependency,
-        intended,
-        Phase.SUBMITTED,
-        client,
-        clientGone,
-        Optional.of(id),
-        Optional.of(at),
-        Optional.empty(),
-        List.copyOf(further),
-        "");
+    Draft draft = new Draft(this);
+    draft.phase = Phase.SUBMITTED;
+    draft.jobId = Optional.of(id);
+    draft.answered = Optional.of(at);
+    draft.missed = Optional.empty();
+    draft.duplicates = List.copyOf(further);
+    draft.message = "";
+    return draft.done();
   }
 
   /** Whether it is not settled yet: a job may exist, or be lost. */
@@ -164,5 +123,59 @@ public record Submission(
   /** Whether it came to nothing: what it held is not at work. */
   public boolean failed() {
     return phase == Phase.REFUSED || phase == Phase.CLOSED;
+  }
+
+  /** One that an event changes: the only place that knows all of a submission's parts. */
+  private static final class Draft {
+    private final String key;
+    private final IndexRange tasks;
+    private final int offset;
+    private final String dependency;
+    private final Instant intended;
+    private Phase phase = Phase.INTENDED;
+    private Optional<ProcessIdentity> client = Optional.empty();
+    private Optional<Instant> clientGone = Optional.empty();
+    private Optional<Long> jobId = Optional.empty();
+    private Optional<Instant> answered = Optional.empty();
+    private Optional<Instant> missed = Optional.empty();
+    private List<Long> duplicates = List.of();
+    private String message = "";
+
+    Draft(String key, IndexRange tasks, int offset, String dependency, Instant intended) {
+      this.key = key;
+      this.tasks = tasks;
+      this.offset = offset;
+      this.dependency = dependency;
+      this.intended = intended;
+    }
+
+    Draft(Submission of) {
+      this(of.key, of.tasks, of.offset, of.dependency, of.intended);
+      phase = of.phase;
+      client = of.client;
+      clientGone = of.clientGone;
+      jobId = of.jobId;
+      answered = of.answered;
+      missed = of.missed;
+      duplicates = of.duplicates;
+      message = of.message;
+    }
+
+    Submission done() {
+      return new Submission(
+          key,
+          tasks,
+          offset,
+          dependency,
+          intended,
+          phase,
+          client,
+          clientGone,
+          jobId,
+          answered,
+          missed,
+          duplicates,
+          message);
+    }
   }
 }

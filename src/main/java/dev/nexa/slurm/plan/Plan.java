@@ -9,6 +9,7 @@ import dev.nexa.slurm.config.Serving;
 import dev.nexa.slurm.config.Software;
 import dev.nexa.slurm.config.Sweep;
 import dev.nexa.slurm.config.Training;
+import dev.nexa.slurm.config.Workload;
 import dev.nexa.slurm.config.Written;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.Sha256;
@@ -38,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  * @param requeues how often Slurm may run a task again
  * @param chain how many jobs follow each other, each with all tasks
  * @param warnBeforeEnd how long before its time limit a task is told to save
+ * @param workload what only estimates read; no part of the digest, because nothing runs otherwise
  * @param billed what a task is charged for
  * @param workdir where the command starts; empty for the template's own choice
  * @param setup whether there is a {@link #SETUP} that the job runs first
@@ -59,6 +61,7 @@ public record Plan(
     String accelerator,
     Training training,
     Serving serving,
+    Optional<Workload> workload,
     Optional<String> dataset,
     List<String> tags,
     Allocation allocation,
@@ -116,6 +119,7 @@ public record Plan(
         accelerator,
         new Training(given),
         serving,
+        workload,
         dataset,
         tags,
         allocation,

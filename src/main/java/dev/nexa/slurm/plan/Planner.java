@@ -73,6 +73,7 @@ public final class Planner {
         cluster.accelerator(),
         config.training(),
         config.serving(),
+        config.workload(),
         config.dataset(),
         config.tags(),
         allocation,

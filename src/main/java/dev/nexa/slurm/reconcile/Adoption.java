@@ -2,7 +2,9 @@ package dev.nexa.slurm.reconcile;
 
 import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.config.PriceBook;
 import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.estimate.PriceKey;
 import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
@@ -19,6 +21,7 @@ import dev.nexa.slurm.units.IndexRange;
 import dev.nexa.slurm.units.Money;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
@@ -39,7 +42,7 @@ public final class Adoption {
 
   private final Workspace workspace;
   private final ClusterProfile profile;
-  private final Rates rates;
+  private final PriceBook prices;
   private final Policy policy;
   private final RunRecords records;
   private final Map<String, List<RunFolder>> bySecond = new HashMap<>();
@@ -48,17 +51,17 @@ public final class Adoption {
    * Into this workspace.
    *
    * @param profile of the cluster that the jobs ran on
-   * @param rates what they are priced at
+   * @param prices what they are priced by: as it was when each was submitted
    */
   public Adoption(
       Workspace workspace,
       ClusterProfile profile,
-      Rates rates,
+      PriceBook prices,
       Policy policy,
       Consumer<CrashPoint> passing) {
     this.workspace = workspace;
     this.profile = profile;
-    this.rates = rates;
+    this.prices = prices;
     this.policy = policy;
     this.records = new RunRecords(workspace, passing);
     for (RunId id : workspace.claimed(AdoptedJob.STAGE)) {
@@ -173,6 +176,7 @@ public final class Adoption {
   private RunFacts facts(AdoptedJob job, RunFolder run) {
     Identity identity = job.identity();
     Optional<String> gpuType = gpuType(job);
+    Rates rates = rates(job, gpuType);
     JsonObject estimate =
         new JsonObject()
             .with("config_digest", null)
@@ -212,6 +216,26 @@ public final class Adoption {
         List.of(),
         Optional.empty(),
         Optional.empty());
+  }
+
+  /** The prices of its first partition, its account and the day it was submitted. */
+  private Rates rates(AdoptedJob job, Optional<String> gpuType) {
+    Identity identity = job.identity();
+    Optional<String> partition = Optional.empty();
+    List<String> gpus = new ArrayList<>();
+    for (AccountingRecord row : job.rows()) {
+      if (partition.isEmpty() && !row.partition().isEmpty()) {
+        partition = Optional.of(row.partition().split(",", -1)[0]);
+      }
+      if (row.ran() && gpus.isEmpty()) {
+        Tres tres = Tres.parse(row.allocTres());
+        gpus.addAll(tres.gpusBy(gpuType.orElse("gpu"), 0).keySet());
+      }
+    }
+    Optional<String> account =
+        identity.account().isEmpty() ? Optional.empty() : Optional.of(identity.account());
+    LocalDate day = LocalDate.ofInstant(identity.submit(), ZoneOffset.UTC);
+    return Rates.of(prices, PriceKey.of(profile, partition, account, day, gpus));
   }
 
   /** Of GPUs that accounting names no type of: the partition's, or the cluster's. */

@@ -13,6 +13,7 @@ import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -25,6 +26,11 @@ import org.jspecify.annotations.Nullable;
 public final class CostRecord {
   private static final long HOUR = 3600;
   private static final int DECIMALS = 6;
+
+  /**
+   * Figures of an attempt that are there only where the profile says that they can be asked for.
+   */
+  static final Set<String> ASKED_FOR = Set.of("planned_seconds", "restart");
 
   private CostRecord() {}
 
@@ -79,8 +85,12 @@ public final class CostRecord {
     Money stored = amount(storage, rates);
     Money sent = amount(egress, rates);
     Money total = compute.plus(stored).plus(sent);
-    storage.ifPresent(lines::add);
-    egress.ifPresent(lines::add);
+    if (storage.isPresent()) {
+      lines.add(storage.get());
+    }
+    if (egress.isPresent()) {
+      lines.add(egress.get());
+    }
     List<String> notMeasured = new ArrayList<>();
     if (storage.isEmpty()) {
       notMeasured.add("storage_gb_month");
@@ -92,6 +102,8 @@ public final class CostRecord {
     Waste waste = Waste.of(facts, outcome, results);
     Money credit = rates.total(rates.price(outcome.usage(credited, facts)));
     Money reserved = reserved(facts, journal);
+    Optional<Difference> parts =
+        Difference.of(facts, outcome, compute, reserved, journal.reservedMore());
     List<String> states = new ArrayList<>();
     for (JobState state : credited) {
       states.add(state.name());
@@ -119,12 +131,19 @@ public final class CostRecord {
                         "config_digest",
                         facts.estimate().optionalText("config_digest").orElse(null))
                     .with("price_book", facts.estimate().object("price_book"))
+                    .with("quote", facts.estimate().optionalObject("quote").orElse(null))
+                    .with("promised", facts.estimate().object("reservation").text("total"))
                     .with("reservation", reserved.amount().toPlainString())
                     .with("expected", expected(facts.estimate()))
                     .with("gpu_hours", facts.estimate().text("gpu_hours"))
                     .with("cpu_hours", facts.estimate().text("cpu_hours")));
+    List<String> limits = limits(outcome);
+    if (!limits.isEmpty()) {
+      record.with("limits", limits);
+    }
     return record
         .with("difference", compute.minus(reserved).amount().toPlainString())
+        .with("difference_parts", parts.isPresent() ? parts.get().toJson() : null)
         .with("wasted", waste.total().amount().toPlainString())
         .with("waste", waste.toJson())
         .with(
@@ -217,7 +236,7 @@ public final class CostRecord {
           tres.memoryBytes(),
           gpus,
           tres.gpus().isEmpty() && facts.plannedGpus() > 0,
-          facts.rates().unrounded(RunOutcome.usage(tres, HOUR, facts)));
+          facts.rates().unrounded(RunOutcome.charged(allocTres, HOUR, facts)));
     }
 
     String cost(long seconds) {
@@ -229,29 +248,59 @@ public final class CostRecord {
   }
 
   private static JsonObject attempt(AccountingRecord row, Held held) {
-    boolean ofJob = row.witness() == AccountingRecord.Witness.JOB;
-    return new JsonObject()
-        .with("task", row.tasks().indices().get(0))
-        .with("cluster", row.cluster())
-        .with("job_id", row.rawJobId())
-        .with("array_job_id", row.arrayJobId())
-        .with("name", row.name())
-        .with("user", row.user().isEmpty() ? null : row.user())
-        .with("account", row.account().isEmpty() ? null : row.account())
-        .with("partition", row.partition().isEmpty() ? null : row.partition())
-        .with("state", row.rawState())
-        .with("exit_code", row.exitCode())
-        .with("submit", row.submit())
-        .withOptional("start", row.start())
-        .withOptional("end", row.end())
-        .with("elapsed_seconds", row.elapsedSeconds())
-        .with("nodes", row.nodes())
-        .with("cpus", held.cpus())
-        .with("memory_bytes", held.memoryBytes())
-        .with("gpus", held.gpus())
-        .with("gpus_from", ofJob || held.fromRequest() ? "request" : "accounting")
-        .with("cost", held.cost(row.elapsedSeconds()))
-        .with("witness", ofJob ? "job" : "accounting");
+    AccountingRecord.Witness witness = row.witness();
+    boolean requested = witness == AccountingRecord.Witness.JOB || held.fromRequest();
+    String word = witness.name().toLowerCase(Locale.ROOT);
+    boolean told = witness == AccountingRecord.Witness.ACCOUNTING;
+    JsonObject attempt =
+        new JsonObject()
+            .with("task", row.tasks().indices().get(0))
+            .with("cluster", row.cluster())
+            .with("job_id", row.rawJobId())
+            .with("array_job_id", row.arrayJobId())
+            .with("name", row.name())
+            .with("user", row.user().isEmpty() ? null : row.user())
+            .with("account", row.account().isEmpty() ? null : row.account())
+            .with("partition", row.partition().isEmpty() ? null : row.partition())
+            .with("state", told ? row.rawState() : row.state().name())
+            .with("exit_code", row.exitCode())
+            .with("submit", row.submit())
+            .withOptional("start", row.start())
+            .withOptional("end", row.end())
+            .with("elapsed_seconds", row.elapsedSeconds())
+            .with("nodes", row.nodes())
+            .with("cpus", held.cpus())
+            .with("memory_bytes", held.memoryBytes())
+            .with("gpus", held.gpus())
+            .with("gpus_from", requested ? "request" : word)
+            .with("cost", held.cost(row.elapsedSeconds()))
+            .with("witness", word);
+    AccountingRecord.More more = row.more();
+    return attempt
+        .withOptional("planned_seconds", more.plannedSeconds())
+        .withOptional("restart", more.restarts());
+  }
+
+  /** What witnesses other than accounting can't know. */
+  private static List<String> limits(RunOutcome outcome) {
+    boolean job = false;
+    boolean controller = false;
+    for (AccountingRecord row : outcome.attempts()) {
+      job |= row.witness() == AccountingRecord.Witness.JOB;
+      controller |= row.witness() == AccountingRecord.Witness.CONTROLLER;
+    }
+    List<String> limits = new ArrayList<>();
+    if (job) {
+      limits.add(
+          "witness job: what it held is what was planned; its signal and the clock tell what ended"
+              + " it; one that was killed outright is given its time limit");
+    }
+    if (controller) {
+      limits.add(
+          "witness controller: slurmctld's memory of the newest attempt; no accounting keeps it, so"
+              + " it can't be looked up again");
+    }
+    return limits;
   }
 
   private static String hours(BigDecimal hours) {

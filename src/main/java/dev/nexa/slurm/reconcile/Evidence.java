@@ -6,6 +6,7 @@ import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.scheduler.AccountingQuery;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.scheduler.RememberedJob;
 import dev.nexa.slurm.scheduler.Scheduler;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,6 +25,7 @@ import java.util.Set;
 public final class Evidence {
   private final QueueSnapshot snapshot;
   private final Map<String, List<AccountingRecord>> rows = new HashMap<>();
+  private final Map<String, List<RememberedJob>> remembered = new HashMap<>();
   private final Set<AccountingRecord> told = new HashSet<>();
   private int rowsRead;
 
@@ -55,6 +57,13 @@ public final class Evidence {
     }
     if (queue.accountingKept() && !jobs.names().isEmpty()) {
       scheduler.accounting(AccountingQuery.byNames(jobs.names(), jobs.since()), evidence::add);
+    }
+    if (!queue.accountingKept()) {
+      for (long id : queue.ended(jobs.ids())) {
+        for (RememberedJob job : scheduler.remembered(id)) {
+          evidence.remembered.computeIfAbsent(job.row().name(), key -> new ArrayList<>()).add(job);
+        }
+      }
     }
     return evidence;
   }
@@ -130,14 +139,16 @@ public final class Evidence {
 
   /**
    * The rows of one submission, under the run's own numbers of its tasks: accounting's, or what its
-   * jobs left where none is kept.
+   * jobs left, and the controller remembers, where none is kept.
    *
    * @param problems told of results that can't be read
    */
   public List<AccountingRecord> rows(
       RunFolder run, RunFacts facts, Submission submission, List<String> problems) {
     if (!accountingKept()) {
-      return new JobResults(run, facts, submission, queue(submission), problems).rows(asked());
+      List<RememberedJob> known = remembered.getOrDefault(submission.key(), List.of());
+      return new JobResults(run, facts, submission, queue(submission), known, problems)
+          .rows(asked());
     }
     List<AccountingRecord> kept = rows.getOrDefault(submission.key(), List.of());
     return submission.offset() == 0

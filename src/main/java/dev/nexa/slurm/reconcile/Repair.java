@@ -59,11 +59,14 @@ public final class Repair {
         return false;
       }
       RunState before = RunState.of(events.subList(0, events.size() - 1));
-      Derived same =
-          RunRecords.derive(run, facts, before, compared, settledCredit(run), new ArrayList<>());
-      if (state.costDigest().equals(Optional.of(Sha256.of(same.cost())))) {
-        records.restore(run, same);
-        return true;
+      // The profile may have got its sacct_fields since.
+      for (RunOutcome told : List.of(compared, compared.plain())) {
+        Derived same =
+            RunRecords.derive(run, facts, before, told, settledCredit(run), new ArrayList<>());
+        if (state.costDigest().equals(Optional.of(Sha256.of(same.cost())))) {
+          records.restore(run, same);
+          return true;
+        }
       }
       if (Files.exists(run.cost()) && kept(run).isEmpty()) {
         // It is broken: whether accounting tells of less than it did can't be seen.

@@ -82,7 +82,7 @@ public record RunFacts(
         (int) plan.number("requeues"),
         billed.optionalText("gpu_type"),
         billed.number("gpus"),
-        tres(billed),
+        tres(billed, allocation),
         Duration.ofSeconds(allocation.number("time_limit_seconds")),
         Rates.fromJson(estimate.object("rates")),
         estimate,
@@ -119,9 +119,14 @@ public record RunFacts(
     return array.tasks();
   }
 
-  private static String tres(JsonObject billed) {
+  private static String tres(JsonObject billed, JsonObject allocation) {
     String tres =
-        "cpu=" + billed.number("cpus") + ",mem=" + billed.number("memory_bytes") / MIB + "M";
+        "cpu="
+            + billed.number("cpus")
+            + ",mem="
+            + billed.number("memory_bytes") / MIB
+            + "M,node="
+            + allocation.number("nodes");
     if (billed.number("gpus") == 0) {
       return tres;
     }

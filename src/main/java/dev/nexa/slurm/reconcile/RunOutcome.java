@@ -103,9 +103,24 @@ public record RunOutcome(
     }
     Usage usage = Usage.NONE;
     for (Map.Entry<String, Long> held : seconds.entrySet()) {
-      usage = usage.plus(usage(Tres.parse(held.getKey()), held.getValue(), facts));
+      usage = usage.plus(charged(held.getKey(), held.getValue(), facts));
     }
     return usage;
+  }
+
+  /** The same, with what is charged where parts are not, or not whole ones. */
+  static Usage charged(String allocTres, long seconds, RunFacts facts) {
+    Tres tres = Tres.parse(allocTres);
+    Usage usage = usage(tres, seconds, facts);
+    Map<String, Long> shards =
+        usage.gpuSeconds().isEmpty()
+            ? Tres.shards(allocTres, facts.gpuType().orElse("gpu"))
+            : Map.of();
+    if (facts.rates().terms().partsAreCharged() && shards.isEmpty()) {
+      return usage;
+    }
+    return usage.holding(
+        shards, Tres.nodes(allocTres), facts.rates().billingUnits(allocTres), seconds);
   }
 
   /** What an allocation held for so long. */
@@ -125,6 +140,15 @@ public record RunOutcome(
         used,
         wasted,
         missing);
+  }
+
+  /** The same, as if only what every version of Slurm tells had been asked for. */
+  RunOutcome plain() {
+    List<AccountingRecord> rows = new ArrayList<>();
+    for (AccountingRecord row : attempts) {
+      rows.add(row.plain());
+    }
+    return new RunOutcome(status, state, counts, tasks, rows, used, wasted, disagreements);
   }
 
   /** Whether nothing more will happen to the run. */

@@ -19,6 +19,7 @@ import dev.nexa.slurm.submit.CrashPoint;
 import dev.nexa.slurm.submit.Resolver;
 import dev.nexa.slurm.submit.SettleRules;
 import dev.nexa.slurm.submit.SubmitTasks;
+import dev.nexa.slurm.units.BillingWeights;
 import dev.nexa.slurm.units.IndexRange;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -35,6 +36,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * One run in one reconcile pass: settle its submissions, then write what it came to. The one
@@ -47,10 +49,21 @@ public final class RunPass {
   private final Scheduler scheduler;
   private final Policy policy;
   private final Consumer<CrashPoint> passing;
+  private final Function<String, Map<String, BillingWeights>> weights;
   private final RunRecords records;
 
+  /**
+   * A pass.
+   *
+   * @param weights of a cluster profile's partitions, by its name; asked only where a run is over
+   */
   public RunPass(
-      Workspace workspace, Scheduler scheduler, Policy policy, Consumer<CrashPoint> passing) {
+      Workspace workspace,
+      Scheduler scheduler,
+      Policy policy,
+      Function<String, Map<String, BillingWeights>> weights,
+      Consumer<CrashPoint> passing) {
+    this.weights = weights;
     this.scheduler = scheduler;
     this.policy = policy;
     this.passing = passing;
@@ -121,7 +134,31 @@ public final class RunPass {
     if (outcome.ended() && facts.kept().isPresent() && state.durableBytes().isEmpty()) {
       state = measured(run, facts.kept().get(), state, problems);
     }
+    if (outcome.ended()) {
+      tellBilling(run, facts, outcome, problems);
+    }
     return records.write(run, facts, state, outcome, credited(policy), problems) || settled || more;
+  }
+
+  /** Once a run, when it is settled; `audit` tells it at any time. */
+  private void tellBilling(
+      RunFolder run, RunFacts facts, RunOutcome outcome, List<String> problems) {
+    boolean billed = false;
+    for (AccountingRecord row : outcome.attempts()) {
+      billed |= BillingWeights.told(row.allocTres()).isPresent();
+      if (billed) {
+        break;
+      }
+    }
+    Map<String, BillingWeights> own = billed ? weights.apply(facts.cluster()) : Map.of();
+    for (String disagreement : Billing.disagreements(outcome.attempts(), own)) {
+      problems.add(
+          run.id()
+              + ": "
+              + disagreement
+              + "; the cost is by the price book all the same. If the weights have changed, `nexa-slurm"
+              + " init` tells the partition's billing_weights of today");
+    }
   }
 
   /**

@@ -54,7 +54,8 @@ record Waste(Map<JobState, Money> failures, Optional<Money> idleGpus, String cur
 
   private static Optional<Money> idle(RunFacts facts, RunOutcome outcome, Results results) {
     Map<Integer, BigDecimal> utilization = utilization(results);
-    if (utilization.isEmpty()) {
+    // A node's price, or a billing unit's, does not tell what its GPUs cost.
+    if (utilization.isEmpty() || !facts.rates().terms().partsAreCharged()) {
       return Optional.empty();
     }
     BigDecimal sum = BigDecimal.ZERO;

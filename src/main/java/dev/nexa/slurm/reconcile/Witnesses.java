@@ -5,6 +5,7 @@ import dev.nexa.slurm.journal.RunFolder;
 import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.scheduler.AccountingRecord;
+import dev.nexa.slurm.scheduler.JobState;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,9 +20,11 @@ import java.util.TreeMap;
  * to its end a result, so accounting must know at least as many attempts.
  *
  * @param missing what accounting does not tell of, a sentence for each task
+ * @param differing of a cluster without accounting: what a task's result and slurmctld tell
+ *     otherwise
  * @param lastSign when the jobs' newest result was written
  */
-record Witnesses(List<String> missing, Instant lastSign) {
+record Witnesses(List<String> missing, List<String> differing, Instant lastSign) {
   /** slurmctld keeps messages for a slurmdbd that is down; longer than this and they are lost. */
   private static final Duration PATIENCE = Duration.ofHours(1);
 
@@ -54,7 +57,30 @@ record Witnesses(List<String> missing, Instant lastSign) {
         }
       }
     }
-    return new Witnesses(missing, missing.isEmpty() ? Instant.EPOCH : lastSign(run, journal));
+    return new Witnesses(
+        missing, differing(outcome), missing.isEmpty() ? Instant.EPOCH : lastSign(run, journal));
+  }
+
+  private static List<String> differing(RunOutcome outcome) {
+    List<String> differing = new ArrayList<>();
+    for (AccountingRecord row : outcome.attempts()) {
+      boolean ofBoth = row.witness() != AccountingRecord.Witness.ACCOUNTING;
+      if (ofBoth && JobState.parse(row.rawState()) != row.state()) {
+        differing.add(
+            "task "
+                + row.tasks()
+                + " of "
+                + row.name()
+                + " left a result that says "
+                + row.state()
+                + " ("
+                + row.exitCode()
+                + "), slurmctld says "
+                + row.rawState()
+                + "; the result is taken");
+      }
+    }
+    return differing;
   }
 
   /**
@@ -99,13 +125,15 @@ record Witnesses(List<String> missing, Instant lastSign) {
     return !agree() && last.plus(PATIENCE).isAfter(now);
   }
 
-  /** The first of what is missing, and how much more there is. */
+  /** The first of what is missing or differs, and how much more there is. */
   List<String> told() {
-    if (missing.size() <= MOST) {
-      return missing;
+    List<String> all = new ArrayList<>(missing);
+    all.addAll(differing);
+    if (all.size() <= MOST) {
+      return all;
     }
-    List<String> told = new ArrayList<>(missing.subList(0, MOST));
-    told.add("and " + (missing.size() - MOST) + " more");
+    List<String> told = new ArrayList<>(all.subList(0, MOST));
+    told.add("and " + (all.size() - MOST) + " more");
     return told;
   }
 }

@@ -104,6 +104,11 @@ public final class Renderer {
     }
   }
 
+  /** What the script's directives say, as arguments of sbatch. */
+  public static List<String> options(Plan plan) {
+    return ScriptModel.options(plan);
+  }
+
   /** The script and its files. */
   public Script render(Plan plan, Launch launch) {
     StringWriter text = new StringWriter(8192);
@@ -165,7 +170,7 @@ public final class Renderer {
   }
 
   /** Everything that could evaluate data, format by locale or skip quoting is off. */
-  private static Configuration configuration(TemplateLoader templates) {
+  static Configuration configuration(TemplateLoader templates) {
     Configuration configuration = new Configuration(Configuration.VERSION_2_3_34);
     configuration.setTemplateLoader(templates);
     configuration.setTemplateUpdateDelayMilliseconds(Long.MAX_VALUE);

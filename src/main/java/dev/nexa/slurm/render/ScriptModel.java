@@ -104,6 +104,16 @@ final class ScriptModel {
   /**
    * Every option of the plan as {@code name} and {@code value}, in the order sbatch(1) lists them.
    */
+  /** The directives as arguments of sbatch: {@code --name=value}. */
+  static List<String> options(Plan plan) {
+    List<String> options = new ArrayList<>();
+    for (Map<String, Object> option : directives(plan)) {
+      Object value = option.get("value");
+      options.add("--" + option.get("name") + (value == null ? "" : "=" + value));
+    }
+    return options;
+  }
+
   private static List<Map<String, Object>> directives(Plan plan) {
     Allocation asked = plan.allocation();
     List<Map<String, Object>> options = new ArrayList<>();

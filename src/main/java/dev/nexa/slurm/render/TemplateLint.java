@@ -19,25 +19,42 @@ final class TemplateLint {
   private static final Pattern HEREDOC = Pattern.compile("(?<!<)<<-?(?!<)\\s*['\"\\\\A-Za-z_]");
   private static final Pattern TAG = Pattern.compile("</?[#@][^>]*>");
 
+  private static final Pattern LONG_BRACKET = Pattern.compile("\\[\\[");
+
+  /** What a template renders, which decides what quotes and comments are. */
+  private enum Language {
+    SHELL,
+    DIRECTIVES,
+    LUA
+  }
+
   private final String name;
   private final String text;
-  private final boolean directives;
+  private final Language language;
 
   /** The quote that is open at this point: one of " ' ` #, or 0 for none; # is a comment. */
   private char open;
 
-  private TemplateLint(String name, String text, boolean directives) {
+  private TemplateLint(String name, String text, Language language) {
     this.name = name;
-    this.text = text;
-    this.directives = directives;
+    this.text = COMMENT.matcher(text).replaceAll(comment -> newlines(comment.group()));
+    this.language = language;
   }
 
   /** Checks a template's text; {@code directives} says whether it holds {@code #SBATCH} lines. */
   static void check(String name, String text, boolean directives) {
-    String code = COMMENT.matcher(text).replaceAll(comment -> newlines(comment.group()));
-    TemplateLint lint = new TemplateLint(name, code, directives);
+    TemplateLint lint =
+        new TemplateLint(name, text, directives ? Language.DIRECTIVES : Language.SHELL);
     lint.refuse(FORBIDDEN, "switches quoting off or runs data as a template");
     lint.refuse(HEREDOC, "begins a heredoc: nothing inside it is quoted");
+    lint.interpolations();
+  }
+
+  /** Checks the text of a template that renders Lua. */
+  static void checkLua(String name, String text) {
+    TemplateLint lint = new TemplateLint(name, text, Language.LUA);
+    lint.refuse(FORBIDDEN, "switches quoting off or runs data as a template");
+    lint.refuse(LONG_BRACKET, "begins a long string or comment: nothing inside it is quoted");
     lint.interpolations();
   }
 
@@ -52,7 +69,7 @@ final class TemplateLint {
     }
   }
 
-  /** Walks over the text as bash would read it. */
+  /** Walks over the text as bash, or Lua, would read it. */
   private void interpolations() {
     Matcher tag = TAG.matcher(text);
     for (int i = 0; i < text.length(); i++) {
@@ -64,7 +81,7 @@ final class TemplateLint {
         i = text.indexOf(']', i) < 0 ? text.length() : text.indexOf(']', i);
       } else if (tag.region(i, text.length()).lookingAt()) {
         i = tag.end() - 1;
-      } else if (text.charAt(i) == '\\' && open != '\'' && open != '#') {
+      } else if (text.charAt(i) == '\\' && escapes()) {
         i++;
       } else {
         read(i);
@@ -75,15 +92,27 @@ final class TemplateLint {
   private void read(int i) {
     char c = text.charAt(i);
     boolean quote = c == '"' || c == '\'' || c == '`';
-    if (c == '\n' && (open == '#' || directives)) {
+    if (c == '\n' && (open == '#' || language != Language.SHELL)) {
       open = 0;
     } else if (open == 0 && quote) {
       open = c;
-    } else if (open == 0 && c == '#' && beginsWord(i) && !directives) {
+    } else if (open == 0 && beginsComment(i)) {
       open = '#';
     } else if (quote && open == c) {
       open = 0;
     }
+  }
+
+  private boolean escapes() {
+    return open != '#' && (open != '\'' || language == Language.LUA);
+  }
+
+  private boolean beginsComment(int i) {
+    return switch (language) {
+      case SHELL -> text.charAt(i) == '#' && beginsWord(i);
+      case DIRECTIVES -> false;
+      case LUA -> text.startsWith("--", i);
+    };
   }
 
   private boolean beginsWord(int i) {

@@ -66,7 +66,9 @@ public final class CostsText {
 
   /** The columns that a person need not see where they are all zero. */
   public static List<String> rareColumns() {
-    return List.of("memory", "storage", "egress", "other", "credit", "api", "billed");
+    return List.of(
+        "memory", "storage", "egress", "shard", "node", "billing", "other", "credit", "api",
+        "billed");
   }
 
   /** The same as a document. */

@@ -8,13 +8,11 @@ import dev.nexa.slurm.files.JsonObject;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.time.YearMonth;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Collections;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,96 +26,127 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FocusRows {
   /** In the order of the specification's index. */
-  private static final List<String> COLUMNS =
-      List.of(
-          "BilledCost",
-          "BillingAccountId",
-          "BillingAccountName",
-          "BillingAccountType",
-          "BillingCurrency",
-          "BillingPeriodEnd",
-          "BillingPeriodStart",
-          "ChargeCategory",
-          "ChargeClass",
-          "ChargeDescription",
-          "ChargeFrequency",
-          "ChargePeriodEnd",
-          "ChargePeriodStart",
-          "ConsumedQuantity",
-          "ConsumedUnit",
-          "ContractedCost",
-          "EffectiveCost",
-          "InvoiceIssuerName",
-          "ListCost",
-          "PricingCategory",
-          "PricingQuantity",
-          "PricingUnit",
-          "ProviderName",
-          "PublisherName",
-          "ResourceId",
-          "ResourceName",
-          "ResourceType",
-          "ServiceCategory",
-          "ServiceName",
-          "ServiceSubcategory",
-          "SkuId",
-          "SkuPriceId",
-          "SubAccountId",
-          "SubAccountName",
-          "SubAccountType",
-          "Tags",
-          "x_RunId",
-          "x_Stage",
-          "x_Model",
-          "x_User",
-          "x_Status");
+  private enum Column {
+    BILLED_COST("BilledCost"),
+    BILLING_ACCOUNT_ID("BillingAccountId"),
+    BILLING_ACCOUNT_NAME("BillingAccountName"),
+    BILLING_ACCOUNT_TYPE("BillingAccountType"),
+    BILLING_CURRENCY("BillingCurrency"),
+    BILLING_PERIOD_END("BillingPeriodEnd"),
+    BILLING_PERIOD_START("BillingPeriodStart"),
+    CHARGE_CATEGORY("ChargeCategory"),
+    CHARGE_CLASS("ChargeClass"),
+    CHARGE_DESCRIPTION("ChargeDescription"),
+    CHARGE_FREQUENCY("ChargeFrequency"),
+    CHARGE_PERIOD_END("ChargePeriodEnd"),
+    CHARGE_PERIOD_START("ChargePeriodStart"),
+    CONSUMED_QUANTITY("ConsumedQuantity"),
+    CONSUMED_UNIT("ConsumedUnit"),
+    CONTRACTED_COST("ContractedCost"),
+    EFFECTIVE_COST("EffectiveCost"),
+    INVOICE_ISSUER_NAME("InvoiceIssuerName"),
+    LIST_COST("ListCost"),
+    PRICING_CATEGORY("PricingCategory"),
+    PRICING_QUANTITY("PricingQuantity"),
+    PRICING_UNIT("PricingUnit"),
+    PROVIDER_NAME("ProviderName"),
+    PUBLISHER_NAME("PublisherName"),
+    RESOURCE_ID("ResourceId"),
+    RESOURCE_NAME("ResourceName"),
+    RESOURCE_TYPE("ResourceType"),
+    SERVICE_CATEGORY("ServiceCategory"),
+    SERVICE_NAME("ServiceName"),
+    SERVICE_SUBCATEGORY("ServiceSubcategory"),
+    SKU_ID("SkuId"),
+    SKU_PRICE_ID("SkuPriceId"),
+    SUB_ACCOUNT_ID("SubAccountId"),
+    SUB_ACCOUNT_NAME("SubAccountName"),
+    SUB_ACCOUNT_TYPE("SubAccountType"),
+    TAGS("Tags"),
+    X_RUN_ID("x_RunId"),
+    X_STAGE("x_Stage"),
+    X_MODEL("x_Model"),
+    X_USER("x_User"),
+    X_STATUS("x_Status");
+
+    private final String heading;
+
+    Column(String heading) {
+      this.heading = heading;
+    }
+  }
 
   private static final String ISSUER = "nexa-slurm";
   private static final int MILLION_DIGITS = 6;
 
-  private FocusRows() {}
+  /** What all rows have. */
+  private static final Row SAME =
+      new Row()
+          .put(Column.BILLING_ACCOUNT_TYPE, "Cluster profile")
+          .put(Column.CHARGE_FREQUENCY, "Usage-Based")
+          .put(Column.INVOICE_ISSUER_NAME, ISSUER)
+          .put(Column.PROVIDER_NAME, ISSUER)
+          .put(Column.PUBLISHER_NAME, ISSUER)
+          .put(Column.RESOURCE_TYPE, "Run");
+
+  /** By month, because there are few and reading one takes longer than the rest of a row. */
+  private final Map<String, Period> periods = new HashMap<>();
+
+  /** A billing period, as its columns have it. */
+  private record Period(String start, String end) {}
+
+  private Period period(String month) {
+    Period known = periods.get(month);
+    if (known == null) {
+      String next = YearMonth.parse(month).plusMonths(1) + "-01T00:00:00Z";
+      known = new Period(month + "-01T00:00:00Z", next);
+      periods.put(month, known);
+    }
+    return known;
+  }
 
   /** The line of column names. */
   public static String heading() {
-    return Grid.csvLine(COLUMNS);
+    List<String> names = new ArrayList<>();
+    for (Column column : Column.values()) {
+      names.add(column.heading);
+    }
+    return Grid.csvLine(names);
   }
 
   /**
-   * A run's lines of CSV.
+   * Appends a run's lines of CSV.
    *
    * @param api its API usage
    */
-  public static String lines(RunLine run, List<BillRow> api) {
-    StringBuilder text = new StringBuilder();
+  public void lines(StringBuilder text, RunLine run, List<BillRow> api) {
     Row common = common(run);
     BigDecimal cost = run.cost();
     Map<Kind, BigDecimal> amounts = run.amounts();
     Map<Kind, BigDecimal> quantities = run.quantities();
     for (Map.Entry<Kind, BigDecimal> amount : amounts.entrySet()) {
       Kind kind = amount.getKey();
-      text.append(usage(common, run, kind, amount.getValue(), quantities.get(kind)));
+      usage(common, run, kind, amount.getValue(), quantities.get(kind)).line(text);
     }
     if (amounts.isEmpty() && cost != null && cost.signum() != 0) {
-      text.append(usage(common, run, Kind.OTHER, cost, null));
+      usage(common, run, Kind.OTHER, cost, null).line(text);
     }
     BigDecimal credit = run.credit();
     if (credit != null && credit.signum() != 0) {
-      text.append(
-          common
-              .charge("Credit", credit.negate())
-              .put("ChargeDescription", "taken off for the cluster's own faults")
-              .put("ServiceCategory", "Compute")
-              .put("ServiceName", "Slurm")
-              .put("ServiceSubcategory", "Other (Compute)")
-              .line());
+      common
+          .charge("Credit", credit.negate())
+          .text(Column.CHARGE_DESCRIPTION, "taken off for the cluster's own faults")
+          .put(Column.SERVICE_CATEGORY, "Compute")
+          .text(Column.SERVICE_NAME, "Slurm")
+          .put(Column.SERVICE_SUBCATEGORY, "Other (Compute)")
+          .line(text);
     }
     for (BillRow row : api) {
-      text.append(apiUsage(common, run, row));
+      apiUsage(common, run, row).line(text);
     }
-    return text.toString();
   }
 
-  private static String usage(
+  private static Row usage(
       Row common, RunLine run, Kind kind, BigDecimal amount, @Nullable BigDecimal quantity) {
     String gpu = run.gpuType();
     String what = kind == Kind.GPU && gpu != null ? "gpu:" + gpu : kind.word();
@@ -130,21 +159,21 @@ public final class FocusRows {
     Row row =
         common
             .charge("Usage", amount)
-            .put("ChargeDescription", what + " of " + run.runId())
-            .put("ServiceCategory", category)
-            .put("ServiceSubcategory", "Other (" + category + ")")
-            .put("ServiceName", "Slurm " + kind.word())
-            .put("PricingCategory", "Standard");
+            .text(Column.CHARGE_DESCRIPTION, what + " of " + run.runId())
+            .put(Column.SERVICE_CATEGORY, category)
+            .put(Column.SERVICE_SUBCATEGORY, "Other (" + category + ")")
+            .text(Column.SERVICE_NAME, "Slurm " + kind.word())
+            .put(Column.PRICING_CATEGORY, "Standard");
     if (quantity != null && kind != Kind.OTHER) {
       String sku = (run.priceBook() == null ? "" : run.priceBook() + "/") + what;
-      row.put("PricingQuantity", decimal(quantity))
-          .put("PricingUnit", unit(kind))
-          .put("ConsumedQuantity", decimal(quantity))
-          .put("ConsumedUnit", unit(kind))
-          .put("SkuId", sku)
-          .put("SkuPriceId", sku);
+      row.put(Column.PRICING_QUANTITY, decimal(quantity))
+          .put(Column.PRICING_UNIT, unit(kind))
+          .put(Column.CONSUMED_QUANTITY, decimal(quantity))
+          .put(Column.CONSUMED_UNIT, unit(kind))
+          .text(Column.SKU_ID, sku)
+          .text(Column.SKU_PRICE_ID, sku);
     }
-    return row.line();
+    return row;
   }
 
   private static String unit(Kind kind) {
@@ -153,64 +182,58 @@ public final class FocusRows {
       case CPU -> "Core-Hours";
       case MEMORY -> "GiB-Hours";
       case STORAGE -> "GB-Months";
+      case SHARD -> "GPU-Shard-Hours";
+      case NODE -> "Node-Hours";
+      case BILLING -> "Billing-Unit-Hours";
       default -> "GB";
     };
   }
 
-  private static String apiUsage(Row common, RunLine run, BillRow usage) {
+  private Row apiUsage(Row common, RunLine run, BillRow usage) {
     BigDecimal tokens = usage.tokens().orElse(BigDecimal.ZERO);
     return common
         .charge("Usage", usage.amount())
-        .period(YearMonth.parse(usage.start().substring(0, 7)))
-        .put("BillingCurrency", usage.currency())
-        .put("ChargePeriodStart", usage.start())
-        .put("ChargePeriodEnd", Instant.parse(usage.start()).plusSeconds(1).toString())
-        .put("ChargeDescription", usage.what() + " tokens of " + run.runId())
-        .put("ServiceCategory", "AI and Machine Learning")
-        .put("ServiceSubcategory", "Generative AI")
-        .put("ServiceName", usage.what())
-        .put("PricingCategory", "Standard")
-        .put("PricingQuantity", decimal(tokens.movePointLeft(MILLION_DIGITS)))
-        .put("PricingUnit", "1000000 Tokens")
-        .put("ConsumedQuantity", decimal(tokens))
-        .put("ConsumedUnit", "Tokens")
-        .put("SkuId", usage.what())
-        .put("SkuPriceId", usage.what())
-        .line();
+        .period(period(usage.start().substring(0, 7)))
+        .text(Column.BILLING_CURRENCY, usage.currency())
+        .text(Column.CHARGE_PERIOD_START, usage.start())
+        .put(Column.CHARGE_PERIOD_END, Instant.parse(usage.start()).plusSeconds(1).toString())
+        .text(Column.CHARGE_DESCRIPTION, usage.what() + " tokens of " + run.runId())
+        .put(Column.SERVICE_CATEGORY, "AI and Machine Learning")
+        .put(Column.SERVICE_SUBCATEGORY, "Generative AI")
+        .text(Column.SERVICE_NAME, usage.what())
+        .put(Column.PRICING_CATEGORY, "Standard")
+        .put(Column.PRICING_QUANTITY, decimal(tokens.movePointLeft(MILLION_DIGITS)))
+        .put(Column.PRICING_UNIT, "1000000 Tokens")
+        .put(Column.CONSUMED_QUANTITY, decimal(tokens))
+        .put(Column.CONSUMED_UNIT, "Tokens")
+        .text(Column.SKU_ID, usage.what())
+        .text(Column.SKU_PRICE_ID, usage.what());
   }
 
   /** What all rows of a run have. */
-  private static Row common(RunLine run) {
+  private Row common(RunLine run) {
     String cluster = orEmpty(run.cluster());
-    YearMonth month = YearMonth.parse(run.month());
     Instant started = run.started();
     Instant ended = run.ended();
-    Instant begin =
-        started == null ? month.atDay(1).atStartOfDay().toInstant(ZoneOffset.UTC) : started;
-    return new Row()
-        .put("BillingAccountId", cluster.isEmpty() ? "unknown" : cluster)
-        .put("BillingAccountName", cluster)
-        .put("BillingAccountType", "Cluster")
-        .put("BillingCurrency", orEmpty(run.currency()))
-        .period(month)
-        .put("ChargeFrequency", "Usage-Based")
-        .put("ChargePeriodStart", begin.toString())
-        .put("ChargePeriodEnd", (ended == null ? begin.plusSeconds(1) : ended).toString())
-        .put("InvoiceIssuerName", ISSUER)
-        .put("ProviderName", ISSUER)
-        .put("PublisherName", ISSUER)
-        .put("ResourceId", run.runId())
-        .put("ResourceName", run.runId())
-        .put("ResourceType", "Run")
-        .put("SubAccountId", orEmpty(run.account()))
-        .put("SubAccountName", orEmpty(run.account()))
-        .put("SubAccountType", run.account() == null ? "" : "Slurm account")
-        .put("Tags", tags(run.tags()))
-        .put("x_RunId", run.runId())
-        .put("x_Stage", orEmpty(run.stage()))
-        .put("x_Model", orEmpty(run.model()))
-        .put("x_User", orEmpty(run.user()))
-        .put("x_Status", orEmpty(run.status()));
+    Instant begin = started == null ? Instant.parse(run.month() + "-01T00:00:00Z") : started;
+    return new Row(SAME)
+        .text(Column.BILLING_ACCOUNT_ID, cluster.isEmpty() ? "unknown" : cluster)
+        .text(Column.BILLING_ACCOUNT_NAME, cluster)
+        .text(Column.BILLING_CURRENCY, orEmpty(run.currency()))
+        .period(period(run.month()))
+        .text(Column.CHARGE_PERIOD_START, begin.toString())
+        .put(Column.CHARGE_PERIOD_END, (ended == null ? begin.plusSeconds(1) : ended).toString())
+        .text(Column.RESOURCE_ID, run.runId())
+        .text(Column.RESOURCE_NAME, run.runId())
+        .text(Column.SUB_ACCOUNT_ID, orEmpty(run.account()))
+        .text(Column.SUB_ACCOUNT_NAME, orEmpty(run.account()))
+        .put(Column.SUB_ACCOUNT_TYPE, run.account() == null ? "" : "Slurm account")
+        .text(Column.TAGS, tags(run.tags()))
+        .text(Column.X_RUN_ID, run.runId())
+        .text(Column.X_STAGE, orEmpty(run.stage()))
+        .text(Column.X_MODEL, orEmpty(run.model()))
+        .text(Column.X_USER, orEmpty(run.user()))
+        .text(Column.X_STATUS, orEmpty(run.status()));
   }
 
   /**
@@ -237,49 +260,60 @@ public final class FocusRows {
     return word == null ? "" : word;
   }
 
-  /** Values by column; what was not put is empty. */
+  /** Values by column, as CSV has them; what was not put is empty. */
   private static final class Row {
-    private static final Map<String, Integer> PLACES = new HashMap<>();
+    private static final Column[] COLUMNS = Column.values();
 
-    static {
-      for (String column : COLUMNS) {
-        PLACES.put(column, PLACES.size());
-      }
-    }
-
-    private final List<String> cells;
+    private final EnumMap<Column, String> cells;
 
     Row() {
-      this(Collections.nCopies(COLUMNS.size(), ""));
+      cells = new EnumMap<>(Column.class);
     }
 
-    private Row(List<String> cells) {
-      this.cells = new ArrayList<>(cells);
+    Row(Row of) {
+      cells = of.cells.clone();
     }
 
-    Row put(String column, String value) {
-      cells.set(Objects.requireNonNull(PLACES.get(column)), value);
+    /** A number, a time or a word of the specification's: none needs quotes. */
+    Row put(Column column, String value) {
+      cells.put(column, value);
       return this;
+    }
+
+    /** What somebody wrote, which may hold anything. */
+    Row text(Column column, String value) {
+      return put(column, Grid.csvCell(value));
     }
 
     /** A row of its own with the same values and this amount. */
     Row charge(String category, BigDecimal amount) {
       String money = decimal(amount);
-      return new Row(cells)
-          .put("ChargeCategory", category)
-          .put("BilledCost", money)
-          .put("ContractedCost", money)
-          .put("EffectiveCost", money)
-          .put("ListCost", money);
+      return new Row(this)
+          .put(Column.CHARGE_CATEGORY, category)
+          .put(Column.BILLED_COST, money)
+          .put(Column.CONTRACTED_COST, money)
+          .put(Column.EFFECTIVE_COST, money)
+          .put(Column.LIST_COST, money);
     }
 
-    Row period(YearMonth month) {
-      return put("BillingPeriodStart", month + "-01T00:00:00Z")
-          .put("BillingPeriodEnd", month.plusMonths(1) + "-01T00:00:00Z");
+    Row period(Period period) {
+      return put(Column.BILLING_PERIOD_START, period.start)
+          .put(Column.BILLING_PERIOD_END, period.end);
     }
 
-    String line() {
-      return Grid.csvLine(cells);
+    void line(StringBuilder text) {
+      char separator = 0;
+      for (Column column : COLUMNS) {
+        if (separator != 0) {
+          text.append(separator);
+        }
+        separator = ',';
+        String cell = cells.get(column);
+        if (cell != null) {
+          text.append(cell);
+        }
+      }
+      text.append('\n');
     }
   }
 }

@@ -108,16 +108,20 @@ public final class Grid {
   static String csvLine(List<String> cells) {
     StringBuilder line = new StringBuilder(256);
     for (int i = 0; i < cells.size(); i++) {
-      String cell = cells.get(i);
-      boolean quoted =
-          cell.indexOf(',') >= 0
-              || cell.indexOf('"') >= 0
-              || cell.indexOf('\n') >= 0
-              || cell.indexOf('\r') >= 0;
-      line.append(i == 0 ? "" : ",");
-      line.append(quoted ? '"' + cell.replace("\"", "\"\"") + '"' : cell);
+      line.append(i == 0 ? "" : ",").append(csvCell(cells.get(i)));
     }
     return line.append('\n').toString();
+  }
+
+  /** The cell in quotes where it has to be. */
+  static String csvCell(String cell) {
+    for (int i = 0; i < cell.length(); i++) {
+      char c = cell.charAt(i);
+      if (c == ',' || c == '"' || c == '\n' || c == '\r') {
+        return '"' + cell.replace("\"", "\"\"") + '"';
+      }
+    }
+    return cell;
   }
 
   /** A table of Markdown, for people too. */

@@ -2,8 +2,10 @@ package dev.nexa.slurm.report;
 
 import dev.nexa.slurm.estimate.Expected;
 import dev.nexa.slurm.estimate.Outlook;
+import dev.nexa.slurm.scheduler.ExpectedStart;
 import dev.nexa.slurm.units.TimeLimit;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -51,6 +53,19 @@ public final class OutlookText {
       }
     }
     return text.append(". Basis: ").append(expected.basis()).toString();
+  }
+
+  /** When it would begin; nothing where no queue was asked. */
+  public static String start(ExpectedStart start, Instant now) {
+    if (start.at().isEmpty()) {
+      return start.why().isEmpty()
+          ? ""
+          : "Would not start, says sbatch --test-only: " + start.why() + ".\n";
+    }
+    long seconds = Duration.between(now, start.at().get()).toSeconds();
+    return "Would start "
+        + (seconds < 60 ? "now" : "in " + words(seconds) + ", at " + start.at().get())
+        + ", by the queue as it is (sbatch --test-only).\n";
   }
 
   /** To the minute where it is more than ten. */

@@ -3,6 +3,7 @@ package dev.nexa.slurm.report;
 import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.ClusterProfile.Partition;
 import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.units.BillingWeights;
 import dev.nexa.slurm.units.Memory;
 import dev.nexa.slurm.units.TimeLimit;
 import java.util.ArrayList;
@@ -51,6 +52,10 @@ public final class ProfileDifferences {
         file.messageTimeout().toSeconds(),
         cluster.messageTimeout().toSeconds());
     differences.key("slurm.max_array_size", file.maxArraySize(), cluster.maxArraySize());
+    differences.key("slurm.billing_rule", file.billingRule(), cluster.billingRule());
+    if (!file.sacctFields().isEmpty()) {
+      differences.key("slurm.sacct_fields", file.sacctFields(), cluster.sacctFields());
+    }
     if (file.slurmVersion().isPresent()) {
       differences.told("slurm.version", file.slurmVersion(), cluster.slurmVersion());
     }
@@ -102,10 +107,23 @@ public final class ProfileDifferences {
         path + "max_time",
         file.maxTime().map(TimeLimit::format).orElse(NOTHING),
         cluster.maxTime().map(TimeLimit::format).orElse(NOTHING));
+    billing(path + "billing_weights", file.billingWeights(), cluster.billingWeights());
     told(
         path + "over_time_limit_minutes",
         file.overTimeLimit().map(limit -> limit.toMinutes()),
         cluster.overTimeLimit().map(limit -> limit.toMinutes()));
+    if (file.billingWeights().isPresent()) {
+      String now = cluster.billingWeights().orElse(NOTHING);
+      key(path + "billing_weights", file.billingWeights().get(), now);
+    }
+  }
+
+  /** The same weights may be written in two ways; a file of before has none, which means CPUs. */
+  private void billing(String key, Optional<String> file, Optional<String> cluster) {
+    if (cluster.isPresent()
+        && !BillingWeights.parse(file.orElse("CPU=1")).same(BillingWeights.parse(cluster.get()))) {
+      key(key, file.orElse(NOTHING), cluster.get());
+    }
   }
 
   /** A key that may be missing from the cluster: then it tells nothing. */

@@ -3,6 +3,7 @@ package dev.nexa.slurm.report;
 import dev.nexa.slurm.scheduler.slurm.SlurmCluster;
 import dev.nexa.slurm.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.scheduler.slurm.SlurmCluster.Spread;
+import dev.nexa.slurm.units.BillingWeights;
 import dev.nexa.slurm.units.Memory;
 import dev.nexa.slurm.units.TimeLimit;
 import java.time.LocalDate;
@@ -18,10 +19,14 @@ public final class ProfileText {
   /** What a cluster profile takes as a name of a partition or of a GPU type. */
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
 
+  /** What a profile takes as TRESBillingWeights. */
+
   /** What YAML takes as text without quotes. */
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z][A-Za-z0-9._-]*");
 
   private static final Set<String> NOT_PLAIN = Set.of("true", "false", "null");
+
+  private static final Pattern BILLING = Pattern.compile(BillingWeights.FORM);
 
   /** Slices of GPUs may be more than a profile takes for GPUs. */
   private static final int MOST_GPUS = 64;
@@ -129,8 +134,20 @@ public final class ProfileText {
           "    over_time_limit_minutes: " + partition.overTimeLimitMinutes().get(),
           "OverTimeLimit of the partition");
     }
+    billing(partition.billingWeights());
     if (!partition.onlyFor().isEmpty()) {
       line("    by_name_only: true", partition.onlyFor() + ": delete this line if yours may");
+    }
+  }
+
+  /** Without any, Slurm counts CPUs (slurm.conf(5)). */
+  private void billing(String weights) {
+    if (weights.isEmpty()) {
+      line("    billing_weights: CPU=1", "no TRESBillingWeights: Slurm counts CPUs");
+    } else if (BILLING.matcher(weights).matches()) {
+      line("    billing_weights: \"" + weights + "\"", "TRESBillingWeights");
+    } else {
+      line("    # no billing_weights", weights + " is not what a profile takes");
     }
   }
 
@@ -200,6 +217,14 @@ public final class ProfileText {
         .messageTimeoutSeconds()
         .ifPresent(seconds -> line("  message_timeout_seconds: " + seconds, "MessageTimeout"));
     cluster.maxArraySize().ifPresent(size -> line("  max_array_size: " + size, "MaxArraySize"));
+    if (cluster.billingRule() != BillingWeights.Rule.SUM) {
+      line("  billing_rule: " + cluster.billingRule().word(), "PriorityFlags");
+    }
+    if (!cluster.sacctFields().isEmpty()) {
+      line(
+          "  sacct_fields: [" + String.join(", ", cluster.sacctFields()) + "]",
+          "of `sacct --helpformat`");
+    }
   }
 
   /** A top-level key of a YAML text, with what stands below it. */

@@ -27,6 +27,7 @@ import java.util.Optional;
  * @param reason Slurm's reason
  * @param name the job's name, which is the submission's key
  * @param witness who says so
+ * @param more what only some versions of Slurm tell
  */
 public record AccountingRecord(
     String cluster,
@@ -49,7 +50,67 @@ public record AccountingRecord(
     String reqTres,
     String reason,
     String name,
-    Witness witness) {
+    Witness witness,
+    More more) {
+
+  /** A row that tells no more than every version does. */
+  public AccountingRecord(
+      String cluster,
+      long arrayJobId,
+      long rawJobId,
+      IndexRange tasks,
+      String user,
+      String account,
+      String partition,
+      JobState state,
+      String rawState,
+      String exitCode,
+      Instant submit,
+      Optional<Instant> start,
+      Optional<Instant> end,
+      long elapsedSeconds,
+      String nodes,
+      int nodeCount,
+      String allocTres,
+      String reqTres,
+      String reason,
+      String name,
+      Witness witness) {
+    this(
+        cluster,
+        arrayJobId,
+        rawJobId,
+        tasks,
+        user,
+        account,
+        partition,
+        state,
+        rawState,
+        exitCode,
+        submit,
+        start,
+        end,
+        elapsedSeconds,
+        nodes,
+        nodeCount,
+        allocTres,
+        reqTres,
+        reason,
+        name,
+        witness,
+        More.NONE);
+  }
+
+  /**
+   * Figures that are asked for where the cluster profile says that its sacct has them.
+   *
+   * @param plannedSeconds how long it could have begun and waited ({@code Planned}, up to 22.05
+   *     {@code Reserved}): from when it was eligible, so without dependencies and holds
+   * @param restarts how often it had been queued again ({@code Restarts}, since 24.11)
+   */
+  public record More(Optional<Long> plannedSeconds, Optional<Long> restarts) {
+    public static final More NONE = new More(Optional.empty(), Optional.empty());
+  }
 
   /** Who tells of an attempt. */
   public enum Witness {
@@ -59,7 +120,12 @@ public record AccountingRecord(
      * The job's own result, where the cluster keeps no accounting: it does not know who ended it,
      * nor what exactly it was given, and a job that was killed outright says nothing.
      */
-    JOB
+    JOB,
+    /**
+     * The controller's memory, where the cluster keeps no accounting: it tells of a task's newest
+     * attempt only, and forgets it some minutes after its end (MinJobAge).
+     */
+    CONTROLLER
   }
 
   /** The row under the run's own numbers of its tasks. */
@@ -69,6 +135,15 @@ public record AccountingRecord(
 
   /** The row under other numbers and another name. */
   public AccountingRecord of(IndexRange others, String otherName) {
+    return of(others, otherName, more);
+  }
+
+  /** The row as it would be if only what every version tells had been asked for. */
+  public AccountingRecord plain() {
+    return of(tasks, name, More.NONE);
+  }
+
+  private AccountingRecord of(IndexRange others, String otherName, More otherMore) {
     return new AccountingRecord(
         cluster,
         arrayJobId,
@@ -90,7 +165,8 @@ public record AccountingRecord(
         reqTres,
         reason,
         otherName,
-        witness);
+        witness,
+        otherMore);
   }
 
   /** Whether the row is closed and its cost known. */

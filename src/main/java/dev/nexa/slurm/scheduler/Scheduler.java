@@ -42,6 +42,14 @@ public interface Scheduler {
   /** Ends the running attempt of one task and queues it again under the same id. */
   void requeue(long jobId, int task);
 
+  /**
+   * What the scheduler itself still remembers of an array that has left the queue, or is about to:
+   * each task's newest attempt. Nothing where it does not remember it any more.
+   */
+  default List<RememberedJob> remembered(long arrayJobId) {
+    return List.of();
+  }
+
   /** Whether accounting is kept at all; without it a job that left the queue may have finished. */
   boolean keepsAccounting();
 }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.scheduler;
 
+import dev.nexa.slurm.units.SlurmSize;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -23,6 +24,7 @@ public record Tres(
     Optional<Long> gpus,
     Map<String, Long> gpusByType) {
   private static final String GPU = "gres/gpu";
+  private static final String SHARD = "gres/shard";
 
   /** Reads the list, in any order. */
   public static Tres parse(String text) {
@@ -55,6 +57,43 @@ public record Tres(
       total = Optional.of(sum(types));
     }
     return new Tres(cpus, memory, total, types);
+  }
+
+  /**
+   * Shards of GPUs by type, of a list that holds no whole GPU; a job has one or the other
+   * (gres.html). Those without a type are of the planned one.
+   */
+  public static Map<String, Long> shards(String text, String plannedType) {
+    if (!text.contains(SHARD)) {
+      return Map.of();
+    }
+    Map<String, Long> types = new TreeMap<>();
+    long total = 0;
+    for (String item : text.split(",", -1)) {
+      int equals = item.indexOf('=');
+      String name = equals < 0 ? item : item.substring(0, equals);
+      long shards = equals < 0 ? 0 : SlurmSize.count(item.substring(equals + 1)).orElse(0);
+      if (name.equals(SHARD)) {
+        total = shards;
+      } else if (name.startsWith(SHARD + ":")) {
+        types.merge(name.substring(SHARD.length() + 1), shards, Long::sum);
+      }
+    }
+    long rest = total - sum(types);
+    if (rest > 0) {
+      types.merge(plannedType, rest, Long::sum);
+    }
+    return types;
+  }
+
+  /** Nodes of a list; empty where it does not say. */
+  public static OptionalLong nodes(String text) {
+    for (String item : text.split(",", -1)) {
+      if (item.startsWith("node=")) {
+        return SlurmSize.count(item.substring("node=".length()));
+      }
+    }
+    return OptionalLong.empty();
   }
 
   /** CPUs; 0 where the list does not say. */

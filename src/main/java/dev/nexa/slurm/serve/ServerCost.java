@@ -18,10 +18,12 @@ import java.util.Optional;
  */
 public final class ServerCost {
   private final JsonObject billed;
+  private final long nodes;
   private final Rates rates;
 
-  private ServerCost(JsonObject billed, Rates rates) {
-    this.billed = billed;
+  private ServerCost(JsonObject plan, Rates rates) {
+    this.billed = plan.object("billed");
+    this.nodes = plan.object("allocation").number("nodes");
     this.rates = rates;
   }
 
@@ -34,7 +36,7 @@ public final class ServerCost {
     }
     return Optional.of(
         new ServerCost(
-            Json.parseObject(DurableFiles.read(plan)).object("billed"),
+            Json.parseObject(DurableFiles.read(plan)),
             Rates.fromJson(Json.parseObject(DurableFiles.read(estimate)).object("rates"))));
   }
 
@@ -48,10 +50,11 @@ public final class ServerCost {
     Map<String, Long> byType =
         gpus == 0 ? Map.of() : Map.of(billed.optionalText("gpu_type").orElse("unknown"), gpus);
     Usage usage =
-        Usage.of(
+        rates.usage(
             byType,
             billed.number("cpus"),
             billed.number("memory_bytes"),
+            nodes,
             Math.max(0, time.toSeconds()));
     return rates.total(rates.price(usage));
   }

@@ -71,7 +71,7 @@ public final class SubmitOnce {
         run.script(),
         run.submission(key),
         run.logPattern(),
-        "",
+        run.comment(),
         run.path(),
         part.array(),
         dependency);

@@ -1,20 +1,19 @@
 package dev.nexa.slurm.units;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * Time limits as Slurm reads them (sbatch(1), {@code --time}): {@code minutes}, {@code
  * minutes:seconds}, {@code hours:minutes:seconds}, {@code days-hours}, {@code days-hours:minutes},
- * {@code days-hours:minutes:seconds}; and beside them {@code 12h}, {@code 90m}, {@code 1d12h},
- * {@code 45s}. Seconds round up to a whole minute, because Slurm's limits are whole minutes.
+ * {@code days-hours:minutes:seconds}; and beside them what {@link Span} reads, such as {@code 12h}.
+ * Seconds round up to a whole minute, because Slurm's limits are whole minutes.
  */
 public final class TimeLimit {
   private static final Pattern SLURM =
       Pattern.compile("(?:(\\d{1,5})-)?(\\d{1,9})(?::(\\d{1,9}))?(?::(\\d{1,9}))?");
-  private static final Pattern UNITS =
-      Pattern.compile("(?:(\\d{1,5})d)?(?:(\\d{1,7})h)?(?:(\\d{1,9})m)?(?:(\\d{1,9})s)?");
 
   /** What is accepted, in words fit for an error message. */
   public static final String FORMS =
@@ -38,9 +37,9 @@ public final class TimeLimit {
   }
 
   private static Duration parseExact(String text) {
-    Matcher units = UNITS.matcher(text);
-    if (!text.isEmpty() && units.matches()) {
-      return seconds(number(units, 1), number(units, 2), number(units, 3), number(units, 4));
+    Optional<Duration> span = Span.of(text);
+    if (span.isPresent()) {
+      return span.get();
     }
     Matcher slurm = SLURM.matcher(text);
     if (!slurm.matches()) {

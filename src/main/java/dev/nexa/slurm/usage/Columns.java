@@ -152,6 +152,15 @@ final class Columns {
     return SacctField.isKnown(names.get(column));
   }
 
+  /** How many of them a Slurm that we know has. */
+  int knownColumns() {
+    int known = 0;
+    for (int i = 0; i < size(); i++) {
+      known += isKnown(i) ? 1 : 0;
+    }
+    return known;
+  }
+
   boolean isFreeText(int column) {
     return SacctField.isFreeText(names.get(column));
   }

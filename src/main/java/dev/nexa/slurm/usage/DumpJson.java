@@ -2,8 +2,8 @@ package dev.nexa.slurm.usage;
 
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.files.JsonStream;
-import dev.nexa.slurm.scheduler.SlurmSize;
 import dev.nexa.slurm.scheduler.Tres;
+import dev.nexa.slurm.units.SlurmSize;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.math.BigDecimal;
@@ -39,6 +39,9 @@ public final class DumpJson {
       if (release != null && release.startsWith("21.08")) {
         // parse_job in its openapi/dbv0.0.36 and 37, parse.c.
         problems.add(0, "Slurm 21.08 prints as a job's start when it became eligible");
+      }
+      if (!rest.isEmpty() && !rest.members().containsKey("jobs")) {
+        problems.add(0, "the document has no list \"jobs\", as sacct --json has");
       }
       for (String list : List.of("errors", "warnings")) {
         for (Object entry : list(rest, list)) {

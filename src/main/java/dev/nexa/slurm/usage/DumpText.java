@@ -97,6 +97,11 @@ public final class DumpText extends OutputStream {
     }
   }
 
+  /** Whether a header was read, or a first row of the fields that were given. */
+  public boolean hasColumns() {
+    return columns != null;
+  }
+
   private void endLine() {
     line++;
     String text = bytes.toString(StandardCharsets.UTF_8);
@@ -128,6 +133,9 @@ public final class DumpText extends OutputStream {
       return;
     }
     carriageReturns = text.length() > bare.length();
+    if (header != null && header.size() > 1 && header.knownColumns() == 1) {
+      throw foreign(header);
+    }
     if (header != null) {
       use(header);
       return;
@@ -316,6 +324,18 @@ public final class DumpText extends OutputStream {
 
   private static String shortened(String text) {
     return "'" + (text.length() > 80 ? text.substring(0, 80) + "…" : text) + "'";
+  }
+
+  private static NexaException foreign(Columns header) {
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < header.size(); i++) {
+      names.add(header.name(i));
+    }
+    return new NexaException(
+        ExitCode.USAGE,
+        "the header is not sacct's: of " + String.join(", ", names) + " it has only the job's id",
+        "expected names that `sacct --helpformat` lists, such as " + String.join(",", FIELDS),
+        "a header of somebody else's is left out and named in order: --fields JobID,State,…");
   }
 
   private static NexaException noHeader() {

@@ -4,7 +4,11 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Function;
 
-/** Remembers what a text was read as: users, nodes and resource lists repeat in most rows. */
+/**
+ * Remembers what a text was read as: users, nodes and resource lists repeat in most rows. It begins
+ * with strings, which dumps have anyway; who only has bytes takes {@link
+ * dev.nexa.slurm.files.RepeatedText}.
+ */
 final class Interned<T> {
   private static final int MOST = 20_000;
 

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.usage;
 
-import dev.nexa.slurm.scheduler.SlurmSize;
+import dev.nexa.slurm.units.SlurmSize;
 import java.time.DateTimeException;
 import java.time.LocalDateTime;
 import java.time.OffsetDateTime;

@@ -14,6 +14,7 @@ public final class Problems {
   private final List<Problem> kept = new ArrayList<>();
   private final Set<String> told = new HashSet<>();
   private int more;
+  private int ofRows;
 
   /**
    * One of them.
@@ -34,6 +35,11 @@ public final class Problems {
 
   /** Adds one. */
   public void add(int line, String message) {
+    ofRows++;
+    keep(line, message);
+  }
+
+  private void keep(int line, String message) {
     if (kept.size() < MOST) {
       kept.add(new Problem(line, message));
     } else {
@@ -44,8 +50,13 @@ public final class Problems {
   /** Adds one that would come again with each row. */
   void addOnce(int line, String message) {
     if (told.size() < MOST && told.add(message)) {
-      add(line, message);
+      keep(line, message);
     }
+  }
+
+  /** How many are about something that was left out, and not about a column. */
+  public int ofRows() {
+    return ofRows;
   }
 
   /** All of them by line, those about no line last. */

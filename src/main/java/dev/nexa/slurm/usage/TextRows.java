@@ -1,7 +1,7 @@
 package dev.nexa.slurm.usage;
 
-import dev.nexa.slurm.scheduler.SlurmSize;
 import dev.nexa.slurm.scheduler.Tres;
+import dev.nexa.slurm.units.SlurmSize;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;

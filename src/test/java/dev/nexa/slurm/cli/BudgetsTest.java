@@ -80,7 +80,7 @@ class BudgetsTest {
             "needs 11.50, left 7.00 of 30.00 USD"
                 + " (0.00 spent, 23.00 reserved by runs that have not ended)")
         .contains("nothing was submitted; the estimate is in ")
-        .contains("nexa-slurm reconcile", "--over-budget");
+        .contains("nexa-slurm reconcile", "names nobody who may approve");
     assertThat(runs()).hasSize(2);
   }
 
@@ -164,7 +164,7 @@ class BudgetsTest {
     Screen screen = terminal.type("submit", "run.yaml");
 
     assertThat(screen.exit()).isEqualTo(3);
-    assertThat(screen.err()).contains("what is left can't be told: ");
+    assertThat(screen.err()).contains("what is left of the budgets can't be told: ");
   }
 
   @Test

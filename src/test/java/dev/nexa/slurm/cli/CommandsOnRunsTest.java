@@ -183,6 +183,75 @@ class CommandsOnRunsTest {
     assertThat(late.err()).contains(run + " has already ended");
   }
 
+  /** The rows' further column is how long the tasks waited once they could begin. */
+  @Test
+  void whatTheProfileSaysThatSacctHasIsAskedForToo() {
+    profileWith("sacct_fields: [Reserved]");
+    terminal.program(
+        "sacct",
+        "printf '%s\\n' \"$@\" >$HOME/bin/sacct.argv\n"
+            + further(Terminal.accountingRow(4711, 0, "COMPLETED", key), "1-00:00:05")
+            + "\n"
+            + further(Terminal.accountingRow(4711, 1, "COMPLETED", key), "INVALID"));
+
+    assertThat(terminal.type("reconcile").exit()).isZero();
+
+    assertThat(terminal.argv("sacct").toString()).contains("Reason,ReqTRES,Reserved");
+    List<JsonObject> attempts = attempts();
+    assertThat(attempts.get(0).number("planned_seconds")).isEqualTo(86_405);
+    assertThat(attempts.get(1).members()).doesNotContainKeys("planned_seconds", "restart");
+
+    // Without the key now: what accounting tells no more of is no difference.
+    profileWith("max_array_size: 1001");
+    terminal.program(
+        "sacct",
+        Terminal.accountingRow(4711, 0, "COMPLETED", key)
+            + "\n"
+            + Terminal.accountingRow(4711, 1, "COMPLETED", key));
+    assertThat(terminal.type("audit", "--json").json().texts("differences")).isEmpty();
+  }
+
+  /** Slurm was upgraded: passes go on without the field, and say so. */
+  @Test
+  void aFieldThatSacctHasNoMoreIsLeftOutAndTold() {
+    profileWith("sacct_fields: [Reserved]");
+    terminal.program(
+        "sacct",
+        "case \"$*\" in *Reserved*) echo 'sacct: error: Invalid field requested: \"Reserved\"' >&2; exit 1;; esac\n"
+            + Terminal.accountingRow(4711, 0, "COMPLETED", key)
+            + "\n"
+            + Terminal.accountingRow(4711, 1, "COMPLETED", key));
+
+    JsonObject pass = terminal.type("reconcile", "--json").json();
+
+    assertThat(pass.number("rows_read")).isEqualTo(2);
+    assertThat(pass.texts("problems"))
+        .anySatisfy(
+            problem ->
+                assertThat(problem)
+                    .contains("Invalid field requested", "slurm.sacct_fields", "nexa-slurm init"));
+    assertThat(attempts()).hasSize(2);
+  }
+
+  private void profileWith(String slurm) {
+    terminal.file(
+        "configs/clusters/default.yaml",
+        "storage: {scratch: /s, durable: /d, shared: /h}\nslurm: {" + slurm + "}\n");
+  }
+
+  private List<JsonObject> attempts() {
+    return terminal
+        .type("runs", "show", run, "--json")
+        .json()
+        .object("cost")
+        .object("actual")
+        .objects("attempts");
+  }
+
+  private static String further(String row, String column) {
+    return row.substring(0, row.length() - 1) + "\u001f" + column + "'";
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"squeue", "sacct", "scontrol"})
   void aSchedulerThatCannotBeAskedChangesNothing(String client) throws IOException {

@@ -152,6 +152,26 @@ class CronCommandTest {
     assertThat(removed.err()).contains("the timer is still installed").contains("disable --now");
   }
 
+  /** systemctl enable makes the link; who only has the files gets no passes. */
+  @Test
+  void aTimerThatIsNotEnabledIsToldSo() throws IOException {
+    terminal.program("systemctl", "exit 0");
+    terminal.type("cron", "install", "--systemd");
+
+    assertThat(terminal.type("cron", "show").out())
+        .containsPattern(
+            "not enabled; type: systemctl --user enable --now nexa-slurm-.{8}\\.timer");
+    JsonObject json = terminal.type("cron", "show", "--json").json();
+    assertThat(json.objects("installed").get(0).flag("enabled")).isFalse();
+
+    Path units = folder.resolve(".config/systemd/user");
+    Path timer = Path.of(json.objects("installed").get(0).text("what"));
+    Files.createDirectories(units.resolve("timers.target.wants"));
+    Files.createSymbolicLink(
+        units.resolve("timers.target.wants").resolve(timer.getFileName()), timer);
+    assertThat(terminal.type("cron", "show").out()).doesNotContain("not enabled");
+  }
+
   @Test
   void showTellsWhetherPassesCome() throws IOException {
     assertThat(terminal.type("cron", "show"))
@@ -187,6 +207,10 @@ class CronCommandTest {
     assertThat(terminal.type("reconcile", "--metrics", metrics.toString()).exit()).isZero();
     assertThat(metrics).doesNotExist();
     Files.createDirectories(run);
+    Screen nowhere =
+        terminal.type("reconcile", "--metrics", folder.resolve("no/x.prom").toString());
+    assertThat(nowhere.exit()).isEqualTo(2);
+    assertThat(nowhere.err()).contains("there is no folder " + folder.resolve("no"), "mkdir -p");
 
     terminal.type("reconcile", "--quiet", "--metrics", metrics.toString());
 

@@ -55,7 +55,7 @@ class InitCommandTest {
     Path profile = terminal.workspace.resolve("configs/clusters/default.yaml");
     assertThat(init.exit()).isZero();
     assertThat(init.out())
-        .contains(profile + " was read off the cluster (cluster nexa, Slurm 22.05.8)");
+        .contains(profile + " was read off the cluster (ClusterName nexa, Slurm 22.05.8)");
     assertThat(Files.readString(profile))
         .contains("partitions:\n  gpu: ")
         .contains("version: \"22.05.8\"");
@@ -82,7 +82,7 @@ class InitCommandTest {
         .contains(
             profile
                 + """
-                 differs from the cluster (cluster nexa, Slurm 22.05.8)
+                 differs from the cluster (ClusterName nexa, Slurm 22.05.8)
                 KEY                      FILE  CLUSTER
                 default_partition        -     gpu
                 partitions               -     gpu, cpu

@@ -186,9 +186,17 @@ class RunsImportCommandTest {
         "--since",
         "2025-11-01",
         "--until",
-        "2025-11-16");
-    terminal.type(
-        "runs", "import", "--from", "sacct", "--since", "2025-11-01", "--until", "2025-11-02");
+        "2025-11-16",
+        "--timezone",
+        "UTC");
+    Screen berlin =
+        terminal.type(
+            "runs import --from sacct --since 2025-11-01 --until 2025-11-02 --timezone Europe/Berlin"
+                .split(" ", -1));
+    assertThat(berlin.out())
+        .contains(
+            "ended from 2025-11-01T00:00:00+01:00 (Europe/Berlin)"
+                + " to 2025-11-02T00:00:00+01:00 (Europe/Berlin)");
 
     List<String> calls = Files.readAllLines(folder.resolve("calls"));
     assertThat(calls).hasSize(4).allMatch(call -> call.contains("--allocations --duplicates"));
@@ -199,7 +207,8 @@ class RunsImportCommandTest {
         .contains("--starttime=2025-11-08T00:00:00 --endtime=2025-11-15T00:00:00");
     assertThat(calls.get(2))
         .contains("--starttime=2025-11-15T00:00:00 --endtime=2025-11-16T00:00:00");
-    assertThat(calls.get(3)).endsWith(" --user=ada");
+    assertThat(calls.get(3))
+        .endsWith("--starttime=2025-10-31T23:00:00 --endtime=2025-11-01T23:00:00 --user=ada");
   }
 
   @Test
@@ -227,7 +236,7 @@ class RunsImportCommandTest {
           """
           runs import                                        | --from: expected sacct
           runs import --from squeue                          | got squeue
-          runs import --from sacct --since soon              | --since: expected 7d, 12h
+          runs import --from sacct --since soon              | --since: expected a time such as 7d
           runs import --from sacct --since 1d --until 2d     | is not before
           runs import --from sacct --account a;b             | --account: expected names
           """)
@@ -247,6 +256,24 @@ class RunsImportCommandTest {
 
     assertThat(screen.exit()).isEqualTo(4);
     assertThat(screen.err()).contains("sacct failed: Connection refused");
+  }
+
+  /** Captured: sacct 22.05.8 --user=nosuch. */
+  @Test
+  void aNameThatNobodyHasIsNoOutage() {
+    terminal.program("sacct", "echo 'sacct: error: Invalid user id: nosuch' >&2; exit 1");
+
+    Screen screen = terminal.type(NOVEMBER);
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("Invalid user id: nosuch", "sacctmgr show user");
+  }
+
+  /** Of an account that nobody has sacct says nothing. */
+  @Test
+  void noJobAtAllIsTold() throws IOException {
+    rows();
+    assertThat(terminal.type(NOVEMBER).err()).contains("accounting has no such job");
   }
 
   @Test

@@ -38,6 +38,7 @@ class UsageCommandTest {
     terminal.program(
         "sacct",
         "if [ \"$1\" = --helpformat ]; then echo 'JobID JobIDRaw State  Elapsed'; echo 'ElapsedRaw'; exit; fi\n"
+            + "case \"$*\" in *MaxRSS*) echo 'sacct: fatal: Invalid field requested: \"MaxRSS\"' >&2; exit 1;; esac\n"
             + ("printf '%s\\n' \"$@\" >" + folder.resolve("bin/sacct.argv") + "\n")
             + answer);
   }
@@ -55,6 +56,72 @@ class UsageCommandTest {
     assertThat(json.objects("jobs")).hasSize(4);
     assertThat(json.objects("jobs").get(0).number("gpu_seconds")).isEqualTo(7200);
     assertThat(json.objects("problems").get(0).number("line")).isEqualTo(6);
+  }
+
+  @ParameterizedTest(name = "[{0}]")
+  @CsvSource(
+      delimiter = ';',
+      textBlock =
+          """
+          ''                                                     ; could be read: it is empty
+          '{\"meta\":{},\"data\":[]}'                            ; the document has no list \"jobs\"
+          '{\"jobs\":[{\"id\":1}]}'                              ; a job without a job_id
+          'JobID,Customer,Amount|7,acme,10'                      ; the header is not sacct's: of JobID, Customer, Amount
+          'JobID,State|a,b|c,d'                                  ; not a row
+          """)
+  void whatIsNoDumpIsRefused(String text, String said) {
+    terminal.file("other.txt", text.replace('|', '\n'));
+
+    Screen screen =
+        terminal.type("usage", "--from", terminal.workspace.resolve("other.txt").toString());
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.out()).isEmpty();
+    assertThat(screen.err()).contains(said).contains("sacct");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = ';',
+      textBlock =
+          """
+          'JobID,State'
+          '{\"jobs\":[]}'
+          'JobID,State,Foo'
+          """)
+  void noJobIsNoFailure(String text) {
+    terminal.file("other.txt", text);
+
+    assertThat(
+            terminal
+                .type("usage", "--from", terminal.workspace.resolve("other.txt").toString())
+                .exit())
+        .isZero();
+  }
+
+  @Test
+  void aChoiceThatTheFileCantMakeIsTold() {
+    terminal.file("other.txt", "JobID,State\n7,COMPLETED\n");
+    String other = terminal.workspace.resolve("other.txt").toString();
+
+    Screen user = terminal.type("usage", "--from", other, "--user", "ada");
+    assertThat(user.exit()).isEqualTo(2);
+    assertThat(user.err()).contains("tells whose job it is", "column User");
+
+    Screen since = terminal.type("usage", "--from", other, "--since", "7d");
+    assertThat(since.exit()).isZero();
+    assertThat(since.err()).contains("--since: no row of", "column End");
+  }
+
+  @Test
+  void whatTheSinceMeantIsTold() {
+    String since = "usage --timezone Europe/Berlin --since 2026-06-15 --from " + dump;
+
+    assertThat(terminal.type(since.split(" ", -1)).out())
+        .contains("active since 2026-06-15T00:00:00+02:00 (Europe/Berlin)");
+    JsonObject json = terminal.type((since + " --json").split(" ", -1)).json();
+    assertThat(json.text("timezone")).isEqualTo("Europe/Berlin");
+    assertThat(json.text("since")).isEqualTo("2026-06-14T22:00:00Z");
   }
 
   /** sacct … | nexa-slurm usage --from /dev/stdin: what can't be sought through. */
@@ -174,7 +241,9 @@ class UsageCommandTest {
           usage --since 7d                        | --user $USER
           usage latest                            | expected a job id such as 123
           usage 12_[1-4]                          | expected a job id
-          usage 12 --since soon                   | --since: expected 7d
+          usage 12 --since soon                   | --since: expected a time such as 7d
+          usage 12 --delimiter ;                  | --delimiter says what the file of --from is like
+          usage 12 --fields JobID                 | --fields says what the file of --from is like
           usage --from no-such-file               | cannot read
           usage --from x --timezone Mars          | --timezone: expected a zone
           usage --from x --fields State,User      | JobID among the columns

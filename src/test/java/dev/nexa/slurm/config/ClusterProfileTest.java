@@ -39,7 +39,8 @@ class ClusterProfileTest {
             default_partition: gpu
             partitions:
               gpu: {exclusive: true, cpus_per_node: 96, gpus_per_node: 8, gpu_type: h100, memory_per_node: 2T,
-                    default_memory_per_cpu: 4G, max_nodes: 16, max_time: 2-00:00:00, over_time_limit_minutes: 3, by_name_only: true}
+                    default_memory_per_cpu: 4G, max_nodes: 16, max_time: 2-00:00:00, over_time_limit_minutes: 3, by_name_only: true,
+                    billing_weights: "CPU=1.0,Mem=0.25G,GRES/gpu=2"}
               cpu: {}
             account: nlp
             qos: high
@@ -67,7 +68,8 @@ class ClusterProfileTest {
                     Optional.of(16),
                     Optional.of(Duration.ofDays(2)),
                     Optional.of(Duration.ofMinutes(3)),
-                    true)),
+                    true,
+                    Optional.of("CPU=1.0,Mem=0.25G,GRES/gpu=2"))),
             Map.entry(
                 "cpu",
                 new ClusterProfile.Partition(
@@ -81,7 +83,8 @@ class ClusterProfileTest {
                     Optional.empty(),
                     Optional.empty(),
                     Optional.empty(),
-                    false)));
+                    false,
+                    Optional.empty())));
     assertThat(cluster.slurmVersion()).contains("24.11.3");
     assertThat(cluster.software())
         .isEqualTo(

@@ -22,7 +22,7 @@ class ConfigurationPageTest {
   private static final Path PAGE = Path.of("docs/configuration.md");
 
   @ParameterizedTest
-  @CsvSource({"run", "cluster", "prices", "policy"})
+  @CsvSource({"run", "cluster", "prices", "gpus", "policy"})
   void tablesAreThoseThatCheckTheFiles(String kind) throws IOException {
     String begin = "<!-- " + kind + ": made by ConfigurationPageTest -->\n";
     String end = "<!-- end of " + kind + " -->";
@@ -38,6 +38,7 @@ class ConfigurationPageTest {
       case "run" -> RunConfig.SPEC;
       case "cluster" -> ClusterProfile.SPEC;
       case "prices" -> PriceBook.SPEC;
+      case "gpus" -> GpuCatalog.SPEC;
       case "policy" -> Policy.SPEC;
       default -> throw new IllegalArgumentException(kind);
     };

@@ -7,6 +7,7 @@ import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -47,6 +48,27 @@ class PolicyTest {
   }
 
   @Test
+  void approvalsNameWhoMayGiveOne() {
+    Policy policy =
+        read(
+            """
+            approval_over: {amount: 0, currency: USD}
+            approvals: {directory: /srv/approvals, allowed_signers: signers}
+            """);
+
+    Policy.Approvals approvals = policy.approvals().orElseThrow();
+    assertThat(approvals.directory()).isEqualTo("/srv/approvals");
+    assertThat(approvals.allowedSigners()).isEqualTo("signers");
+    assertThat(approvals.revokedKeys()).isEmpty();
+    assertThat(approvals.selfApproval()).isFalse();
+    assertThat(approvals.longest()).isEqualTo(Duration.ofDays(30));
+    assertThat(read("approval_over: {amount: 0, currency: USD}\n").approvals()).isEmpty();
+    assertThatThrownBy(
+            () -> read("approval_over: {amount: 0, currency: USD}\napprovals: {directory: /srv}\n"))
+        .hasMessageContaining("approvals.allowed_signers: missing; expected a path");
+  }
+
+  @Test
   void budgetsSayWhoMaySpendWhatWhen() {
     Policy policy =
         read(
@@ -62,6 +84,35 @@ class PolicyTest {
             new Policy.Budget(
                 "project", "nlp", new Money(new BigDecimal("1000.50"), "EUR"), "quarter", 80),
             new Policy.Budget("all", "", new Money(new BigDecimal("9"), "USD"), "year", 80));
+  }
+
+  @Test
+  void slurmsOwnGateIsOptional() {
+    assertThat(read("approval_over: {amount: 0, currency: USD}\n").gate()).isEmpty();
+
+    Policy policy =
+        read(
+            """
+            approval_over: {amount: 0, currency: USD}
+            slurm: {gpu_hours_over: 64.5, exempt_users: [ada], exempt_partitions: [debug]}
+            """);
+
+    assertThat(policy.gate())
+        .contains(new Policy.Gate(new BigDecimal("64.5"), List.of("ada"), List.of("debug")));
+  }
+
+  @Test
+  void theGateIsCheckedLikeEverythingElse() {
+    String text =
+        """
+        approval_over: {amount: 0, currency: USD}
+        slurm: {gpu_hours_over: -1, exempt_users: ["a b"], exempt_accounts: [x]}
+        """;
+
+    assertThatThrownBy(() -> read(text))
+        .hasMessageContaining("slurm.gpu_hours_over: expected a number of hours, zero or more")
+        .hasMessageContaining("slurm.exempt_users[0]: expected a name of letters")
+        .hasMessageContaining("slurm.exempt_accounts: unknown key");
   }
 
   @Test

@@ -4,8 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.files.Sha256;
+import java.io.IOException;
 import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.LocalDate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -99,6 +104,43 @@ class PriceBookTest {
     assertThatThrownBy(() -> read("currency: dollars\nas_of: 2026-11-01\n"))
         .hasMessageEndingWith(
             "mine.yaml:1:11: currency: expected an ISO 4217 code such as USD, got 'dollars'");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          gpu_hour: {h100: {source: x}}                             | 3:18: gpu_hour.h100: expected either price, or share and of (share: 1/7, of: h100), and source
+          gpu_hour: {a: {share: 1/7, of: b, source: x}}             | 3:32: gpu_hour.a.of: gpu_hour gives no price of 'b' to take a part of
+          gpu_hour: {a: {share: 8/7, of: h, source: x}, h: {price: 1, source: x}} | 3:23: gpu_hour.a.share: is more than the whole: 8/7
+          gpu_hour: {a: {share: 0.5, of: h, source: x}}             | 3:23: gpu_hour.a.share: expected a part of a GPU such as 1/7, got a number '0.5'; put it in quotes: "0.5"
+          valid_until: 2026-01-01\\nvalid_from: 2026-01-02          | 3:14: valid_until: is before valid_from: 2026-01-01, 2026-01-02
+          overrides: [{match: {cluster: a}}]                        | 3:13: overrides[0]: gives neither a price nor a discount
+          overrides: [{cpu_hour: {price: 1, source: x}}]            | 3:13: overrides[0]: holds for every run on every day: say match or valid_from, or put it on top
+          overrides: [{match: {user: ada}, cpu_hour: {price: 1, source: x}}] | 3:22: overrides[0].match.user: unknown key; known are cluster, partition, account
+          overrides: [{match: {account: a}, discount: {percent: 120, source: x}}] | 3:55: overrides[0].discount.percent: expected 0 to 100, got 120
+          overrides: [{match: {account: a}, cpu_hour: {price: 1, source: x}, billing_hour: {price: 1, source: x}}] | 3:82: overrides[0].billing_hour: is charged instead of cpu_hour: leave one of them out here
+          """)
+  void whatCanNotBeMeantIsToldWithItsPlace(String line, String problem) {
+    String text = "currency: EUR\nas_of: 2026-11-01\n" + line.replace("\\n", "\n") + "\n";
+
+    assertThatThrownBy(() -> read(text))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageEndingWith("mine.yaml:" + problem);
+  }
+
+  @Test
+  void everyBookOfTheAdminsPageIsRead() throws IOException {
+    String page = Files.readString(Path.of("docs/prices.md"));
+    Matcher block = Pattern.compile("(?s)```yaml\\n(.*?)```").matcher(page);
+    int books = 0;
+    while (block.find()) {
+      assertThat(read(block.group(1)).asOf()).isEqualTo(LocalDate.of(2026, 1, 1));
+      books++;
+    }
+    assertThat(books).isEqualTo(6);
   }
 
   private static PriceBook read(String text) {

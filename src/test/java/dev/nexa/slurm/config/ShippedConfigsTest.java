@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -30,10 +31,22 @@ class ShippedConfigsTest {
                 case "cluster.schema.json" -> reader.cluster(name);
                 case "prices.schema.json" -> reader.prices(name);
                 case "policy.schema.json" -> reader.policy();
+                case "gpus.schema.json" -> reader.gpus();
                 default -> reader.run(file.toString(), List.of());
               }
             })
         .doesNotThrowAnyException();
+  }
+
+  @Test
+  void eachDefaultPriceSaysWhereItIsFromAndWhen() {
+    PriceBook book = new ConfigReader(new ConfigSource(Path.of("")), Map.of()).prices("default");
+
+    assertThat(book.gpuHour().values())
+        .extracting(PriceBook.Price::source)
+        .allMatch(source -> source.matches(".*\\b20\\d\\d\\b.*"));
+    assertThat(book.cpuHour().orElseThrow().source()).contains("2025-11-01");
+    assertThat(book.memoryGibHour().orElseThrow().source()).contains("2025-11-01");
   }
 
   @ParameterizedTest(name = "{0}")
@@ -59,6 +72,9 @@ class ShippedConfigsTest {
     }
     if (file.startsWith("configs/prices")) {
       return "prices.schema.json";
+    }
+    if (file.endsWith("gpus.yaml")) {
+      return "gpus.schema.json";
     }
     return file.endsWith("policy.yaml") ? "policy.schema.json" : "run.schema.json";
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.files.RepeatedText;
 import dev.nexa.slurm.journal.Workspace;
 import dev.nexa.slurm.journal.Workspaces;
 import java.io.IOException;
@@ -200,7 +201,7 @@ class FinishedRunsTest {
   void whatIsNoLineSaysSo() {
     byte[] text = "[1,2]\n".getBytes(StandardCharsets.UTF_8);
 
-    assertThatThrownBy(() -> new RunLine(text, 0, "2025-11", new Words()))
+    assertThatThrownBy(() -> new RunLine(text, 0, "2025-11", new RepeatedText(1)))
         .isInstanceOf(IllegalArgumentException.class);
   }
 

@@ -25,6 +25,10 @@ class WhereTest {
         "status=failed",
         "status=failed cost>10 created>=7d tag=experiment:science_v1",
         "status!=completed",
+        "status=FAILED",
+        "state~TIME state=Timeout",
+        "run_time<1d12h",
+        "created>=2025-11-09T00:00",
         "state~time",
         "model=\"mistral 7b\"",
         "model~7b",
@@ -85,13 +89,15 @@ class WhereTest {
           stauts=failed          | term 1 'stauts=failed', at character 1: unknown name 'stauts' (did you mean 'status'?)
           stage=x  cots>1        | term 2 'cots>1', at character 10: unknown name 'cots' (did you mean 'cost'?)
           zzzzzz=1               | unknown name 'zzzzzz'; known are run, stage, status
+          status=faild           | no run has the status 'faild' (did you mean 'failed'?); known are running, retry, completed, failed
+          state!=compelted       | no run has the state 'compelted' (did you mean 'completed'?)
           status                 | expected a name, one of = != < <= > >= ~, and a value
           status=                | there is no value behind =
           stage<train            | stage is a word: it takes =, != and ~ only
           cost~1                 | cost is no word: ~ is for words
           cost>lots              | expected a number such as 10 or 0.5, got 'lots'
-          run_time>1             | expected a time such as 90s, 30m, 12h or 7d, got '1'
-          created>=soon          | expected a time such as 7d (before now), 2025-11-01, 2025-11 or 2025-11-01T12:00:00Z, got 'soon'
+          run_time>1             | expected a time such as 30s, 15m, 12h, 7d, 2w or 1d12h, got '1'
+          created>=soon          | expected a time such as 7d (before now), 2025-11, 2025-11-01, 2025-11-01T12:00 or 2025-11-01T12:00:00Z, got 'soon'
           created=2025-13-01     | expected a time such as 7d
           model="mistral 7b      | the quote is not closed
           """)

@@ -47,8 +47,7 @@ class SimulatedEstimatesTest {
     for (SimulatedRuns.Run run : runs) {
       Plan plan = plan(run);
       Estimate estimate = Estimate.of(plan, RATES);
-      Outlook outlook =
-          Outlook.of(plan, estimate, data(run), past, Optional.empty(), Optional.empty());
+      Outlook outlook = Outlook.of(plan, estimate, data(run), past, Optional.empty());
       Money actual = actual(run);
       if (actual.compareTo(estimate.total()) > 0) {
         overReservation++;

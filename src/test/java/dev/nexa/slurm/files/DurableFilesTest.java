@@ -44,6 +44,18 @@ class DurableFilesTest {
   }
 
   @Test
+  void whatIsClaimedIsOnesOwnAndDurable() throws IOException {
+    byte[] mine = "mine".getBytes(java.nio.charset.StandardCharsets.UTF_8);
+
+    assertThat(files.claim(file, mine, "rw-r--r--")).isTrue();
+    assertThat(sync.forced()).containsExactly("mine", "/runs/");
+    assertThat(files.claim(file, new byte[] {1}, "rw-r--r--")).isFalse();
+
+    assertThat(file).hasContent("mine");
+    assertThat(names()).containsExactly("manifest.json");
+  }
+
+  @Test
   void aWriteThatFailsLeavesTheOldContentAndNoRubbish() throws IOException {
     files.replace(file, "old");
     sync.breakAt(folder);

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.config.ConfigFolder;
 import dev.nexa.slurm.estimate.Estimate;
+import dev.nexa.slurm.estimate.PriceKey;
 import dev.nexa.slurm.estimate.Rates;
 import java.time.Duration;
+import java.time.LocalDate;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -144,7 +146,9 @@ class PartitionChoiceTest {
 
     assertThat(plan.billed().gpuType()).contains("h200");
     Plan cheap = plan("gpus_per_node: 2, gpu_type: a100", WITH_DEFAULT);
-    Rates rates = Rates.of(new ConfigFolder().reader().prices("default"));
+    ConfigFolder folder = new ConfigFolder().with("configs/clusters/mine.yaml", Plans.CLUSTER);
+    PriceKey key = PriceKey.of(cheap, folder.reader().cluster("mine"), LocalDate.of(2026, 1, 1));
+    Rates rates = Rates.of(folder.reader().prices("default"), key);
     assertThat(Estimate.of(cheap, rates).reservation().get(0).what()).isEqualTo("gpu:a100");
   }
 

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.reconcile.Audit.Finding;
-import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.submit.CrashPoint;
+import dev.nexa.slurm.units.BillingWeights;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -205,6 +207,35 @@ class AuditTest extends RunPassFixture {
 
     assertThat(audit().differences())
         .anyMatch(difference -> difference.startsWith("manifests/" + run.id() + ".json: not JSON"));
+  }
+
+  @Test
+  void aRecordOfAVersionThatToldLessIsNotWrong() throws IOException {
+    JsonObject older = new JsonObject();
+    cost()
+        .members()
+        .forEach(
+            (name, value) -> {
+              if (!name.equals("difference_parts")) {
+                older.with(name, value);
+              }
+            });
+    JsonObject estimate = new JsonObject();
+    cost()
+        .object("estimate")
+        .members()
+        .forEach(
+            (name, value) -> {
+              if (!name.equals("quote") && !name.equals("promised")) {
+                estimate.with(name, value);
+              }
+            });
+    Files.writeString(run.cost(), Json.pretty(older.with("estimate", estimate)));
+
+    // Its digest is another only because this test wrote it.
+    assertThat(audit().differences())
+        .allMatch(difference -> difference.endsWith("changed since the journal told its digest"))
+        .hasSize(1);
   }
 
   /** Rows.TRES has billing=4 for 4 CPUs, 8 GiB and 2 GPUs. */

@@ -3,6 +3,7 @@ package dev.nexa.slurm.reconcile;
 import dev.nexa.slurm.config.Energy;
 import dev.nexa.slurm.config.PriceBook.Price;
 import dev.nexa.slurm.estimate.Rates;
+import dev.nexa.slurm.estimate.Usage;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.journal.Event;
 import dev.nexa.slurm.journal.RunId;
@@ -58,8 +59,39 @@ final class Facts {
                 "grid of 2025")));
   }
 
+  /** With a reservation that is what its tasks, attempts and rates make of 3690 s. */
+  static RunFacts reserved(int tasks, int requeues, Rates rates) {
+    JsonObject estimate = estimate(rates);
+    RunFacts planned = of(tasks, requeues, rates, Optional.empty(), Optional.empty(), estimate);
+    int attempts = 1 + requeues;
+    Usage usage =
+        RunOutcome.charged(planned.plannedTres(), 3690, planned).times((long) tasks * attempts);
+    estimate
+        .with("attempts", attempts)
+        .with("longest_attempt_seconds", 3690)
+        .with(
+            "reservation",
+            new JsonObject()
+                .with("total", rates.total(rates.price(usage)).amount().toPlainString()));
+    return planned;
+  }
+
+  static Rates rates() {
+    return RATES;
+  }
+
   private static RunFacts of(
       int tasks, int requeues, Rates rates, Optional<RunFacts.Kept> kept, Optional<Energy> energy) {
+    return of(tasks, requeues, rates, kept, energy, estimate(rates));
+  }
+
+  private static RunFacts of(
+      int tasks,
+      int requeues,
+      Rates rates,
+      Optional<RunFacts.Kept> kept,
+      Optional<Energy> energy,
+      JsonObject estimate) {
     return new RunFacts(
         ID,
         "train",
@@ -73,10 +105,10 @@ final class Facts {
         requeues,
         Optional.of("h100"),
         2,
-        "cpu=4,mem=8192M,gres/gpu:h100=2",
+        "cpu=4,mem=8192M,node=1,gres/gpu:h100=2",
         Duration.ofHours(1),
         rates,
-        estimate(rates),
+        estimate,
         Duration.ofSeconds(10),
         "/home/ada/science/runs/train_20251101_120000/logs",
         List.of(),

@@ -4,6 +4,7 @@ import dev.nexa.slurm.process.ProcessIdentity;
 import dev.nexa.slurm.scheduler.AccountingQuery;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.scheduler.RememberedJob;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
@@ -17,6 +18,7 @@ import java.util.function.Consumer;
 class FakeScheduler implements Scheduler {
   final List<QueueEntry> queue = new ArrayList<>();
   final List<AccountingRecord> rows = new ArrayList<>();
+  final List<RememberedJob> remembered = new ArrayList<>();
   final List<String> asked = new ArrayList<>();
   boolean accountingKept = true;
   boolean down;
@@ -60,6 +62,12 @@ class FakeScheduler implements Scheduler {
   @Override
   public void requeue(long jobId, int task) {
     throw new AssertionError("nobody requeues");
+  }
+
+  @Override
+  public List<RememberedJob> remembered(long arrayJobId) {
+    asked.add("job " + arrayJobId);
+    return List.copyOf(remembered);
   }
 
   @Override

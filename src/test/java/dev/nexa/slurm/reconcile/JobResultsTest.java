@@ -121,6 +121,92 @@ class JobResultsTest extends RunPassFixture {
         .isEqualTo(60);
   }
 
+  /** Three GPUs, though two were planned; why it failed, and who it was. */
+  @Test
+  void whatSlurmctldRemembersOfATaskCompletesItsResult() throws IOException {
+    submitted("created submitting submitted confirmed");
+    scheduler.queue.addAll(Rows.queue("0 OUT_OF_MEMORY 0 60; 1 COMPLETED 0 60"));
+    scheduler.remembered.add(
+        Rows.remembered("0 OUT_OF_MEMORY 0-61", 0, "cpu=8,mem=4G,gres/gpu:h100=3"));
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("0.0", 1, "", 60);
+    leaves("1.0", 0, "", 60);
+
+    pass();
+
+    List<JsonObject> attempts = cost().object("actual").objects("attempts");
+    assertThat(scheduler.asked).containsOnlyOnce("job " + Rows.JOB);
+    assertThat(attempts.get(0).text("state")).isEqualTo("OUT_OF_MEMORY");
+    assertThat(attempts.get(0).text("witness")).isEqualTo("controller");
+    assertThat(attempts.get(0).text("gpus_from")).isEqualTo("controller");
+    assertThat(attempts.get(0).object("gpus").number("h100")).isEqualTo(3);
+    assertThat(attempts.get(0).number("elapsed_seconds")).isEqualTo(60);
+    assertThat(attempts.get(0).text("user")).isEqualTo("ada");
+    assertThat(attempts.get(1).text("witness")).isEqualTo("job");
+    assertThat(cost().texts("limits")).hasSize(2);
+    assertThat(manifest().members()).doesNotContainKey("disagreements");
+    assertThat(SchemaCheck.problems(schema("cost"), Json.pretty(cost()))).isEmpty();
+  }
+
+  /** It was queued again, and its second attempt was killed outright, after a minute. */
+  @Test
+  void anAttemptThatLeftNothingEndedWhenSlurmctldSays() throws IOException {
+    submitted("created submitting submitted confirmed");
+    scheduler.queue.addAll(Rows.queue("0 NODE_FAIL 500 560; 1 COMPLETED 0 60"));
+    scheduler.remembered.add(Rows.remembered("0 NODE_FAIL 500-560", 1, Rows.TRES));
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("0.0", 143, "TERM", 60);
+    leaves("1.0", 0, "", 60);
+
+    pass();
+
+    List<JsonObject> attempts = cost().object("actual").objects("attempts");
+    assertThat(attempts)
+        .extracting(attempt -> attempt.text("state"))
+        .containsExactly("CANCELLED", "COMPLETED", "NODE_FAIL");
+    assertThat(attempts.get(2).number("elapsed_seconds")).isEqualTo(60);
+    assertThat(manifest().text("state")).isEqualTo("node_fail");
+  }
+
+  @Test
+  void aResultHasTheLastWordAndTheDisagreementIsTold() throws IOException {
+    submitted("created submitting submitted confirmed");
+    scheduler.queue.addAll(Rows.queue("0 FAILED 0 60; 1 COMPLETED 0 60"));
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("0.0", 0, "", 60);
+    leaves("1.0", 0, "", 60);
+
+    pass();
+
+    assertThat(manifest().text("status")).isEqualTo("completed");
+    assertThat(manifest().texts("disagreements"))
+        .singleElement()
+        .asString()
+        .startsWith("task 0 of " + Rows.KEY)
+        .endsWith("says COMPLETED (0:0), slurmctld says FAILED; the result is taken");
+    assertThat(problems).singleElement().asString().contains("slurmctld says FAILED");
+  }
+
+  /** Names are anybody's to give; squeue was asked for this user's jobs only. */
+  @Test
+  void aJobOfTheSameNameThatIsNotInOurQueueIsNotBelieved() throws IOException {
+    submitted("created submitting submitted confirmed");
+    scheduler.queue.addAll(Rows.queue("1 COMPLETED 0 60"));
+    scheduler.remembered.add(Rows.remembered("0 COMPLETED 0-1", 0, "cpu=1"));
+    begins(0, Rows.NOON);
+    begins(1, Rows.NOON);
+    leaves("1.0", 0, "", 60);
+
+    pass();
+
+    assertThat(cost().object("actual").objects("attempts"))
+        .allSatisfy(attempt -> assertThat(attempt.text("witness")).isEqualTo("job"));
+    assertThat(manifest().text("status")).isEqualTo("failed");
+  }
+
   @Test
   void aResultThatCannotBeReadIsToldAndCountsAsNone() throws IOException {
     submitted("created submitting submitted confirmed");

@@ -3,6 +3,7 @@ package dev.nexa.slurm.reconcile;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.scheduler.RememberedJob;
 import dev.nexa.slurm.units.IndexRange;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -81,6 +82,17 @@ public final class Rows {
         AccountingRecord.Witness.ACCOUNTING);
   }
 
+  /** The only row of that text, as slurmctld's memory has it. */
+  static RememberedJob remembered(String text, int restarts, String tres) {
+    return new RememberedJob(
+        changed(
+            accounting(text).get(0),
+            accounting(text).get(0).rawJobId(),
+            tres,
+            AccountingRecord.Witness.CONTROLLER),
+        restarts);
+  }
+
   /** The row of an allocation that held something else. */
   static AccountingRecord holding(AccountingRecord row, String tres) {
     return changed(row, row.rawJobId(), tres);
@@ -92,6 +104,11 @@ public final class Rows {
   }
 
   private static AccountingRecord changed(AccountingRecord row, long id, String tres) {
+    return changed(row, id, tres, row.witness());
+  }
+
+  private static AccountingRecord changed(
+      AccountingRecord row, long id, String tres, AccountingRecord.Witness witness) {
     return new AccountingRecord(
         row.cluster(),
         row.arrayJobId(),
@@ -113,7 +130,7 @@ public final class Rows {
         row.reqTres(),
         row.reason(),
         row.name(),
-        row.witness());
+        witness);
   }
 
   static List<QueueEntry> queue(String text) {

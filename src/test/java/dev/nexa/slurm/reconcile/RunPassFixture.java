@@ -16,12 +16,14 @@ import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.plan.Plans;
 import dev.nexa.slurm.render.Script;
 import dev.nexa.slurm.submit.CrashPoint;
+import dev.nexa.slurm.units.BillingWeights;
 import dev.nexa.slurm.units.IndexRange;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -38,12 +40,15 @@ abstract class RunPassFixture {
           Optional.of(Duration.ofSeconds(1)),
           List.of("NODE_FAIL"),
           false,
-          List.of());
+          List.of(),
+          Optional.empty(),
+          Optional.empty());
 
   final Workspace workspace = Workspaces.inMemory();
   final RunFolder run = workspace.claim("train", Rows.NOON);
   final FakeScheduler scheduler = new FakeScheduler();
   final List<String> problems = new ArrayList<>();
+  final Map<String, BillingWeights> weights = new HashMap<>();
 
   void submitted(String events) {
     Plan plan =
@@ -95,7 +100,7 @@ abstract class RunPassFixture {
   }
 
   RunPass newPass() {
-    return new RunPass(workspace, scheduler, POLICY, CrashPoint.NONE);
+    return new RunPass(workspace, scheduler, POLICY, cluster -> weights, CrashPoint.NONE);
   }
 
   RunState state() {

@@ -13,6 +13,7 @@ import dev.nexa.slurm.journal.RunState;
 import dev.nexa.slurm.journal.Submission;
 import dev.nexa.slurm.journal.Submission.Phase;
 import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.units.BillingWeights;
 import dev.nexa.slurm.units.IndexRange;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,6 +27,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A run in reconcile's passes; its events are long past, so that no window is open any more. */
 class RunPassTest extends RunPassFixture {
@@ -61,6 +64,20 @@ class RunPassTest extends RunPassFixture {
     Golden.check("reconcile/ledger-line.json", Json.pretty(json.with("crc32", "00000000")));
   }
 
+  /** Of each task 690 s were reserved: 600 s, KillWait and a minute. */
+  @Test
+  void aRunThatCostMoreThanWasReservedIsAProblem() {
+    submitted("created submitting submitted");
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-700; 1 TIMEOUT 10-790"));
+    pass();
+
+    assertThat(problems)
+        .singleElement()
+        .asString()
+        .startsWith(run.id() + " cost 0.82 USD, over its reservation of 0.77 USD: Slurm gave it");
+    assertThat(cost().text("difference")).isEqualTo("0.05");
+  }
+
   @Test
   void aSecondPassChangesNothingAndLeavesTheSameBytes() throws IOException {
     submitted("created submitting submitted");
@@ -72,6 +89,40 @@ class RunPassTest extends RunPassFixture {
     assertThat(pass()).isFalse();
 
     assertThat(files()).isEqualTo(once);
+  }
+
+  /** Rows.TRES has billing=4 for four CPUs, 8 GiB and two GPUs. */
+  @ParameterizedTest
+  @CsvSource({
+    "'CPU=1.0', ''",
+    "'', ''",
+    "'CPU=1.0,Mem=0.75G', 'its weights make 10'",
+    "'CPU=1.0,Mem=0.25G', ''",
+    "'CPU=0.5,GRES/gpu=1', ''",
+    "'CPU=1.000000001', ''",
+    "'CPU=1.24', ''",
+    "'CPU=0.9999999999', ''",
+    "'CPU=0.99', 'its weights make 3'",
+  })
+  void whatSlurmBilledIsCheckedOnceWhenTheRunIsSettled(String billingWeights, String told) {
+    submitted("created submitting submitted");
+    weights.put("gpu", BillingWeights.parse(billingWeights));
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 RUNNING 10-"));
+    scheduler.queue.addAll(Rows.queue("1 RUNNING"));
+    pass();
+    assertThat(problems).isEmpty();
+    scheduler.queue.clear();
+    scheduler.rows.clear();
+    scheduler.rows.addAll(Rows.accounting("0 COMPLETED 10-70; 1 COMPLETED 10-70"));
+
+    pass();
+
+    if (told.isEmpty()) {
+      assertThat(problems).isEmpty();
+    } else {
+      assertThat(problems).singleElement().asString().contains("Slurm billed 4", told);
+    }
+    assertThat(state().finished()).isTrue();
   }
 
   @Test

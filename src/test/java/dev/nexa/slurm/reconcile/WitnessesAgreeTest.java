@@ -59,7 +59,9 @@ class WitnessesAgreeTest {
             Evidence.gather(nexa.scheduler("local"), List.of(state))
                 .rows(run, facts, submission, problems));
     List<AccountingRecord> left =
-        byTask(new JobResults(run, facts, submission, List.of(), problems).rows(Instant.now()));
+        byTask(
+            new JobResults(run, facts, submission, List.of(), List.of(), problems)
+                .rows(Instant.now()));
 
     assertThat(problems).isEmpty();
     assertThat(left).hasSize(3).hasSameSizeAs(kept);

@@ -2,9 +2,9 @@ package dev.nexa.slurm.scheduler.slurm;
 
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
-import dev.nexa.slurm.scheduler.BillingWeights;
 import dev.nexa.slurm.scheduler.slurm.SlurmCluster.Partition;
 import dev.nexa.slurm.scheduler.slurm.SlurmCluster.Spread;
+import dev.nexa.slurm.units.BillingWeights;
 import dev.nexa.slurm.units.TimeLimit;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -73,7 +73,9 @@ public final class ClusterText {
         arrays,
         byDefault,
         List.copyOf(usable),
-        leftOut);
+        leftOut,
+        BillingWeights.Rule.of(cluster.getOrDefault("PriorityFlags", "")),
+        List.of());
   }
 
   private static int overTime(String text) {
@@ -197,7 +199,8 @@ public final class ClusterText {
         ownOr(partition, cluster, "DefMemPer", "Node"),
         limit(partition.get("MaxNodes")),
         maxTime(partition.getOrDefault("MaxTime", "UNLIMITED")),
-        limit(partition.get("OverTimeLimit")));
+        limit(partition.get("OverTimeLimit")),
+        partition.getOrDefault("TRESBillingWeights", "").replace("(null)", ""));
   }
 
   /** Up to 25.11 it stands under OverSubscribe, since 26.05 under a key of its own. */

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.scheduler.slurm;
 
+import dev.nexa.slurm.config.ClusterProfile;
+import dev.nexa.slurm.files.RepeatedText;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.JobState;
 import dev.nexa.slurm.units.IndexRange;
@@ -74,11 +76,20 @@ public final class SacctText extends OutputStream {
   private static final int NAME = 15;
   private static final int REASON = 16;
   private static final int REQ_TRES = 17;
-  private static final int COLUMNS = FIELDS.size();
+  private static final int BASE = FIELDS.size();
+
+  /** Of one column: a million rows name few users, partitions and TRES. */
+  private static final int REPEATED = 256;
 
   private final Consumer<AccountingRecord> rows;
   private final Consumer<String> unreadable;
-  private final RepeatedText[] texts = new RepeatedText[COLUMNS];
+  private final int columns;
+
+  /** Where the fields that not every version has stand; -1 for one that was not asked for. */
+  private final int planned;
+
+  private final int restarts;
+  private final RepeatedText[] texts;
 
   /** What came of a row whose end has not come yet. */
   private byte[] held = new byte[1024];
@@ -86,7 +97,7 @@ public final class SacctText extends OutputStream {
   private int heldLength;
 
   /** Where the row's fields end, counted from its first byte. */
-  private final int[] ends = new int[COLUMNS];
+  private final int[] ends;
 
   private int delimiters;
   private String stateText = "";
@@ -99,10 +110,27 @@ public final class SacctText extends OutputStream {
    * @param unreadable told of each row that is none
    */
   public SacctText(Consumer<AccountingRecord> rows, Consumer<String> unreadable) {
+    this(List.of(), rows, unreadable);
+  }
+
+  /**
+   * The same, of rows with further columns.
+   *
+   * @param more of {@link ClusterProfile#SACCT_FIELDS}, behind {@link #FIELDS} in this order
+   */
+  public SacctText(
+      List<String> more, Consumer<AccountingRecord> rows, Consumer<String> unreadable) {
     this.rows = rows;
     this.unreadable = unreadable;
-    for (int column = 0; column < COLUMNS; column++) {
-      texts[column] = new RepeatedText();
+    columns = BASE + more.size();
+    int newName = more.indexOf("Planned");
+    int waited = newName < 0 ? more.indexOf("Reserved") : newName;
+    planned = waited < 0 ? -1 : BASE + waited;
+    restarts = more.contains("Restarts") ? BASE + more.indexOf("Restarts") : -1;
+    texts = new RepeatedText[columns];
+    ends = new int[columns];
+    for (int column = 0; column < columns; column++) {
+      texts[column] = new RepeatedText(REPEATED);
     }
   }
 
@@ -118,11 +146,11 @@ public final class SacctText extends OutputStream {
     for (int i = offset; i < end; i++) {
       byte b = bytes[i];
       if (b == DELIMITER) {
-        if (delimiters < COLUMNS) {
+        if (delimiters < columns) {
           ends[delimiters] = heldLength + i - from;
         }
         delimiters++;
-      } else if (b == '\n' && (delimiters == 0 || delimiters >= COLUMNS - 1)) {
+      } else if (b == '\n' && (delimiters == 0 || delimiters >= columns - 1)) {
         if (heldLength == 0) {
           endRow(bytes, from, i - from);
         } else {
@@ -160,14 +188,14 @@ public final class SacctText extends OutputStream {
   }
 
   private void endRow(byte[] bytes, int from, int length) {
-    if (delimiters >= COLUMNS) {
+    if (delimiters >= columns) {
       endWithDelimiterInName(new String(bytes, from, length, StandardCharsets.UTF_8));
       return;
     }
-    boolean whole = delimiters == COLUMNS - 1;
+    boolean whole = delimiters == columns - 1;
     delimiters = 0;
     if (whole) {
-      ends[COLUMNS - 1] = length;
+      ends[columns - 1] = length;
       AccountingRecord row = record(bytes, from);
       if (row != null) {
         rows.accept(row);
@@ -183,7 +211,7 @@ public final class SacctText extends OutputStream {
   /** Of our columns only the job's name is free text: what is too much is part of it. */
   private void endWithDelimiterInName(String row) {
     String[] field = row.split(String.valueOf(DELIMITER), -1);
-    int more = field.length - COLUMNS;
+    int more = field.length - columns;
     List<String> fields = new ArrayList<>(List.of(field).subList(0, NAME));
     fields.add(String.join("?", List.of(field).subList(NAME, NAME + more + 1)));
     fields.addAll(List.of(field).subList(NAME + more + 1, field.length));
@@ -228,10 +256,44 @@ public final class SacctText extends OutputStream {
           text(bytes, from, REQ_TRES),
           text(bytes, from, REASON),
           text(bytes, from, NAME),
-          AccountingRecord.Witness.ACCOUNTING);
+          AccountingRecord.Witness.ACCOUNTING,
+          columns == BASE ? AccountingRecord.More.NONE : more(bytes, from));
     } catch (IllegalArgumentException | ArithmeticException notAnAllocationRow) {
       return null;
     }
+  }
+
+  private AccountingRecord.More more(byte[] bytes, int from) {
+    Optional<Long> count = Optional.empty();
+    if (restarts >= 0 && ends[restarts] > start(restarts)) {
+      long told = number(bytes, from, restarts);
+      count = told < NO_VAL ? Optional.of(told) : Optional.empty();
+    }
+    Optional<Long> waited = planned < 0 ? Optional.empty() : duration(text(bytes, from, planned));
+    return new AccountingRecord.More(waited, count);
+  }
+
+  /** {@code [D-]HH:MM:SS}; anything else, such as INVALID, is not known. */
+  private static Optional<Long> duration(String text) {
+    long seconds = 0;
+    long part = 0;
+    int colons = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c >= '0' && c <= '9') {
+        part = part * 10 + c - '0';
+      } else if (c == '-' && i > 0 && colons == 0) {
+        seconds = part * 24;
+        part = 0;
+      } else if (c == ':') {
+        seconds = (seconds + part) * 60;
+        part = 0;
+        colons++;
+      } else {
+        return Optional.empty();
+      }
+    }
+    return colons == 2 ? Optional.of(seconds + part) : Optional.empty();
   }
 
   private static boolean isNumber(String text, int from) {

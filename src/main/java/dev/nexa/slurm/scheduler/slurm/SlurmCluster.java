@@ -1,5 +1,6 @@
 package dev.nexa.slurm.scheduler.slurm;
 
+import dev.nexa.slurm.units.BillingWeights;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,9 @@ import java.util.SortedSet;
  * @param defaultPartition Slurm's own, where it may be used
  * @param partitions those that jobs may be sent to, in Slurm's order
  * @param leftOut the others, each with the reason
+ * @param billingRule how weights make billing units, by its PriorityFlags
+ * @param sacctFields those of {@link dev.nexa.slurm.config.ClusterProfile#SACCT_FIELDS} that its
+ *     sacct has
  */
 public record SlurmCluster(
     String name,
@@ -27,7 +31,25 @@ public record SlurmCluster(
     Optional<Long> maxArraySize,
     Optional<String> defaultPartition,
     List<Partition> partitions,
-    Map<String, String> leftOut) {
+    Map<String, String> leftOut,
+    BillingWeights.Rule billingRule,
+    List<String> sacctFields) {
+
+  /** The same, with the fields that its sacct has beside those of every version. */
+  SlurmCluster offering(List<String> fields) {
+    return new SlurmCluster(
+        name,
+        version,
+        overTimeLimitMinutes,
+        killWaitSeconds,
+        messageTimeoutSeconds,
+        maxArraySize,
+        defaultPartition,
+        partitions,
+        leftOut,
+        billingRule,
+        fields);
+  }
 
   /**
    * A partition and its nodes.
@@ -45,6 +67,7 @@ public record SlurmCluster(
    * @param defaultMibPerNode its DefMemPerNode, else the cluster's
    * @param maxTime rounded down to whole minutes
    * @param overTimeLimitMinutes where it has its own
+   * @param billingWeights its TRESBillingWeights; empty for none
    */
   public record Partition(
       String name,
@@ -60,7 +83,8 @@ public record SlurmCluster(
       Optional<Long> defaultMibPerNode,
       Optional<Long> maxNodes,
       Optional<Duration> maxTime,
-      Optional<Long> overTimeLimitMinutes) {}
+      Optional<Long> overTimeLimitMinutes,
+      String billingWeights) {}
 
   /** What the nodes of a partition have of something: the least and the most. */
   public record Spread(long least, long most) {

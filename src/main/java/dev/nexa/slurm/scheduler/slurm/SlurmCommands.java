@@ -49,6 +49,18 @@ public final class SlurmCommands {
   }
 
   /**
+   * Asks when a job with these options would begin, and makes none; its script does not matter.
+   *
+   * @param options as sbatch takes them, {@code --name=value}
+   */
+  static List<String> testOnly(List<String> options) {
+    List<String> argv = new ArrayList<>(List.of("sbatch", "--test-only"));
+    argv.addAll(options);
+    argv.add("--wrap=true");
+    return argv;
+  }
+
+  /**
    * ALL is our allow-list; only where it holds the client's own secrets are names listed, which
    * costs a login shell.
    */
@@ -78,7 +90,12 @@ public final class SlurmCommands {
    * Allocation rows only ({@code -X}): steps repeat their job's cost. Every attempt ({@code -D}).
    */
   static List<String> sacct(AccountingQuery query) {
-    List<String> argv = sacctSince(guard(query.since()));
+    return sacct(query, List.of());
+  }
+
+  /** The same, with further fields behind those that every version has. */
+  static List<String> sacct(AccountingQuery query, List<String> more) {
+    List<String> argv = sacctSince(guard(query.since()), more);
     if (query.jobIds().isEmpty()) {
       argv.add("--name=" + String.join(",", query.names()));
     } else {
@@ -121,7 +138,7 @@ public final class SlurmCommands {
 
   /** The same rows of whatever was there in the window, by whose it is. */
   static List<String> sacct(AccountingWindow window) {
-    List<String> argv = sacctSince(window.from());
+    List<String> argv = sacctSince(window.from(), List.of());
     argv.add("--endtime=" + TIME.format(window.to()));
     if (window.accounts().isPresent()) {
       argv.add("--accounts=" + window.accounts().get());
@@ -131,7 +148,7 @@ public final class SlurmCommands {
     return argv;
   }
 
-  private static List<String> sacctSince(Instant from) {
+  private static List<String> sacctSince(Instant from, List<String> more) {
     return new ArrayList<>(
         List.of(
             "sacct",
@@ -141,7 +158,9 @@ public final class SlurmCommands {
             "--duplicates",
             "--noconvert",
             "--delimiter=" + SacctText.DELIMITER,
-            "--format=" + String.join(",", SacctText.FIELDS),
+            "--format="
+                + String.join(",", SacctText.FIELDS)
+                + (more.isEmpty() ? "" : "," + String.join(",", more)),
             "--starttime=" + TIME.format(from)));
   }
 
@@ -181,6 +200,11 @@ public final class SlurmCommands {
         "user",
         "name=" + user,
         "format=DefaultAccount");
+  }
+
+  /** All tasks of an array; the details have its GPUs, where no accounting tracks them. */
+  static List<String> showJob(long jobId) {
+    return List.of("scontrol", "--oneliner", "--details", "show", "job", "" + jobId);
   }
 
   static List<String> showConfig() {

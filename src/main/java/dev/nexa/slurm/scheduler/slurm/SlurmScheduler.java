@@ -1,5 +1,6 @@
 package dev.nexa.slurm.scheduler.slurm;
 
+import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.FileLock;
@@ -10,12 +11,14 @@ import dev.nexa.slurm.process.ProcessIdentity;
 import dev.nexa.slurm.scheduler.AccountingQuery;
 import dev.nexa.slurm.scheduler.AccountingRecord;
 import dev.nexa.slurm.scheduler.AccountingWindow;
-import dev.nexa.slurm.scheduler.BillingWeights;
+import dev.nexa.slurm.scheduler.ExpectedStart;
 import dev.nexa.slurm.scheduler.QueueEntry;
+import dev.nexa.slurm.scheduler.RememberedJob;
 import dev.nexa.slurm.scheduler.Scheduler;
 import dev.nexa.slurm.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.scheduler.SubmitAnswer;
 import dev.nexa.slurm.scheduler.SubmitRequest;
+import dev.nexa.slurm.units.BillingWeights;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
@@ -32,10 +35,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Slurm through its own clients. */
@@ -49,6 +52,9 @@ public final class SlurmScheduler implements Scheduler {
    */
   private static final int CHUNK = 1000;
 
+  /** What sacct says of a field that it does not have (sacct/options.c). */
+  private static final String UNKNOWN_FIELD = "Invalid field requested";
+
   private static final Pattern NO_ACCOUNTING =
       Pattern.compile("AccountingStorageType\\s*=\\s*(accounting_storage/none|\\(null\\))");
 
@@ -57,7 +63,7 @@ public final class SlurmScheduler implements Scheduler {
       Pattern.compile(
           "Invalid user id|Start time .* after end time|Invalid account", Pattern.CASE_INSENSITIVE);
 
-  /** What scancel says of a job that is no longer there (slurm_errno.c); 22.05 then ends with 1. */
+  /** What clients say of a job that is no longer there (slurm_errno.c); 22.05 then ends with 1. */
   private static final Pattern GONE =
       Pattern.compile("Invalid job id specified|already completing or completed");
 
@@ -66,6 +72,11 @@ public final class SlurmScheduler implements Scheduler {
   private final Path directory;
   private final SlurmSettings settings;
   private final Supplier<Optional<FileLock>> turn;
+
+  /** Fields that not every sacct has; none once it has refused one. */
+  private volatile List<String> more = List.of();
+
+  private volatile Optional<String> refusal = Optional.empty();
 
   /**
    * Slurm as this host knows it.
@@ -96,6 +107,16 @@ public final class SlurmScheduler implements Scheduler {
       }
     }
     return false;
+  }
+
+  /** Asks accounting for these fields too, as the cluster profile has them. */
+  public void askFor(List<String> fields) {
+    more = List.copyOf(fields);
+  }
+
+  /** What sacct said where it did not have one of them any more; it was asked without them then. */
+  public Optional<String> refusal() {
+    return refusal;
   }
 
   @Override
@@ -136,24 +157,40 @@ public final class SlurmScheduler implements Scheduler {
   public void accounting(AccountingQuery query, Consumer<AccountingRecord> rows) {
     List<Long> ids = query.jobIds();
     if (ids.isEmpty()) {
-      sacctRows(SlurmCommands.sacct(query), rows);
+      ownRows(query, rows);
     }
     for (int from = 0; from < ids.size(); from += CHUNK) {
       List<Long> chunk = ids.subList(from, Math.min(ids.size(), from + CHUNK));
-      sacctRows(SlurmCommands.sacct(AccountingQuery.byIds(chunk, query.since())), rows);
+      ownRows(AccountingQuery.byIds(chunk, query.since()), rows);
     }
   }
 
   /** The rows of a window, of jobs that may be anybody's. */
   public void accounting(AccountingWindow window, Consumer<AccountingRecord> rows) {
-    sacctRows(SlurmCommands.sacct(window), rows);
+    sacctRows(SlurmCommands.sacct(window), List.of(), rows);
+  }
+
+  /** A sacct that was replaced by another version's must not stop every pass from then on. */
+  private void ownRows(AccountingQuery query, Consumer<AccountingRecord> rows) {
+    List<String> asked = more;
+    try {
+      sacctRows(SlurmCommands.sacct(query, asked), asked, rows);
+    } catch (SchedulerUnavailable refused) {
+      String said = String.valueOf(refused.getMessage());
+      if (asked.isEmpty() || !said.contains(UNKNOWN_FIELD)) {
+        throw refused;
+      }
+      refusal = Optional.of(said);
+      more = List.of();
+      sacctRows(SlurmCommands.sacct(query), List.of(), rows);
+    }
   }
 
   /** Rows are handed on only after sacct ended well: half an answer is no answer. */
-  private void sacctRows(List<String> argv, Consumer<AccountingRecord> rows) {
+  private void sacctRows(List<String> argv, List<String> fields, Consumer<AccountingRecord> rows) {
     Optional<FileLock> turn = turn();
     try {
-      answer(argv).forEach(rows);
+      answer(argv, fields).forEach(rows);
     } finally {
       turn.ifPresent(FileLock::close);
     }
@@ -170,14 +207,17 @@ public final class SlurmScheduler implements Scheduler {
     }
   }
 
-  private List<AccountingRecord> answer(List<String> argv) {
+  private List<AccountingRecord> answer(List<String> argv, List<String> fields) {
     List<AccountingRecord> answer = new ArrayList<>();
     List<String> unreadable = new ArrayList<>();
     CommandResult result;
-    try (SacctText reader = new SacctText(answer::add, unreadable::add)) {
+    try (SacctText reader = new SacctText(fields, answer::add, unreadable::add)) {
       result = runner.stream(command(argv), reader, started -> {});
     } catch (IOException failed) {
       throw unavailable("sacct", failed.getMessage());
+    }
+    if (answer.isEmpty()) {
+      requireWellTyped(result.err());
     }
     boolean silentFailure = answer.isEmpty() && !result.err().isBlank();
     if (!result.succeeded() || silentFailure || !unreadable.isEmpty()) {
@@ -215,13 +255,26 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   @Override
+  public List<RememberedJob> remembered(long arrayJobId) {
+    CommandResult result = run(SlurmCommands.showJob(arrayJobId));
+    if (result.succeeded()) {
+      return JobText.read(result.out());
+    }
+    if (GONE.matcher(result.err()).find()) {
+      return List.of();
+    }
+    throw unavailable("scontrol", result);
+  }
+
+  @Override
   public boolean keepsAccounting() {
     return !NO_ACCOUNTING.matcher(ask(SlurmCommands.showConfig()).out()).find();
   }
 
   /**
    * What accounting holds of some jobs, as sacct prints it: attempts and steps with a header,
-   * separated by {@link SacctText#DELIMITER}, times as epoch seconds. Two calls.
+   * separated by {@link SacctText#DELIMITER}, times as epoch seconds. One call; two more where this
+   * Slurm does not have all the fields.
    *
    * @param wanted the fields; those that this Slurm does not have are left out
    * @param jobs as sacct takes them; where empty, all of the user's
@@ -234,16 +287,46 @@ public final class SlurmScheduler implements Scheduler {
       String user,
       Optional<Instant> since,
       OutputStream rows) {
-    Set<String> offered =
-        new HashSet<>(List.of(sacctText(SlurmCommands.sacctFields()).split("\\s+", -1)));
-    List<String> fields = new ArrayList<>(wanted);
-    fields.retainAll(offered);
+    List<String> fields = wanted;
     List<String> all = jobs.isEmpty() ? List.of("") : jobs;
     for (int from = 0; from < all.size(); from += CHUNK) {
       List<String> chunk = all.subList(from, Math.min(all.size(), from + CHUNK));
       List<String> asked = jobs.isEmpty() ? List.of() : chunk;
-      sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since), rows);
+      try {
+        sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since), rows);
+      } catch (SchedulerUnavailable refused) {
+        // It refuses before it prints anything.
+        if (!fields.equals(wanted)
+            || !String.valueOf(refused.getMessage()).contains(UNKNOWN_FIELD)) {
+          throw refused;
+        }
+        fields = offered(wanted);
+        sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since), rows);
+      }
     }
+  }
+
+  /** That sacct does not say that what a person named is not there. */
+  private static void requireWellTyped(String said) {
+    Matcher wrong = TYPED_WRONG.matcher(said);
+    if (wrong.find()) {
+      boolean time = wrong.group().startsWith("Start");
+      throw new NexaException(
+          ExitCode.USAGE,
+          said.strip(),
+          time
+              ? "correct --since"
+              : "it is a name that this host or accounting does not know; `sacctmgr show user` and"
+                  + " `sacctmgr show account` list those of accounting");
+    }
+  }
+
+  /** Those of the fields that this sacct has; no question to slurmdbd. */
+  public List<String> offered(List<String> wanted) {
+    List<String> offered = List.of(sacctText(SlurmCommands.sacctFields()).split("\\s+", -1));
+    List<String> fields = new ArrayList<>(wanted);
+    fields.retainAll(new HashSet<>(offered));
+    return fields;
   }
 
   private String sacctText(List<String> argv) {
@@ -259,9 +342,7 @@ public final class SlurmScheduler implements Scheduler {
     } catch (IOException failed) {
       throw unavailable("sacct", failed.getMessage());
     }
-    if (TYPED_WRONG.matcher(result.err()).find()) {
-      throw new NexaException(ExitCode.USAGE, result.err().strip(), "correct --user or --since");
-    }
+    requireWellTyped(result.err());
     if (result.err().contains("accounting storage is disabled")) {
       throw new SchedulerUnavailable(
           "this cluster keeps no accounting: " + result.err().strip(),
@@ -281,17 +362,35 @@ public final class SlurmScheduler implements Scheduler {
     return answer.isEmpty() ? Optional.empty() : Optional.of(answer);
   }
 
+  /**
+   * When a job with these options would begin, by {@code sbatch --test-only}: one call, no job.
+   *
+   * @param options as sbatch takes them, {@code --name=value}
+   */
+  public ExpectedStart expectedStart(List<String> options) {
+    CommandResult result = run(SlurmCommands.testOnly(options));
+    return result.timedOut()
+        ? ExpectedStart.never("sbatch gave no answer in time")
+        : TestOnlyText.read(result.err());
+  }
+
   /** By partition, what Slurm makes its own {@code billing} of; one call. */
   public Map<String, BillingWeights> billingWeights() {
     return ClusterText.billingWeights(ask(SlurmCommands.showPartitions()).out());
   }
 
-  /** The cluster as it is now; three calls. */
+  /** The cluster as it is now; four calls. */
   public SlurmCluster cluster() {
-    return ClusterText.read(
-        ask(SlurmCommands.showConfig()).out(),
-        ask(SlurmCommands.showPartitions()).out(),
-        ask(SlurmCommands.nodes()).out());
+    SlurmCluster cluster =
+        ClusterText.read(
+            ask(SlurmCommands.showConfig()).out(),
+            ask(SlurmCommands.showPartitions()).out(),
+            ask(SlurmCommands.nodes()).out());
+    try {
+      return cluster.offering(offered(ClusterProfile.SACCT_FIELDS));
+    } catch (SchedulerUnavailable noSacct) {
+      return cluster;
+    }
   }
 
   private CommandResult ask(List<String> argv) {

@@ -65,6 +65,30 @@ class SacctTextTest {
     assertThat(rows.get(4).reqTres()).startsWith("billing=1,cpu=1");
   }
 
+  @ParameterizedTest(name = "{0}, {1}")
+  @CsvSource({
+    "'Planned,Restarts', '00:01:05|2', 65, 2",
+    "'Reserved', '2-00:00:01', 172801, -1",
+    "'Restarts', '0', -1, 0",
+    "'Planned,Restarts', '|', -1, -1",
+    "'Planned,Restarts', 'INVALID|4294967294', -1, -1",
+  })
+  void furtherColumnsStandWhereTheyWereAskedFor(
+      String fields, String values, long planned, long restarts) {
+    String row = row("JobName", "two\nlines").stripTrailing();
+    String further = values.replace('|', SacctText.DELIMITER);
+    try (SacctText text =
+        new SacctText(List.of(fields.split(",", -1)), rows::add, unreadable::add)) {
+      byte[] bytes = (row + SacctText.DELIMITER + further + "\n").getBytes(StandardCharsets.UTF_8);
+      text.write(bytes, 0, bytes.length);
+    }
+
+    assertThat(unreadable).isEmpty();
+    assertThat(rows).singleElement().extracting(AccountingRecord::name).isEqualTo("two\nlines");
+    assertThat(rows.get(0).more().plannedSeconds().orElse(-1L)).isEqualTo(planned);
+    assertThat(rows.get(0).more().restarts().orElse(-1L)).isEqualTo(restarts);
+  }
+
   /** The pipe cuts where it likes, also inside a character. */
   @Test
   void itDoesNotMatterInWhichPiecesTheTextComes() throws IOException {

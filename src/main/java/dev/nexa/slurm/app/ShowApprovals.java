@@ -1,0 +1,144 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.approve.Approval;
+import dev.nexa.slurm.approve.ApprovalDirectory;
+import dev.nexa.slurm.approve.ApprovalFile;
+import dev.nexa.slurm.approve.Covers;
+import dev.nexa.slurm.approve.Person;
+import dev.nexa.slurm.approve.Use;
+import dev.nexa.slurm.approve.Uses;
+import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** {@code approvals list, show, revoke, verify}. */
+public final class ShowApprovals {
+  private final PolicyApprovals approvals;
+
+  public ShowApprovals(Nexa nexa) {
+    Policy policy = nexa.configs().policy();
+    this.approvals = PolicyApprovals.of(nexa, policy);
+  }
+
+  /**
+   * An approval as it stands today.
+   *
+   * @param state {@code valid}, {@code used up}, {@code expired}, {@code revoked}, {@code not
+   *     valid}, or {@code broken} where it can't even be read
+   * @param reasons why it is not valid
+   */
+  public record Row(
+      Path path,
+      Optional<ApprovalFile> file,
+      String state,
+      List<String> reasons,
+      List<Use> uses,
+      Optional<JsonObject> revocation) {
+
+    /** The document that {@code --json} prints. */
+    public JsonObject json() {
+      JsonObject json =
+          new JsonObject()
+              .with("file", path.toString())
+              .with("state", state)
+              .with("reasons", reasons);
+      if (file.isEmpty()) {
+        return json;
+      }
+      List<JsonObject> taken = new ArrayList<>();
+      for (Use use : uses) {
+        taken.add(use.toJson());
+      }
+      return json.with("key", file.get().signature().key().fingerprint())
+          .with("uses_taken", Uses.taken(uses))
+          .with("uses", taken)
+          .with("revocation", revocation.orElse(null))
+          .with("statement", Json.parseObject(file.get().approval().statement()));
+    }
+  }
+
+  /** What the policy lets everybody know: whom to ask, and what is wrong with its files. */
+  public List<String> notes() {
+    List<String> notes = new ArrayList<>();
+    approvals.note().ifPresent(note -> notes.add("note: " + note));
+    notes.addAll(approvals.signers().allowed().problems());
+    notes.addAll(approvals.signers().allowed().ignored());
+    notes.addAll(approvals.signers().revoked().problems());
+    return notes;
+  }
+
+  /** All that lie in the policy's directory. */
+  public List<Row> list() {
+    List<Row> rows = new ArrayList<>();
+    for (ApprovalDirectory.Found found : approvals.directory().all()) {
+      rows.add(row(found));
+    }
+    return rows;
+  }
+
+  /** One, by its id or the beginning of it. */
+  public Row show(String id) {
+    return row(approvals.directory().byId(id));
+  }
+
+  /** One that lies anywhere. */
+  public Row verify(Path file) {
+    try {
+      return row(file, ApprovalFile.read(file));
+    } catch (ApprovalFile.BrokenException broken) {
+      return broken(file, String.valueOf(broken.getMessage()));
+    }
+  }
+
+  /** Revokes one for good; false if it was revoked before. */
+  public boolean revoke(Row row, Optional<String> reason) {
+    Approval approval = row.file().orElseThrow().approval();
+    Instant now = Instant.ofEpochSecond(Instant.now().getEpochSecond());
+    return approvals.directory().revoke(approval.id(), Person.me(), now, reason);
+  }
+
+  private Row row(ApprovalDirectory.Found found) {
+    return found.approval().isPresent()
+        ? row(found.path(), found.approval().get())
+        : broken(found.path(), found.problem().orElse(""));
+  }
+
+  private static Row broken(Path path, String problem) {
+    return new Row(path, Optional.empty(), "broken", List.of(problem), List.of(), Optional.empty());
+  }
+
+  private Row row(Path path, ApprovalFile file) {
+    Instant now = Instant.now();
+    Approval approval = file.approval();
+    Optional<JsonObject> revocation = approvals.directory().revocationOf(approval.id());
+    List<String> reasons = new ArrayList<>();
+    approvals.signers().refusal(file, now).ifPresent(reasons::add);
+    List<String> times = Covers.times(approval, now, approvals.policy().longest());
+    List<Use> uses = List.of();
+    try {
+      uses = approvals.directory().uses(approval).all();
+    } catch (NexaException notCounted) {
+      reasons.add(String.valueOf(notCounted.getMessage()));
+    }
+    String state = reasons.isEmpty() ? "valid" : "not valid";
+    if (Uses.taken(uses) >= approval.uses()) {
+      state = "used up";
+    }
+    if (!times.isEmpty()) {
+      state = now.isBefore(approval.expires()) ? "not valid" : "expired";
+      reasons.addAll(times);
+    }
+    if (revocation.isPresent()) {
+      state = "revoked";
+    }
+    boolean unsigned = !reasons.isEmpty() && times.size() < reasons.size();
+    return new Row(
+        path, Optional.of(file), unsigned ? "not valid" : state, reasons, uses, revocation);
+  }
+}

@@ -1,0 +1,130 @@
+package dev.nexa.slurm.app;
+
+import dev.nexa.slurm.config.ClusterProfile;
+import dev.nexa.slurm.config.PriceBook;
+import dev.nexa.slurm.config.PriceEntry;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.Nearest;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.estimate.PriceKey;
+import dev.nexa.slurm.estimate.Rates;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/** {@code prices show} and {@code prices check}. */
+public final class ShowPrices {
+  /** Whether a source tells when. */
+  private static final Pattern YEAR = Pattern.compile("\\b(19|20)\\d\\d\\b");
+
+  private final Nexa nexa;
+
+  public ShowPrices(Nexa nexa) {
+    this.nexa = nexa;
+  }
+
+  /** What a run would pay, and for whom that holds. */
+  public record Shown(PriceKey key, Rates rates) {}
+
+  /** The prices of runs of that cluster, partition and account, planned on that day. */
+  public Shown show(
+      Optional<String> cluster,
+      Optional<String> partition,
+      Optional<String> account,
+      LocalDate day) {
+    ClusterProfile profile =
+        nexa.configs().cluster(cluster.orElseGet(() -> Prepared.clusterName(nexa)));
+    if (partition.isPresent()
+        && !profile.partitions().isEmpty()
+        && !profile.partitions().containsKey(partition.get())) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "the profile '"
+              + profile.name()
+              + "' has no partition '"
+              + partition.get()
+              + "'"
+              + Nearest.hint(partition.get(), profile.partitions().keySet()),
+          "it has " + String.join(", ", profile.partitions().keySet()));
+    }
+    PriceKey key =
+        PriceKey.of(
+            profile,
+            partition.or(profile::defaultPartition),
+            account.or(profile::account),
+            day,
+            List.of());
+    return new Shown(key, Rates.of(nexa.configs().prices(profile), key));
+  }
+
+  /**
+   * Reads a price book as a submit would; what is wrong with it is thrown.
+   *
+   * @param notes told of what is right as it stands, and perhaps not meant
+   */
+  public PriceBook check(String file, LocalDate today, List<String> notes) {
+    PriceBook book = nexa.configs().pricesFile(file);
+    sources(book, notes);
+    for (PriceEntry entry : book.entries()) {
+      if (entry.validUntil().map(until -> until.isBefore(today)).orElse(false)) {
+        notes.add(entry.at() + ": its prices ended on " + entry.validUntil().orElseThrow());
+      }
+      if (entry.cluster().isPresent()) {
+        cluster(entry, notes);
+      }
+    }
+    return book;
+  }
+
+  /** A name that no profile has matches nothing, and nobody is told when that is a slip. */
+  private void cluster(PriceEntry entry, List<String> notes) {
+    String name = entry.cluster().orElseThrow();
+    boolean shipped = List.of("default", "cpu", "local").contains(name);
+    Path file = nexa.root().resolve("configs/clusters/" + name + ".yaml");
+    if (!shipped && !Files.exists(file)) {
+      notes.add(entry.at() + ": there is no configs/clusters/" + name + ".yaml here");
+      return;
+    }
+    Map<String, ClusterProfile.Partition> partitions = nexa.configs().cluster(name).partitions();
+    String partition = entry.partition().orElse("");
+    if (!partition.isEmpty() && !partitions.isEmpty() && !partitions.containsKey(partition)) {
+      notes.add(
+          entry.at()
+              + ": the profile '"
+              + name
+              + "' has no partition '"
+              + partition
+              + "'"
+              + Nearest.hint(partition, partitions.keySet()));
+    }
+  }
+
+  private static void sources(PriceBook book, List<String> notes) {
+    TreeSet<String> without = new TreeSet<>();
+    List<PriceBook.Price> prices = new ArrayList<>(book.gpuHour().values());
+    book.cpuHour().ifPresent(prices::add);
+    book.memoryGibHour().ifPresent(prices::add);
+    book.storageGbMonth().ifPresent(prices::add);
+    for (PriceEntry entry : book.entries()) {
+      prices.addAll(entry.gpuHour().values());
+      entry.cpuHour().ifPresent(prices::add);
+      entry.memoryGibHour().ifPresent(prices::add);
+      entry.nodeHour().ifPresent(prices::add);
+      entry.billingHour().ifPresent(prices::add);
+    }
+    for (PriceBook.Price price : prices) {
+      if (!YEAR.matcher(price.source()).find()) {
+        without.add(price.source());
+      }
+    }
+    for (String source : without) {
+      notes.add("no date in the source \"" + source + "\"");
+    }
+  }
+}

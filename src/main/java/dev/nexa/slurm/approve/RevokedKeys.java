@@ -1,0 +1,71 @@
+package dev.nexa.slurm.approve;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/**
+ * Keys that sign no longer: a text of public keys and {@code SHA256:…} fingerprints, one a line, or
+ * with the words of ssh-keygen(1), KEY REVOCATION LISTS ({@code key:}, {@code sha256:}, {@code
+ * hash:}) before them. A binary list is ssh-keygen's to read.
+ *
+ * @param fingerprints of the revoked keys
+ * @param problems lines that can't be read: who relies on the file must refuse it
+ * @param binary whether it is one of {@code ssh-keygen -k}
+ */
+public record RevokedKeys(Set<String> fingerprints, List<String> problems, boolean binary) {
+  public static final RevokedKeys NONE = new RevokedKeys(Set.of(), List.of(), false);
+
+  private static final byte[] BINARY = "SSHKRL\n\0".getBytes(StandardCharsets.US_ASCII);
+
+  /** Reads the file's bytes. */
+  public static RevokedKeys parse(String file, byte[] bytes) {
+    if (bytes.length >= BINARY.length && Arrays.equals(bytes, 0, BINARY.length, BINARY, 0, 8)) {
+      return new RevokedKeys(Set.of(), List.of(), true);
+    }
+    Set<String> fingerprints = new HashSet<>();
+    List<String> problems = new ArrayList<>();
+    String[] lines = new String(bytes, StandardCharsets.UTF_8).split("\n", -1);
+    for (int i = 0; i < lines.length; i++) {
+      String line = lines[i].strip();
+      if (line.isEmpty() || line.startsWith("#")) {
+        continue;
+      }
+      try {
+        fingerprints.add(fingerprint(line));
+      } catch (IllegalArgumentException broken) {
+        problems.add(file + ":" + (i + 1) + ": " + broken.getMessage());
+      }
+    }
+    return new RevokedKeys(fingerprints, problems, false);
+  }
+
+  private static String fingerprint(String line) {
+    String lower = line.toLowerCase(Locale.ROOT);
+    String rest = line;
+    for (String word : List.of("key:", "sha1:", "hash:", "sha256:")) {
+      boolean names = lower.startsWith(word) && !line.startsWith("SHA256:");
+      rest = names ? line.substring(word.length()).strip() : rest;
+    }
+    String[] words = rest.split("[ \t]+", 3);
+    if (words[0].startsWith("SHA256:")) {
+      return words[0].replaceAll("=+$", "");
+    }
+    if (words.length == 1 && lower.startsWith("sha256:")) {
+      return "SHA256:" + words[0].replaceAll("=+$", "");
+    }
+    if (words.length < 2 || !SshPublicKey.isTypeName(words[0])) {
+      throw new IllegalArgumentException("expected a public key or SHA256:…");
+    }
+    return SshPublicKey.fingerprint(SshPublicKey.decoded(words[1]));
+  }
+
+  /** Whether the text names the key. */
+  public boolean names(SshPublicKey key) {
+    return fingerprints.contains(key.fingerprint());
+  }
+}

@@ -1,0 +1,201 @@
+package dev.nexa.slurm.approve;
+
+import java.io.ByteArrayOutputStream;
+import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.Signature;
+import java.security.interfaces.RSAPublicKey;
+import java.util.Arrays;
+import java.util.Base64;
+
+/**
+ * A signature as {@code ssh-keygen -Y sign} writes it (OpenSSH's PROTOCOL.sshsig): {@code SSHSIG},
+ * version 1, the key, the namespace, nothing reserved, the hash, the signature. Read strictly:
+ * there is one spelling of each signature, and nothing behind its end.
+ */
+public final class SshSignature {
+  /** The lines around it. */
+  public static final String BEGIN = "-----BEGIN SSH SIGNATURE-----\n";
+
+  private static final String END = "-----END SSH SIGNATURE-----\n";
+  private static final byte[] MAGIC = "SSHSIG".getBytes(StandardCharsets.US_ASCII);
+  private static final int LONGEST_LINE = 76;
+
+  private final SshPublicKey key;
+  private final String namespace;
+  private final String hash;
+  private final String algorithm;
+  private final byte[] value;
+
+  private SshSignature(
+      SshPublicKey key, String namespace, String hash, String algorithm, byte[] value) {
+    this.key = key;
+    this.namespace = namespace;
+    this.hash = hash;
+    this.algorithm = algorithm;
+    this.value = value;
+  }
+
+  /**
+   * Reads the armored form, from its first line to its last.
+   *
+   * @throws IllegalArgumentException if it is anything else
+   */
+  public static SshSignature parse(String armored) {
+    if (!armored.startsWith(BEGIN) || !armored.endsWith(END)) {
+      throw new IllegalArgumentException("has no whole SSH signature at its end");
+    }
+    String inner = armored.substring(BEGIN.length(), armored.length() - END.length());
+    StringBuilder base64 = new StringBuilder();
+    for (String line : inner.split("\n", -1)) {
+      if (line.length() > LONGEST_LINE) {
+        throw new IllegalArgumentException("has a signature with a line that is too long");
+      }
+      base64.append(line);
+    }
+    byte[] blob = SshPublicKey.decoded(base64.toString());
+    if (!inner.endsWith("\n")
+        || inner.contains("\n\n")
+        || !Base64.getEncoder().encodeToString(blob).contentEquals(base64)) {
+      throw new IllegalArgumentException("has a signature in a form that is not ssh-keygen's");
+    }
+    return of(blob);
+  }
+
+  /** Reads the bytes inside the armor. */
+  public static SshSignature of(byte[] blob) {
+    SshWire wire = new SshWire(blob);
+    if (!Arrays.equals(wire.take(MAGIC.length), MAGIC)) {
+      throw new IllegalArgumentException("is no SSH signature");
+    }
+    int version = wire.number();
+    if (version != 1) {
+      throw new IllegalArgumentException("is an SSH signature of version " + version + ", not 1");
+    }
+    SshPublicKey key = SshPublicKey.of(wire.string());
+    String namespace = new String(wire.string(), StandardCharsets.UTF_8);
+    if (namespace.isEmpty()) {
+      throw new IllegalArgumentException("is a signature without a namespace");
+    }
+    if (wire.string().length > 0) {
+      throw new IllegalArgumentException("is a signature with something reserved in it");
+    }
+    String hash = wire.name();
+    if (!hash.equals("sha256") && !hash.equals("sha512")) {
+      throw new IllegalArgumentException("is a signature by hash " + hash + ": sha256 or sha512");
+    }
+    SshWire inner = new SshWire(wire.string());
+    wire.end();
+    String algorithm = inner.name();
+    requireFits(key, algorithm);
+    byte[] value = inner.string();
+    if (!key.isSecurityKey()) {
+      inner.end();
+    }
+    return new SshSignature(key, namespace, hash, algorithm, value);
+  }
+
+  /** An RSA key signs with SHA-2, never as {@code ssh-rsa}, which is SHA-1. */
+  private static void requireFits(SshPublicKey key, String algorithm) {
+    boolean fits =
+        key.type().equals("ssh-rsa")
+            ? algorithm.equals("rsa-sha2-256") || algorithm.equals("rsa-sha2-512")
+            : algorithm.equals(key.type());
+    if (!fits) {
+      throw new IllegalArgumentException(
+          "is a signature " + algorithm + " of a key " + key.type() + ": they do not fit");
+    }
+  }
+
+  public SshPublicKey key() {
+    return key;
+  }
+
+  public String namespace() {
+    return namespace;
+  }
+
+  /** Whether the key signed these bytes; of a hardware key only ssh-keygen can say. */
+  public boolean verifies(byte[] message) {
+    if (key.isSecurityKey()) {
+      throw new IllegalStateException("ssh-keygen verifies " + key.type());
+    }
+    try {
+      Signature verifier = Signature.getInstance(javaAlgorithm());
+      verifier.initVerify(key.java());
+      verifier.update(signed(message));
+      return verifier.verify(javaValue());
+    } catch (GeneralSecurityException | IllegalArgumentException notASignature) {
+      return false;
+    }
+  }
+
+  /** What was signed: the message's hash, with what it was meant for. */
+  private byte[] signed(byte[] message) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    out.writeBytes(MAGIC);
+    string(out, namespace.getBytes(StandardCharsets.UTF_8));
+    string(out, new byte[0]);
+    string(out, hash.getBytes(StandardCharsets.US_ASCII));
+    string(out, SshPublicKey.digest(hash.equals("sha256") ? "SHA-256" : "SHA-512", message));
+    return out.toByteArray();
+  }
+
+  private static void string(ByteArrayOutputStream out, byte[] bytes) {
+    for (int shift = 24; shift >= 0; shift -= 8) {
+      out.write(bytes.length >>> shift);
+    }
+    out.writeBytes(bytes);
+  }
+
+  private String javaAlgorithm() {
+    return switch (algorithm) {
+      case "ssh-ed25519" -> "Ed25519";
+      case "rsa-sha2-256" -> "SHA256withRSA";
+      case "rsa-sha2-512" -> "SHA512withRSA";
+      case "ecdsa-sha2-nistp256" -> "SHA256withECDSAinP1363Format";
+      case "ecdsa-sha2-nistp384" -> "SHA384withECDSAinP1363Format";
+      case "ecdsa-sha2-nistp521" -> "SHA512withECDSAinP1363Format";
+      default -> throw new IllegalArgumentException(algorithm);
+    };
+  }
+
+  private byte[] javaValue() {
+    if (algorithm.startsWith("ecdsa-")) {
+      return pair();
+    }
+    int length =
+        key.java() instanceof RSAPublicKey rsa ? (rsa.getModulus().bitLength() + 7) / 8 : 64;
+    if (value.length != length) {
+      throw new IllegalArgumentException("a signature of another length than its key's");
+    }
+    return value;
+  }
+
+  /**
+   * r and s side by side. Both within the curve's order: some JDK 17 took zeros for a signature.
+   */
+  private byte[] pair() {
+    SshWire wire = new SshWire(value);
+    BigInteger r = wire.positive();
+    BigInteger s = wire.positive();
+    wire.end();
+    BigInteger order = key.curve().getOrder();
+    if (r.compareTo(order) >= 0 || s.compareTo(order) >= 0) {
+      throw new IllegalArgumentException("a signature outside its curve");
+    }
+    int size = (order.bitLength() + 7) / 8;
+    byte[] pair = new byte[2 * size];
+    put(r, pair, size);
+    put(s, pair, 2 * size);
+    return pair;
+  }
+
+  private static void put(BigInteger number, byte[] into, int end) {
+    byte[] digits = number.toByteArray();
+    int skip = digits[0] == 0 ? 1 : 0;
+    int length = digits.length - skip;
+    System.arraycopy(digits, skip, into, end - length, length);
+  }
+}

@@ -1,0 +1,251 @@
+package dev.nexa.slurm.cli;
+
+import dev.nexa.slurm.app.InstallApproval;
+import dev.nexa.slurm.app.ShowApprovals;
+import dev.nexa.slurm.approve.Approval;
+import dev.nexa.slurm.approve.ApprovedRun;
+import dev.nexa.slurm.approve.Envelope;
+import dev.nexa.slurm.approve.Uses;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.report.ApprovalText;
+import dev.nexa.slurm.report.Table;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/**
+ * {@code nexa-slurm approvals list}, {@code show}, {@code revoke}, {@code verify} and {@code
+ * install}.
+ */
+final class ApprovalsCommand extends Subcommand {
+  ApprovalsCommand() {
+    super(
+        "approvals",
+        "Lists approvals, shows one and its uses, revokes one, verifies a file, or lets Slurm know it.",
+        "nexa-slurm approvals list",
+        "nexa-slurm approvals revoke 4f1c0a9be2d37765 --reason 'wrong dataset'");
+    spec().addSubcommand("list", new ListCommand().spec());
+    spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("revoke", new RevokeCommand().spec());
+    spec().addSubcommand("verify", new VerifyCommand().spec());
+    spec().addSubcommand("install", new InstallCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(
+        spec().commandLine(),
+        "`approvals list`, `approvals show ID`, `approvals revoke ID`, `approvals verify FILE` or `approvals install FILE`");
+  }
+
+  private static void print(Subcommand command, ShowApprovals.Row row, boolean json) {
+    if (json) {
+      command.out().print(Json.pretty(row.json().with("schema_version", 1)));
+      return;
+    }
+    command.out().println(row.path() + ": " + row.state());
+    row.reasons().forEach(reason -> command.out().println("  " + reason));
+    if (row.file().isPresent()) {
+      command.out().print(ApprovalText.of(row.file().get().approval()));
+      command.out().println("  key        " + row.file().get().signature().key());
+      command.out().print(ApprovalText.uses(row.uses()));
+    }
+    if (row.revocation().isPresent()) {
+      command.out().println("  revoked    " + row.revocation().get());
+    }
+  }
+
+  /** {@code approvals list}. */
+  private static final class ListCommand extends Subcommand {
+    private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+    ListCommand() {
+      super("list", "All approvals of the policy's directory.", "nexa-slurm approvals list");
+    }
+
+    @Override
+    public Integer call() {
+      ShowApprovals approvals = new ShowApprovals(existing());
+      approvals.notes().forEach(err()::println);
+      List<ShowApprovals.Row> rows = approvals.list();
+      if (given(json)) {
+        List<JsonObject> documents = new ArrayList<>();
+        rows.forEach(row -> documents.add(row.json()));
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject().with("schema_version", 1).with("approvals", documents)));
+        return ExitCode.OK.status();
+      }
+      if (rows.isEmpty()) {
+        out().println("No approvals.");
+        return ExitCode.OK.status();
+      }
+      Table table = new Table("ID", "STATE", "USES", "UP TO", "EXPIRES", "BY", "FOR");
+      for (ShowApprovals.Row row : rows) {
+        if (row.file().isEmpty()) {
+          table.row("-", row.state(), "-", "-", "-", "-", row.reasons().get(0));
+          continue;
+        }
+        Approval approval = row.file().get().approval();
+        table.row(
+            approval.id(),
+            row.state(),
+            Uses.taken(row.uses()) + "/" + approval.uses(),
+            approval.maxCost(),
+            approval.expires(),
+            approval.approver(),
+            approval.scope() instanceof ApprovedRun run
+                ? run.config()
+                : "envelope " + ((Envelope) approval.scope()).name());
+      }
+      out().print(table);
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** {@code approvals show}. */
+  private static final class ShowCommand extends Subcommand {
+    private final PositionalParamSpec id = id(this);
+    private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+    ShowCommand() {
+      super(
+          "show",
+          "One approval: what it allows, who signed it, which runs used it.",
+          "nexa-slurm approvals show 4f1c0a9be2d37765");
+    }
+
+    @Override
+    public Integer call() {
+      print(this, new ShowApprovals(existing()).show(id.getValue()), given(json));
+      return ExitCode.OK.status();
+    }
+  }
+
+  private static PositionalParamSpec id(Subcommand command) {
+    return command.add(
+        PositionalParamSpec.builder().paramLabel("ID").type(String.class).required(true),
+        "An approval's id, or the beginning of one.");
+  }
+
+  /** {@code approvals revoke}. */
+  private static final class RevokeCommand extends Subcommand {
+    private final PositionalParamSpec id = id(this);
+    private final OptionSpec reason = option("--reason", "TEXT", "Told to who wants to use it.");
+    private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+    RevokeCommand() {
+      super(
+          "revoke",
+          "Revokes an approval for good; runs that used it go on.",
+          "nexa-slurm approvals revoke 4f1c0a9be2d37765 --reason 'wrong dataset'");
+    }
+
+    @Override
+    public Integer call() {
+      ShowApprovals approvals = new ShowApprovals(existing());
+      ShowApprovals.Row row = approvals.show(id.getValue());
+      if (row.file().isEmpty()) {
+        throw new NexaException(
+            ExitCode.USAGE, row.reasons().get(0), "it allows nothing, so nothing is to be revoked");
+      }
+      boolean now = approvals.revoke(row, Optional.ofNullable(reason.getValue()));
+      String approval = row.file().get().approval().id();
+      if (given(json)) {
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject()
+                        .with("schema_version", 1)
+                        .with("approval_id", approval)
+                        .with("revoked", true)
+                        .with("was_revoked", !now)));
+      } else {
+        out().println(approval + (now ? ": revoked" : ": was revoked before"));
+      }
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** {@code approvals verify}. */
+  private static final class VerifyCommand extends Subcommand {
+    private final PositionalParamSpec file =
+        add(
+            PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true),
+            "An approval's file.");
+    private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+    VerifyCommand() {
+      super(
+          "verify",
+          "Whether a file is an approval that is valid here; exit status 3 if it is not.",
+          "nexa-slurm approvals verify runs/latest/approval");
+    }
+
+    @Override
+    public Integer call() {
+      ShowApprovals.Row row = new ShowApprovals(existing()).verify(file.getValue());
+      print(this, row, given(json));
+      boolean valid = row.state().equals("valid");
+      return valid ? ExitCode.OK.status() : ExitCode.NEEDS_APPROVAL.status();
+    }
+  }
+
+  /** {@code approvals install}. */
+  private static final class InstallCommand extends Subcommand {
+    private final PositionalParamSpec file =
+        add(
+            PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true),
+            "An approval's file.");
+    private final OptionSpec to =
+        option(
+            "--to",
+            "DIR",
+            "Where slurmctld looks, as `policy install --approved-dir` said; /etc/nexa-slurm/approved if not given.");
+    private final OptionSpec user =
+        option("--for", "USER", "Who submits, where the approval is for anybody.");
+    private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+    InstallCommand() {
+      super(
+          "install",
+          "For Slurm's admin: verifies an approval and lets slurmctld know it (docs/policy.md).",
+          "nexa-slurm approvals install approvals/0c5f3e9a1b2c3d4e-4f1c0a9be2d37765.approval");
+    }
+
+    @Override
+    public Integer call() {
+      String directory = to.getValue();
+      InstallApproval.Installed installed =
+          new InstallApproval(existing())
+              .install(
+                  file.getValue(),
+                  Path.of(directory == null ? PolicyCommand.APPROVED : directory),
+                  Optional.ofNullable(user.getValue()));
+      if (given(json)) {
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject()
+                        .with("schema_version", 1)
+                        .with("approval_id", installed.token().id())
+                        .with("file", installed.file().toString())
+                        .with("user", installed.token().user())
+                        .with("uid", installed.token().uid())));
+      } else {
+        out().println("wrote " + installed.file() + " for " + installed.token().user());
+        out().println("  its jobs name it: --comment=nexa:v1:" + installed.token().id());
+        out().println("  to take it back: rm " + installed.file());
+      }
+      return ExitCode.OK.status();
+    }
+  }
+}

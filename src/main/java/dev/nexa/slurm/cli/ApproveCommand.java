@@ -1,0 +1,172 @@
+package dev.nexa.slurm.cli;
+
+import dev.nexa.slurm.app.ApproveEstimate;
+import dev.nexa.slurm.app.Nexa;
+import dev.nexa.slurm.approve.Envelope;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.report.ApprovalText;
+import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/** {@code nexa-slurm approve}. */
+final class ApproveCommand extends Subcommand {
+  private final PositionalParamSpec estimate =
+      add(
+          PositionalParamSpec.builder().paramLabel("ESTIMATE").type(String.class).arity("0..1"),
+          "An estimate's file, the beginning of its digest, or a run's config.");
+  private final OptionSpec key =
+      option(
+          "--key",
+          "PATH",
+          "The SSH key to sign with, or its .pub file where an agent or a token has it; the first of ~/.ssh if not given.");
+  private final OptionSpec as =
+      option(
+          "--as", "PRINCIPAL", "Who signs; whom allowed_signers names for the key if not given.");
+  private final OptionSpec expires =
+      add(
+          OptionSpec.builder("--expires").paramLabel("TIME").type(String.class).defaultValue("7d"),
+          "After so long, or at a time such as 2026-12-01T00:00:00Z; ${DEFAULT-VALUE} if not given.");
+  private final OptionSpec uses =
+      add(
+          OptionSpec.builder("--uses").paramLabel("N").type(Integer.class),
+          "For how many runs; 1 if not given, 1000 for an envelope.");
+  private final OptionSpec upTo =
+      add(
+          OptionSpec.builder("--up-to").paramLabel("AMOUNT").type(BigDecimal.class),
+          "The most that a run may cost; what it can cost if not given.");
+  private final OptionSpec overBudget = flag("--over-budget", "Lets the run go over a budget too.");
+  private final OptionSpec submitter =
+      option("--for", "USER", "Who may submit it, or `any`; who made the estimate if not given.");
+  private final OptionSpec note = option("--note", "TEXT", "Kept with it.");
+  private final OptionSpec envelope =
+      option(
+          "--envelope", "NAME", "Approves a family of runs instead; the options below say which.");
+  private final OptionSpec configs = names("--configs", "GLOB", "Configs, below the workspace.");
+  private final OptionSpec stages = names("--stages", "STAGE", "Stages.");
+  private final OptionSpec clusters = names("--clusters", "NAME", "Cluster profiles.");
+  private final OptionSpec accounts = names("--accounts", "NAME", "Slurm accounts.");
+  private final OptionSpec users = names("--users", "NAME", "Who may submit.");
+  private final OptionSpec projects = names("--projects", "NAME", "Tags project:NAME.");
+  private final OptionSpec month =
+      add(
+          OptionSpec.builder("--month").paramLabel("AMOUNT").type(BigDecimal.class),
+          "What all its runs of one calendar month may cost.");
+  private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+  ApproveCommand() {
+    super(
+        "approve",
+        "Signs an estimate with your SSH key, so that it may be submitted.",
+        "nexa-slurm approve estimates/1f0c….json --expires 3d",
+        "nexa-slurm approve configs/train/science.yaml --for ada --up-to 500",
+        "nexa-slurm approve --envelope nightly --configs 'configs/train/*.yaml' --users ada,bob"
+            + " --up-to 200 --month 2000 --expires 30d");
+  }
+
+  private OptionSpec names(String name, String label, String description) {
+    return add(
+        OptionSpec.builder(name)
+            .paramLabel(label)
+            .type(List.class)
+            .auxiliaryTypes(String.class)
+            .splitRegex(","),
+        description + " Of an envelope; any if not given.");
+  }
+
+  @Override
+  public Integer call() {
+    boolean family = envelope.getValue() != null;
+    if (family == (estimate.getValue() != null)) {
+      throw new ParameterException(
+          spec().commandLine(), "`approve ESTIMATE`, or `approve --envelope NAME`");
+    }
+    Nexa nexa = existing();
+    ApproveEstimate approve = new ApproveEstimate(nexa, terms(family));
+    PrintWriter told = given(json) ? err() : out();
+    ApproveEstimate.Signed signed =
+        family
+            ? approve.envelope(envelope(approve), (approval, notes) -> show(approval, notes, told))
+            : approve.run(estimate.getValue(), (approval, notes) -> show(approval, notes, told));
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  new JsonObject()
+                      .with("schema_version", 1)
+                      .with("approval_id", signed.file().approval().id())
+                      .with("file", signed.path().toString())
+                      .with("notes", signed.notes())
+                      .with("statement", Json.parseObject(signed.file().approval().statement()))));
+    } else {
+      out().println("approved: " + signed.path());
+      out().println("  nexa-slurm approvals show " + signed.file().approval().id());
+      out().println("  nexa-slurm approvals revoke " + signed.file().approval().id());
+    }
+    return ExitCode.OK.status();
+  }
+
+  private static void show(
+      dev.nexa.slurm.approve.Approval approval, List<String> notes, PrintWriter out) {
+    out.print(ApprovalText.of(approval));
+    notes.forEach(note -> out.println("note: " + note));
+    out.flush();
+  }
+
+  private ApproveEstimate.Terms terms(boolean family) {
+    Integer count = uses.getValue();
+    return new ApproveEstimate.Terms(
+        Optional.ofNullable(key.getValue()),
+        Optional.ofNullable(as.getValue()),
+        expires.getValue(),
+        count == null ? (family ? 1000 : 1) : count,
+        Optional.ofNullable(upTo.getValue()),
+        given(overBudget),
+        Optional.ofNullable(submitter.getValue()),
+        Optional.ofNullable(note.getValue()));
+  }
+
+  private Envelope envelope(ApproveEstimate approve) {
+    boolean anything = true;
+    for (OptionSpec names : List.of(configs, stages, clusters, accounts, users, projects)) {
+      anything &= list(names).isEmpty();
+    }
+    if (anything) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "an envelope of anything by anybody: say of which --configs, --accounts, --users …");
+    }
+    if (submitter.getValue() != null) {
+      throw new NexaException(ExitCode.USAGE, "an envelope has --users, not --for");
+    }
+    BigDecimal most = month.getValue();
+    try {
+      return new Envelope(
+          envelope.getValue(),
+          list(configs),
+          list(stages),
+          list(clusters),
+          list(accounts),
+          list(users),
+          list(projects),
+          Optional.ofNullable(most).map(approve::inPolicysCurrency));
+    } catch (IllegalArgumentException noGlob) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "--configs: expected patterns such as 'configs/train/*.yaml': " + noGlob.getMessage(),
+          noGlob);
+    }
+  }
+
+  private static List<String> list(OptionSpec option) {
+    List<String> names = option.getValue();
+    return names == null ? List.of() : List.copyOf(names);
+  }
+}

@@ -1,0 +1,145 @@
+package dev.nexa.slurm.cli;
+
+import dev.nexa.slurm.app.InstallPolicy;
+import dev.nexa.slurm.app.InstallPolicy.Rendered;
+import dev.nexa.slurm.app.PlanPolicy;
+import dev.nexa.slurm.app.ShowPolicy;
+import dev.nexa.slurm.approve.TokenDirectory;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.files.Json;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+
+/** {@code nexa-slurm policy}. */
+final class PolicyCommand extends Subcommand {
+  static final String APPROVED = "/etc/nexa-slurm/approved";
+
+  private static final String CLUSTER = "The cluster profile, configs/clusters/NAME.yaml.";
+
+  PolicyCommand() {
+    super(
+        "policy",
+        "The policy in force; the same held by Slurm itself, for its admin.",
+        "nexa-slurm policy show",
+        "nexa-slurm policy install --to /etc/slurm/job_submit.lua");
+    spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("install", new InstallCommand().spec());
+    spec().addSubcommand("plan", new PlanCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(
+        spec().commandLine(), "`policy show`, `policy install` or `policy plan`");
+  }
+
+  /** {@code policy show}. */
+  private static final class ShowCommand extends Subcommand {
+    private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+    ShowCommand() {
+      super(
+          "show",
+          "Each value of the policy in force and the file and line it is from.",
+          "nexa-slurm policy show");
+    }
+
+    @Override
+    public Integer call() {
+      ShowPolicy.Shown shown = new ShowPolicy(existing()).show();
+      out().print(given(json) ? Json.pretty(shown.toJson()) : shown.text());
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** {@code policy install}. */
+  private static final class InstallCommand extends Subcommand {
+    private static final String USUAL_FILE = "/etc/slurm/job_submit.lua";
+
+    private final OptionSpec to =
+        option("--to", "FILE", "Writes FILE, such as " + USUAL_FILE + "; printed if not given.");
+    private final OptionSpec approved =
+        option(
+            "--approved-dir",
+            "DIR",
+            "Where the admin's approvals lie, on the machine of slurmctld; "
+                + APPROVED
+                + " if not given.");
+    private final OptionSpec cluster = option("--cluster", "NAME", CLUSTER);
+    private final OptionSpec check =
+        flag(
+            "--check",
+            "Writes nothing: tells whether FILE is what it would be, and whether only root can approve; status 1 if not.");
+
+    InstallCommand() {
+      super(
+          "install",
+          "Renders a job_submit.lua: Slurm then refuses jobs over the policy's GPU-hours that have no approval.",
+          "nexa-slurm policy install | less",
+          "nexa-slurm policy install --to /etc/slurm/job_submit.lua",
+          "nexa-slurm policy install --to /etc/slurm/job_submit.lua --check");
+    }
+
+    @Override
+    public Integer call() {
+      InstallPolicy install = new InstallPolicy(existing());
+      String named = approved.getValue();
+      Path directory = Path.of(named == null ? APPROVED : named);
+      Rendered rendered = install.render(Optional.ofNullable(cluster.getValue()), directory);
+      rendered.notes().forEach(note -> err().println("note: " + note));
+      String file = to.getValue();
+      if (given(check)) {
+        return checked(
+            install.check(rendered, Path.of(file == null ? USUAL_FILE : file), directory));
+      }
+      if (file == null) {
+        out().print(rendered.text());
+        return ExitCode.OK.status();
+      }
+      install.write(rendered, Path.of(file));
+      out().println("wrote " + file + ", from " + rendered.policy() + ". Next, as root:");
+      out()
+          .println(
+              "  read it; place it beside slurm.conf as job_submit.lua, on each machine of slurmctld");
+      for (String line : TokenDirectory.setUp(directory)) {
+        out().println("  " + line);
+      }
+      out().println("  JobSubmitPlugins=lua   # in slurm.conf; then: scontrol reconfigure");
+      out().println("  nexa-slurm policy install --to " + file + " --check");
+      return ExitCode.OK.status();
+    }
+
+    private int checked(List<String> problems) {
+      problems.forEach(out()::println);
+      if (problems.isEmpty()) {
+        out().println("as it should be");
+      }
+      return problems.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+    }
+  }
+
+  /** {@code policy plan}. */
+  private static final class PlanCommand extends Subcommand {
+    private final OptionSpec cluster = option("--cluster", "NAME", CLUSTER);
+    private final OptionSpec json = flag("--json", "Prints one JSON document.");
+
+    PlanCommand() {
+      super(
+          "plan",
+          "Prints the sacctmgr lines that would hold the budgets in Slurm, and where that differs; changes nothing.",
+          "nexa-slurm policy plan",
+          "nexa-slurm policy plan --cluster mine --json");
+    }
+
+    @Override
+    public Integer call() {
+      PlanPolicy.Plan plan =
+          new PlanPolicy(existing()).plan(Optional.ofNullable(cluster.getValue()));
+      out().print(given(json) ? Json.pretty(plan.toJson()) : plan.text());
+      return ExitCode.OK.status();
+    }
+  }
+}

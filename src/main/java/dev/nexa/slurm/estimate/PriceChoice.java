@@ -1,0 +1,352 @@
+package dev.nexa.slurm.estimate;
+
+import dev.nexa.slurm.config.PriceBook;
+import dev.nexa.slurm.config.PriceBook.Price;
+import dev.nexa.slurm.config.PriceEntry;
+import dev.nexa.slurm.config.PriceEntry.Discount;
+import dev.nexa.slurm.config.PriceEntry.Share;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
+import dev.nexa.slurm.estimate.Terms.BillingRate;
+import dev.nexa.slurm.estimate.Terms.NodeRate;
+import dev.nexa.slurm.units.BillingWeights;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which of a book's prices hold for a run. For each price by itself, of the entries that match the
+ * run and are valid on the day, an account beats a partition, a partition beats a cluster, a later
+ * valid_from beats an earlier one, and of equals the last in the file wins. A discount, chosen so
+ * as well, is taken off every price. Pure.
+ */
+final class PriceChoice {
+  /** Decimals of a price that is a part of another. */
+  private static final int DECIMALS = 8;
+
+  private final PriceBook book;
+  private final PriceKey key;
+  private final List<PriceEntry> matching = new ArrayList<>();
+  private final @Nullable Discount discount;
+
+  PriceChoice(PriceBook book, PriceKey key) {
+    this.book = book;
+    this.key = key;
+    TreeSet<String> partitions = new TreeSet<>();
+    for (PriceEntry entry : book.entries()) {
+      if (entry.matches(key.cluster(), key.partition(), key.account())) {
+        matching.add(entry);
+      } else if (key.partition().isEmpty()
+          && entry.validOn(key.day())
+          && entry.matches(key.cluster(), entry.partition(), key.account())) {
+        partitions.add(entry.partition().orElseThrow());
+      }
+    }
+    if (!partitions.isEmpty()) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "price book '"
+              + book.name()
+              + "' has prices for partitions of their own ("
+              + String.join(", ", partitions)
+              + "), and it is not known which partition the run gets",
+          "name it: resources.partition, or default_partition in configs/clusters/"
+              + key.cluster()
+              + ".yaml");
+    }
+    PriceEntry off = best(entry -> entry.discount().isPresent());
+    this.discount = off == null ? null : off.discount().orElseThrow();
+  }
+
+  Rates rates() {
+    Optional<Price> storage = price("storage_gb_month", PriceEntry::storageGbMonth);
+    PriceEntry node = key.nodeCpus().isPresent() ? valid("node_hour", PriceEntry::nodeHour) : null;
+    if (node != null) {
+      Price price = discounted(node.nodeHour().orElseThrow());
+      NodeRate rate = new NodeRate(price, key.nodeCpus().orElseThrow());
+      return rates(
+          Map.of(),
+          Optional.empty(),
+          Optional.empty(),
+          storage,
+          new Terms(Map.of(), Optional.of(rate), Optional.empty(), false));
+    }
+    PriceEntry billing = valid("billing_hour", PriceEntry::billingHour);
+    if (billing != null && !beats(best(PriceChoice::hasParts), billing)) {
+      Price price = discounted(billing.billingHour().orElseThrow());
+      return rates(
+          Map.of(),
+          Optional.empty(),
+          Optional.empty(),
+          storage,
+          new Terms(
+              Map.of(), Optional.empty(), Optional.of(new BillingRate(price, weights())), false));
+    }
+    Map<String, Price> gpus = byType(PriceEntry::gpuHour, PriceEntry::gpuShares);
+    for (String type : key.gpuTypes()) {
+      requireValid(type, gpus);
+    }
+    Map<String, Price> shards = byType(PriceEntry::shardHour, PriceEntry::shardShares);
+    Terms terms =
+        shards.isEmpty() && !book.gpuHourCoversJob()
+            ? Terms.PLAIN
+            : new Terms(shards, Optional.empty(), Optional.empty(), book.gpuHourCoversJob());
+    return rates(
+        gpus,
+        price("cpu_hour", PriceEntry::cpuHour),
+        price("memory_gib_hour", PriceEntry::memoryGibHour),
+        storage,
+        terms);
+  }
+
+  private Rates rates(
+      Map<String, Price> gpus,
+      Optional<Price> cpu,
+      Optional<Price> memory,
+      Optional<Price> storage,
+      Terms terms) {
+    return new Rates(
+        book.name(),
+        book.asOf().toString(),
+        book.digest(),
+        book.currency(),
+        gpus,
+        cpu,
+        memory,
+        storage,
+        book.egressGb(),
+        terms);
+  }
+
+  private static boolean hasParts(PriceEntry entry) {
+    return !entry.gpuHour().isEmpty()
+        || !entry.gpuShares().isEmpty()
+        || entry.cpuHour().isPresent()
+        || entry.memoryGibHour().isPresent();
+  }
+
+  /** Of the entries that hold, the one that counts most and has what is looked for. */
+  private @Nullable PriceEntry best(Function<PriceEntry, Boolean> has) {
+    PriceEntry best = null;
+    for (PriceEntry entry : matching) {
+      if (entry.validOn(key.day()) && has.apply(entry) && (best == null || !beats(best, entry))) {
+        best = entry;
+      }
+    }
+    return best;
+  }
+
+  /** Whether the first counts more than the second; of equals the later in the file does. */
+  private boolean beats(@Nullable PriceEntry one, PriceEntry other) {
+    if (one == null) {
+      return false;
+    }
+    int weight = Integer.compare(one.weight(), other.weight());
+    int from =
+        one.validFrom().orElse(LocalDate.MIN).compareTo(other.validFrom().orElse(LocalDate.MIN));
+    int place = Integer.compare(book.entries().indexOf(one), book.entries().indexOf(other));
+    return weight != 0 ? weight > 0 : from != 0 ? from > 0 : place > 0;
+  }
+
+  private Optional<Price> price(String name, Function<PriceEntry, Optional<Price>> of) {
+    PriceEntry entry = valid(name, of);
+    return entry == null ? Optional.empty() : of.apply(entry).map(this::discounted);
+  }
+
+  /** The entry whose price holds; null where the book never had one for such runs. */
+  private @Nullable PriceEntry valid(String name, Function<PriceEntry, Optional<Price>> of) {
+    PriceEntry best = best(entry -> of.apply(entry).isPresent());
+    if (best == null) {
+      requireNone(name, entry -> of.apply(entry).map(PriceChoice::told));
+    }
+    return best;
+  }
+
+  /** By type, the price that holds; a part of another is worked out from what holds for that. */
+  private Map<String, Price> byType(
+      Function<PriceEntry, Map<String, Price>> prices,
+      Function<PriceEntry, Map<String, Share>> shares) {
+    TreeSet<String> types = new TreeSet<>();
+    for (PriceEntry entry : matching) {
+      types.addAll(prices.apply(entry).keySet());
+      types.addAll(shares.apply(entry).keySet());
+    }
+    Map<String, Price> all = new LinkedHashMap<>();
+    for (String type : types) {
+      PriceEntry entry =
+          best(one -> prices.apply(one).containsKey(type) || shares.apply(one).containsKey(type));
+      if (entry != null) {
+        Price price = prices.apply(entry).get(type);
+        Share share = shares.apply(entry).get(type);
+        Price found = price != null ? price : part(share);
+        if (found != null) {
+          all.put(type, discounted(found));
+        }
+      }
+    }
+    return all;
+  }
+
+  /** Null where the whole has no price on that day. */
+  private @Nullable Price part(@Nullable Share share) {
+    if (share == null) {
+      return null;
+    }
+    PriceEntry whole = best(entry -> entry.gpuHour().containsKey(share.of()));
+    Price price = whole == null ? null : whole.gpuHour().get(share.of());
+    if (price == null) {
+      return null;
+    }
+    BigDecimal part =
+        price
+            .price()
+            .multiply(share.above())
+            .divide(share.below(), MathContext.DECIMAL128)
+            .setScale(DECIMALS, RoundingMode.HALF_UP);
+    return new Price(
+        plain(part),
+        share.part()
+            + " of "
+            + share.of()
+            + " at "
+            + price.price().toPlainString()
+            + " ("
+            + price.source()
+            + "): "
+            + share.source());
+  }
+
+  private Price discounted(Price price) {
+    if (discount == null || discount.percent().signum() == 0) {
+      return price;
+    }
+    BigDecimal hundred = BigDecimal.valueOf(100);
+    BigDecimal rest = price.price().multiply(hundred.subtract(discount.percent())).movePointLeft(2);
+    return new Price(
+        plain(rest),
+        price.source()
+            + "; "
+            + price.price().toPlainString()
+            + " less "
+            + plain(discount.percent()).toPlainString()
+            + " %: "
+            + discount.source());
+  }
+
+  private static BigDecimal plain(BigDecimal number) {
+    BigDecimal stripped = number.stripTrailingZeros();
+    return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
+  }
+
+  private void requireValid(String type, Map<String, Price> gpus) {
+    for (String priced : gpus.keySet()) {
+      if (priced.equalsIgnoreCase(type)) {
+        return;
+      }
+    }
+    requireNone(
+        "gpu_hour." + type,
+        entry -> {
+          Price price = entry.gpuHour().get(type);
+          Share share = entry.gpuShares().get(type);
+          return price != null
+              ? Optional.of(told(price))
+              : Optional.ofNullable(share).map(part -> part.part() + " of " + part.of());
+        });
+  }
+
+  private static String told(Price price) {
+    return price.price().toPlainString() + " (" + price.source() + ")";
+  }
+
+  /** A price that was valid once, or will be, is not one that nobody ever asked. */
+  private void requireNone(String name, Function<PriceEntry, Optional<String>> of) {
+    PriceEntry last = null;
+    PriceEntry next = null;
+    for (PriceEntry entry : matching) {
+      if (of.apply(entry).isEmpty()) {
+        continue;
+      }
+      boolean ended = ends(entry).isBefore(key.day());
+      if (ended && (last == null || !ends(last).isAfter(ends(entry)))) {
+        last = entry;
+      } else if (!ended && (next == null || begins(entry).isBefore(begins(next)))) {
+        next = entry;
+      }
+    }
+    if (last == null && next == null) {
+      return;
+    }
+    StringBuilder message = new StringBuilder("price book '").append(book.name());
+    message.append("' has no price for ").append(name).append(" on ").append(key.day());
+    if (last != null) {
+      message.append(": the last one, ").append(of.apply(last).orElseThrow());
+      message.append(", was valid until ").append(ends(last));
+      message.append(" (").append(last.at()).append(')');
+    }
+    if (next != null) {
+      message.append(last == null ? ": the first one, " : "; the next one, ");
+      message.append(of.apply(next).orElseThrow()).append(", begins on ").append(begins(next));
+      message.append(" (").append(next.at()).append(')');
+    }
+    throw new NexaException(
+        ExitCode.USAGE,
+        message.toString(),
+        "add an entry that is valid then to configs/prices/" + book.name() + ".yaml");
+  }
+
+  private static LocalDate ends(PriceEntry entry) {
+    return entry.validUntil().orElse(LocalDate.MAX);
+  }
+
+  private static LocalDate begins(PriceEntry entry) {
+    return entry.validFrom().orElse(LocalDate.MIN);
+  }
+
+  /** Slurm's weights, without which there are no units to price. */
+  private BillingWeights weights() {
+    String partition = key.partition().orElse("");
+    if (key.billingWeights().isEmpty()) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "price book '"
+              + book.name()
+              + "' prices Slurm's billing units, and the cluster profile '"
+              + key.cluster()
+              + "' does not tell what they are made of"
+              + (partition.isEmpty()
+                  ? ": it is not known which partition the run gets"
+                  : " in partition '" + partition + "'"),
+          "write partitions."
+              + (partition.isEmpty() ? "NAME" : partition)
+              + ".billing_weights: its TRESBillingWeights, or CPU=1 where it has none",
+          "`nexa-slurm init` reads them off the cluster");
+    }
+    BillingWeights.Rule rule =
+        BillingWeights.Rule.valueOf(key.billingRule().toUpperCase(Locale.ROOT));
+    BillingWeights weights = BillingWeights.parse(key.billingWeights().get(), rule);
+    if (!key.gpuTypes().isEmpty() && !weights.speakOfGpus()) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "the billing weights of partition '"
+              + partition
+              + "' ("
+              + weights.text()
+              + ") say nothing of GPUs, and the run holds "
+              + String.join(", ", key.gpuTypes()),
+          "price GPUs by gpu_hour, for this partition alone if you like (docs/prices.md)",
+          "or, if they are free there, add GRES/gpu=0 to its billing_weights in the profile");
+    }
+    return weights;
+  }
+}

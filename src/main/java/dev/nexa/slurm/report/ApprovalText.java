@@ -1,0 +1,167 @@
+package dev.nexa.slurm.report;
+
+import dev.nexa.slurm.approve.Approval;
+import dev.nexa.slurm.approve.ApprovedRun;
+import dev.nexa.slurm.approve.Envelope;
+import dev.nexa.slurm.approve.Use;
+import dev.nexa.slurm.files.JsonObject;
+import dev.nexa.slurm.units.Memory;
+import dev.nexa.slurm.units.TimeLimit;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** An approval as a person reads it, before it is signed and after. */
+public final class ApprovalText {
+  private ApprovalText() {}
+
+  /** What is signed, in a few lines. */
+  public static String of(Approval approval) {
+    StringBuilder text = new StringBuilder();
+    if (approval.scope() instanceof ApprovedRun run) {
+      text.append("one run of ").append(plain(run.config()));
+      text.append(": can cost ").append(run.reservation()).append('\n');
+      line(text, "runs", hardware(run.limits()));
+      line(text, "charged to", charged(run.limits()));
+      line(text, "prices", prices(run.rates(), run.limits().optionalText("gpu_type").orElse("")));
+      line(text, "script", run.whatRuns().text("script_sha256"));
+      line(text, "files", files(run.whatRuns().object("files")));
+      line(text, "submitter", run.submitter().map(Object::toString).orElse("anybody"));
+    } else {
+      envelope(text, (Envelope) approval.scope());
+    }
+    line(
+        text,
+        "allows",
+        "at most "
+            + approval.maxCost()
+            + " a run, "
+            + (approval.uses() == 1 ? "once" : approval.uses() + " times")
+            + (approval.overBudget() ? ", also over a budget" : ""));
+    line(text, "expires", approval.expires().toString());
+    line(text, "signed by", approval.approver());
+    approval.note().ifPresent(note -> line(text, "note", note));
+    return text.toString();
+  }
+
+  private static void envelope(StringBuilder text, Envelope envelope) {
+    text.append("any run of the family '").append(plain(envelope.name())).append("'\n");
+    line(text, "configs", any(envelope.configs()));
+    line(text, "stages", any(envelope.stages()));
+    line(text, "clusters", any(envelope.clusters()));
+    line(text, "accounts", any(envelope.accounts()));
+    line(text, "users", any(envelope.users()));
+    line(text, "projects", any(envelope.projects()));
+    envelope.maxMonth().ifPresent(most -> line(text, "a month", "at most " + most));
+  }
+
+  private static String any(List<String> names) {
+    return names.isEmpty() ? "any" : String.join(", ", names);
+  }
+
+  private static void line(StringBuilder text, String what, String value) {
+    text.append("  ").append(String.format("%-11s", what)).append(plain(value)).append('\n');
+  }
+
+  /** An estimate is written by who wants the approval: it must not draw lines of its own here. */
+  private static String plain(String text) {
+    StringBuilder plain = new StringBuilder();
+    text.codePoints()
+        .forEach(
+            letter -> {
+              int type = Character.getType(letter);
+              boolean drawn =
+                  type != Character.CONTROL
+                      && type != Character.FORMAT
+                      && type != Character.LINE_SEPARATOR
+                      && type != Character.PARAGRAPH_SEPARATOR
+                      && type != Character.SURROGATE;
+              plain.append(drawn ? Character.toString(letter) : String.format("\\u%04x", letter));
+            });
+    return plain.toString();
+  }
+
+  private static String hardware(JsonObject limits) {
+    long gpus = limits.number("gpus");
+    long tasks = limits.number("tasks");
+    long attempts = limits.number("attempts");
+    return (tasks == 1 ? "1 task" : tasks + " tasks")
+        + (attempts == 1 ? "" : " x " + attempts + " attempts")
+        + " of "
+        + limits.number("nodes")
+        + (limits.number("nodes") == 1 ? " node, " : " nodes, ")
+        + (gpus == 0 ? "" : gpus + "x " + limits.optionalText("gpu_type").orElse("gpu") + ", ")
+        + limits.number("cpus")
+        + (limits.number("cpus") == 1 ? " CPU, " : " CPUs, ")
+        + Memory.words(limits.number("memory_bytes"))
+        + "iB, "
+        + TimeLimit.words(Duration.ofSeconds(limits.number("time_limit_seconds")))
+        + " each";
+  }
+
+  private static String charged(JsonObject limits) {
+    StringBuilder text = new StringBuilder("cluster " + limits.text("cluster"));
+    for (String key :
+        List.of("partition", "account", "qos", "constraint", "slurm_reservation", "nodelist")) {
+      limits
+          .optionalText(key)
+          .ifPresent(value -> text.append(", ").append(key).append(' ').append(value));
+    }
+    return text.append(limits.flag("exclusive") ? ", whole nodes" : "").toString();
+  }
+
+  /** Those that the run is charged at: of GPU types only its own. */
+  private static String prices(JsonObject rates, String gpuType) {
+    StringBuilder text = new StringBuilder();
+    price(text, "", rates, gpuType);
+    return text.append(" (")
+        .append(rates.text("book"))
+        .append(" as of ")
+        .append(rates.text("as_of"))
+        .append(')')
+        .toString();
+  }
+
+  private static void price(StringBuilder text, String name, JsonObject value, String gpuType) {
+    for (Map.Entry<String, @Nullable Object> entry : value.members().entrySet()) {
+      if (entry.getValue() instanceof JsonObject below) {
+        boolean other = name.equals("gpu_hour") && !entry.getKey().equals(gpuType);
+        if (!other) {
+          price(text, entry.getKey(), below, gpuType);
+        }
+      } else if (entry.getKey().equals("price")) {
+        text.append(text.length() == 0 ? "" : ", ")
+            .append(name)
+            .append(' ')
+            .append(entry.getValue());
+      }
+    }
+  }
+
+  private static String files(JsonObject files) {
+    return files.isEmpty()
+        ? "none, or too many to name"
+        : String.join(", ", files.members().keySet());
+  }
+
+  /** Its uses, one a line. */
+  public static String uses(List<Use> uses) {
+    StringBuilder text = new StringBuilder();
+    for (Use use : uses) {
+      text.append("  use ")
+          .append(use.number())
+          .append("  ")
+          .append(use.reservation())
+          .append(", ");
+      text.append(use);
+      if (use.released()) {
+        text.append("; given back, no run came of it");
+      } else if (use.run().isEmpty()) {
+        text.append("; no run holds it: it is used all the same");
+      }
+      text.append('\n');
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,117 @@
+package dev.nexa.slurm.approve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.units.Money;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class UsesTest {
+  private static final Person ADA = new Person("ada", Optional.empty());
+
+  @TempDir Path folder;
+
+  @Test
+  void theNumbersGoUpAndAUseThatIsGivenBackIsFree() {
+    Uses uses = uses(2, Optional.empty());
+    Use use = use("1");
+
+    assertThat(uses.claim(use, UsesTest::notOver)).hasValue(1);
+    assertThat(uses.claim(use, UsesTest::notOver)).hasValue(2);
+    assertThat(uses.claim(use, UsesTest::notOver)).isEmpty();
+    uses.release(use, 1);
+    assertThat(uses.claim(use, UsesTest::notOver)).hasValue(3);
+    assertThat(uses.claim(use, UsesTest::notOver)).isEmpty();
+    uses.hold(use, 3, "/work/runs/data_20261101_120000");
+
+    assertThat(Uses.taken(uses.all())).isEqualTo(2);
+    assertThat(uses.refusal(use, UsesTest::notOver).orElseThrow())
+        .startsWith("it is used up: 2 of 2 uses, the last data_20261101_120000 by ada on ");
+  }
+
+  @Test
+  void aUseThatCanNotBeReadCounts() throws Exception {
+    Uses uses = uses(1, Optional.empty());
+    Files.createDirectories(folder.resolve("used/" + "0".repeat(16)));
+    Files.writeString(folder.resolve("used/" + "0".repeat(16) + "/7"), "nonsense");
+
+    assertThat(uses.claim(use("1"), UsesTest::notOver)).isEmpty();
+    assertThat(uses.all()).singleElement().asString().contains("no run known by unknown");
+  }
+
+  @Test
+  void aMonthIsReservationsUntilTheirRunsAreOver() {
+    Uses uses = uses(100, Optional.of(new Money(new BigDecimal("100.00"), "USD")));
+
+    assertThat(uses.claim(use("60.00"), UsesTest::notOver)).hasValue(1);
+    assertThat(uses.refusal(use("40.01"), UsesTest::notOver).orElseThrow())
+        .contains(": needs 40.01 USD, left 40.00 of 100.00 USD");
+    assertThat(uses.claim(use("40.00"), UsesTest::notOver)).hasValue(2);
+    assertThat(uses.claim(use("0.01"), UsesTest::notOver)).isEmpty();
+    assertThat(uses.claim(use("39.00"), use -> Optional.of(new BigDecimal("30.00")))).hasValue(3);
+  }
+
+  @Test
+  void ofManyAtOnceExactlyAsManyGetThroughAsThereAreUses() throws Exception {
+    assertThat(race(uses(7, Optional.empty()), "1")).isEqualTo(7);
+  }
+
+  @Test
+  void ofManyAtOnceNoTwoTakeTheLastOfAMonthsMoney() throws Exception {
+    assertThat(race(uses(1000, Optional.of(new Money(new BigDecimal("100"), "USD"))), "30"))
+        .isEqualTo(3);
+  }
+
+  private static Optional<BigDecimal> notOver(Use use) {
+    return Optional.empty();
+  }
+
+  private static int race(Uses uses, String amount) throws Exception {
+    ExecutorService crowd = Executors.newFixedThreadPool(20);
+    List<Callable<OptionalInt>> claims = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      claims.add(() -> uses.claim(use(amount), UsesTest::notOver));
+    }
+    int through = 0;
+    for (Future<OptionalInt> claim : crowd.invokeAll(claims)) {
+      through += claim.get().isPresent() ? 1 : 0;
+    }
+    crowd.shutdown();
+    return through;
+  }
+
+  private static Use use(String amount) {
+    return Use.now(ADA, new Money(new BigDecimal(amount), "USD"));
+  }
+
+  private Uses uses(int count, Optional<Money> maxMonth) {
+    Envelope envelope =
+        new Envelope(
+            "nightly", List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), maxMonth);
+    Approval approval =
+        new Approval(
+            "0".repeat(16),
+            "boss",
+            Instant.EPOCH,
+            Instant.EPOCH.plusSeconds(60),
+            count,
+            new Money(new BigDecimal("100"), "USD"),
+            false,
+            Optional.empty(),
+            envelope);
+    return new ApprovalDirectory(folder, DurableFiles.onDisk()).uses(approval);
+  }
+}

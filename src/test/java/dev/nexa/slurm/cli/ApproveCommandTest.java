@@ -1,0 +1,301 @@
+package dev.nexa.slurm.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.app.Nexa;
+import dev.nexa.slurm.app.Prepared;
+import dev.nexa.slurm.app.SubmitRun;
+import dev.nexa.slurm.approve.Keys;
+import dev.nexa.slurm.cli.Terminal.Screen;
+import dev.nexa.slurm.files.DurableFiles;
+import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.files.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ApproveCommandTest {
+  @TempDir Path folder;
+  private Site site;
+  private Terminal ada;
+
+  @BeforeEach
+  void goToWork() {
+    site = new Site(folder);
+    ada = site.workspace("ada");
+  }
+
+  @Test
+  void aConfigOrTheBeginningOfADigestNamesTheEstimateToo() {
+    String digest = site.estimate(ada).text("config_digest");
+
+    JsonObject byConfig = approve("run.yaml").json();
+    JsonObject byDigest = approve(digest.substring(0, 12)).json();
+
+    assertThat(byConfig.object("statement").text("config_digest")).isEqualTo(digest);
+    assertThat(byConfig.object("statement").object("what_runs").toString())
+        .isEqualTo(byDigest.object("statement").object("what_runs").toString());
+    assertThat(Site.names(site.approvals)).hasSize(2).allMatch(name -> name.endsWith(".approval"));
+  }
+
+  @Test
+  void theTermsAreSignedAndShown() {
+    Screen screen =
+        ada.type(
+            "approve",
+            "run.yaml",
+            "--key",
+            site.boss + ".pub",
+            "--expires",
+            "2d",
+            "--uses",
+            "3",
+            "--up-to",
+            "500",
+            "--over-budget",
+            "--for",
+            "any",
+            "--note",
+            "for the paper");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.out())
+        .contains(
+            "8 tasks of 1 node, 1 CPU, 1GiB, 5 hours each",
+            "allows     at most 500.00 USD a run, 3 times, also over a budget",
+            "submitter  anybody",
+            "signed by  boss@site",
+            "note       for the paper");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+  }
+
+  @Test
+  void anAgentsKeyIsNamedByItsPublicHalf() throws Exception {
+    Path socket = folder.resolve("agent");
+    Process agent =
+        new ProcessBuilder("ssh-agent", "-D", "-a", socket.toString())
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      for (int i = 0; i < 200 && !Files.exists(socket); i++) {
+        Thread.sleep(10);
+      }
+      ProcessBuilder add = new ProcessBuilder("ssh-add", "-q", site.boss.toString());
+      add.environment().put("SSH_AUTH_SOCK", socket.toString());
+      assertThat(add.start().waitFor()).isZero();
+      Files.delete(site.boss);
+
+      Screen without = ada.type("approve", "run.yaml", "--key", site.boss + ".pub");
+      Screen with =
+          ada.with("SSH_AUTH_SOCK", socket.toString())
+              .type("approve", "run.yaml", "--key", site.boss + ".pub");
+
+      assertThat(without.exit()).isEqualTo(2);
+      assertThat(without.err()).contains("ssh-keygen did not sign with ", "--key names another");
+      assertThat(with.exit()).as(with.err()).isZero();
+    } finally {
+      agent.destroy();
+    }
+  }
+
+  @Test
+  void theFirstOfSshsOwnKeysSigns() throws IOException {
+    Path ssh = Files.createDirectory(folder.resolve("ada/.ssh"));
+    Files.copy(site.boss, ssh.resolve("id_ed25519"));
+    Files.copy(Path.of(site.boss + ".pub"), ssh.resolve("id_ed25519.pub"));
+
+    assertThat(ada.type("approve", "run.yaml").exit()).isZero();
+  }
+
+  @Test
+  void whatSubmitWouldRefuseIsNotSigned() {
+    Screen stranger = ada.type("approve", "run.yaml", "--key", site.mallory.toString());
+    Screen claims =
+        ada.type("approve", "run.yaml", "--key", site.mallory.toString(), "--as", "boss@site");
+    Screen longer = ada.type("approve", "run.yaml", "--key", "" + site.boss, "--expires", "60d");
+    Screen less = ada.type("approve", "run.yaml", "--key", "" + site.boss, "--up-to", "0.10");
+    Screen never = ada.type("approve", "run.yaml", "--key", "" + site.boss, "--uses", "0");
+    site.allow(Site.ME + " " + Keys.line(site.boss) + "\n");
+    Screen own = ada.type("approve", "run.yaml", "--key", "" + site.boss);
+
+    assertThat(stranger.err()).contains("allowed_signers names nobody for ", "--as PRINCIPAL");
+    assertThat(claims.exit()).isEqualTo(3);
+    assertThat(claims.err())
+        .contains("submit would refuse this approval", "can add the line: boss@site ssh-ed25519");
+    assertThat(longer.err()).contains("lets an approval last 30 days at most");
+    assertThat(less.err()).contains("--up-to 0.10 USD is less than the run can cost");
+    assertThat(never.err()).contains("expected at least one use, got 0");
+    assertThat(own.exit()).isEqualTo(3);
+    assertThat(own.err()).contains("nobody approves their own");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void anEnvelopeLetsAFamilyThroughUpToItsMonth() {
+    JsonObject envelope =
+        ada.type(
+                "approve",
+                "--envelope",
+                "nightly",
+                "--configs",
+                "*.yaml,configs/**",
+                "--users",
+                Site.ME,
+                "--up-to",
+                "2",
+                "--month",
+                "4",
+                "--key",
+                "" + site.boss,
+                "--json")
+            .json();
+
+    assertThat(envelope.object("statement").texts("configs"))
+        .containsExactly("*.yaml", "configs/**");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    Screen third = ada.type("submit", "run.yaml");
+    assertThat(third.exit()).isEqualTo(3);
+    assertThat(third.err()).contains("needs 1.81 USD, left 0.38 of 4.00 USD");
+    Screen larger = ada.type("submit", "run.yaml", "--set", "resources.time=6h");
+    assertThat(larger.err())
+        .contains("the reservation: at most 2.00 USD was approved, this is 2.1");
+    assertThat(ada.type("approve", "--envelope", "all", "--up-to", "1").err())
+        .contains("an envelope of anything by anybody");
+    assertThat(ada.type("approve", "--envelope", "x", "--configs", "[", "--up-to", "1").exit())
+        .isEqualTo(2);
+  }
+
+  @Test
+  void listShowAndVerifyTellHowItStands() {
+    String id = approve("run.yaml").json().text("approval_id");
+    site.put("0123456789abcdef-0123456789abcdef.approval", "nonsense");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+
+    Screen list = ada.type("approvals", "list");
+    Screen show = ada.type("approvals", "show", id.substring(0, 6));
+    JsonObject json = ada.type("approvals", "show", id, "--json").json();
+    Path kept = ada.workspace.resolve("runs/latest/approval");
+    Screen verify = ada.type("approvals", "verify", kept.toString());
+
+    assertThat(list.out()).contains(id + "  used up  1/1", "broken", "has no SSH signature");
+    assertThat(list.err()).contains("it guards against accidents only");
+    assertThat(show.out()).contains("used up", "use 1  1.81 USD, data_", "ssh-ed25519 SHA256:");
+    assertThat(json.number("uses_taken")).isEqualTo(1);
+    assertThat(json.objects("uses").get(0).text("user")).isEqualTo(Site.ME);
+    assertThat(verify.exit()).isEqualTo(3);
+    assertThat(ada.type("approvals", "revoke", id).out()).contains(id + ": revoked");
+    assertThat(ada.type("approvals", "revoke", id, "--json").json().flag("was_revoked")).isTrue();
+  }
+
+  @Test
+  void whereTheSchedulerIsAwayTheUseIsGivenBack() throws IOException {
+    site.approve(ada);
+    Files.delete(folder.resolve("ada/bin/sbatch"));
+    assertThat(ada.type("submit", "run.yaml").exit()).isEqualTo(4);
+
+    ada.withSlurm();
+
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    assertThat(ada.type("approvals", "list").out()).contains("used up  1/1");
+  }
+
+  @Test
+  void whoDiesBeforeSbatchHasUsedItAndShowSaysSo() {
+    String id = approve("run.yaml").json().text("approval_id");
+    Map<String, String> environment = Map.of("PATH", folder.resolve("ada/bin").toString());
+    Nexa dying =
+        new Nexa(
+            ada.workspace,
+            environment,
+            point -> {
+              throw new IllegalStateException("died at " + point);
+            });
+
+    assertThatThrownBy(
+            () ->
+                new SubmitRun(dying)
+                    .submit(
+                        new Prepared.Request(
+                            ada.workspace + "/run.yaml", List.of(), Optional.of("default"))))
+        .hasMessage("died at RUN_CLAIMED");
+
+    assertThat(ada.type("approvals", "show", id).out())
+        .contains("no run known by " + Site.ME, "no run holds it: it is used all the same");
+    assertThat(ada.type("submit", "run.yaml").exit()).isEqualTo(3);
+  }
+
+  @Test
+  void failedTasksRunAgainByTheRunsOwnApprovalUntilItIsSpent() {
+    String id = approve("run.yaml").json().text("approval_id");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    ended();
+
+    Screen half = ada.type("rerun", "latest", "--failed");
+
+    assertThat(half.exit()).as(half.err()).isEqualTo(3);
+    assertThat(half.err()).contains("the run has cost 0.36 USD, this can cost 1.81 USD more");
+    assertThat(ada.type("approve", "run.yaml", "--key", "" + site.boss, "--up-to", "5").exit())
+        .isZero();
+    Screen again = ada.type("rerun", "latest", "--failed");
+    assertThat(again.exit()).as(again.err()).isZero();
+    assertThat(ada.argv("sbatch"))
+        .anyMatch(word -> word.startsWith("--comment=nexa:v1:") && !word.endsWith(id));
+  }
+
+  @Test
+  void withinWhatWasApprovedARerunTakesNoOtherUse() {
+    ada.type("approve", "run.yaml", "--key", "" + site.boss, "--up-to", "5");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    ended();
+
+    Screen again = ada.type("rerun", "latest", "--failed");
+
+    assertThat(again.exit()).as(again.err()).isZero();
+    assertThat(ada.type("approvals", "list").out()).contains("used up  1/1");
+    assertThat(ada.type("rerun", "latest").exit()).as("a new run takes a use").isEqualTo(3);
+  }
+
+  @Test
+  void aSmallRunNeedsNoneAndReadsNone() {
+    Screen screen = ada.type("submit", "run.yaml", "--set", "resources.time=1h");
+
+    assertThat(screen.exit()).isZero();
+    assertThat(ada.argv("sbatch")).noneMatch(word -> word.startsWith("--comment"));
+    JsonObject kept =
+        Json.parseObject(DurableFiles.read(ada.workspace.resolve("runs/latest/estimate.json")));
+    assertThat(kept.members().get("quote")).isNull();
+    assertThat(kept.object("what_runs").text("script_sha256")).hasSize(64);
+    assertThat(kept.object("limits").number("tasks")).isEqualTo(8);
+    assertThat(kept.object("submitter").text("user")).isEqualTo(Site.ME);
+  }
+
+  private Screen approve(String estimate) {
+    Screen screen = ada.type("approve", estimate, "--key", site.boss.toString(), "--json");
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    return screen;
+  }
+
+  /** Every task failed after an hour. */
+  private void ended() {
+    StringBuilder rows = new StringBuilder();
+    for (int task : List.of(0, 1, 2, 3, 4, 5, 6, 7)) {
+      rows.append(Terminal.accountingRow(4711, task, "FAILED", "'\"$name\"'")).append('\n');
+    }
+    ada.program(
+        "sacct",
+        "while read -r a; do case $a in --job-name=*) name=${a#*=};; esac; done <"
+            + folder.resolve("ada/bin/sbatch.argv")
+            + "\n"
+            + rows);
+    ada.type("reconcile");
+  }
+}

@@ -1,0 +1,93 @@
+package dev.nexa.slurm.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.cli.Terminal.Screen;
+import dev.nexa.slurm.files.JsonObject;
+import java.math.BigDecimal;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What estimate and submit say of a run's model. */
+class ModelEstimateTest {
+  private static final String SENTENCE =
+      "does not fit: 151 of 80 GiB; fits with full_shard over 8 or lora";
+
+  @TempDir Path folder;
+  private Terminal terminal;
+
+  @BeforeEach
+  void sitDown() {
+    terminal =
+        new Terminal(folder)
+            .file("run.yaml", config("estimate: {tokens: 1B}\nbatch_size: 1"))
+            .file("small.yaml", config("adapter: qlora\nbatch_size: 1"))
+            .file(
+                "data.yaml",
+                "stage: data\nbackend: shell\nrun: echo\nresources: {time: 10m, memory: 1G}\n")
+            .withSlurm();
+  }
+
+  @Test
+  void estimateTellsTimeAndMemoryAndWhatItAssumes() {
+    Screen screen = terminal.type("estimate", "run.yaml");
+
+    assertThat(screen.out())
+        .contains("From FLOPs: 25.0 to 86.9 GPU-hours, around 46.5: 4.80e+19 FLOPs")
+        .contains("fewer than 5 of yours tell")
+        .contains("Memory of a GPU: " + SENTENCE + " (weights 14.9, gradients 14.9")
+        .contains("Assumed: layers and widths as of llama-3.1-8b");
+  }
+
+  @Test
+  void theDocumentHasBoth() {
+    JsonObject json = terminal.type("estimate", "run.yaml", "--json").json();
+
+    JsonObject memory = json.object("memory");
+    assertThat(memory.flag("fits")).isFalse();
+    assertThat(memory.text("sentence")).isEqualTo(SENTENCE);
+    assertThat(memory.texts("remedies")).containsExactly("full_shard over 8", "lora");
+    JsonObject parts = memory.object("parts");
+    long sum = 0;
+    for (String part : parts.members().keySet()) {
+      sum += parts.number(part);
+    }
+    assertThat(sum).isEqualTo(memory.number("per_gpu_bytes"));
+    JsonObject hours = json.object("analytic").object("gpu_hours");
+    assertThat(new BigDecimal(hours.text("low"))).isLessThan(new BigDecimal(hours.text("high")));
+  }
+
+  @Test
+  void submitSpeaksUpOnlyWhereItDoesNotFit() {
+    Screen large = terminal.type("submit", "run.yaml");
+    Screen small = terminal.type("submit", "small.yaml");
+
+    assertThat(large.out() + large.err()).contains("note: memory of a GPU: " + SENTENCE);
+    assertThat(small.exit()).isZero();
+    assertThat(small.out() + small.err()).doesNotContain("memory of a GPU");
+  }
+
+  @Test
+  void whatHasNoModelHasNeither() {
+    JsonObject json = terminal.type("estimate", "data.yaml", "--json").json();
+    Screen screen = terminal.type("estimate", "data.yaml");
+
+    assertThat(json.members()).containsEntry("memory", null).containsEntry("analytic", null);
+    assertThat(screen.out()).doesNotContain("From FLOPs").doesNotContain("Memory of a GPU");
+  }
+
+  private static String config(String more) {
+    return """
+        stage: train
+        backend: axolotl
+        model_name: org/Llama-3.1-8B
+        dataset_path: /data/x.jsonl
+        bf16: true
+        resources: {gpus_per_node: 8, gpu_type: h100, time: 10m}
+        """
+        + more
+        + "\n";
+  }
+}
