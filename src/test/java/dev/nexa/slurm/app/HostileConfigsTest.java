@@ -146,7 +146,15 @@ class HostileConfigsTest {
   private static final String PRICES =
       "{\"currency\":\"USD\",\"as_of\":\"2026-01-01\",\"gpu_hour\":{\"h100\":{\"price\":1,\"source\":\"s\"},"
           + "\"m4rker\":{\"price\":1,\"source\":\"s\"}},"
-          + "\"cpu_hour\":{\"price\":1,\"source\":\"s\"},\"memory_gib_hour\":{\"price\":1,\"source\":\"s\"}}";
+          + "\"cpu_hour\":{\"price\":1,\"source\":\"s\"},\"memory_gib_hour\":{\"price\":1,\"source\":\"s\"},"
+          + "\"shard_hour\":{\"h100\":{\"price\":1,\"source\":\"s\"}},"
+          + "\"overrides\":[{\"match\":{\"cluster\":\"mine\"},"
+          + "\"gpu_hour\":{\"h100\":{\"price\":1,\"source\":\"s\"}},"
+          + "\"shard_hour\":{\"h100\":{\"price\":1,\"source\":\"s\"}}}]}";
+  private static final String SKYPILOT =
+      "{\"slurm\":{\"pricing\":{\"cpu\":1,\"memory\":1,\"accelerators\":{\"h100\":1}}}}";
+  private static final String GPUS =
+      "{\"as_of\":\"2026-01-01\",\"gpus\":{\"h100\":{\"memory\":\"80G\",\"source\":\"s\"}}}";
   private static final String POLICY = "{\"approval_over\":{\"amount\":100,\"currency\":\"USD\"}}";
   private static final String THEIRS =
       "{\"job\":{\"name\":\"n\",\"partition\":\"gpu\",\"nodes\":1,\"gpus_per_node\":1,\"gpu_type\":\"h100\","
@@ -176,6 +184,7 @@ class HostileConfigsTest {
     write("configs/clusters/mine.yaml", CLUSTER);
     write("configs/prices/mine.yaml", PRICES);
     write("configs/policy.yaml", POLICY);
+    write("configs/gpus.yaml", GPUS);
     for (String text : HostileText.worst(1, 20)) {
       // Some keys name a file that must be there.
       try {
@@ -307,6 +316,7 @@ class HostileConfigsTest {
         "configs/clusters/mine.yaml",
         "configs/prices/mine.yaml",
         "configs/policy.yaml",
+        "configs/gpus.yaml",
         "durable/manifests/dataset_registry.yaml");
   }
 
@@ -626,8 +636,12 @@ class HostileConfigsTest {
       String told = outcome.refusal();
       boolean placed = told.matches("(?s).*(" + file(slot) + "):(\\d+| price_book).*");
       // A character that no YAML may hold is told before anything is known of keys.
-      boolean priced = told.startsWith("price book 'mine' has no price for GPU type '");
-      boolean keyed = priced || told.contains("control character") || told.contains("not YAML");
+      boolean priced = told.startsWith("price book 'mine' has ");
+      boolean keyed =
+          priced
+              || slot.path().startsWith(".*")
+              || told.contains("control character")
+              || told.contains("not YAML");
       for (String key : slot.path().split("[\\[\\].* ]+", -1)) {
         keyed |= !key.isEmpty() && told.contains(key);
       }
@@ -641,7 +655,8 @@ class HostileConfigsTest {
   private static String file(Slot slot) {
     return switch (slot.kind()) {
       case "cluster" -> "configs/clusters/mine.yaml|run.yaml";
-      case "prices" -> "configs/prices/mine.yaml|run.yaml";
+      case "prices", "skypilot" -> "configs/prices/mine.yaml|run.yaml";
+      case "gpus" -> "configs/gpus.yaml|run.yaml";
       case "policy" -> "configs/policy.yaml|run.yaml";
       default -> "run.yaml";
     };
@@ -651,7 +666,8 @@ class HostileConfigsTest {
     String name =
         switch (slot.kind()) {
           case "cluster" -> "configs/clusters/mine.yaml";
-          case "prices" -> "configs/prices/mine.yaml";
+          case "prices", "skypilot" -> "configs/prices/mine.yaml";
+          case "gpus" -> "configs/gpus.yaml";
           case "policy" -> "configs/policy.yaml";
           default -> "run.yaml";
         };
@@ -659,6 +675,8 @@ class HostileConfigsTest {
         switch (slot.kind()) {
           case "cluster" -> CLUSTER;
           case "prices" -> PRICES;
+          case "skypilot" -> SKYPILOT;
+          case "gpus" -> GPUS;
           case "policy" -> POLICY;
           case "nexa_compute" -> THEIRS;
           default -> String.valueOf(RUNS.get(run));
@@ -815,6 +833,11 @@ class HostileConfigsTest {
       // An option that a person wrote with its dashes keeps them.
       return replaced(was.replace("--" + MARKER, MARKER), text, now);
     }
+    String mount = MARKER + ":" + MARKER;
+    if (text.contains(":") && was.contains(mount)) {
+      // SRC:DST says where it is in the container; without DST it is SRC there too.
+      return replaced(was.replace(mount, MARKER), text, now);
+    }
     String json = Json.compact(text);
     return was.replace(MARKER, json.substring(1, json.length() - 1)).equals(now)
         || (text.contains(DEFAULTED)
@@ -831,6 +854,14 @@ class HostileConfigsTest {
       throws IOException {
     Sandbox sandbox = new Sandbox(folder.resolve("sandbox"));
     List<List<String>> calls = sandbox.calls(scripts, points);
+    if (where.contains(" (name)")) {
+      // A variable that is named after a name stands elsewhere among the others.
+      for (int i = 0; i < calls.size(); i++) {
+        List<String> others = new ArrayList<>(calls.get(i));
+        others.removeIf(call -> call.startsWith("env NEXA_SWEEP_"));
+        calls.set(i, others);
+      }
+    }
     if (calls.get(0).size() < 4) {
       tally.wrong.add(where + ": the harmless script itself: " + sandbox.complaint(0));
     }

@@ -37,7 +37,7 @@ public final class ConfigSlots {
 
   /** The kinds of file. */
   public static final List<String> KINDS =
-      List.of("run", "cluster", "prices", "policy", "nexa_compute");
+      List.of("run", "cluster", "prices", "skypilot", "policy", "gpus", "nexa_compute");
 
   /**
    * One place.
@@ -82,7 +82,9 @@ public final class ConfigSlots {
       case "run" -> RunConfig.SPEC;
       case "cluster" -> ClusterProfile.SPEC;
       case "prices" -> PriceBook.SPEC;
+      case "skypilot" -> SkyPilotPrices.SPEC;
       case "policy" -> Policy.SPEC;
+      case "gpus" -> GpuCatalog.SPEC;
       case "nexa_compute" -> NexaCompute.SPEC;
       default -> throw new IllegalArgumentException(kind);
     };
@@ -107,7 +109,8 @@ public final class ConfigSlots {
           section.others().get(),
           path,
           last(path),
-          inner -> place.around((old, value) -> inner.into(filled(section, old), value)));
+          inner -> place.around((old, value) -> inner.into(filled(section, old), value)),
+          true);
     }
   }
 
@@ -127,15 +130,15 @@ public final class ConfigSlots {
           list.element(),
           path + "[]",
           key,
-          inner -> place.around((old, value) -> List.of(inner.into(null, value))));
+          inner -> place.around((old, value) -> List.of(inner.into(first(old), value))));
     } else if (shape instanceof Axis axis) {
       shape(
           axis.element(),
           path + "[]",
           key,
-          inner -> place.around((old, value) -> List.of(inner.into(null, value))));
+          inner -> place.around((old, value) -> List.of(inner.into(first(old), value))));
     } else if (shape instanceof MapOf map) {
-      named(map, path, key, place);
+      named(map, path, key, place, false);
     } else if (shape instanceof Free) {
       slots.add(new Slot(kind, path + ".*", key, MARKERS, place.around(ConfigSlots::firstText)));
       slots.add(
@@ -152,27 +155,49 @@ public final class ConfigSlots {
     }
   }
 
-  private void named(MapOf map, String path, String key, Place place) {
-    String name = (String) sample(map.name());
+  private void named(MapOf map, String path, String key, Place place, boolean beside) {
+    String sample = (String) sample(map.name());
     shape(
         map.value(),
         path + ".*",
         key,
-        inner -> place.around((old, value) -> object(old).with(name, inner.into(null, value))));
+        inner ->
+            place.around(
+                (old, value) -> {
+                  JsonObject object = object(old);
+                  // What stands there already has what rules between keys ask for.
+                  String name =
+                      beside || first(old) == null
+                          ? sample
+                          : object.members().keySet().iterator().next();
+                  return object.with(name, inner.into(object.members().get(name), value));
+                }));
     List<String> markers = new ArrayList<>();
     for (String marker : MARKERS) {
       if (fits(map.name(), marker)) {
         markers.add(marker);
       }
     }
-    Object value = sample(map.value());
     slots.add(
         new Slot(
             kind,
             path + ".* (name)",
             key,
             markers,
-            place.around((old, told) -> object(old).with((String) told, value))));
+            place.around(
+                (old, told) -> {
+                  Object like = first(old);
+                  return object(old)
+                      .with((String) told, beside || like == null ? sample(map.value()) : like);
+                })));
+  }
+
+  /** The first value of what may be a list or a mapping of names; null where there is none. */
+  private static @Nullable Object first(@Nullable Object old) {
+    if (old instanceof JsonObject object && !object.isEmpty()) {
+      return object.members().values().iterator().next();
+    }
+    return old instanceof List<?> list && !list.isEmpty() ? list.get(0) : null;
   }
 
   private static Put member(Section section, String name, Put inner) {
