@@ -140,6 +140,28 @@ class PriceChoiceTest {
   }
 
   @Test
+  void aPartOfAGpuWhosePriceHasEndedSaysSo() {
+    String book =
+        """
+        currency: EUR
+        as_of: 2026-01-01
+        gpu_hour: {1g.10gb: {share: 1/7, of: h100, source: MIG profile}}
+        overrides:
+          - valid_until: 2026-06-30
+            gpu_hour: {h100: {price: 5.50, source: contract 17}}
+        """;
+
+    assertThatThrownBy(() -> rates(book, key("any", "gpu", "x", "2026-07-01", "1g.10gb")))
+        .isInstanceOf(NexaException.class)
+        .hasMessage(
+            "price book 'mine' has no price for gpu_hour.h100 on 2026-07-01,"
+                + " of which gpu_hour.1g.10gb is 1/7: the last one, 5.50 (contract 17), was valid"
+                + " until 2026-06-30 ("
+                + ConfigFolder.PATH
+                + "/configs/prices/mine.yaml:5:5)");
+  }
+
+  @Test
   void aPriceThatBeginsLaterIsNamed() {
     String book = BOOK.replace("valid_until: 2026-12-31", "valid_from: 2026-02-01");
 
