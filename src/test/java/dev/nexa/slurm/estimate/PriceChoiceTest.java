@@ -162,6 +162,25 @@ class PriceChoiceTest {
   }
 
   @Test
+  void usageThatWasPlannedUnderOneBookIsPricedByAnothersNodes() {
+    Rates parts = rates(key("any", "gpu", "x", "2026-03-01", "h100"));
+    Rates billed =
+        rates(key("any", "billed", "x", "2026-03-01", "h100", Optional.empty(), "Node=10,CPU=0.5"));
+    Rates nodes =
+        rates(key("any", "long", "x", "2026-03-01", "h100", Optional.of(64), "GRES/gpu=1"));
+
+    Usage planned = parts.usage(Map.of("h100", 2L), 8, 0, 3, 3600).times(2);
+
+    assertThat(billed.unrounded(planned)).isEqualByComparingTo("1.36"); // 68 units at 0.02
+    assertThat(nodes.unrounded(planned)).isEqualByComparingTo("240");
+    Usage unknown = Usage.of(Map.of("h100", 2L), 8, 0, 3600);
+    assertThatThrownBy(() -> billed.price(unknown))
+        .isInstanceOf(NexaException.class)
+        .hasMessageContaining("Node=10,CPU=0.5")
+        .hasMessageContaining("it is not known how many nodes");
+  }
+
+  @Test
   void aPriceThatBeginsLaterIsNamed() {
     String book = BOOK.replace("valid_until: 2026-12-31", "valid_from: 2026-02-01");
 
