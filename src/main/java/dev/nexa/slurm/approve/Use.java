@@ -3,7 +3,6 @@ package dev.nexa.slurm.approve;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
-import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Instant;
@@ -76,7 +75,7 @@ public record Use(
           json.text("host"),
           json.number("pid"),
           json.instant("at"),
-          new Money(new BigDecimal(json.text("reservation")), json.text("currency")),
+          Money.parse(json.text("reservation"), json.text("currency")),
           json.optionalText("run"),
           json.flag("released"));
     } catch (IllegalArgumentException broken) {

@@ -330,6 +330,6 @@ public record Rates(
   }
 
   static Price price(JsonObject json) {
-    return new Price(new BigDecimal(json.text("price")), json.text("source"));
+    return new Price(Money.price(json.text("price")), json.text("source"));
   }
 }

@@ -181,6 +181,18 @@ class PriceChoiceTest {
   }
 
   @Test
+  void aPriceIsAPlainNumberOfOrdinarySize() {
+    String json = Json.pretty(rates(key("any", "gpu", "x", "2026-03-01", "h100")).toJson());
+    for (String price : List.of("1e2147483600", "-1", "0x1", "", ".5", "5.", "9".repeat(40))) {
+      assertThatThrownBy(
+              () -> Rates.fromJson(Json.parseObject(json.replace("\"5.50\"", "\"" + price + "\""))))
+          .as(price)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("expected a plain number");
+    }
+  }
+
+  @Test
   void aPriceThatBeginsLaterIsNamed() {
     String book = BOOK.replace("valid_until: 2026-12-31", "valid_from: 2026-02-01");
 
