@@ -31,6 +31,7 @@ import java.util.stream.Stream;
 public final class Uses {
   private static final int TRIES = 400;
   private static final long PAUSE_MILLIS = 25;
+  private static final int MAX_BYTES = 1 << 16;
   private static final String MODE = "rw-r--r--";
 
   private final Path used;
@@ -45,17 +46,33 @@ public final class Uses {
     this.files = files;
   }
 
-  /** Every use, in order, also those that were given back. */
+  /**
+   * Every use, in order, also those that were given back.
+   *
+   * @throws NexaException if they can't be counted: then the approval allows nothing
+   */
   public List<Use> all() {
     requireNoLink(used);
     requireNoLink(folder);
+    try {
+      return read();
+    } catch (UncheckedIOException failed) {
+      throw new NexaException(
+          ExitCode.NEEDS_APPROVAL,
+          "its uses can't be counted: " + failed.getMessage(),
+          failed,
+          "whoever keeps the approvals directory should look at it");
+    }
+  }
+
+  private List<Use> read() {
     List<Use> uses = new ArrayList<>();
     try (Stream<Path> found = Files.list(folder)) {
       for (Path file : (Iterable<Path>) found::iterator) {
         String name = file.getFileName().toString();
         if (name.length() < 8 && name.chars().allMatch(c -> c >= '0' && c <= '9')) {
           requireNoLink(file);
-          String text = DurableFiles.read(file);
+          String text = DurableFiles.readRegular(file, MAX_BYTES);
           uses.add(Use.parse(Integer.parseInt(name), text, approval.maxCost().currency()));
         }
       }

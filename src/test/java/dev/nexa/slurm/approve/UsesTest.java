@@ -1,7 +1,9 @@
 package dev.nexa.slurm.approve;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
@@ -17,6 +19,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class UsesTest {
@@ -50,6 +53,46 @@ class UsesTest {
 
     assertThat(uses.claim(use("1"), UsesTest::notOver)).isEmpty();
     assertThat(uses.all()).singleElement().asString().contains("no run known by unknown");
+  }
+
+  @Test
+  @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void whatIsNoFileOrTooLargeIsNotCountedAndSaysSo() throws Exception {
+    Uses uses = uses(1, Optional.empty());
+    Path seven = folder.resolve("used/" + "0".repeat(16) + "/7");
+    Files.createDirectories(seven);
+    requireNotCounted(uses);
+    Files.delete(seven);
+    Files.writeString(seven, " ".repeat(1 << 20));
+    requireNotCounted(uses);
+    Files.delete(seven);
+    Keys.run(folder, "mkfifo", seven.toString());
+    requireNotCounted(uses);
+    Files.delete(seven);
+    Files.delete(seven.getParent());
+    Files.writeString(seven.getParent(), "");
+    requireNotCounted(uses);
+  }
+
+  private static void requireNotCounted(Uses uses) {
+    assertThatThrownBy(uses::all)
+        .isInstanceOf(NexaException.class)
+        .hasMessageContaining("can't be counted");
+    assertThatThrownBy(() -> uses.claim(use("1"), UsesTest::notOver))
+        .isInstanceOf(NexaException.class)
+        .hasMessageContaining("can't be counted");
+  }
+
+  @Test
+  void aReservationThatIsNoAmountIsAUseOfNobodyKnowsWhom() throws Exception {
+    Uses uses = uses(2, Optional.empty());
+    assertThat(uses.claim(use("12.34"), UsesTest::notOver)).hasValue(1);
+    Path one = folder.resolve("used/" + "0".repeat(16) + "/1");
+    Files.writeString(one, Files.readString(one).replace("12.34", "1e2147483600"));
+
+    assertThat(uses.all())
+        .singleElement()
+        .satisfies(use -> assertThat(use.reservation()).hasToString("0.00 USD"));
   }
 
   @Test
