@@ -182,8 +182,9 @@ final class RequireApproval {
   }
 
   /**
-   * The approval that a run has, for some of its tasks once more: it takes no use, and all of the
-   * run together must stay within what it allows. Empty, with the reasons, if it does not.
+   * The approval that a run has, for some of its tasks once more: it takes no other use, and all of
+   * the run together must stay within what it allows, also for the month of an envelope. Empty,
+   * with the reasons, if it does not; else the run's use carries what the run can now cost in all.
    *
    * @param whole all of the run, as it was approved
    * @param spent what the run has cost so far
@@ -211,8 +212,10 @@ final class RequireApproval {
               + file.approval().maxCost()
               + " was approved");
     }
-    if (!isHeld(approvals.directory().uses(file.approval()), run)) {
-      differences.add("no use of it is held by " + run.path());
+    try {
+      requireUse(approvals.directory().uses(file.approval()), run, differences);
+    } catch (NexaException notCounted) {
+      differences.add(String.valueOf(notCounted.getMessage()));
     }
     if (differences.isEmpty()) {
       return Optional.of(file);
@@ -221,13 +224,38 @@ final class RequireApproval {
     return Optional.empty();
   }
 
-  private static boolean isHeld(Uses uses, RunFolder run) {
+  /** What the run's use must hold, it holds then, unless something speaks against the rerun. */
+  private void requireUse(Uses uses, RunFolder run, List<String> differences) {
+    Optional<Use> held = held(uses, run);
+    if (held.isEmpty()) {
+      differences.add("no use of it is held by " + run.path());
+      return;
+    }
+    Use use = held.get();
+    Money more = proposal.estimate().total();
+    Money inAll =
+        SettledUse.cost(use)
+            .map(cost -> new Money(cost, more.currency()))
+            .orElse(use.reservation())
+            .plus(more);
+    uses.refusalOf(use, inAll, SettledUse::cost).ifPresent(differences::add);
+    if (!differences.isEmpty()) {
+      return;
+    }
+    // What it cost until now is no longer what it costs in the end.
+    nexa.workspace().markOpen(run.id());
+    if (!uses.enlarge(use, inAll, SettledUse::cost)) {
+      differences.add("somebody else has just taken what was left of the month");
+    }
+  }
+
+  private static Optional<Use> held(Uses uses, RunFolder run) {
     for (Use use : uses.all()) {
       if (!use.released() && use.run().equals(Optional.of(run.path().toString()))) {
-        return true;
+        return Optional.of(use);
       }
     }
-    return false;
+    return Optional.empty();
   }
 
   /** The refusal: what to send to whom. */

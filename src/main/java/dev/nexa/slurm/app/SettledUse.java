@@ -26,7 +26,9 @@ final class SettledUse {
       return Optional.empty();
     }
     Path cost = run.resolveSibling("manifests").resolve("cost_" + name + ".json");
-    if (!Files.isReadable(cost)) {
+    // A run of which something is to run again has its old cost file until it is reconciled.
+    boolean open = Files.exists(run.resolveSibling("open").resolve(name));
+    if (open || !Files.isReadable(cost)) {
       return Optional.empty();
     }
     try {

@@ -3,7 +3,6 @@ package dev.nexa.slurm.approve;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
-import java.math.BigDecimal;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.util.Optional;
@@ -102,7 +101,7 @@ public record Approval(
             json.instant("created"),
             json.instant("expires"),
             json.decimal("uses").intValueExact(),
-            new Money(new BigDecimal(json.text("max_cost")), currency),
+            Money.parse(json.text("max_cost"), currency),
             json.flag("over_budget"),
             json.optionalText("note"),
             scope(json, currency));

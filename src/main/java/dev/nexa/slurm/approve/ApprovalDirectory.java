@@ -26,6 +26,7 @@ import java.util.stream.Stream;
  */
 public record ApprovalDirectory(Path path, DurableFiles files) {
   private static final String SUFFIX = ".approval";
+  private static final int MAX_REVOCATION = 1 << 16;
   private static final Pattern NAME =
       Pattern.compile("(?:[0-9a-f]{16}|envelope)-([0-9a-f]{16})\\.approval");
   private static final Pattern BEGINNING = Pattern.compile("[0-9a-f]{1,16}");
@@ -137,7 +138,8 @@ public record ApprovalDirectory(Path path, DurableFiles files) {
       return Optional.empty();
     }
     try {
-      return Optional.of(Json.parseObject(DurableFiles.read(revocation(id))));
+      return Optional.of(
+          Json.parseObject(DurableFiles.readRegular(revocation(id), MAX_REVOCATION)));
     } catch (IllegalArgumentException | java.io.UncheckedIOException unreadable) {
       return Optional.of(new JsonObject());
     }

@@ -21,7 +21,7 @@ import java.nio.file.StandardOpenOption;
  * @param text the whole file
  */
 public record ApprovalFile(String name, String text, Approval approval, SshSignature signature) {
-  private static final int MAX_BYTES = 4 << 20;
+  private static final int MAX_BYTES = 1 << 20;
 
   /** What may be wrong with a file that claims to be an approval. */
   public static final class BrokenException extends NexaException {

@@ -2,7 +2,6 @@ package dev.nexa.slurm.approve;
 
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
-import java.math.BigDecimal;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -45,7 +44,7 @@ public record ApprovedRun(
         json.object("limits"),
         json.optionalObject("submitter").map(Person::fromJson),
         json.object("rates"),
-        new Money(new BigDecimal(json.text("reservation")), currency));
+        Money.parse(json.text("reservation"), currency));
   }
 
   @Override

@@ -2,7 +2,6 @@ package dev.nexa.slurm.approve;
 
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
-import java.math.BigDecimal;
 import java.nio.file.FileSystems;
 import java.nio.file.PathMatcher;
 import java.util.List;
@@ -51,7 +50,7 @@ public record Envelope(
         json.texts("accounts"),
         json.texts("users"),
         json.texts("projects"),
-        json.optionalText("max_month").map(text -> new Money(new BigDecimal(text), currency)));
+        json.optionalText("max_month").map(text -> Money.parse(text, currency)));
   }
 
   @Override

@@ -3,19 +3,25 @@ package dev.nexa.slurm.approve;
 import dev.nexa.slurm.files.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Optional;
 import java.util.Set;
 
 /**
  * Whether only trusted users can change what a path names, as sshd asks of authorized_keys: each
  * folder above it, and itself, is theirs and not writable by group or others. A sticky folder such
- * as /tmp will do above what is theirs.
+ * as /tmp will do above what is theirs. Symbolic links are followed one at a time, as the kernel
+ * does: each is theirs too, and so are the folders on the way to it.
  */
 public final class GuardedPath {
   private static final int OTHERS_WRITE = 022;
   private static final int STICKY = 01000;
+
+  /** As many as Linux follows (path_resolution(7)). */
+  private static final int MAX_LINKS = 40;
 
   private GuardedPath() {}
 
@@ -26,15 +32,7 @@ public final class GuardedPath {
    */
   public static Optional<String> problem(Path path, Set<Integer> trusted) {
     try {
-      for (Path form : List.of(path.toAbsolutePath().normalize(), path.toRealPath())) {
-        for (Path part = form; part != null; part = part.getParent()) {
-          Optional<String> problem = one(part, trusted);
-          if (problem.isPresent()) {
-            return problem;
-          }
-        }
-      }
-      return Optional.empty();
+      return followed(path.toAbsolutePath(), trusted);
     } catch (UnsupportedOperationException | IllegalArgumentException noUserIds) {
       return Optional.empty();
     } catch (IOException failed) {
@@ -42,11 +40,44 @@ public final class GuardedPath {
     }
   }
 
+  private static Optional<String> followed(Path path, Set<Integer> trusted) throws IOException {
+    Path at = path.getRoot();
+    Optional<String> problem = one(at, trusted);
+    Deque<Path> rest = new ArrayDeque<>();
+    path.forEach(rest::addLast);
+    int links = 0;
+    while (problem.isEmpty() && !rest.isEmpty()) {
+      String name = rest.removeFirst().toString();
+      if (name.equals("..")) {
+        at = at.getParent() == null ? at : at.getParent();
+      } else if (!name.equals(".") && !name.isEmpty()) {
+        Path next = at.resolve(name);
+        problem = one(next, trusted);
+        if (!Files.isSymbolicLink(next)) {
+          at = next;
+        } else if (++links > MAX_LINKS) {
+          return Optional.of(path + " leads through too many symbolic links");
+        } else {
+          Path target = Files.readSymbolicLink(next);
+          at = target.isAbsolute() ? target.getRoot() : at;
+          for (int i = target.getNameCount() - 1; i >= 0; i--) {
+            rest.addFirst(target.getName(i));
+          }
+        }
+      }
+    }
+    return problem;
+  }
+
   private static Optional<String> one(Path part, Set<Integer> trusted) throws IOException {
-    int uid = (Integer) Files.getAttribute(part, "unix:uid");
-    int mode = (Integer) Files.getAttribute(part, "unix:mode");
+    int uid = (Integer) Files.getAttribute(part, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+    int mode = (Integer) Files.getAttribute(part, "unix:mode", LinkOption.NOFOLLOW_LINKS);
     if (!trusted.contains(uid)) {
       return Optional.of(part + " belongs to uid " + uid);
+    }
+    if (Files.isSymbolicLink(part)) {
+      // Everybody may write its mode: what counts is who may replace it.
+      return Optional.empty();
     }
     boolean sticky = Files.isDirectory(part) && (mode & STICKY) != 0;
     return (mode & OTHERS_WRITE) != 0 && !sticky

@@ -3,6 +3,7 @@ package dev.nexa.slurm.approve;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
@@ -53,15 +54,45 @@ public record RevokedKeys(Set<String> fingerprints, List<String> problems, boole
     }
     String[] words = rest.split("[ \t]+", 3);
     if (words[0].startsWith("SHA256:")) {
-      return words[0].replaceAll("=+$", "");
+      return whole(words[0].substring("SHA256:".length()));
     }
     if (words.length == 1 && lower.startsWith("sha256:")) {
-      return "SHA256:" + words[0].replaceAll("=+$", "");
+      return whole(words[0]);
     }
     if (words.length < 2 || !SshPublicKey.isTypeName(words[0])) {
       throw new IllegalArgumentException("expected a public key or SHA256:…");
     }
-    return SshPublicKey.fingerprint(SshPublicKey.decoded(words[1]));
+    byte[] blob = SshPublicKey.decoded(words[1]);
+    requireKey(words[0], blob);
+    return SshPublicKey.fingerprint(blob);
+  }
+
+  /** A fingerprint that no key can have would revoke nothing, and nobody would know. */
+  private static String whole(String digest) {
+    String bare = digest.replaceAll("=+$", "");
+    byte[] bytes = SshPublicKey.decoded(bare);
+    if (bytes.length != 32
+        || !Base64.getEncoder().withoutPadding().encodeToString(bytes).equals(bare)) {
+      throw new IllegalArgumentException(
+          "expected SHA256: and the 43 letters that ssh-keygen -l prints, got '" + digest + "'");
+    }
+    return "SHA256:" + bare;
+  }
+
+  /** Likewise what is left of a key that was cut. */
+  private static void requireKey(String type, byte[] blob) {
+    SshWire wire = new SshWire(blob);
+    String held = wire.name();
+    if (!held.equals(type)) {
+      throw new IllegalArgumentException("says " + type + " and holds a key " + held);
+    }
+    if (type.contains("-cert-v0")) {
+      throw new IllegalArgumentException(
+          "is a certificate: write the public key that it certifies");
+    }
+    do {
+      wire.string();
+    } while (!wire.isAtEnd());
   }
 
   /** Whether the text names the key. */

@@ -62,8 +62,12 @@ final class SshWire {
     return number;
   }
 
+  boolean isAtEnd() {
+    return at == bytes.length;
+  }
+
   void end() {
-    if (at != bytes.length) {
+    if (!isAtEnd()) {
       throw new IllegalArgumentException(
           "has " + (bytes.length - at) + " more bytes behind its end");
     }

@@ -3,7 +3,6 @@ package dev.nexa.slurm.approve;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
-import java.math.BigDecimal;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Instant;
@@ -14,9 +13,10 @@ import java.util.Optional;
  *
  * @param number counted from 1; 0 where it is not taken yet
  * @param pid of the process that took it, on that host
- * @param reservation the most its run can cost
+ * @param reservation the most its run can cost, with what of it runs once more
  * @param run the run's folder; empty until it has one, and for good if its process died before
- * @param released given back, because no run came of it: it counts for nothing
+ * @param released it counts for nothing: no run came of it, or, where it has one, a later use is
+ *     the run's
  */
 public record Use(
     int number,
@@ -53,6 +53,11 @@ public record Use(
     return new Use(taken, user, host, pid, at, reservation, of, back);
   }
 
+  /** The same of a run that can cost so much in all. */
+  Use reserving(Money inAll) {
+    return new Use(number, user, host, pid, at, inAll, run, released);
+  }
+
   public JsonObject toJson() {
     return new JsonObject()
         .with("number", number)
@@ -76,7 +81,7 @@ public record Use(
           json.text("host"),
           json.number("pid"),
           json.instant("at"),
-          new Money(new BigDecimal(json.text("reservation")), json.text("currency")),
+          Money.parse(json.text("reservation"), json.text("currency")),
           json.optionalText("run"),
           json.flag("released"));
     } catch (IllegalArgumentException broken) {

@@ -31,6 +31,7 @@ import java.util.stream.Stream;
 public final class Uses {
   private static final int TRIES = 400;
   private static final long PAUSE_MILLIS = 25;
+  private static final int MAX_BYTES = 1 << 16;
   private static final String MODE = "rw-r--r--";
 
   private final Path used;
@@ -45,17 +46,33 @@ public final class Uses {
     this.files = files;
   }
 
-  /** Every use, in order, also those that were given back. */
+  /**
+   * Every use, in order, also those that were given back.
+   *
+   * @throws NexaException if they can't be counted: then the approval allows nothing
+   */
   public List<Use> all() {
     requireNoLink(used);
     requireNoLink(folder);
+    try {
+      return read();
+    } catch (UncheckedIOException failed) {
+      throw new NexaException(
+          ExitCode.NEEDS_APPROVAL,
+          "its uses can't be counted: " + failed.getMessage(),
+          failed,
+          "whoever keeps the approvals directory should look at it");
+    }
+  }
+
+  private List<Use> read() {
     List<Use> uses = new ArrayList<>();
     try (Stream<Path> found = Files.list(folder)) {
       for (Path file : (Iterable<Path>) found::iterator) {
         String name = file.getFileName().toString();
         if (name.length() < 8 && name.chars().allMatch(c -> c >= '0' && c <= '9')) {
           requireNoLink(file);
-          String text = DurableFiles.read(file);
+          String text = DurableFiles.readRegular(file, MAX_BYTES);
           uses.add(Use.parse(Integer.parseInt(name), text, approval.maxCost().currency()));
         }
       }
@@ -94,14 +111,18 @@ public final class Uses {
       return Optional.of(
           "it is used up: " + taken + " of " + approval.uses() + " uses, the last " + last);
     }
-    Optional<Money> most =
-        approval.scope() instanceof Envelope envelope ? envelope.maxMonth() : Optional.empty();
+    return overMonth(uses, next, "", settled);
+  }
+
+  private Optional<String> overMonth(
+      List<Use> others, Use next, String inAll, Function<Use, Optional<BigDecimal>> settled) {
+    Optional<Money> most = maxMonth();
     if (most.isEmpty()) {
       return Optional.empty();
     }
     YearMonth month = YearMonth.from(next.at().atZone(ZoneOffset.UTC));
     BigDecimal sum = BigDecimal.ZERO;
-    for (Use use : uses) {
+    for (Use use : others) {
       if (!use.released() && YearMonth.from(use.at().atZone(ZoneOffset.UTC)).equals(month)) {
         sum = sum.add(settled.apply(use).orElse(use.reservation().amount()));
       }
@@ -113,6 +134,7 @@ public final class Uses {
                 + month
                 + ": needs "
                 + next.reservation()
+                + inAll
                 + ", left "
                 + left.toPlainString()
                 + " of "
@@ -120,29 +142,86 @@ public final class Uses {
         : Optional.empty();
   }
 
-  /** Takes the next use, durably; empty if somebody else has just taken what was left. */
-  public OptionalInt claim(Use next, Function<Use, Optional<BigDecimal>> settled) {
+  private Optional<Money> maxMonth() {
+    return approval.scope() instanceof Envelope envelope ? envelope.maxMonth() : Optional.empty();
+  }
+
+  /**
+   * Why the run that holds a use may not cost so much in all, in the month that the use is of;
+   * empty if it may. How many uses there are does not matter: it takes no other.
+   */
+  public Optional<String> refusalOf(
+      Use held, Money inAll, Function<Use, Optional<BigDecimal>> settled) {
+    return refusalOf(all(), held, inAll, settled);
+  }
+
+  private Optional<String> refusalOf(
+      List<Use> uses, Use held, Money inAll, Function<Use, Optional<BigDecimal>> settled) {
+    List<Use> others = new ArrayList<>(uses);
+    others.removeIf(use -> use.number() == held.number());
+    return overMonth(others, held.reserving(inAll), " in all", settled);
+  }
+
+  /**
+   * Lets the use carry what its run can cost in all, where a month's money is counted: under a new
+   * number, which only one process gets, as with any use. False if somebody else has just taken
+   * what was left of the month.
+   */
+  public boolean enlarge(Use held, Money inAll, Function<Use, Optional<BigDecimal>> settled) {
+    if (maxMonth().isEmpty()) {
+      return true;
+    }
     try {
-      return claimed(next, settled);
+      Use next = held.reserving(inAll);
+      OptionalInt number = claimed(next, uses -> refusalOf(uses, held, inAll, settled));
+      if (number.isPresent()) {
+        // For a moment both count: better than neither.
+        replaced(held, number.getAsInt());
+      }
+      return number.isPresent();
     } catch (UncheckedIOException failed) {
-      throw new NexaException(
-          ExitCode.NEEDS_APPROVAL,
-          "the use of an approval can't be counted: " + failed.getMessage(),
-          failed,
-          "nothing was submitted",
-          "who submits must be able to write there: mkdir -m 1777 " + used);
+      throw notWritten(failed);
     }
   }
 
-  private OptionalInt claimed(Use next, Function<Use, Optional<BigDecimal>> settled) {
+  private void replaced(Use held, int by) {
+    try {
+      files.replace(
+          file(held.number()), bytes(held.numbered(held.number(), held.run(), true)), MODE);
+    } catch (UncheckedIOException another) {
+      // In a sticky folder only who took the use may change it.
+      release(held, by);
+      throw another;
+    }
+  }
+
+  /** Takes the next use, durably; empty if somebody else has just taken what was left. */
+  public OptionalInt claim(Use next, Function<Use, Optional<BigDecimal>> settled) {
+    try {
+      return claimed(next, uses -> refusal(uses, next, settled));
+    } catch (UncheckedIOException failed) {
+      throw notWritten(failed);
+    }
+  }
+
+  private NexaException notWritten(UncheckedIOException failed) {
+    return new NexaException(
+        ExitCode.NEEDS_APPROVAL,
+        "the use of an approval can't be counted: " + failed.getMessage(),
+        failed,
+        "nothing was submitted",
+        "who submits must be able to write there: mkdir -m 1777 " + used);
+  }
+
+  private OptionalInt claimed(Use next, Function<List<Use>, Optional<String>> refusal) {
     makeFolder();
     for (int i = 0; i < TRIES; i++) {
       List<Use> uses = all();
-      if (refusal(uses, next, settled).isPresent()) {
+      if (refusal.apply(uses).isPresent()) {
         return OptionalInt.empty();
       }
       int number = uses.isEmpty() ? 1 : uses.get(uses.size() - 1).number() + 1;
-      if (files.claim(file(number), bytes(next.numbered(number, Optional.empty(), false)), MODE)) {
+      if (files.claim(file(number), bytes(next.numbered(number, next.run(), false)), MODE)) {
         return OptionalInt.of(number);
       }
       pause();

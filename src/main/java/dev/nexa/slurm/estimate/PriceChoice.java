@@ -167,7 +167,7 @@ final class PriceChoice {
   private @Nullable PriceEntry valid(String name, Function<PriceEntry, Optional<Price>> of) {
     PriceEntry best = best(entry -> of.apply(entry).isPresent());
     if (best == null) {
-      requireNone(name, entry -> of.apply(entry).map(PriceChoice::told));
+      requireNone(name, "", entry -> of.apply(entry).map(PriceChoice::told));
     }
     return best;
   }
@@ -254,14 +254,25 @@ final class PriceChoice {
         return;
       }
     }
+    PriceEntry holds =
+        best(one -> one.gpuHour().containsKey(type) || one.gpuShares().containsKey(type));
+    Share part = holds == null ? null : holds.gpuShares().get(type);
+    if (part != null) {
+      requireNone(
+          "gpu_hour." + part.of(),
+          ", of which gpu_hour." + type + " is " + part.part(),
+          entry -> Optional.ofNullable(entry.gpuHour().get(part.of())).map(PriceChoice::told));
+      return;
+    }
     requireNone(
         "gpu_hour." + type,
+        "",
         entry -> {
           Price price = entry.gpuHour().get(type);
           Share share = entry.gpuShares().get(type);
           return price != null
               ? Optional.of(told(price))
-              : Optional.ofNullable(share).map(part -> part.part() + " of " + part.of());
+              : Optional.ofNullable(share).map(one -> one.part() + " of " + one.of());
         });
   }
 
@@ -269,8 +280,12 @@ final class PriceChoice {
     return price.price().toPlainString() + " (" + price.source() + ")";
   }
 
-  /** A price that was valid once, or will be, is not one that nobody ever asked. */
-  private void requireNone(String name, Function<PriceEntry, Optional<String>> of) {
+  /**
+   * A price that was valid once, or will be, is not one that nobody ever asked.
+   *
+   * @param why it is needed; empty where the run holds the thing itself
+   */
+  private void requireNone(String name, String why, Function<PriceEntry, Optional<String>> of) {
     PriceEntry last = null;
     PriceEntry next = null;
     for (PriceEntry entry : matching) {
@@ -289,6 +304,7 @@ final class PriceChoice {
     }
     StringBuilder message = new StringBuilder("price book '").append(book.name());
     message.append("' has no price for ").append(name).append(" on ").append(key.day());
+    message.append(why);
     if (last != null) {
       message.append(": the last one, ").append(of.apply(last).orElseThrow());
       message.append(", was valid until ").append(ends(last));

@@ -98,7 +98,8 @@ public record Rates(
       Map<String, Long> gpus, long cpus, long memoryBytes, long nodes, long seconds) {
     Usage usage = Usage.of(gpus, cpus, memoryBytes, seconds);
     if (terms.partsAreCharged()) {
-      return usage;
+      // An approval may have pinned rates that count nodes.
+      return usage.holding(Map.of(), OptionalLong.of(nodes), OptionalLong.empty(), seconds);
     }
     StringBuilder tres = new StringBuilder("cpu=").append(cpus);
     tres.append(",mem=").append(memoryBytes / MIB).append("M,node=").append(nodes);
@@ -329,6 +330,6 @@ public record Rates(
   }
 
   static Price price(JsonObject json) {
-    return new Price(new BigDecimal(json.text("price")), json.text("source"));
+    return new Price(Money.price(json.text("price")), json.text("source"));
   }
 }

@@ -1,6 +1,8 @@
 package dev.nexa.slurm.estimate;
 
 import dev.nexa.slurm.config.PriceBook.Price;
+import dev.nexa.slurm.error.ExitCode;
+import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.BillingWeights;
 import java.math.BigDecimal;
@@ -103,7 +105,16 @@ public record Terms(
     amounts.put("cpu", Rates.hours(usage.cpuSeconds()));
     amounts.put(
         "mem", Rates.gibHours(usage.memoryByteSeconds()).multiply(BigDecimal.valueOf(1024)));
-    amounts.put("node", Rates.hours(usage.nodeSeconds().orElse(0)));
+    if (usage.nodeSeconds().isPresent()) {
+      amounts.put("node", Rates.hours(usage.nodeSeconds().getAsLong()));
+    } else if (rate.weights().weights().getOrDefault("node", BigDecimal.ZERO).signum() > 0) {
+      throw new NexaException(
+          ExitCode.DEFECT,
+          "the billing weights "
+              + rate.weights().text()
+              + " count nodes, and it is not known how many nodes were held",
+          "nothing is priced too low instead: ask for the estimate anew");
+    }
     return rate.weights().units(amounts);
   }
 }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.files;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -256,6 +257,32 @@ public final class DurableFiles {
       return Files.readString(file);
     } catch (NoSuchFileException missing) {
       throw new UncheckedIOException("No such file: " + file, missing);
+    } catch (IOException failed) {
+      throw failure("read", file, failed);
+    }
+  }
+
+  /**
+   * The text of a file that others may have put there: no link is followed, nothing but a regular
+   * file is opened (a pipe would wait for ever), and of one that is too large nothing is read.
+   *
+   * @param most bytes that it may have
+   */
+  public static String readRegular(Path file, int most) {
+    try {
+      BasicFileAttributes attributes =
+          Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+      if (!attributes.isRegularFile()) {
+        throw new IOException("it is no file");
+      }
+      try (InputStream in =
+          Files.newInputStream(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+        byte[] bytes = in.readNBytes(most + 1);
+        if (bytes.length > most) {
+          throw new IOException("it has more than " + most + " bytes");
+        }
+        return new String(bytes, StandardCharsets.UTF_8);
+      }
     } catch (IOException failed) {
       throw failure("read", file, failed);
     }

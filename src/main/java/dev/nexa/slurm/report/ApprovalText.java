@@ -156,7 +156,10 @@ public final class ApprovalText {
           .append(", ");
       text.append(use);
       if (use.released()) {
-        text.append("; given back, no run came of it");
+        text.append(
+            use.run().isPresent()
+                ? "; ran again, a later use counts"
+                : "; given back, no run came of it");
       } else if (use.run().isEmpty()) {
         text.append("; no run holds it: it is used all the same");
       }

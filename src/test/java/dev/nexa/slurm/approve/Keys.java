@@ -94,7 +94,8 @@ public final class Keys {
         == 0;
   }
 
-  static void run(Path folder, String... argv) {
+  /** Runs a program, which must go well. */
+  public static void run(Path folder, String... argv) {
     int status = status(null, folder, List.of(argv));
     if (status != 0) {
       throw new IllegalStateException(String.join(" ", argv) + ": " + status);

@@ -36,6 +36,29 @@ class RevokedKeysTest {
   }
 
   @Test
+  void aLineThatCanNotMatchAnyKeyIsAProblem() {
+    SshPublicKey lost = SshPublicKey.parse(Keys.line(Keys.make(folder, "lost")));
+    String whole = lost.fingerprint();
+
+    assertThat(RevokedKeys.parse("f", (whole + "=\n").getBytes(UTF_8)).names(lost)).isTrue();
+    for (String line :
+        new String[] {
+          "SHA256:tooshort",
+          "SHA256:",
+          "sha256:tooshort",
+          "hash: SHA256:tooshort",
+          whole + "A",
+          whole.substring(0, whole.length() - 1) + "!",
+          // Behind 32 bytes two bits are left, which are zero.
+          whole.substring(0, whole.length() - 1) + "B",
+          lost.line().substring(0, 40),
+          lost.line().replaceFirst("AAAA.*", "AAAA"),
+        }) {
+      assertThat(RevokedKeys.parse("f", line.getBytes(UTF_8)).problems()).as(line).hasSize(1);
+    }
+  }
+
+  @Test
   void aBinaryListIsSshKeygensToRead() throws Exception {
     Path lost = Keys.make(folder, "lost");
     Path kept = Keys.make(folder, "kept");

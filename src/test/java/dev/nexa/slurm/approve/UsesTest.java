@@ -1,7 +1,9 @@
 package dev.nexa.slurm.approve;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
@@ -16,7 +18,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 class UsesTest {
@@ -53,6 +57,46 @@ class UsesTest {
   }
 
   @Test
+  @Timeout(value = 20, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void whatIsNoFileOrTooLargeIsNotCountedAndSaysSo() throws Exception {
+    Uses uses = uses(1, Optional.empty());
+    Path seven = folder.resolve("used/" + "0".repeat(16) + "/7");
+    Files.createDirectories(seven);
+    requireNotCounted(uses);
+    Files.delete(seven);
+    Files.writeString(seven, " ".repeat(1 << 20));
+    requireNotCounted(uses);
+    Files.delete(seven);
+    Keys.run(folder, "mkfifo", seven.toString());
+    requireNotCounted(uses);
+    Files.delete(seven);
+    Files.delete(seven.getParent());
+    Files.writeString(seven.getParent(), "");
+    requireNotCounted(uses);
+  }
+
+  private static void requireNotCounted(Uses uses) {
+    assertThatThrownBy(uses::all)
+        .isInstanceOf(NexaException.class)
+        .hasMessageContaining("can't be counted");
+    assertThatThrownBy(() -> uses.claim(use("1"), UsesTest::notOver))
+        .isInstanceOf(NexaException.class)
+        .hasMessageContaining("can't be counted");
+  }
+
+  @Test
+  void aReservationThatIsNoAmountIsAUseOfNobodyKnowsWhom() throws Exception {
+    Uses uses = uses(2, Optional.empty());
+    assertThat(uses.claim(use("12.34"), UsesTest::notOver)).hasValue(1);
+    Path one = folder.resolve("used/" + "0".repeat(16) + "/1");
+    Files.writeString(one, Files.readString(one).replace("12.34", "1e2147483600"));
+
+    assertThat(uses.all())
+        .singleElement()
+        .satisfies(use -> assertThat(use.reservation()).hasToString("0.00 USD"));
+  }
+
+  @Test
   void aMonthIsReservationsUntilTheirRunsAreOver() {
     Uses uses = uses(100, Optional.of(new Money(new BigDecimal("100.00"), "USD")));
 
@@ -62,6 +106,48 @@ class UsesTest {
     assertThat(uses.claim(use("40.00"), UsesTest::notOver)).hasValue(2);
     assertThat(uses.claim(use("0.01"), UsesTest::notOver)).isEmpty();
     assertThat(uses.claim(use("39.00"), use -> Optional.of(new BigDecimal("30.00")))).hasValue(3);
+  }
+
+  @Test
+  void aRunThatRunsAgainCarriesWhatItCanCostInAllAndTakesNoOtherUse() {
+    Uses uses = uses(2, Optional.of(usd("150")));
+    Use first = use("100");
+    uses.claim(first, UsesTest::notOver);
+    uses.hold(first, 1, "/work/runs/data_20261101_120000");
+    Function<Use, Optional<BigDecimal>> over =
+        use -> use.number() == 1 ? Optional.of(new BigDecimal("60")) : Optional.empty();
+    assertThat(uses.claim(use("90"), over)).hasValue(2);
+    Use held = uses.all().get(0);
+
+    assertThat(uses.refusalOf(held, usd("100"), over).orElseThrow())
+        .contains(": needs 100 USD in all, left 60 of 150 USD");
+    assertThat(uses.enlarge(held, usd("100"), over)).isFalse();
+    uses.release(use("90"), 2);
+    assertThat(uses.claim(use("10"), over)).hasValue(3);
+    assertThat(uses.refusalOf(held, usd("140"), over)).isEmpty();
+    assertThat(uses.enlarge(held, usd("140"), over)).isTrue();
+
+    assertThat(Uses.taken(uses.all())).isEqualTo(2);
+    assertThat(uses.all())
+        .extracting(use -> use.number() + " " + use.reservation() + " " + use.released())
+        .containsExactly("1 100 USD true", "2 90 USD true", "3 10 USD false", "4 140 USD false");
+    assertThat(uses.all().get(3).run()).contains("/work/runs/data_20261101_120000");
+    assertThat(uses.all().get(3).at()).isEqualTo(held.at());
+  }
+
+  @Test
+  void ofAClaimAndARerunAtOnceOneGetsTheLastOfAMonthsMoney() throws Exception {
+    for (int round = 0; round < 20; round++) {
+      Uses uses = uses(100, Optional.of(usd("150")), String.format("%016d", round));
+      uses.claim(use("90"), UsesTest::notOver);
+      Use held = uses.all().get(0);
+      ExecutorService two = Executors.newFixedThreadPool(2);
+      Future<Boolean> rerun = two.submit(() -> uses.enlarge(held, usd("140"), UsesTest::notOver));
+      Future<OptionalInt> claim = two.submit(() -> uses.claim(use("50"), UsesTest::notOver));
+
+      assertThat(rerun.get() && claim.get().isPresent()).isFalse();
+      two.shutdown();
+    }
   }
 
   @Test
@@ -97,13 +183,21 @@ class UsesTest {
     return Use.now(ADA, new Money(new BigDecimal(amount), "USD"));
   }
 
+  private static Money usd(String amount) {
+    return new Money(new BigDecimal(amount), "USD");
+  }
+
   private Uses uses(int count, Optional<Money> maxMonth) {
+    return uses(count, maxMonth, "0".repeat(16));
+  }
+
+  private Uses uses(int count, Optional<Money> maxMonth, String id) {
     Envelope envelope =
         new Envelope(
             "nightly", List.of(), List.of(), List.of(), List.of(), List.of(), List.of(), maxMonth);
     Approval approval =
         new Approval(
-            "0".repeat(16),
+            id,
             "boss",
             Instant.EPOCH,
             Instant.EPOCH.plusSeconds(60),

@@ -27,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Each way to get a run past the people who pay: none gets through. */
@@ -456,6 +457,27 @@ class ApprovalAttackTest {
     Files.createSymbolicLink(used, elsewhere);
     refused(ada.type("submit", "run.yaml"), "is a symbolic link: uses are not counted through one");
     assertThat(elsewhere).isEmptyDirectory();
+  }
+
+  @Test
+  @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void aPipeAmongTheUsesStopsNobodyElse() throws IOException {
+    ApprovalFile stopped = site.approve(ada);
+    Path used = Files.createDirectories(site.approvals.resolve("used"));
+    Path uses = Files.createDirectory(used.resolve(stopped.approval().id()));
+    Keys.run(uses, "mkfifo", "1");
+
+    refused(
+        ada.type("submit", "run.yaml"),
+        "its uses can't be counted: Cannot read " + uses + "/1: it is no file");
+    Screen list = ada.type("approvals", "list");
+    assertThat(list.exit()).as(list.err()).isZero();
+    assertThat(list.out()).contains(stopped.approval().id() + "  not valid");
+
+    String other = site.approve(ada).approval().id();
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    Keys.run(site.approvals, "mkfifo", other + ".revoked");
+    assertThat(ada.type("approvals", "list").out()).contains(other + "  revoked");
   }
 
   @Test

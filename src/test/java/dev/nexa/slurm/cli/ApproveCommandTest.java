@@ -303,6 +303,50 @@ class ApproveCommandTest {
   }
 
   @Test
+  void aRerunMustFitIntoTheMonthOfItsEnvelope() throws IOException {
+    String first = firstOfTwo("3.90");
+
+    Screen again = ada.type("rerun", first, "--failed");
+
+    assertThat(again.exit()).as(again.toString()).isEqualTo(3);
+    assertThat(again.err()).contains("needs 2.17 USD in all, left 2.09 of 3.90 USD");
+    assertThat(ada.workspace.resolve("runs/open").resolve(first)).doesNotExist();
+    assertThat(ada.type("approvals", "list").out()).contains("2/100");
+  }
+
+  @Test
+  void theUseOfARunThatRunsAgainCarriesWhatItCanCostInAll() throws IOException {
+    String first = firstOfTwo("4.00");
+
+    Screen again = ada.type("rerun", first, "--failed");
+
+    assertThat(again.exit()).as(again.toString()).isZero();
+    assertThat(ada.type("approvals", "list").out()).contains("2/100");
+    List<JsonObject> uses = ada.type("approvals", "list", "--json").json().objects("approvals");
+    assertThat(uses.get(0).objects("uses"))
+        .filteredOn(use -> !use.flag("released") && use.text("run").endsWith(first))
+        .singleElement()
+        .satisfies(use -> assertThat(use.text("reservation")).isEqualTo("2.17"));
+  }
+
+  /** Of two runs of an envelope the first, which failed for 0.36 USD; the other is under way. */
+  private String firstOfTwo(String month) throws IOException {
+    Screen envelope =
+        ada.type(
+            ("approve --envelope nightly --configs *.yaml --up-to 3 --month " + month + " --key")
+                .concat(" " + site.boss)
+                .split(" "));
+    assertThat(envelope.exit()).as(envelope.err()).isZero();
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    Path argv = folder.resolve("first.argv");
+    Files.copy(folder.resolve("ada/bin/sbatch.argv"), argv);
+    String first = Files.readSymbolicLink(ada.workspace.resolve("runs/latest")).toString();
+    ended(argv);
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    return first;
+  }
+
+  @Test
   void aSmallRunNeedsNoneAndReadsNone() {
     Screen screen = ada.type("submit", "run.yaml", "--set", "resources.time=1h");
 
@@ -324,6 +368,10 @@ class ApproveCommandTest {
 
   /** Every task failed after an hour. */
   private void ended() {
+    ended(folder.resolve("ada/bin/sbatch.argv"));
+  }
+
+  private void ended(Path argv) {
     StringBuilder rows = new StringBuilder();
     for (int task : List.of(0, 1, 2, 3, 4, 5, 6, 7)) {
       rows.append(Terminal.accountingRow(4711, task, "FAILED", "'\"$name\"'")).append('\n');
@@ -331,7 +379,7 @@ class ApproveCommandTest {
     ada.program(
         "sacct",
         "while read -r a; do case $a in --job-name=*) name=${a#*=};; esac; done <"
-            + folder.resolve("ada/bin/sbatch.argv")
+            + argv
             + "\n"
             + rows);
     ada.type("reconcile");

@@ -140,6 +140,59 @@ class PriceChoiceTest {
   }
 
   @Test
+  void aPartOfAGpuWhosePriceHasEndedSaysSo() {
+    String book =
+        """
+        currency: EUR
+        as_of: 2026-01-01
+        gpu_hour: {1g.10gb: {share: 1/7, of: h100, source: MIG profile}}
+        overrides:
+          - valid_until: 2026-06-30
+            gpu_hour: {h100: {price: 5.50, source: contract 17}}
+        """;
+
+    assertThatThrownBy(() -> rates(book, key("any", "gpu", "x", "2026-07-01", "1g.10gb")))
+        .isInstanceOf(NexaException.class)
+        .hasMessage(
+            "price book 'mine' has no price for gpu_hour.h100 on 2026-07-01,"
+                + " of which gpu_hour.1g.10gb is 1/7: the last one, 5.50 (contract 17), was valid"
+                + " until 2026-06-30 ("
+                + ConfigFolder.PATH
+                + "/configs/prices/mine.yaml:5:5)");
+  }
+
+  @Test
+  void usageThatWasPlannedUnderOneBookIsPricedByAnothersNodes() {
+    Rates parts = rates(key("any", "gpu", "x", "2026-03-01", "h100"));
+    Rates billed =
+        rates(key("any", "billed", "x", "2026-03-01", "h100", Optional.empty(), "Node=10,CPU=0.5"));
+    Rates nodes =
+        rates(key("any", "long", "x", "2026-03-01", "h100", Optional.of(64), "GRES/gpu=1"));
+
+    Usage planned = parts.usage(Map.of("h100", 2L), 8, 0, 3, 3600).times(2);
+
+    assertThat(billed.unrounded(planned)).isEqualByComparingTo("1.36"); // 68 units at 0.02
+    assertThat(nodes.unrounded(planned)).isEqualByComparingTo("240");
+    Usage unknown = Usage.of(Map.of("h100", 2L), 8, 0, 3600);
+    assertThatThrownBy(() -> billed.price(unknown))
+        .isInstanceOf(NexaException.class)
+        .hasMessageContaining("Node=10,CPU=0.5")
+        .hasMessageContaining("it is not known how many nodes");
+  }
+
+  @Test
+  void aPriceIsAPlainNumberOfOrdinarySize() {
+    String json = Json.pretty(rates(key("any", "gpu", "x", "2026-03-01", "h100")).toJson());
+    for (String price : List.of("1e2147483600", "-1", "0x1", "", ".5", "5.", "9".repeat(40))) {
+      assertThatThrownBy(
+              () -> Rates.fromJson(Json.parseObject(json.replace("\"5.50\"", "\"" + price + "\""))))
+          .as(price)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("expected a plain number");
+    }
+  }
+
+  @Test
   void aPriceThatBeginsLaterIsNamed() {
     String book = BOOK.replace("valid_until: 2026-12-31", "valid_from: 2026-02-01");
 
