@@ -21,6 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ApproveCommandTest {
@@ -95,10 +96,11 @@ class ApproveCommandTest {
       assertThat(add.start().waitFor()).isZero();
       Files.delete(site.boss);
 
-      Screen without = ada.type("approve", "run.yaml", "--key", site.boss + ".pub");
+      Screen without =
+          ada.type("approve", "run.yaml", "--for", Site.ME, "--key", site.boss + ".pub");
       Screen with =
           ada.with("SSH_AUTH_SOCK", socket.toString())
-              .type("approve", "run.yaml", "--key", site.boss + ".pub");
+              .type("approve", "run.yaml", "--for", "any", "--key", site.boss + ".pub");
 
       assertThat(without.exit()).isEqualTo(2);
       assertThat(without.err()).contains("ssh-keygen did not sign with ", "--key names another");
@@ -114,19 +116,33 @@ class ApproveCommandTest {
     Files.copy(site.boss, ssh.resolve("id_ed25519"));
     Files.copy(Path.of(site.boss + ".pub"), ssh.resolve("id_ed25519.pub"));
 
-    assertThat(ada.type("approve", "run.yaml").exit()).isZero();
+    assertThat(ada.type("approve", "run.yaml", "--for", Site.ME).exit()).isZero();
   }
 
   @Test
   void whatSubmitWouldRefuseIsNotSigned() {
-    Screen stranger = ada.type("approve", "run.yaml", "--key", site.mallory.toString());
+    Screen stranger =
+        ada.type("approve", "run.yaml", "--for", Site.ME, "--key", site.mallory.toString());
     Screen claims =
-        ada.type("approve", "run.yaml", "--key", site.mallory.toString(), "--as", "boss@site");
-    Screen longer = ada.type("approve", "run.yaml", "--key", "" + site.boss, "--expires", "60d");
-    Screen less = ada.type("approve", "run.yaml", "--key", "" + site.boss, "--up-to", "0.10");
-    Screen never = ada.type("approve", "run.yaml", "--key", "" + site.boss, "--uses", "0");
+        ada.type(
+            "approve",
+            "run.yaml",
+            "--for",
+            Site.ME,
+            "--key",
+            site.mallory.toString(),
+            "--as",
+            "boss@site");
+    Screen longer =
+        ada.type(
+            "approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--expires", "60d");
+    Screen less =
+        ada.type(
+            "approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--up-to", "0.10");
+    Screen never =
+        ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--uses", "0");
     site.allow(Site.ME + " " + Keys.line(site.boss) + "\n");
-    Screen own = ada.type("approve", "run.yaml", "--key", "" + site.boss);
+    Screen own = ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss);
 
     assertThat(stranger.err()).contains("allowed_signers names nobody for ", "--as PRINCIPAL");
     assertThat(claims.exit()).isEqualTo(3);
@@ -134,7 +150,7 @@ class ApproveCommandTest {
         .contains("submit would refuse this approval", "can add the line: boss@site ssh-ed25519");
     assertThat(longer.err()).contains("lets an approval last 30 days at most");
     assertThat(less.err()).contains("--up-to 0.10 USD is less than the run can cost");
-    assertThat(never.err()).contains("expected at least one use, got 0");
+    assertThat(never.err()).contains("--uses: expected 1 or more, got 0");
     assertThat(own.exit()).isEqualTo(3);
     assertThat(own.err()).contains("nobody approves their own");
     assertThat(site.approvals).doesNotExist();
@@ -161,6 +177,114 @@ class ApproveCommandTest {
     ada.file("edited.json", Json.pretty(estimate));
 
     assertThat(ada.type("approve", "edited.json", "--key", "" + site.boss).exit()).isEqualTo(2);
+  }
+
+  /** Prices are who wants the money's word: the approver's own stand beside them. */
+  @Test
+  void pricesThatAreNotTheApproversOwnAreShownAndRefused() {
+    ada.file(
+            "configs/prices/cheap.yaml",
+            "currency: USD\nas_of: 2025-11-01\ngpu_hour: {h100: {price: 0.10, source: mine}}\n"
+                + "cpu_hour: {price: 0.03, source: mine}\n")
+        .file("configs/clusters/default.yaml", Site.PROFILE + "price_book: cheap\n");
+    JsonObject estimate = site.estimate(ada);
+    Terminal boss = site.workspace("boss-works").file("asked.json", Json.pretty(estimate));
+    String key = site.boss.toString();
+
+    Screen lower = boss.type("approve", "asked.json", "--key", key);
+    boss.file("unknown.json", Json.pretty(estimate).replace("\"default\",\n", "\"elsewhere\",\n"));
+    Screen unknown = boss.type("approve", "unknown.json", "--key", key);
+    assertThat(site.approvals).doesNotExist();
+    Screen trusted = boss.type("approve", "asked.json", "--key", key, "--trust-prices");
+
+    assertThat(lower.exit()).as(lower.toString()).isEqualTo(3);
+    assertThat(lower.err())
+        .contains("its prices are not yours", "cpu_hour.price: 0.04 here, there 0.03")
+        .contains("the run: 1.21 USD by the estimate, 1.81 USD by your prices", "--trust-prices");
+    assertThat(unknown.exit()).as(unknown.toString()).isEqualTo(3);
+    assertThat(unknown.err()).contains("can't be checked here", "elsewhere", "by your prices");
+    assertThat(trusted.exit()).as(trusted.toString()).isZero();
+    assertThat(trusted.out()).contains("note: --trust-prices: its prices are not yours");
+  }
+
+  @Test
+  void aConfigDoesNotSayWhoSubmitsAndAnUnknownUserIsTold() {
+    String key = site.boss.toString();
+
+    Screen nobody = ada.type("approve", "run.yaml", "--key", key);
+    Screen stranger = ada.type("approve", "run.yaml", "--key", key, "--for", "no-such-user");
+
+    assertThat(nobody.exit()).isEqualTo(2);
+    assertThat(nobody.err()).contains("who submits it?", "→ add --for USER");
+    assertThat(stranger.out())
+        .contains("note: --for no-such-user: this machine knows no such user");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--users",
+        "--accounts",
+        "--configs",
+        "--stages",
+        "--clusters",
+        "--projects",
+        "--month"
+      })
+  void whatOnlyAnEnvelopeHasIsNotIgnored(String option) {
+    Screen screen =
+        ada.type("approve", "run.yaml", "--for", "any", "--key", "" + site.boss, option, "5");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains(option + " is an envelope's", "→ leave it out");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--up-to,banana,expected an amount such as 500",
+    "--up-to,-5,expected an amount such as 500",
+    "--up-to,0.01,leave out --up-to",
+    "--expires,2020-01-01T00:00:00Z,expected a time to come",
+    "--expires,soon,expected a time such as 7d",
+    "--uses,0,expected 1 or more",
+  })
+  void aTermThatCantBeNamesWhatCould(String option, String value, String expected) {
+    Screen screen =
+        ada.type(
+            "approve", "run.yaml", "--for", "any", "--key", "" + site.boss, option + "=" + value);
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains(expected, "  → ").doesNotContain("Exception");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void aKeyIsNotAdvisedUnderAnothersName() {
+    site.allow(
+        "boss@site " + Keys.line(site.boss) + "\nada@site " + Keys.line(site.mallory) + "\n");
+
+    Screen screen =
+        ada.type(
+            "approve", "run.yaml", "--for", "any", "--key", "" + site.mallory, "--as", "boss@site");
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err())
+        .contains("this key is ada@site's: leave out --as")
+        .doesNotContain("can add the line");
+  }
+
+  @Test
+  void whereThePolicyNamesNoApproversThatIsSaid() {
+    ada.file("configs/policy.yaml", "approval_over: {amount: 1.00, currency: USD}\n");
+
+    for (Screen screen :
+        List.of(
+            ada.type("approve", "run.yaml", "--for", "any", "--key", "" + site.boss),
+            ada.type("approvals", "list"))) {
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err()).contains("it has no `approvals`");
+    }
   }
 
   @Test
@@ -281,7 +405,17 @@ class ApproveCommandTest {
 
     assertThat(half.exit()).as(half.err()).isEqualTo(3);
     assertThat(half.err()).contains("the run has cost 0.36 USD, this can cost 1.81 USD more");
-    assertThat(ada.type("approve", "run.yaml", "--key", "" + site.boss, "--up-to", "5").exit())
+    assertThat(
+            ada.type(
+                    "approve",
+                    "run.yaml",
+                    "--for",
+                    Site.ME,
+                    "--key",
+                    "" + site.boss,
+                    "--up-to",
+                    "5")
+                .exit())
         .isZero();
     Screen again = ada.type("rerun", "latest", "--failed");
     assertThat(again.exit()).as(again.err()).isZero();
@@ -291,7 +425,7 @@ class ApproveCommandTest {
 
   @Test
   void withinWhatWasApprovedARerunTakesNoOtherUse() {
-    ada.type("approve", "run.yaml", "--key", "" + site.boss, "--up-to", "5");
+    ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--up-to", "5");
     assertThat(ada.type("submit", "run.yaml").exit()).isZero();
     ended();
 
@@ -317,7 +451,8 @@ class ApproveCommandTest {
   }
 
   private Screen approve(String estimate) {
-    Screen screen = ada.type("approve", estimate, "--key", site.boss.toString(), "--json");
+    Screen screen =
+        ada.type("approve", estimate, "--for", Site.ME, "--key", site.boss.toString(), "--json");
     assertThat(screen.exit()).as(screen.err()).isZero();
     return screen;
   }
