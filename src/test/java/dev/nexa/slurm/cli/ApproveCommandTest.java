@@ -72,7 +72,8 @@ class ApproveCommandTest {
     assertThat(screen.out())
         .contains(
             "8 tasks of 1 node, 1 CPU, 1GiB, 5 hours each",
-            "allows     at most 500.00 USD a run, 3 times, also over a budget",
+            "allows     at most 500.00 USD a run, 3 times, also over a budget; what it can't cost"
+                + " at once is room for `rerun --failed`",
             "submitter  anybody",
             "signed by  boss@site",
             "note       for the paper");
@@ -356,6 +357,35 @@ class ApproveCommandTest {
     assertThat(verify.exit()).isEqualTo(3);
     assertThat(ada.type("approvals", "revoke", id).out()).contains(id + ": revoked");
     assertThat(ada.type("approvals", "revoke", id, "--json").json().flag("was_revoked")).isTrue();
+  }
+
+  @Test
+  void whoSubmitsAndWhoRevokedAreTold() {
+    String id = approve("run.yaml").json().text("approval_id");
+    ada.type("approvals", "revoke", id, "--reason", "wrong data");
+
+    Screen show = ada.type("approvals", "show", id);
+
+    assertThat(ada.type("approvals", "list").out())
+        .containsPattern("BY +USER +FOR")
+        .containsPattern("boss@site +" + Site.ME + " +run.yaml");
+    assertThat(show.out())
+        .containsPattern("revoked    by " + Site.ME + " at 20.*Z: wrong data\n")
+        .doesNotContain("{");
+    assertThat(ada.type("approvals", "show", id, "--json").out())
+        .startsWith("{\n  \"schema_version\"");
+  }
+
+  @Test
+  void anApprovalThatIsNotThereIsNamed() {
+    for (Screen screen :
+        List.of(
+            ada.type("submit", "run.yaml", "--approval", "none.approval"),
+            ada.type("approvals", "install", "none.approval"))) {
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err())
+          .contains("cannot read the approval ", "it does not exist", "→ name a file that");
+    }
   }
 
   @Test

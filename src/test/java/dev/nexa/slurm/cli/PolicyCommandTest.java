@@ -132,7 +132,12 @@ class PolicyCommandTest {
     Screen missing = terminal.type(check);
     assertThat(missing.exit()).isEqualTo(1);
     assertThat(missing.out())
-        .isEqualTo("there is no " + file + "\nthere is no folder " + folder + "/none\n");
+        .isEqualTo(
+            "there is no "
+                + file
+                + "\nthere is no folder "
+                + folder
+                + "/none, where slurmctld looks for approvals\n");
     assertThat(file).doesNotExist();
 
     terminal.type("policy", "install", "--to", file.toString());
