@@ -81,7 +81,7 @@ record OwnPrices(Nexa nexa, String typed, Estimate theirs, JsonObject limits) {
 
   private List<String> others(String why, Optional<Rates> ours, boolean trusted) {
     List<String> lines = new ArrayList<>();
-    gpuType().ifPresent(type -> lines.add(gpuHour(type, ours)));
+    gpuType().ifPresent(type -> gpuHour(type, ours, lines));
     lines.add("the run: " + theirs.total() + " by the estimate, " + total(ours));
     if (trusted) {
       lines.add(0, "--trust-prices: " + why);
@@ -92,22 +92,27 @@ record OwnPrices(Nexa nexa, String typed, Estimate theirs, JsonObject limits) {
     throw new NexaException(ExitCode.NEEDS_APPROVAL, typed + ": " + why, lines);
   }
 
-  private String gpuHour(String type, Optional<Rates> ours) {
+  private void gpuHour(String type, Optional<Rates> ours, List<String> lines) {
     Price there = theirs.rates().gpuHour().get(type);
     Price here = ours.isPresent() ? ours.get().gpuHour().get(type) : null;
-    return "an hour of "
-        + type
-        + ": "
-        + (there == null ? "none" : there.price() + " " + theirs.rates().currency())
-        + " by the estimate, "
-        + (here == null
-            ? "and you have no price for it"
-            : here.price()
-                + " "
-                + ours.orElseThrow().currency()
-                + " by your price book '"
-                + ours.orElseThrow().book()
-                + "'");
+    if (there == null && here == null) {
+      // Both charge whole nodes or billing units.
+      return;
+    }
+    lines.add(
+        "an hour of "
+            + type
+            + ": "
+            + (there == null ? "no price" : there.price() + " " + theirs.rates().currency())
+            + " by the estimate, "
+            + (here == null
+                ? "and you have no price for it"
+                : here.price()
+                    + " "
+                    + ours.orElseThrow().currency()
+                    + " by your price book '"
+                    + ours.orElseThrow().book()
+                    + "'"));
   }
 
   private String total(Optional<Rates> ours) {

@@ -183,6 +183,10 @@ final class ApproveCommand extends Subcommand {
   }
 
   private Envelope envelope(ApproveEstimate approve) {
+    if (submitter.getValue() != null) {
+      throw new NexaException(
+          ExitCode.USAGE, "an envelope has --users, not --for", "--users " + submitter.getValue());
+    }
     boolean anything = true;
     for (OptionSpec names : List.of(configs, stages, clusters, accounts, users, projects)) {
       anything &= list(names).isEmpty();
@@ -192,10 +196,6 @@ final class ApproveCommand extends Subcommand {
           ExitCode.USAGE,
           "an envelope of anything by anybody: say of which --configs, --accounts, --users …",
           "nexa-slurm approve --envelope NAME --users USER --up-to AMOUNT");
-    }
-    if (submitter.getValue() != null) {
-      throw new NexaException(
-          ExitCode.USAGE, "an envelope has --users, not --for", "--users " + submitter.getValue());
     }
     try {
       return new Envelope(

@@ -2,6 +2,7 @@ package dev.nexa.slurm.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.nexa.slurm.app.Nexa;
 import dev.nexa.slurm.app.Prepared;
@@ -14,6 +15,7 @@ import dev.nexa.slurm.files.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -374,6 +376,30 @@ class ApproveCommandTest {
         .doesNotContain("{");
     assertThat(ada.type("approvals", "show", id, "--json").out())
         .startsWith("{\n  \"schema_version\"");
+  }
+
+  @Test
+  void whoMayNotRevokeIsToldWhoMay() throws IOException {
+    String id = approve("run.yaml").json().text("approval_id");
+    Files.setPosixFilePermissions(site.approvals, PosixFilePermissions.fromString("r-xr-xr-x"));
+    // Root may write anywhere.
+    assumeFalse(Files.isWritable(site.approvals));
+
+    Screen screen = ada.type("approvals", "revoke", id);
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err()).contains("may not revoke", "→ ask one who may: boss@site");
+  }
+
+  @Test
+  void anEnvelopeSaysWhatItLacks() {
+    String key = site.boss.toString();
+
+    Screen most = ada.type("approve", "--envelope", "x", "--users", "ada", "--key", key);
+    Screen whose = ada.type("approve", "--envelope", "x", "--for", "ada", "--key", key);
+
+    assertThat(most.err()).contains("--envelope needs --up-to", "→ add --up-to AMOUNT");
+    assertThat(whose.err()).contains("an envelope has --users, not --for", "→ --users ada");
   }
 
   @Test

@@ -100,6 +100,17 @@ class PolicyCommandTest {
   }
 
   @Test
+  void theCheckThatComesNextIsOfTheSameCluster() {
+    Path file = folder.resolve("job_submit.lua");
+
+    String out =
+        terminal.type("policy", "install", "--cluster", "default", "--to", file.toString()).out();
+
+    assertThat(out)
+        .contains("nexa-slurm policy install --cluster default --to " + file + " --check\n");
+  }
+
+  @Test
   void installWritesTheFileAndSaysWhatComesNext() throws IOException {
     Path file = folder.resolve("job_submit.lua");
 
