@@ -1,29 +1,26 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.approve.AllowedSigners;
 import dev.nexa.slurm.approve.Approval;
 import dev.nexa.slurm.approve.ApprovalFile;
 import dev.nexa.slurm.approve.ApprovedRun;
 import dev.nexa.slurm.approve.Envelope;
-import dev.nexa.slurm.approve.JsonDifference;
 import dev.nexa.slurm.approve.Person;
-import dev.nexa.slurm.config.ClusterProfile;
 import dev.nexa.slurm.config.Policy;
-import dev.nexa.slurm.config.PriceBook;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Estimate;
-import dev.nexa.slurm.estimate.PriceKey;
 import dev.nexa.slurm.estimate.Rates;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Money;
 import dev.nexa.slurm.units.TimeLimit;
+import java.io.IOException;
 import java.math.BigDecimal;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
-import java.time.LocalDate;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -33,7 +30,7 @@ import java.util.function.BiConsumer;
 public final class ApproveEstimate {
   private final Nexa nexa;
   private final Policy policy;
-  private final Optional<PolicyApprovals> approvals;
+  private final PolicyApprovals approvals;
   private final Terms terms;
 
   /**
@@ -45,6 +42,7 @@ public final class ApproveEstimate {
    * @param uses how many runs
    * @param upTo the most that a run may cost; empty for what it can cost
    * @param submitter who may submit; {@code any} for anybody, empty for who made the estimate
+   * @param trustPrices whether prices that the approver's own book does not have may be signed
    */
   public record Terms(
       Optional<String> key,
@@ -54,6 +52,7 @@ public final class ApproveEstimate {
       Optional<BigDecimal> upTo,
       boolean overBudget,
       Optional<String> submitter,
+      boolean trustPrices,
       Optional<String> note) {}
 
   /**
@@ -66,10 +65,7 @@ public final class ApproveEstimate {
   public ApproveEstimate(Nexa nexa, Terms terms) {
     this.nexa = nexa;
     this.policy = nexa.configs().policy();
-    this.approvals =
-        policy.approvals().isPresent()
-            ? Optional.of(PolicyApprovals.of(nexa, policy))
-            : Optional.empty();
+    this.approvals = PolicyApprovals.of(nexa, policy);
     this.terms = terms;
   }
 
@@ -80,17 +76,30 @@ public final class ApproveEstimate {
    * @param show told what will be signed, before it is
    */
   public Signed run(String typed, BiConsumer<Approval, List<String>> show) {
-    JsonObject estimate = new EstimateLookup(nexa).find(typed);
-    Rates rates = requireAddsUp(typed, estimate);
-    List<String> notes = new ArrayList<>();
-    otherPrices(typed, estimate.object("limits"), rates, notes);
+    EstimateLookup lookup = new EstimateLookup(nexa);
+    if (lookup.isConfig(typed) && terms.submitter().isEmpty()) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "who submits it? " + typed + " is a config, which does not say it as an estimate does",
+          "add --for USER, or --for any");
+    }
+    JsonObject estimate = lookup.find(typed);
+    Estimate priced = requireAddsUp(typed, estimate);
+    Rates rates = priced.rates();
+    List<String> notes =
+        new ArrayList<>(
+            new OwnPrices(nexa, typed, priced, estimate.object("limits"))
+                .notes(terms.trustPrices()));
     Money reservation =
         new Money(new BigDecimal(estimate.object("reservation").text("total")), rates.currency());
     Money most = terms.upTo().map(amount -> money(amount, rates.currency())).orElse(reservation);
     if (most.compareTo(reservation) < 0) {
       throw new NexaException(
-          ExitCode.USAGE, "--up-to " + most + " is less than the run can cost: " + reservation);
+          ExitCode.USAGE,
+          "--up-to " + most + " is less than the run can cost: " + reservation,
+          "leave out --up-to, or: --up-to " + reservation.amount().toPlainString());
     }
+    unknown(terms.submitter()).ifPresent(notes::add);
     return sign(most, asked(typed, estimate, rates, reservation), notes, show);
   }
 
@@ -119,7 +128,8 @@ public final class ApproveEstimate {
                 () ->
                     new NexaException(
                         ExitCode.USAGE,
-                        "--envelope needs --up-to: the most that one run may cost"));
+                        "--envelope needs --up-to: the most that one run may cost",
+                        "add --up-to AMOUNT, such as --up-to 200"));
     return sign(money(upTo, policy.approvalOver().currency()), envelope, new ArrayList<>(), show);
   }
 
@@ -133,7 +143,7 @@ public final class ApproveEstimate {
   }
 
   /** An estimate whose sum is not what its own rates and limits come to was edited. */
-  private static Rates requireAddsUp(String typed, JsonObject estimate) {
+  private static Estimate requireAddsUp(String typed, JsonObject estimate) {
     try {
       Estimate again = Estimate.ofLimits(estimate);
       String total = estimate.object("reservation").text("total");
@@ -148,7 +158,7 @@ public final class ApproveEstimate {
                 + ": it was edited",
             "ask for the estimate anew, or approve the config itself");
       }
-      return again.rates();
+      return again;
     } catch (IllegalArgumentException | ArithmeticException notWhole) {
       throw new NexaException(
           ExitCode.USAGE,
@@ -156,44 +166,6 @@ public final class ApproveEstimate {
           notWhole,
           "`nexa-slurm submit CONFIG` writes one below estimates/ when it needs an approval");
     }
-  }
-
-  /** The approver's own price book says whether the submitter's is the same. */
-  private void otherPrices(String typed, JsonObject limits, Rates rates, List<String> notes) {
-    Rates ours;
-    boolean dated;
-    try {
-      ClusterProfile cluster = nexa.configs().cluster(limits.text("cluster"));
-      PriceBook book = nexa.configs().prices(rates.book());
-      dated = !book.entries().isEmpty();
-      ours = Rates.of(book, key(cluster, limits));
-    } catch (NexaException missing) {
-      notes.add("its prices are taken as told, because yours can't be: " + missing.getMessage());
-      return;
-    }
-    List<String> lines = JsonDifference.lines(ours.toJson(), rates.toJson());
-    if (lines.isEmpty()) {
-      return;
-    }
-    String told = String.join("; ", lines).replace(" was approved, this is ", " here, there ");
-    // Of prices with dates others may have held when it was made.
-    if (ours.digest().equals(rates.digest()) && !dated) {
-      throw new NexaException(
-          ExitCode.USAGE,
-          typed + ": its rates are not those of the price book that it names: " + told,
-          "it was edited; ask for the estimate anew, or approve the config itself");
-    }
-    notes.add("its prices are of another version of '" + rates.book() + "' than yours: " + told);
-  }
-
-  private static PriceKey key(ClusterProfile cluster, JsonObject limits) {
-    Optional<String> gpuType = limits.optionalText("gpu_type");
-    return PriceKey.of(
-        cluster,
-        limits.optionalText("partition"),
-        limits.optionalText("account"),
-        LocalDate.now(ZoneOffset.UTC),
-        limits.number("gpus") > 0 && gpuType.isPresent() ? List.of(gpuType.get()) : List.of());
   }
 
   private Optional<Person> submitter(JsonObject estimate) {
@@ -207,6 +179,19 @@ public final class ApproveEstimate {
     return named.equals("any")
         ? Optional.empty()
         : Optional.of(new Person(named, Optional.empty()));
+  }
+
+  /** An approval for a user that is mistyped is for nobody; other machines may have others. */
+  private static Optional<String> unknown(Optional<String> user) {
+    if (user.isEmpty() || user.get().equals("any")) {
+      return Optional.empty();
+    }
+    try {
+      FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByName(user.get());
+      return Optional.empty();
+    } catch (IOException | UnsupportedOperationException none) {
+      return Optional.of("--for " + user.get() + ": this machine knows no such user");
+    }
   }
 
   private Signed sign(
@@ -243,21 +228,27 @@ public final class ApproveEstimate {
   private Instant expires(Instant now) {
     String text = terms.expires();
     try {
-      return text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(TimeLimit.parse(text));
+      Instant expires =
+          text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(TimeLimit.parse(text));
+      if (!expires.isAfter(now)) {
+        throw new NexaException(
+            ExitCode.USAGE,
+            "--expires: expected a time to come, got " + text + "; now it is " + now,
+            "--expires 7d");
+      }
+      return expires;
     } catch (DateTimeException | IllegalArgumentException wrong) {
       throw new NexaException(
           ExitCode.USAGE,
           "--expires: expected a time such as 7d, 12h or 2026-12-01T00:00:00Z, got '" + text + "'",
-          wrong);
+          wrong,
+          "--expires 7d");
     }
   }
 
   /** What submit would refuse is not worth a signature. */
   private void requireUsable(Approval approval) {
-    if (approvals.isEmpty()) {
-      return;
-    }
-    Policy.Approvals rules = approvals.get().policy();
+    Policy.Approvals rules = approvals.policy();
     if (approval.expires().isAfter(approval.created().plus(rules.longest()))) {
       throw new NexaException(
           ExitCode.USAGE,
@@ -265,7 +256,8 @@ public final class ApproveEstimate {
               + TimeLimit.words(rules.longest())
               + " at most ("
               + policy.name()
-              + ")");
+              + ")",
+          "--expires " + rules.longest().toHours() + "h");
     }
     boolean own =
         approval.scope() instanceof ApprovedRun run
@@ -280,30 +272,34 @@ public final class ApproveEstimate {
   }
 
   private void requireCounts(ApprovalFile file, Instant now) {
-    if (approvals.isEmpty()) {
+    Optional<String> refusal = approvals.signers().refusal(file, now);
+    if (refusal.isEmpty()) {
       return;
     }
-    Optional<String> refusal = approvals.get().signers().refusal(file, now);
-    if (refusal.isPresent()) {
-      throw new NexaException(
-          ExitCode.NEEDS_APPROVAL,
-          "submit would refuse this approval: " + refusal.get(),
-          "nothing was written; whoever keeps "
-              + approvals.get().signers().allowed().file()
+    AllowedSigners allowed = approvals.signers().allowed();
+    List<String> holders = allowed.holders(file.signature().key());
+    List<String> advice = new ArrayList<>(List.of("nothing was written"));
+    if (holders.isEmpty()) {
+      advice.add(
+          "whoever keeps "
+              + allowed.file()
               + " can add the line: "
               + file.approval().approver()
               + " "
               + file.signature().key().line());
+    } else if (terms.principal().isPresent() && !holders.contains(terms.principal().get())) {
+      // Never the line that gives somebody's key another's name.
+      advice.add("this key is " + String.join(", ", holders) + "'s: leave out --as");
     }
+    throw new NexaException(
+        ExitCode.NEEDS_APPROVAL, "submit would refuse this approval: " + refusal.get(), advice);
   }
 
   /** In the policy's directory, or here where the approver may not write there. */
   private Path keep(ApprovalFile file) {
-    if (approvals.isPresent()) {
-      Path directory = approvals.get().directory().path();
-      if (!Files.exists(directory) || Files.isWritable(directory)) {
-        return approvals.get().directory().add(file);
-      }
+    Path directory = approvals.directory().path();
+    if (!Files.exists(directory) || Files.isWritable(directory)) {
+      return approvals.directory().add(file);
     }
     Path here = nexa.root().toAbsolutePath().normalize().resolve(file.approval().fileName());
     nexa.workspace().files().replace(here, file.text());

@@ -25,11 +25,20 @@ final class EstimateLookup {
     this.nexa = nexa;
   }
 
+  /** Whether it names neither an estimate's file nor its digest. */
+  boolean isConfig(String typed) {
+    return !isDigest(typed) && !typed.endsWith(".json");
+  }
+
+  private static boolean isDigest(String typed) {
+    return DIGEST.matcher(typed).matches() && !Files.exists(Path.of(typed));
+  }
+
   /**
    * An estimate's file, the beginning of its digest, or a run's config, which is then estimated.
    */
   JsonObject find(String typed) {
-    if (DIGEST.matcher(typed).matches() && !Files.exists(Path.of(typed))) {
+    if (isDigest(typed)) {
       return read(byDigest(typed));
     }
     if (typed.endsWith(".json")) {

@@ -41,7 +41,7 @@ record PolicyApprovals(
             .orElseThrow(
                 () ->
                     new NexaException(
-                        ExitCode.NEEDS_APPROVAL,
+                        ExitCode.USAGE,
                         "the policy names nobody who may approve: it has no `approvals`",
                         "whoever keeps " + policy.name() + " can add it (docs/approvals.md)"));
     Path root = nexa.root().toAbsolutePath().normalize();

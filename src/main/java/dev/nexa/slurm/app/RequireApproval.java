@@ -24,6 +24,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -33,6 +34,8 @@ import java.util.Optional;
  */
 final class RequireApproval {
   private static final int MOST_TOLD = 5;
+  private static final int REASONS_TOLD = 3;
+  private static final String NOT_COVERED = " does not cover it: ";
 
   private final Nexa nexa;
   private final Policy policy;
@@ -162,7 +165,7 @@ final class RequireApproval {
     return file.name()
         + " by "
         + file.approval().approver()
-        + " does not cover it: "
+        + NOT_COVERED
         + String.join("; ", differences);
   }
 
@@ -265,38 +268,65 @@ final class RequireApproval {
     workspace.files().directories(workspace.estimates());
     workspace.files().replace(file, Json.pretty(estimate));
     List<String> advice = new ArrayList<>();
-    advice.add("nothing was submitted; the estimate is in " + file);
-    advice.addAll(reasons);
-    if (approvals.isPresent()) {
-      List<String> command = new ArrayList<>(List.of("nexa-slurm", "approve", file.toString()));
-      if (!over().isEmpty()) {
-        command.add("--over-budget");
-      }
-      List<String> principals = others(approvals.get());
-      advice.add(
-          "send that file to "
-              + (principals.isEmpty() ? "an approver: none is allowed now" : either(principals))
-              + ", who types: "
-              + Script.shellLine(command));
-      advice.add(
-          "then type this again: the approval is looked for in "
-              + approvals.get().directory().path()
-              + "; or name it: --approval FILE");
-      approvals.get().signers().allowed().problems().forEach(advice::add);
-      approvals.get().note().ifPresent(note -> advice.add("note: " + note));
-      advice.add("or " + less());
-    } else {
-      advice.add(less());
+    String less =
+        over().isEmpty() ? "ask for less: a shorter time, fewer tasks, fewer requeues" : "";
+    if (!over().isEmpty()) {
+      advice.add("type `nexa-slurm reconcile`: it releases what ended runs had reserved");
+      less = "ask for less";
+    }
+    if (approvals.isEmpty()) {
+      advice.add(advice.isEmpty() ? less : "or " + less);
       advice.add(
           "or ask whoever keeps the policy: it names nobody who may approve (docs/approvals.md)");
+      advice.add("nothing was submitted; the estimate is in " + file);
+      return new NexaException(ExitCode.NEEDS_APPROVAL, why(), advice);
     }
+    ask(approvals.get(), file, advice);
+    advice.add("or " + less);
+    advice.add("nothing was submitted; the estimate is in " + file);
+    List<String> alike = new ArrayList<>(reasons);
+    alike.sort(Comparator.comparingInt(RequireApproval::differences));
+    for (int i = 0; i < Math.min(alike.size(), REASONS_TOLD); i++) {
+      advice.add(alike.get(i));
+    }
+    if (reasons.size() > REASONS_TOLD) {
+      advice.add(
+          (reasons.size() - REASONS_TOLD) + " more do not cover it: `nexa-slurm approvals list`");
+    }
+    approvals.get().note().ifPresent(note -> advice.add("note: " + note));
     return new NexaException(ExitCode.NEEDS_APPROVAL, why(), advice);
   }
 
-  private String less() {
-    return over().isEmpty()
-        ? "ask for less: a shorter time, fewer tasks, fewer requeues"
-        : "ask for less, or type `nexa-slurm reconcile`: it releases what ended runs had reserved";
+  /** How many a reason tells; what can't be read or trusted is like no other. */
+  private static int differences(String reason) {
+    return reason.contains(NOT_COVERED) ? reason.split("; ", -1).length : Integer.MAX_VALUE;
+  }
+
+  /** Whom to send what, who types what then, and where it is looked for. */
+  private void ask(PolicyApprovals approvals, Path file, List<String> advice) {
+    List<String> broken = approvals.signers().allowed().problems();
+    List<String> principals = others(approvals);
+    if (!broken.isEmpty()) {
+      advice.add("nobody can approve until this is mended: " + String.join("; ", broken));
+      return;
+    }
+    if (principals.isEmpty()) {
+      advice.add(
+          "nobody may approve it now: whoever keeps "
+              + approvals.signers().allowed().file()
+              + " can add a line");
+      return;
+    }
+    List<String> command = new ArrayList<>(List.of("nexa-slurm", "approve", file.toString()));
+    if (!over().isEmpty()) {
+      command.add("--over-budget");
+    }
+    advice.add(
+        "send " + file + " to " + either(principals) + ", who types: " + Script.shellLine(command));
+    advice.add(
+        "then type this again: the approval is looked for in "
+            + approvals.directory().path()
+            + "; or name it: --approval FILE");
   }
 
   private List<String> over() {

@@ -8,10 +8,16 @@ import dev.nexa.slurm.approve.Person;
 import dev.nexa.slurm.approve.Use;
 import dev.nexa.slurm.approve.Uses;
 import dev.nexa.slurm.config.Policy;
+import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.Json;
 import dev.nexa.slurm.files.JsonObject;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,7 +106,38 @@ public final class ShowApprovals {
   public boolean revoke(Row row, Optional<String> reason) {
     Approval approval = row.file().orElseThrow().approval();
     Instant now = Instant.ofEpochSecond(Instant.now().getEpochSecond());
-    return approvals.directory().revoke(approval.id(), Person.me(), now, reason);
+    Person me = Person.me();
+    try {
+      return approvals.directory().revoke(approval.id(), me, now, reason);
+    } catch (UncheckedIOException failed) {
+      Path directory = approvals.directory().path();
+      if (Files.isWritable(directory)) {
+        throw failed;
+      }
+      throw new NexaException(
+          ExitCode.NEEDS_APPROVAL,
+          me.user() + " may not revoke: " + mayWrite(directory),
+          failed,
+          "ask one who may: "
+              + String.join(
+                  ", ",
+                  approvals.signers().allowed().principals(Approval.NAMESPACE, Instant.now())));
+    }
+  }
+
+  private static String mayWrite(Path directory) {
+    try {
+      PosixFileAttributes of = Files.readAttributes(directory, PosixFileAttributes.class);
+      boolean group = of.permissions().contains(PosixFilePermission.GROUP_WRITE);
+      return directory
+          + " is "
+          + of.owner().getName()
+          + "'s"
+          + (group ? " and of the group " + of.group().getName() : "")
+          + ", and only they write there";
+    } catch (IOException | UnsupportedOperationException unknown) {
+      return directory + " can't be written";
+    }
   }
 
   private Row row(ApprovalDirectory.Found found) {

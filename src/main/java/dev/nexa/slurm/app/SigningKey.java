@@ -48,11 +48,11 @@ record SigningKey(Path path, Map<String, String> environment) {
   }
 
   /** Who signs with it, as allowed_signers says. */
-  String principal(Optional<PolicyApprovals> approvals) {
+  String principal(PolicyApprovals approvals) {
     List<String> holders = new ArrayList<>();
     Optional<SshPublicKey> half = publicHalf();
-    if (approvals.isPresent() && half.isPresent()) {
-      for (String holder : approvals.get().signers().allowed().holders(half.get())) {
+    if (half.isPresent()) {
+      for (String holder : approvals.signers().allowed().holders(half.get())) {
         boolean plain = holder.indexOf('*') < 0 && holder.indexOf('?') < 0;
         if (plain && !holder.startsWith("!") && !holders.contains(holder)) {
           holders.add(holder);

@@ -146,6 +146,10 @@ public record AllowedSigners(
     Entry entry() {
       String principals = principals();
       skipSpace();
+      if (!hasKey()) {
+        throw new IllegalArgumentException(
+            "no key on this line: expected such as ada@site ssh-ed25519 AAAA…");
+      }
       if (!SshPublicKey.isTypeName(word())) {
         options();
         skipSpace();
@@ -158,6 +162,15 @@ public record AllowedSigners(
         throw new IllegalArgumentException("expected a public key behind '" + principals + "'");
       }
       return new Entry(number, principals, namespaces, after, before, key());
+    }
+
+    private boolean hasKey() {
+      for (String word : text.substring(at).split("[ \t\r]+", -1)) {
+        if (SshPublicKey.isTypeName(word)) {
+          return true;
+        }
+      }
+      return false;
     }
 
     private SshPublicKey key() {

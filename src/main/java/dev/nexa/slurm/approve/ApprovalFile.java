@@ -84,7 +84,10 @@ public record ApprovalFile(String name, String text, Approval approval, SshSigna
       throw new BrokenException(file.toString(), "is not UTF-8 text");
     } catch (IOException failed) {
       throw new NexaException(
-          ExitCode.USAGE, "cannot read " + file + ": " + DurableFiles.reason(failed), failed);
+          ExitCode.USAGE,
+          "cannot read the approval " + file + ": " + DurableFiles.reason(failed),
+          failed,
+          "name a file that `nexa-slurm approve` wrote; `nexa-slurm approvals list` shows them");
     }
   }
 

@@ -39,7 +39,7 @@ public record TokenDirectory(Path path) {
   public List<String> problems() {
     List<String> problems = new ArrayList<>();
     if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-      problems.add("there is no folder " + path);
+      problems.add("there is no folder " + path + ", where slurmctld looks for approvals");
       return problems;
     }
     guarded(path, problems);

@@ -47,7 +47,9 @@ final class ApprovalsCommand extends Subcommand {
 
   private static void print(Subcommand command, ShowApprovals.Row row, boolean json) {
     if (json) {
-      command.out().print(Json.pretty(row.json().with("schema_version", 1)));
+      JsonObject document = new JsonObject().with("schema_version", 1);
+      row.json().members().forEach(document::with);
+      command.out().print(Json.pretty(document));
       return;
     }
     command.out().println(row.path() + ": " + row.state());
@@ -58,7 +60,7 @@ final class ApprovalsCommand extends Subcommand {
       command.out().print(ApprovalText.uses(row.uses()));
     }
     if (row.revocation().isPresent()) {
-      command.out().println("  revoked    " + row.revocation().get());
+      command.out().print(ApprovalText.revocation(row.revocation().get()));
     }
   }
 
@@ -88,10 +90,10 @@ final class ApprovalsCommand extends Subcommand {
         out().println("No approvals.");
         return ExitCode.OK.status();
       }
-      Table table = new Table("ID", "STATE", "USES", "UP TO", "EXPIRES", "BY", "FOR");
+      Table table = new Table("ID", "STATE", "USES", "UP TO", "EXPIRES", "BY", "USER", "FOR");
       for (ShowApprovals.Row row : rows) {
         if (row.file().isEmpty()) {
-          table.row("-", row.state(), "-", "-", "-", "-", row.reasons().get(0));
+          table.row("-", row.state(), "-", "-", "-", "-", "-", row.reasons().get(0));
           continue;
         }
         Approval approval = row.file().get().approval();
@@ -102,6 +104,7 @@ final class ApprovalsCommand extends Subcommand {
             approval.maxCost(),
             approval.expires(),
             approval.approver(),
+            ApprovalText.users(approval),
             approval.scope() instanceof ApprovedRun run
                 ? run.config()
                 : "envelope " + ((Envelope) approval.scope()).name());

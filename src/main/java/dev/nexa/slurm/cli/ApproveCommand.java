@@ -12,12 +12,15 @@ import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
 
 /** {@code nexa-slurm approve}. */
 final class ApproveCommand extends Subcommand {
+  private static final Pattern AMOUNT = Pattern.compile("[0-9]{1,12}(\\.[0-9]{1,6})?");
+
   private final PositionalParamSpec estimate =
       add(
           PositionalParamSpec.builder().paramLabel("ESTIMATE").type(String.class).arity("0..1"),
@@ -40,11 +43,18 @@ final class ApproveCommand extends Subcommand {
           "For how many runs; 1 if not given, 1000 for an envelope.");
   private final OptionSpec upTo =
       add(
-          OptionSpec.builder("--up-to").paramLabel("AMOUNT").type(BigDecimal.class),
-          "The most that a run may cost; what it can cost if not given.");
+          OptionSpec.builder("--up-to").paramLabel("AMOUNT").type(String.class),
+          "The most that a run may cost, reruns of its failed tasks included; what it can cost if not given.");
   private final OptionSpec overBudget = flag("--over-budget", "Lets the run go over a budget too.");
   private final OptionSpec submitter =
-      option("--for", "USER", "Who may submit it, or `any`; who made the estimate if not given.");
+      option(
+          "--for",
+          "USER",
+          "Who may submit it, or `any`; who made the estimate if not given. A config needs it.");
+  private final OptionSpec trustPrices =
+      flag(
+          "--trust-prices",
+          "Signs the estimate's prices also where they are not your own price book's.");
   private final OptionSpec note = option("--note", "TEXT", "Kept with it.");
   private final OptionSpec envelope =
       option(
@@ -57,7 +67,7 @@ final class ApproveCommand extends Subcommand {
   private final OptionSpec projects = names("--projects", "NAME", "Tags project:NAME.");
   private final OptionSpec month =
       add(
-          OptionSpec.builder("--month").paramLabel("AMOUNT").type(BigDecimal.class),
+          OptionSpec.builder("--month").paramLabel("AMOUNT").type(String.class),
           "What all its runs of one calendar month may cost.");
   private final OptionSpec json = flag("--json", "Prints one JSON document.");
 
@@ -88,6 +98,9 @@ final class ApproveCommand extends Subcommand {
       throw new ParameterException(
           spec().commandLine(), "`approve ESTIMATE`, or `approve --envelope NAME`");
     }
+    if (!family) {
+      requireNoEnvelopes();
+    }
     Nexa nexa = existing();
     ApproveEstimate approve = new ApproveEstimate(nexa, terms(family));
     PrintWriter told = given(json) ? err() : out();
@@ -113,6 +126,37 @@ final class ApproveCommand extends Subcommand {
     return ExitCode.OK.status();
   }
 
+  /** What is typed and not signed is worse than an error. */
+  private void requireNoEnvelopes() {
+    for (OptionSpec of : List.of(configs, stages, clusters, accounts, users, projects, month)) {
+      if (of.getValue() != null) {
+        String name = of.longestName();
+        throw new NexaException(
+            ExitCode.USAGE,
+            name + " is an envelope's: it says nothing of one estimate",
+            name.equals("--users")
+                ? "leave it out; who may submit one run: --for USER"
+                : "leave it out; a family of runs: nexa-slurm approve --envelope NAME "
+                    + name
+                    + " …");
+      }
+    }
+  }
+
+  private static Optional<BigDecimal> amount(OptionSpec option) {
+    String text = option.getValue();
+    if (text == null) {
+      return Optional.empty();
+    }
+    if (!AMOUNT.matcher(text).matches()) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          option.longestName() + ": expected an amount such as 500 or 99.50, got '" + text + "'",
+          "the currency is the price book's: " + option.longestName() + " 500");
+    }
+    return Optional.of(new BigDecimal(text));
+  }
+
   private static void show(
       dev.nexa.slurm.approve.Approval approval, List<String> notes, PrintWriter out) {
     out.print(ApprovalText.of(approval));
@@ -122,18 +166,27 @@ final class ApproveCommand extends Subcommand {
 
   private ApproveEstimate.Terms terms(boolean family) {
     Integer count = uses.getValue();
+    if (count != null && count < 1) {
+      throw new NexaException(
+          ExitCode.USAGE, "--uses: expected 1 or more, got " + count, "--uses 1");
+    }
     return new ApproveEstimate.Terms(
         Optional.ofNullable(key.getValue()),
         Optional.ofNullable(as.getValue()),
         expires.getValue(),
         count == null ? (family ? 1000 : 1) : count,
-        Optional.ofNullable(upTo.getValue()),
+        amount(upTo),
         given(overBudget),
         Optional.ofNullable(submitter.getValue()),
+        given(trustPrices),
         Optional.ofNullable(note.getValue()));
   }
 
   private Envelope envelope(ApproveEstimate approve) {
+    if (submitter.getValue() != null) {
+      throw new NexaException(
+          ExitCode.USAGE, "an envelope has --users, not --for", "--users " + submitter.getValue());
+    }
     boolean anything = true;
     for (OptionSpec names : List.of(configs, stages, clusters, accounts, users, projects)) {
       anything &= list(names).isEmpty();
@@ -141,12 +194,9 @@ final class ApproveCommand extends Subcommand {
     if (anything) {
       throw new NexaException(
           ExitCode.USAGE,
-          "an envelope of anything by anybody: say of which --configs, --accounts, --users …");
+          "an envelope of anything by anybody: say of which --configs, --accounts, --users …",
+          "nexa-slurm approve --envelope NAME --users USER --up-to AMOUNT");
     }
-    if (submitter.getValue() != null) {
-      throw new NexaException(ExitCode.USAGE, "an envelope has --users, not --for");
-    }
-    BigDecimal most = month.getValue();
     try {
       return new Envelope(
           envelope.getValue(),
@@ -156,7 +206,7 @@ final class ApproveCommand extends Subcommand {
           list(accounts),
           list(users),
           list(projects),
-          Optional.ofNullable(most).map(approve::inPolicysCurrency));
+          amount(month).map(approve::inPolicysCurrency));
     } catch (IllegalArgumentException noGlob) {
       throw new NexaException(
           ExitCode.USAGE,

@@ -33,6 +33,9 @@ final class Failures implements IExecutionExceptionHandler {
 
   static void tell(PrintWriter err, NexaException failure) {
     err.println("nexa-slurm: " + failure.getMessage());
-    failure.advice().forEach(line -> err.println("  → " + line));
+    for (String line : failure.advice()) {
+      // A note is nothing to do.
+      err.println((line.startsWith("note: ") ? "" : "  → ") + line);
+    }
   }
 }

@@ -7,9 +7,12 @@ import dev.nexa.slurm.app.ShowPolicy;
 import dev.nexa.slurm.approve.TokenDirectory;
 import dev.nexa.slurm.error.ExitCode;
 import dev.nexa.slurm.files.Json;
+import dev.nexa.slurm.render.Script;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -108,8 +111,21 @@ final class PolicyCommand extends Subcommand {
         out().println("  " + line);
       }
       out().println("  JobSubmitPlugins=lua   # in slurm.conf; then: scontrol reconfigure");
-      out().println("  nexa-slurm policy install --to " + file + " --check");
+      out().println("  " + Script.shellLine(again(file, named)));
       return ExitCode.OK.status();
+    }
+
+    /** The check of the same: with what was typed, or it would be of another cluster. */
+    private List<String> again(String file, @Nullable String directory) {
+      List<String> again = new ArrayList<>(List.of("nexa-slurm", "policy", "install"));
+      if (cluster.getValue() != null) {
+        again.addAll(List.of("--cluster", cluster.getValue()));
+      }
+      if (directory != null) {
+        again.addAll(List.of("--approved-dir", directory));
+      }
+      again.addAll(List.of("--to", file, "--check"));
+      return again;
     }
 
     private int checked(List<String> problems) {

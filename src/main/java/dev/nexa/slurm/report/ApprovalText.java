@@ -3,6 +3,7 @@ package dev.nexa.slurm.report;
 import dev.nexa.slurm.approve.Approval;
 import dev.nexa.slurm.approve.ApprovedRun;
 import dev.nexa.slurm.approve.Envelope;
+import dev.nexa.slurm.approve.Person;
 import dev.nexa.slurm.approve.Use;
 import dev.nexa.slurm.files.JsonObject;
 import dev.nexa.slurm.units.Memory;
@@ -38,11 +39,48 @@ public final class ApprovalText {
             + approval.maxCost()
             + " a run, "
             + (approval.uses() == 1 ? "once" : approval.uses() + " times")
-            + (approval.overBudget() ? ", also over a budget" : ""));
+            + (approval.overBudget() ? ", also over a budget" : "")
+            + reruns(approval));
     line(text, "expires", approval.expires().toString());
     line(text, "signed by", approval.approver());
     approval.note().ifPresent(note -> line(text, "note", note));
     return text.toString();
+  }
+
+  /** The run is bound to what was estimated, so more than that is only good for one thing. */
+  private static String reruns(Approval approval) {
+    return approval.scope() instanceof ApprovedRun run
+            && approval.maxCost().currency().equals(run.reservation().currency())
+            && approval.maxCost().compareTo(run.reservation()) > 0
+        ? "; what it can't cost at once is room for `rerun --failed`"
+        : "";
+  }
+
+  /** Who may submit by it, as a column: login names, or {@code any}. */
+  public static String users(Approval approval) {
+    return plain(
+        approval.scope() instanceof ApprovedRun run
+            ? run.submitter().map(Person::user).orElse("any")
+            : any(((Envelope) approval.scope()).users()));
+  }
+
+  /** Who revoked it when and why, a line. */
+  public static String revocation(JsonObject revocation) {
+    StringBuilder text = new StringBuilder("by ");
+    text.append(word(revocation, "revoked_by")).append(" at ");
+    text.append(word(revocation, "revoked_at"));
+    if (revocation.members().get("reason") != null) {
+      text.append(": ").append(word(revocation, "reason"));
+    }
+    StringBuilder line = new StringBuilder();
+    line(line, "revoked", text.toString());
+    return line.toString();
+  }
+
+  /** Whatever lies under that name revokes: it need not be as we write it. */
+  private static String word(JsonObject json, String name) {
+    Object value = json.members().get(name);
+    return value == null ? "unknown" : value.toString();
   }
 
   private static void envelope(StringBuilder text, Envelope envelope) {

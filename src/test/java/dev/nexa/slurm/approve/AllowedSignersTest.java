@@ -72,6 +72,7 @@ class AllowedSignersTest {
   @ValueSource(
       strings = {
         "boss@site",
+        "garbage line",
         "boss@site namespaces=nexa-slurm KEY",
         "boss@site namespaces=\"nexa-slurm KEY",
         "boss@site valid-after=\"tomorrow\" KEY",

@@ -76,7 +76,10 @@ class TokenDirectoryTest {
     assertThatThrownBy(() -> directory.install(token(1), DurableFiles.onDisk()))
         .hasMessage("there is no folder " + approved.resolve("used") + ", where uses are counted");
     assertThat(new TokenDirectory(folder.resolve("none")).problems())
-        .containsExactly("there is no folder " + folder.resolve("none"));
+        .containsExactly(
+            "there is no folder "
+                + folder.resolve("none")
+                + ", where slurmctld looks for approvals");
   }
 
   private static SlurmToken token(int uses) {

@@ -70,13 +70,42 @@ class ApprovalAttackTest {
     Path estimates = ada.workspace.resolve("estimates");
     Path file = estimates.resolve(Site.names(estimates).get(0));
     assertThat(screen.err())
-        .contains("send that file to boss@site, who types: nexa-slurm approve " + file);
+        .contains("→ send " + file + " to boss@site, who types: nexa-slurm approve " + file)
+        .endsWith("\nnote: this policy is yours to edit: it guards against accidents only\n");
+    assertThat(screen.err().indexOf("send ")).isLessThan(screen.err().indexOf("nothing was"));
     refused(screen, "without an approval");
     Screen approve =
         ada.type("approve", file.toString(), "--key", site.boss.toString(), "--note", "go");
     assertThat(approve.exit()).as(approve.err()).isZero();
     assertThat(approve.out()).contains("one run of run.yaml: can cost", "signed by  boss@site");
     assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+  }
+
+  @Test
+  void ofManyApprovalsThatDoNotCoverItTheMostAlikeAreTold() {
+    for (int hours = 6; hours < 11; hours++) {
+      ada.file("run.yaml", Site.run("echo " + hours, hours + "h"));
+      site.approve(ada);
+    }
+    ada.file("run.yaml", Site.run("echo 5", "6h"));
+
+    Screen screen = ada.type("submit", "run.yaml");
+
+    refused(screen, "→ 2 more do not cover it");
+    assertThat(screen.err().indexOf("send ")).isLessThan(screen.err().indexOf("does not cover"));
+    assertThat(screen.err().split(" does not cover it: ", -1)[1]).doesNotContain("time_limit");
+  }
+
+  @Test
+  void whereNobodyCanApproveNobodyIsSentAnything() {
+    site.allow("garbage line\n");
+    Screen broken = ada.type("submit", "run.yaml");
+    site.allow("# nobody\n");
+    Screen nobody = ada.type("submit", "run.yaml");
+
+    refused(broken, "allowed_signers:1: no key on this line", "nobody can approve until");
+    refused(nobody, "→ nobody may approve it now");
+    assertThat(broken.err() + nobody.err()).doesNotContain("who types");
   }
 
   @Test

@@ -2,6 +2,7 @@ package dev.nexa.slurm.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.nexa.slurm.app.Nexa;
 import dev.nexa.slurm.app.Prepared;
@@ -14,6 +15,7 @@ import dev.nexa.slurm.files.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ApproveCommandTest {
@@ -71,7 +74,8 @@ class ApproveCommandTest {
     assertThat(screen.out())
         .contains(
             "8 tasks of 1 node, 1 CPU, 1GiB, 5 hours each",
-            "allows     at most 500.00 USD a run, 3 times, also over a budget",
+            "allows     at most 500.00 USD a run, 3 times, also over a budget; what it can't cost"
+                + " at once is room for `rerun --failed`",
             "submitter  anybody",
             "signed by  boss@site",
             "note       for the paper");
@@ -95,10 +99,11 @@ class ApproveCommandTest {
       assertThat(add.start().waitFor()).isZero();
       Files.delete(site.boss);
 
-      Screen without = ada.type("approve", "run.yaml", "--key", site.boss + ".pub");
+      Screen without =
+          ada.type("approve", "run.yaml", "--for", Site.ME, "--key", site.boss + ".pub");
       Screen with =
           ada.with("SSH_AUTH_SOCK", socket.toString())
-              .type("approve", "run.yaml", "--key", site.boss + ".pub");
+              .type("approve", "run.yaml", "--for", "any", "--key", site.boss + ".pub");
 
       assertThat(without.exit()).isEqualTo(2);
       assertThat(without.err()).contains("ssh-keygen did not sign with ", "--key names another");
@@ -114,19 +119,33 @@ class ApproveCommandTest {
     Files.copy(site.boss, ssh.resolve("id_ed25519"));
     Files.copy(Path.of(site.boss + ".pub"), ssh.resolve("id_ed25519.pub"));
 
-    assertThat(ada.type("approve", "run.yaml").exit()).isZero();
+    assertThat(ada.type("approve", "run.yaml", "--for", Site.ME).exit()).isZero();
   }
 
   @Test
   void whatSubmitWouldRefuseIsNotSigned() {
-    Screen stranger = ada.type("approve", "run.yaml", "--key", site.mallory.toString());
+    Screen stranger =
+        ada.type("approve", "run.yaml", "--for", Site.ME, "--key", site.mallory.toString());
     Screen claims =
-        ada.type("approve", "run.yaml", "--key", site.mallory.toString(), "--as", "boss@site");
-    Screen longer = ada.type("approve", "run.yaml", "--key", "" + site.boss, "--expires", "60d");
-    Screen less = ada.type("approve", "run.yaml", "--key", "" + site.boss, "--up-to", "0.10");
-    Screen never = ada.type("approve", "run.yaml", "--key", "" + site.boss, "--uses", "0");
+        ada.type(
+            "approve",
+            "run.yaml",
+            "--for",
+            Site.ME,
+            "--key",
+            site.mallory.toString(),
+            "--as",
+            "boss@site");
+    Screen longer =
+        ada.type(
+            "approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--expires", "60d");
+    Screen less =
+        ada.type(
+            "approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--up-to", "0.10");
+    Screen never =
+        ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--uses", "0");
     site.allow(Site.ME + " " + Keys.line(site.boss) + "\n");
-    Screen own = ada.type("approve", "run.yaml", "--key", "" + site.boss);
+    Screen own = ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss);
 
     assertThat(stranger.err()).contains("allowed_signers names nobody for ", "--as PRINCIPAL");
     assertThat(claims.exit()).isEqualTo(3);
@@ -134,7 +153,7 @@ class ApproveCommandTest {
         .contains("submit would refuse this approval", "can add the line: boss@site ssh-ed25519");
     assertThat(longer.err()).contains("lets an approval last 30 days at most");
     assertThat(less.err()).contains("--up-to 0.10 USD is less than the run can cost");
-    assertThat(never.err()).contains("expected at least one use, got 0");
+    assertThat(never.err()).contains("--uses: expected 1 or more, got 0");
     assertThat(own.exit()).isEqualTo(3);
     assertThat(own.err()).contains("nobody approves their own");
     assertThat(site.approvals).doesNotExist();
@@ -161,6 +180,114 @@ class ApproveCommandTest {
     ada.file("edited.json", Json.pretty(estimate));
 
     assertThat(ada.type("approve", "edited.json", "--key", "" + site.boss).exit()).isEqualTo(2);
+  }
+
+  /** Prices are who wants the money's word: the approver's own stand beside them. */
+  @Test
+  void pricesThatAreNotTheApproversOwnAreShownAndRefused() {
+    ada.file(
+            "configs/prices/cheap.yaml",
+            "currency: USD\nas_of: 2025-11-01\ngpu_hour: {h100: {price: 0.10, source: mine}}\n"
+                + "cpu_hour: {price: 0.03, source: mine}\n")
+        .file("configs/clusters/default.yaml", Site.PROFILE + "price_book: cheap\n");
+    JsonObject estimate = site.estimate(ada);
+    Terminal boss = site.workspace("boss-works").file("asked.json", Json.pretty(estimate));
+    String key = site.boss.toString();
+
+    Screen lower = boss.type("approve", "asked.json", "--key", key);
+    boss.file("unknown.json", Json.pretty(estimate).replace("\"default\",\n", "\"elsewhere\",\n"));
+    Screen unknown = boss.type("approve", "unknown.json", "--key", key);
+    assertThat(site.approvals).doesNotExist();
+    Screen trusted = boss.type("approve", "asked.json", "--key", key, "--trust-prices");
+
+    assertThat(lower.exit()).as(lower.toString()).isEqualTo(3);
+    assertThat(lower.err())
+        .contains("its prices are not yours", "cpu_hour.price: 0.04 here, there 0.03")
+        .contains("the run: 1.21 USD by the estimate, 1.81 USD by your prices", "--trust-prices");
+    assertThat(unknown.exit()).as(unknown.toString()).isEqualTo(3);
+    assertThat(unknown.err()).contains("can't be checked here", "elsewhere", "by your prices");
+    assertThat(trusted.exit()).as(trusted.toString()).isZero();
+    assertThat(trusted.out()).contains("note: --trust-prices: its prices are not yours");
+  }
+
+  @Test
+  void aConfigDoesNotSayWhoSubmitsAndAnUnknownUserIsTold() {
+    String key = site.boss.toString();
+
+    Screen nobody = ada.type("approve", "run.yaml", "--key", key);
+    Screen stranger = ada.type("approve", "run.yaml", "--key", key, "--for", "no-such-user");
+
+    assertThat(nobody.exit()).isEqualTo(2);
+    assertThat(nobody.err()).contains("who submits it?", "→ add --for USER");
+    assertThat(stranger.out())
+        .contains("note: --for no-such-user: this machine knows no such user");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--users",
+        "--accounts",
+        "--configs",
+        "--stages",
+        "--clusters",
+        "--projects",
+        "--month"
+      })
+  void whatOnlyAnEnvelopeHasIsNotIgnored(String option) {
+    Screen screen =
+        ada.type("approve", "run.yaml", "--for", "any", "--key", "" + site.boss, option, "5");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains(option + " is an envelope's", "→ leave it out");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--up-to,banana,expected an amount such as 500",
+    "--up-to,-5,expected an amount such as 500",
+    "--up-to,0.01,leave out --up-to",
+    "--expires,2020-01-01T00:00:00Z,expected a time to come",
+    "--expires,soon,expected a time such as 7d",
+    "--uses,0,expected 1 or more",
+  })
+  void aTermThatCantBeNamesWhatCould(String option, String value, String expected) {
+    Screen screen =
+        ada.type(
+            "approve", "run.yaml", "--for", "any", "--key", "" + site.boss, option + "=" + value);
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains(expected, "  → ").doesNotContain("Exception");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void aKeyIsNotAdvisedUnderAnothersName() {
+    site.allow(
+        "boss@site " + Keys.line(site.boss) + "\nada@site " + Keys.line(site.mallory) + "\n");
+
+    Screen screen =
+        ada.type(
+            "approve", "run.yaml", "--for", "any", "--key", "" + site.mallory, "--as", "boss@site");
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err())
+        .contains("this key is ada@site's: leave out --as")
+        .doesNotContain("can add the line");
+  }
+
+  @Test
+  void whereThePolicyNamesNoApproversThatIsSaid() {
+    ada.file("configs/policy.yaml", "approval_over: {amount: 1.00, currency: USD}\n");
+
+    for (Screen screen :
+        List.of(
+            ada.type("approve", "run.yaml", "--for", "any", "--key", "" + site.boss),
+            ada.type("approvals", "list"))) {
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err()).contains("it has no `approvals`");
+    }
   }
 
   @Test
@@ -235,6 +362,59 @@ class ApproveCommandTest {
   }
 
   @Test
+  void whoSubmitsAndWhoRevokedAreTold() {
+    String id = approve("run.yaml").json().text("approval_id");
+    ada.type("approvals", "revoke", id, "--reason", "wrong data");
+
+    Screen show = ada.type("approvals", "show", id);
+
+    assertThat(ada.type("approvals", "list").out())
+        .containsPattern("BY +USER +FOR")
+        .containsPattern("boss@site +" + Site.ME + " +run.yaml");
+    assertThat(show.out())
+        .containsPattern("revoked    by " + Site.ME + " at 20.*Z: wrong data\n")
+        .doesNotContain("{");
+    assertThat(ada.type("approvals", "show", id, "--json").out())
+        .startsWith("{\n  \"schema_version\"");
+  }
+
+  @Test
+  void whoMayNotRevokeIsToldWhoMay() throws IOException {
+    String id = approve("run.yaml").json().text("approval_id");
+    Files.setPosixFilePermissions(site.approvals, PosixFilePermissions.fromString("r-xr-xr-x"));
+    // Root may write anywhere.
+    assumeFalse(Files.isWritable(site.approvals));
+
+    Screen screen = ada.type("approvals", "revoke", id);
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err()).contains("may not revoke", "→ ask one who may: boss@site");
+  }
+
+  @Test
+  void anEnvelopeSaysWhatItLacks() {
+    String key = site.boss.toString();
+
+    Screen most = ada.type("approve", "--envelope", "x", "--users", "ada", "--key", key);
+    Screen whose = ada.type("approve", "--envelope", "x", "--for", "ada", "--key", key);
+
+    assertThat(most.err()).contains("--envelope needs --up-to", "→ add --up-to AMOUNT");
+    assertThat(whose.err()).contains("an envelope has --users, not --for", "→ --users ada");
+  }
+
+  @Test
+  void anApprovalThatIsNotThereIsNamed() {
+    for (Screen screen :
+        List.of(
+            ada.type("submit", "run.yaml", "--approval", "none.approval"),
+            ada.type("approvals", "install", "none.approval"))) {
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err())
+          .contains("cannot read the approval ", "it does not exist", "→ name a file that");
+    }
+  }
+
+  @Test
   void whereTheSchedulerIsAwayTheUseIsGivenBack() throws IOException {
     site.approve(ada);
     Files.delete(folder.resolve("ada/bin/sbatch"));
@@ -281,7 +461,17 @@ class ApproveCommandTest {
 
     assertThat(half.exit()).as(half.err()).isEqualTo(3);
     assertThat(half.err()).contains("the run has cost 0.36 USD, this can cost 1.81 USD more");
-    assertThat(ada.type("approve", "run.yaml", "--key", "" + site.boss, "--up-to", "5").exit())
+    assertThat(
+            ada.type(
+                    "approve",
+                    "run.yaml",
+                    "--for",
+                    Site.ME,
+                    "--key",
+                    "" + site.boss,
+                    "--up-to",
+                    "5")
+                .exit())
         .isZero();
     Screen again = ada.type("rerun", "latest", "--failed");
     assertThat(again.exit()).as(again.err()).isZero();
@@ -291,7 +481,7 @@ class ApproveCommandTest {
 
   @Test
   void withinWhatWasApprovedARerunTakesNoOtherUse() {
-    ada.type("approve", "run.yaml", "--key", "" + site.boss, "--up-to", "5");
+    ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--up-to", "5");
     assertThat(ada.type("submit", "run.yaml").exit()).isZero();
     ended();
 
@@ -361,7 +551,8 @@ class ApproveCommandTest {
   }
 
   private Screen approve(String estimate) {
-    Screen screen = ada.type("approve", estimate, "--key", site.boss.toString(), "--json");
+    Screen screen =
+        ada.type("approve", estimate, "--for", Site.ME, "--key", site.boss.toString(), "--json");
     assertThat(screen.exit()).as(screen.err()).isZero();
     return screen;
   }

@@ -35,6 +35,10 @@ class OverBudgetApprovalTest {
         .contains("budget all of ", "left 1.00 of 1.00 USD")
         .contains("it does not let the run take more than is left of a budget")
         .contains("nexa-slurm approve ", " --over-budget");
+    assertThat(screen.err().indexOf("`nexa-slurm reconcile`"))
+        .as("first what costs nobody a word")
+        .isPositive()
+        .isLessThan(screen.err().indexOf("send "));
     assertThat(Site.submitted(ada)).isFalse();
   }
 

@@ -100,6 +100,17 @@ class PolicyCommandTest {
   }
 
   @Test
+  void theCheckThatComesNextIsOfTheSameCluster() {
+    Path file = folder.resolve("job_submit.lua");
+
+    String out =
+        terminal.type("policy", "install", "--cluster", "default", "--to", file.toString()).out();
+
+    assertThat(out)
+        .contains("nexa-slurm policy install --cluster default --to " + file + " --check\n");
+  }
+
+  @Test
   void installWritesTheFileAndSaysWhatComesNext() throws IOException {
     Path file = folder.resolve("job_submit.lua");
 
@@ -132,7 +143,12 @@ class PolicyCommandTest {
     Screen missing = terminal.type(check);
     assertThat(missing.exit()).isEqualTo(1);
     assertThat(missing.out())
-        .isEqualTo("there is no " + file + "\nthere is no folder " + folder + "/none\n");
+        .isEqualTo(
+            "there is no "
+                + file
+                + "\nthere is no folder "
+                + folder
+                + "/none, where slurmctld looks for approvals\n");
     assertThat(file).doesNotExist();
 
     terminal.type("policy", "install", "--to", file.toString());

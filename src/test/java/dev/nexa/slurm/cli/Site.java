@@ -30,6 +30,9 @@ import java.util.stream.Stream;
  * and may not. Each workspace is a person's own, with the fake clients of a Slurm.
  */
 final class Site {
+  static final String PROFILE =
+      "storage: {scratch: /scratch, durable: /durable, shared: /shared}\n";
+
   static final String ME = Person.me().user();
 
   final Path folder;
@@ -73,9 +76,7 @@ final class Site {
                 + allowedSigners
                 + "\n"
                 + more)
-        .file(
-            "configs/clusters/default.yaml",
-            "storage: {scratch: /scratch, durable: /durable, shared: /shared}\n")
+        .file("configs/clusters/default.yaml", PROFILE)
         .file("run.yaml", run("echo approved", "5h"));
   }
 
