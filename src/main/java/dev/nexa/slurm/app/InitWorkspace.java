@@ -61,13 +61,15 @@ public final class InitWorkspace {
    * @param profile the cluster profile's file
    * @param cluster what Slurm told; empty where there is none
    * @param differences where the cluster differs from a profile that was left
+   * @param notWritable the profile's storage tiers that this user can't write to from this machine
    */
   public record Initialized(
       List<Path> written,
       List<Path> left,
       Path profile,
       Optional<SlurmCluster> cluster,
-      List<Difference> differences) {
+      List<Difference> differences,
+      List<String> notWritable) {
 
     /** The document that {@code --json} prints. */
     public JsonObject toJson() {
@@ -82,7 +84,7 @@ public final class InitWorkspace {
       for (Difference difference : differences) {
         keys.add(difference.toJson());
       }
-      return json.with("differences", keys);
+      return json.with("differences", keys).with("not_writable", notWritable);
     }
 
     private static JsonObject told(SlurmCluster cluster) {
@@ -122,7 +124,7 @@ public final class InitWorkspace {
         writeIfMissing(file, nexa.source().carried(name).bytes());
       }
     }
-    return new Initialized(written, left, profile, cluster, differences);
+    return new Initialized(written, left, profile, cluster, differences, notWritable("default"));
   }
 
   /** Only the profile of that name. */
@@ -150,7 +152,8 @@ public final class InitWorkspace {
     Path file = nexa.root().resolve("configs/clusters/" + name + ".yaml");
     List<Difference> differences =
         profile(name, file, "nexa-slurm init --cluster " + name, cluster);
-    return new Initialized(written, left, file, Optional.of(cluster), differences);
+    return new Initialized(
+        written, left, file, Optional.of(cluster), differences, notWritable(name));
   }
 
   private List<Difference> profile(String name, Path file, String command, SlurmCluster cluster) {
@@ -163,6 +166,31 @@ public final class InitWorkspace {
       return kept.scheduler().equals("slurm") ? ProfileDifferences.of(kept, now) : List.of();
     }
     return List.of();
+  }
+
+  private List<String> notWritable(String name) {
+    ClusterProfile.Storage storage;
+    try {
+      storage = nexa.configs().cluster(name).storage();
+    } catch (ConfigException theirs) {
+      return List.of(); // A file that was left, and is told of when it is used.
+    }
+    List<String> not = new ArrayList<>();
+    notWritable("scratch", storage.scratch(), not);
+    notWritable("durable", storage.durable(), not);
+    notWritable("shared", storage.shared(), not);
+    return not;
+  }
+
+  /** A folder that is not there is made in the nearest one that is. */
+  private static void notWritable(String tier, String folder, List<String> not) {
+    Path path = Path.of(folder);
+    while (path.getParent() != null && !Files.exists(path)) {
+      path = path.getParent();
+    }
+    if (!Files.isDirectory(path) || !Files.isWritable(path)) {
+      not.add(tier + " (" + folder + ")");
+    }
   }
 
   private ClusterProfile readable(String name, Path file, String text) {

@@ -60,7 +60,7 @@ public final class RunLookup {
           "there is no run "
               + reference
               + " in "
-              + workspace.root().toAbsolutePath()
+              + workspace.root().toAbsolutePath().normalize()
               + Nearest.hint(reference, names),
           "`nexa-slurm runs list` shows them; --workspace names another directory");
     }

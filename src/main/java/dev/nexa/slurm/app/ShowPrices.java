@@ -8,6 +8,10 @@ import dev.nexa.slurm.error.Nearest;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.PriceKey;
 import dev.nexa.slurm.estimate.Rates;
+import dev.nexa.slurm.files.DurableFiles;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -20,6 +24,8 @@ import java.util.regex.Pattern;
 
 /** {@code prices show} and {@code prices check}. */
 public final class ShowPrices {
+  private static final BigDecimal ALL = BigDecimal.valueOf(100);
+
   /** Whether a source tells when. */
   private static final Pattern YEAR = Pattern.compile("\\b(19|20)\\d\\d\\b");
 
@@ -60,7 +66,16 @@ public final class ShowPrices {
             account.or(profile::account),
             day,
             List.of());
-    return new Shown(key, Rates.of(nexa.configs().prices(profile), key));
+    PriceBook book = nexa.configs().prices(profile);
+    Rates rates = Rates.of(book, key);
+    if (rates.gpuHour().isEmpty()
+        && rates.cpuHour().isEmpty()
+        && rates.memoryGibHour().isEmpty()
+        && rates.terms().partsAreCharged()) {
+      // No price at all: the error names the last one that was.
+      Rates.of(book, key.holding(List.copyOf(book.gpuTypes())));
+    }
+    return new Shown(key, rates);
   }
 
   /**
@@ -77,9 +92,53 @@ public final class ShowPrices {
       }
       if (entry.cluster().isPresent()) {
         cluster(entry, notes);
+      } else if (entry.partition().isPresent()) {
+        partition(book, entry, notes);
+      }
+      if (entry.discount().map(off -> off.percent().compareTo(ALL) == 0).orElse(false)) {
+        notes.add(entry.at() + ": a discount of 100 %: such runs are free");
       }
     }
     return book;
+  }
+
+  /** Of an override for every cluster: the profiles here that use the book tell what there is. */
+  private void partition(PriceBook book, PriceEntry entry, List<String> notes) {
+    String partition = entry.partition().orElseThrow();
+    TreeSet<String> known = new TreeSet<>();
+    for (ClusterProfile profile : profiles()) {
+      if (profile.priceBook().equals(book.name()) && profile.scheduler().equals("slurm")) {
+        if (profile.partitions().isEmpty()) {
+          return;
+        }
+        known.addAll(profile.partitions().keySet());
+      }
+    }
+    if (!known.isEmpty() && !known.contains(partition)) {
+      notes.add(
+          entry.at()
+              + ": no profile here that uses this book has a partition '"
+              + partition
+              + "'"
+              + Nearest.hint(partition, known));
+    }
+  }
+
+  private List<ClusterProfile> profiles() {
+    List<ClusterProfile> profiles = new ArrayList<>();
+    Path folder = nexa.root().resolve("configs/clusters");
+    if (!Files.isDirectory(folder)) {
+      return profiles;
+    }
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.yaml")) {
+      for (Path file : files) {
+        String name = file.getFileName().toString();
+        profiles.add(nexa.configs().cluster(name.substring(0, name.length() - 5)));
+      }
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", folder, failed);
+    }
+    return profiles;
   }
 
   /** A name that no profile has matches nothing, and nobody is told when that is a slip. */
@@ -107,6 +166,7 @@ public final class ShowPrices {
 
   private static void sources(PriceBook book, List<String> notes) {
     TreeSet<String> without = new TreeSet<>();
+    TreeSet<String> free = new TreeSet<>();
     List<PriceBook.Price> prices = new ArrayList<>(book.gpuHour().values());
     book.cpuHour().ifPresent(prices::add);
     book.memoryGibHour().ifPresent(prices::add);
@@ -119,12 +179,18 @@ public final class ShowPrices {
       entry.billingHour().ifPresent(prices::add);
     }
     for (PriceBook.Price price : prices) {
+      if (price.price().signum() == 0) {
+        free.add(price.source());
+      }
       if (!YEAR.matcher(price.source()).find()) {
         without.add(price.source());
       }
     }
     for (String source : without) {
       notes.add("no date in the source \"" + source + "\"");
+    }
+    for (String source : free) {
+      notes.add("a price of 0, which is free, by the source \"" + source + "\"");
     }
   }
 }

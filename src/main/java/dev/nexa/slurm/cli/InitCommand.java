@@ -70,6 +70,14 @@ final class InitCommand extends Subcommand {
       }
       out.print(table);
     }
+    if (!done.notWritable().isEmpty()) {
+      out.println(
+          "you can't write to "
+              + String.join(", ", done.notWritable())
+              + " from here: set `storage` in "
+              + profile
+              + ", or NEXA_SCRATCH, NEXA_DURABLE and NEXA_SHARED, to folders that you can");
+    }
     out.println(
         done.written().isEmpty() ? "everything is there already" : "now look through " + profile);
   }

@@ -118,7 +118,7 @@ final class PricesCommand extends Subcommand {
                         .with("as_of", book.asOf().toString())
                         .with("currency", book.currency())
                         .with("digest", book.digest())
-                        .with("gpu_types", new ArrayList<>(book.gpuHour().keySet()))
+                        .with("gpu_types", new ArrayList<>(book.gpuTypes()))
                         .with("overrides", Math.max(0, book.entries().size() - 1))
                         .with("notes", notes)));
       } else {
@@ -130,9 +130,9 @@ final class PricesCommand extends Subcommand {
                     + book.currency()
                     + ", as of "
                     + book.asOf()
-                    + (book.gpuHour().isEmpty()
+                    + (book.gpuTypes().isEmpty()
                         ? ""
-                        : "; GPUs " + String.join(", ", book.gpuHour().keySet()))
+                        : "; GPUs " + String.join(", ", book.gpuTypes()))
                     + (overrides == 0 ? "" : "; overrides: " + overrides));
         notes.forEach(note -> out().println("note: " + note));
       }

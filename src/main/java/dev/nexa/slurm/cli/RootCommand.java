@@ -48,7 +48,8 @@ final class RootCommand implements Runnable {
         .footerHeading("%nExit status:%n")
         .footer(
             "  0 done; 1 a defect or an I/O failure; 2 the command line or a config is wrong;",
-            "  3 needs an approval; 4 the scheduler refused or can't be reached; 5 --wait: the run failed,",
+            "  3 needs an approval or is over a budget (or estimate's --fail-over): nothing was submitted;",
+            "  4 the scheduler refused or can't be reached; 5 --wait: the run failed,",
             "  serve: the server did not get ready; 130 Ctrl-C while waiting: the job goes on.",
             "",
             "Start with:  nexa-slurm submit configs/data/quickstart.yaml --local --wait");

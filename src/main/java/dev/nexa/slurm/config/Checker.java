@@ -218,10 +218,28 @@ final class Checker {
     return couldBeNumber && scalar.text().matches("[0-9.]+") ? "; write it without quotes" : "";
   }
 
+  /** How {@code tags.project=nlp} was probably meant: words with a colon are no mapping. */
+  private static String asList(YamlNode node, String path) {
+    if (node instanceof Mapping mapping && mapping.entries().size() == 1) {
+      Map.Entry<String, Entry> only = mapping.entries().entrySet().iterator().next();
+      if (only.getValue().value() instanceof Scalar scalar) {
+        String word = YamlNode.shortened(only.getKey() + ":" + scalar.text());
+        return "; a list is written " + path + "=[" + word + "]";
+      }
+    }
+    return "";
+  }
+
   private Optional<Object> list(ListOf shape, YamlNode node, String path) {
     if (!(node instanceof Sequence sequence)) {
       return problem(
-          node, path, "expected a list of " + expected(shape.element()) + ", got " + node.words());
+          node,
+          path,
+          "expected a list of "
+              + expected(shape.element())
+              + ", got "
+              + node.words()
+              + asList(node, path));
     }
     List<Object> elements = new ArrayList<>();
     for (int i = 0; i < sequence.elements().size(); i++) {

@@ -9,14 +9,15 @@ import static dev.nexa.slurm.config.Shape.withDefault;
 
 import dev.nexa.slurm.config.Shape.KnownKey;
 import dev.nexa.slurm.config.Shape.Section;
-import dev.nexa.slurm.error.Nearest;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -34,6 +35,7 @@ import java.util.TreeSet;
  * @param apiTokens by model, for 10^6 tokens of an API
  * @param entries where prices depend on the run or the day: the book's own, then its overrides in
  *     their order; empty where the prices above are all there is
+ * @param isSkyPilots a SkyPilot config, where GPUs are priced under slurm.pricing.accelerators
  */
 public record PriceBook(
     String name,
@@ -47,13 +49,24 @@ public record PriceBook(
     Optional<Price> egressGb,
     boolean gpuHourCoversJob,
     Map<String, TokenPrice> apiTokens,
-    List<PriceEntry> entries) {
+    List<PriceEntry> entries,
+    boolean isSkyPilots) {
 
   /** One price and where it is from. */
   public record Price(BigDecimal price, String source) {}
 
   /** What 10^6 tokens cost that go in, and that come out. */
   public record TokenPrice(Price input, Price output) {}
+
+  /** The GPU types that it prices, for whomever and whenever: whole ones, and parts of them. */
+  public Set<String> gpuTypes() {
+    Set<String> types = new LinkedHashSet<>(gpuHour.keySet());
+    for (PriceEntry entry : entries) {
+      types.addAll(entry.gpuHour().keySet());
+      types.addAll(entry.gpuShares().keySet());
+    }
+    return types;
+  }
 
   /** Keys that a plain book does without: one that has any is read as entries. */
   private static final List<String> MORE_THAN_PLAIN =
@@ -204,7 +217,8 @@ public record PriceBook(
         optionalPrice(values, "egress_gb"),
         values.flag("gpu_hour_covers_job"),
         apiTokens(values.section("api_tokens")),
-        plain ? List.of() : entries(values));
+        plain ? List.of() : entries(values),
+        false);
   }
 
   private static List<PriceEntry> entries(Values values) {
@@ -304,7 +318,7 @@ public record PriceBook(
                   "gpu_hour gives no price of '"
                       + part.of()
                       + "' to take a part of"
-                      + Nearest.hint(part.of(), whole)));
+                      + (whole.isEmpty() ? "" : "; it has " + String.join(", ", whole))));
         }
       }
     }

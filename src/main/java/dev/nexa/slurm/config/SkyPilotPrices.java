@@ -96,7 +96,8 @@ final class SkyPilotPrices {
         Optional.empty(),
         true,
         Map.of(),
-        List.copyOf(entries));
+        List.copyOf(entries),
+        true);
   }
 
   private static PriceEntry entry(

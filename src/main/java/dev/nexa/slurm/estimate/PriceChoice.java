@@ -47,7 +47,7 @@ final class PriceChoice {
       if (entry.matches(key.cluster(), key.partition(), key.account())) {
         matching.add(entry);
       } else if (key.partition().isEmpty()
-          && entry.validOn(key.day())
+          && holds(entry)
           && entry.matches(key.cluster(), entry.partition(), key.account())) {
         partitions.add(entry.partition().orElseThrow());
       }
@@ -139,7 +139,7 @@ final class PriceChoice {
   private @Nullable PriceEntry best(Function<PriceEntry, Boolean> has) {
     PriceEntry best = null;
     for (PriceEntry entry : matching) {
-      if (entry.validOn(key.day()) && has.apply(entry) && (best == null || !beats(best, entry))) {
+      if (holds(entry) && has.apply(entry) && (best == null || !beats(best, entry))) {
         best = entry;
       }
     }
@@ -265,7 +265,7 @@ final class PriceChoice {
       return;
     }
     requireNone(
-        "gpu_hour." + type,
+        (book.isSkyPilots() ? "accelerators." : "gpu_hour.") + type,
         "",
         entry -> {
           Price price = entry.gpuHour().get(type);
@@ -274,6 +274,21 @@ final class PriceChoice {
               ? Optional.of(told(price))
               : Optional.ofNullable(share).map(one -> one.part() + " of " + one.of());
         });
+    if (book.isSkyPilots()) {
+      throw new NexaException(
+          ExitCode.USAGE,
+          "price book '"
+              + book.name()
+              + "' has no price for GPU type '"
+              + type
+              + "'"
+              + (gpus.isEmpty() ? "" : "; it has " + String.join(", ", gpus.keySet())),
+          "add "
+              + type
+              + " under slurm.pricing.accelerators in configs/prices/"
+              + book.name()
+              + ".yaml");
+    }
   }
 
   private static String told(Price price) {
@@ -315,18 +330,32 @@ final class PriceChoice {
       message.append(of.apply(next).orElseThrow()).append(", begins on ").append(begins(next));
       message.append(" (").append(next.at()).append(')');
     }
-    throw new NexaException(
-        ExitCode.USAGE,
-        message.toString(),
-        "add an entry that is valid then to configs/prices/" + book.name() + ".yaml");
+    throw new NexaException(ExitCode.USAGE, message.toString(), advice());
   }
 
-  private static LocalDate ends(PriceEntry entry) {
-    return entry.validUntil().orElse(LocalDate.MAX);
+  private String advice() {
+    String file = "configs/prices/" + book.name() + ".yaml";
+    PriceEntry all = book.entries().get(0);
+    return all.validOn(key.day())
+        ? "add an entry that is valid then to " + file
+        : "valid_from and valid_until on top of " + file + " bound all its prices: change them";
   }
 
-  private static LocalDate begins(PriceEntry entry) {
-    return entry.validFrom().orElse(LocalDate.MIN);
+  /** The book's own days bound those of its overrides. */
+  private boolean holds(PriceEntry entry) {
+    return !key.day().isBefore(begins(entry)) && !key.day().isAfter(ends(entry));
+  }
+
+  private LocalDate ends(PriceEntry entry) {
+    LocalDate all = book.entries().get(0).validUntil().orElse(LocalDate.MAX);
+    LocalDate own = entry.validUntil().orElse(LocalDate.MAX);
+    return own.isBefore(all) ? own : all;
+  }
+
+  private LocalDate begins(PriceEntry entry) {
+    LocalDate all = book.entries().get(0).validFrom().orElse(LocalDate.MIN);
+    LocalDate own = entry.validFrom().orElse(LocalDate.MIN);
+    return own.isAfter(all) ? own : all;
   }
 
   /** Slurm's weights, without which there are no units to price. */

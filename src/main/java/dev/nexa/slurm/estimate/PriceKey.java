@@ -29,6 +29,12 @@ public record PriceKey(
     Optional<String> billingWeights,
     String billingRule) {
 
+  /** The same for a run that will hold GPUs of these types. */
+  public PriceKey holding(List<String> types) {
+    return new PriceKey(
+        cluster, partition, account, day, types, nodeCpus, billingWeights, billingRule);
+  }
+
   /** The key of a plan. */
   public static PriceKey of(Plan plan, ClusterProfile cluster, LocalDate day) {
     Optional<String> partition = plan.allocation().partition();

@@ -3,7 +3,6 @@ package dev.nexa.slurm.estimate;
 import dev.nexa.slurm.config.PriceBook;
 import dev.nexa.slurm.config.PriceBook.Price;
 import dev.nexa.slurm.error.ExitCode;
-import dev.nexa.slurm.error.Nearest;
 import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.estimate.Terms.BillingRate;
 import dev.nexa.slurm.estimate.Terms.NodeRate;
@@ -234,7 +233,8 @@ public record Rates(
             + " '"
             + type
             + "'"
-            + Nearest.hint(type, prices.keySet()),
+            // No nearest name: a slip would be charged as another GPU.
+            + (prices.isEmpty() ? "" : "; it has " + String.join(", ", prices.keySet())),
         "for a new run: add " + key + "." + type + " to configs/prices/" + book + ".yaml",
         "a run that is under way keeps the rates it was estimated with");
   }

@@ -5,6 +5,7 @@ import dev.nexa.slurm.error.NexaException;
 import dev.nexa.slurm.files.DurableFiles;
 import dev.nexa.slurm.files.FileLock;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -115,6 +116,26 @@ public final class Workspace {
       }
     }
     return every;
+  }
+
+  /** The ids of all runs with a cost file, by the names alone: a workspace may have 100,000. */
+  public Set<String> runsWithCost() {
+    Set<String> runs = new HashSet<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(manifests(), "cost_*.json")) {
+      for (Path file : found) {
+        String name = file.getFileName().toString();
+        String id = name.substring("cost_".length(), name.length() - ".json".length());
+        // Earlier versions end in .v1.json.
+        if (id.indexOf('.') < 0) {
+          runs.add(id);
+        }
+      }
+    } catch (NoSuchFileException none) {
+      return runs;
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", manifests(), failed);
+    }
+    return runs;
   }
 
   /** The part of an id that orders runs of different stages. */

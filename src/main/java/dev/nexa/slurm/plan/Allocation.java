@@ -41,7 +41,7 @@ public record Allocation(
     return new Allocation(
         asked.nodes(),
         gpus,
-        gpus > 0 ? either(asked.gpuType(), gpuType(known, cluster)) : Optional.empty(),
+        gpus > 0 ? gpuType(asked.gpuType(), gpuType(known, cluster)) : Optional.empty(),
         asked.cpusPerTask(),
         asked.memoryBytes().isPresent() ? asked.memoryBytes().get() : memory(asked, known),
         asked.time(),
@@ -52,6 +52,12 @@ public record Allocation(
         asked.reservation(),
         asked.nodelist(),
         asked.exclusive());
+  }
+
+  /** As the cluster spells it, where only upper and lower case differ: Slurm tells them apart. */
+  private static Optional<String> gpuType(Optional<String> asked, Optional<String> had) {
+    boolean same = asked.isPresent() && had.isPresent() && asked.get().equalsIgnoreCase(had.get());
+    return same ? had : either(asked, had);
   }
 
   /** The partition's, then the cluster's. */

@@ -128,7 +128,7 @@ final class PartitionChoice {
       Partition partition = known(name);
       boolean has =
           asked.gpuType().isPresent()
-              ? partition.gpuType().equals(asked.gpuType())
+              ? asked.gpuType().get().equalsIgnoreCase(partition.gpuType().orElse(""))
               : partition.gpuType().isPresent() || partition.gpusPerNode().isPresent();
       if (gpus > 0 && has) {
         sure.add(name);

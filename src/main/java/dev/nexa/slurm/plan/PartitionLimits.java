@@ -141,6 +141,6 @@ final class PartitionLimits {
   }
 
   private static boolean differ(Optional<String> asked, Optional<String> had) {
-    return asked.isPresent() && had.isPresent() && !asked.equals(had);
+    return asked.isPresent() && had.isPresent() && !asked.get().equalsIgnoreCase(had.get());
   }
 }

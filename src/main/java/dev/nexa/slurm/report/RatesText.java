@@ -35,6 +35,10 @@ public final class RatesText {
     rates.memoryGibHour().ifPresent(price -> row(table, "memory", "gib_hour", price));
     rates.storageGbMonth().ifPresent(price -> row(table, "storage", "gb_month", price));
     text.append(table);
+    if (key.day().toString().compareTo(rates.asOf()) < 0) {
+      text.append("\nThat day is before ").append(rates.asOf());
+      text.append(", the day of which the book knows its prices (as_of).\n");
+    }
     if (rates.terms().billingHour().isPresent()) {
       BillingRate rate = rates.terms().billingHour().get();
       text.append("\nBilling units are Slurm's: ").append(rate.weights().text());

@@ -167,6 +167,29 @@ class BudgetsTest {
     assertThat(screen.err()).contains("what is left of the budgets can't be told: ");
   }
 
+  /** Else `rm runs/ledger-*.jsonl` would open every budget. */
+  @Test
+  void aRunThatTheLedgerDoesNotTellOfClosesTheBudgets() throws IOException {
+    terminal.type("submit", "run.yaml");
+    String id = runs().get(0);
+    Path cost = terminal.workspace.resolve("runs/manifests/cost_" + id + ".json");
+    assertThat(cost).exists();
+    assertThat(terminal.type("costs", "budget").err()).isEmpty();
+    Files.delete(terminal.workspace.resolve("runs/open/" + id));
+
+    Screen screen = terminal.type("submit", "run.yaml");
+
+    String missing = "the ledger does not tell of 1 finished run: `nexa-slurm audit --repair`";
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err()).contains("what is left of the budgets can't be told: " + missing);
+    assertThat(terminal.type("costs", "budget").err()).contains(missing);
+    Lines.write(
+        terminal.workspace,
+        Instant.now().toString().substring(0, 7),
+        Lines.line("'run_id': '" + id + "', 'currency': 'USD', 'cost': '1.00'"));
+    assertThat(terminal.type("submit", "run.yaml").exit()).isZero();
+  }
+
   @Test
   void theEstimateSaysWhatItWouldTake() {
     Screen text = terminal.type("estimate", "run.yaml");

@@ -31,6 +31,28 @@ class InitCommandTest {
     }
   }
 
+  /** A file where a folder should be: not even root can write into it. */
+  @Test
+  void storageThatCantBeWrittenIsTold() throws IOException {
+    Path file = Files.writeString(folder.resolve("full"), "");
+    Terminal terminal =
+        new Terminal(folder)
+            .file(
+                "configs/clusters/default.yaml",
+                "storage: {scratch: "
+                    + folder
+                    + ", durable: "
+                    + file
+                    + "/d, shared: "
+                    + folder
+                    + "/new}\n");
+
+    Screen init = terminal.type("init");
+
+    assertThat(init.out()).contains("you can't write to durable (" + file + "/d) from here: set");
+    assertThat(terminal.type("init", "--json").json().texts("not_writable")).hasSize(1);
+  }
+
   @Test
   void whatIsThereIsLeftAlone() throws IOException {
     Terminal terminal = new Terminal(folder).file("configs/policy.yaml", "mine");

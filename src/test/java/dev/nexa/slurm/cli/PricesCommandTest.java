@@ -127,6 +127,58 @@ class PricesCommandTest {
   }
 
   @Test
+  void checkTellsWhatIsFreeAndWhatNoPartitionHas() {
+    terminal.file(
+        "configs/prices/default.yaml",
+        """
+        currency: EUR
+        as_of: 2026-01-01
+        gpu_hour:
+          h100: {price: 0, source: gift of 2026}
+          1g.10gb: {share: 1/7, of: h100, source: MIG of 2026}
+        overrides:
+          - match: {partition: gpus}
+            discount: {percent: 100, source: agreement of 2026}
+        """);
+
+    Screen screen =
+        terminal.type("prices", "check", terminal.workspace + "/configs/prices/default.yaml");
+
+    assertThat(screen.out().replace(terminal.workspace + "/", ""))
+        .isEqualTo(
+            """
+            configs/prices/default.yaml: a price book in EUR, as of 2026-01-01; GPUs h100, 1g.10gb; overrides: 1
+            note: a price of 0, which is free, by the source "gift of 2026"
+            note: configs/prices/default.yaml:7:5: no profile here that uses this book has a partition 'gpus' (did you mean 'gpu'?)
+            note: configs/prices/default.yaml:7:5: a discount of 100 %: such runs are free
+            """);
+  }
+
+  @Test
+  void aDayWithoutAnyPriceNamesTheLastOne() {
+    terminal.file(
+        "configs/prices/default.yaml",
+        BOOK.replace("as_of: 2026-01-01", "as_of: 2026-01-01\nvalid_until: 2026-06-30"));
+
+    Screen screen =
+        terminal.type(
+            "prices", "show", "--cluster", "big", "--partition", "gpu", "--day", "2026-07-01");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err())
+        .contains("gpu_hour.h100 on 2026-07-01: the last one, 5.50 (contract 17 of 2026)");
+  }
+
+  @Test
+  void aDayBeforeAsOfIsNoted() {
+    Screen screen =
+        terminal.type(
+            "prices", "show", "--cluster", "big", "--partition", "gpu", "--day", "2025-12-31");
+
+    assertThat(screen.out()).contains("That day is before 2026-01-01, the day of which");
+  }
+
+  @Test
   void checkTellsWhatIsWrong() {
     terminal.file("configs/prices/bad.yaml", "currency: EUR\nas_of: 2026-01-01\ngpu_hours: {}\n");
 

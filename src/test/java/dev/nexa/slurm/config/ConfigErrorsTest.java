@@ -99,6 +99,7 @@ class ConfigErrorsTest {
         textBlock =
             """
             tags: x           | 7 | tags: expected a list of text, got text 'x'
+            tags: {project: x} | 7 | tags: expected a list of text, got a mapping; a list is written tags=[project:x]
             tags: [a, 1]      | 11 | tags[1]: expected text, got a number '1'; put it in quotes: "1"
             tags: [a, [b]]    | 11 | tags[1]: expected text, got a list
             env: [A]          | 6 | env: expected a mapping of names, got a list

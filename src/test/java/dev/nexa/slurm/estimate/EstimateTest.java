@@ -139,7 +139,7 @@ class EstimateTest {
   }
 
   @Test
-  void anUnknownGpuTypeIsAnErrorThatNamesTheNearest() {
+  void anUnknownGpuTypeIsAnErrorThatNamesThoseThereAre() {
     assertThatThrownBy(
             () -> estimate("resources: {" + HOUR + ", gpus_per_node: 1, gpu_type: h1000}\n", ""))
         .isInstanceOfSatisfying(
@@ -147,7 +147,7 @@ class EstimateTest {
             wrong -> {
               assertThat(wrong)
                   .hasMessage(
-                      "price book 'book' has no price for GPU type 'h1000' (did you mean 'h100'?)");
+                      "price book 'book' has no price for GPU type 'h1000'; it has a100, h100");
               assertThat(wrong.advice())
                   .contains("for a new run: add gpu_hour.h1000 to configs/prices/book.yaml");
               assertThat(wrong.exitCode()).isEqualTo(ExitCode.USAGE);

@@ -109,7 +109,7 @@ class PriceChoiceTest {
         Usage.NONE.holding(Map.of("l40s", 2L), OptionalLong.empty(), OptionalLong.empty(), 3600);
 
     assertThatThrownBy(() -> rates.price(shards))
-        .hasMessage("price book 'mine' has no price for a shard of GPU type 'l40s'");
+        .hasMessage("price book 'mine' has no price for a shard of GPU type 'l40s'; it has h100");
   }
 
   @ParameterizedTest(name = "{0} {1}")
@@ -117,7 +117,7 @@ class PriceChoiceTest {
       delimiter = '|',
       textBlock =
           """
-          2027-01-01 | h200 | none
+          2027-01-01 | h100 | price book 'mine' has no price for gpu_hour.h100 on 2027-01-01: the last one, 5.00 (contract 18), was valid until 2026-12-31 (WHERE:11:5)
           2025-12-31 | a100 | none
           2027-01-01 | a100 | price book 'mine' has no price for gpu_hour.a100 on 2027-01-01: the last one, 3.75 (contract 17), was valid until 2026-12-31 (WHERE:1:1)
           """)
@@ -135,7 +135,9 @@ class PriceChoiceTest {
 
   @Test
   void aCpuPriceThatHasEndedIsNotFree() {
-    assertThatThrownBy(() -> rates(key("any", "gpu", "x", "2027-01-01", "h100")))
+    PriceKey onlyCpus = key("any", "gpu", "x", "2027-01-01", "h100").holding(List.of());
+
+    assertThatThrownBy(() -> rates(onlyCpus))
         .hasMessageContaining("has no price for cpu_hour on 2027-01-01: the last one, 0.04");
   }
 
@@ -190,6 +192,36 @@ class PriceChoiceTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("expected a plain number");
     }
+  }
+
+  @Test
+  void theBooksDaysBoundItsOverrides() {
+    PriceKey day = key("big", "gpu", "x", "2027-01-01", "h100");
+
+    assertThatThrownBy(() -> rates(day))
+        .isInstanceOfSatisfying(
+            NexaException.class,
+            wrong ->
+                assertThat(wrong.advice().get(0))
+                    .startsWith("valid_from and valid_until on top of configs/prices/mine.yaml"))
+        .hasMessageContaining("the last one, 6.00 (big), was valid until 2026-12-31");
+    String later = BOOK.replace("valid_until: 2026-12-31", "valid_from: 2026-02-01");
+    assertThatThrownBy(() -> rates(later, key("big", "gpu", "x", "2026-01-31", "h100")))
+        .hasMessageContaining("begins on 2026-02-01");
+  }
+
+  @Test
+  void aSkyPilotConfigIsToldWhereToWriteTheRate() {
+    String sky = "slurm: {pricing: {accelerators: {A100: 3.50}}}\nas_of: 2026-01-01\n";
+
+    assertThatThrownBy(() -> rates(sky, key("any", "gpu", "x", "2026-03-01", "H100")))
+        .isInstanceOfSatisfying(
+            NexaException.class,
+            wrong ->
+                assertThat(wrong.advice())
+                    .containsExactly(
+                        "add H100 under slurm.pricing.accelerators in configs/prices/mine.yaml"))
+        .hasMessage("price book 'mine' has no price for GPU type 'H100'; it has A100");
   }
 
   @Test

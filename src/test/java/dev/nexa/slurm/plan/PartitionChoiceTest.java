@@ -35,6 +35,7 @@ class PartitionChoiceTest {
           gpus_per_node: 2, gpu_type: h100       | gpu      | the profile's default
           cpus_per_task: 4                       | gpu      | the profile's default
           gpus_per_node: 2, gpu_type: a100       | gpu-a100 | has a100; default partition gpu has h100
+          gpus_per_node: 2, gpu_type: A100       | gpu-a100 | has a100; default partition gpu has h100
           time: 36h                              | cpu      | fits; default partition gpu has a time limit of 1-00:00:00 (MaxTime)
           time: 36h, gpus_per_node: 1            | gpu-a100 | has a time limit of 2-00:00:00 (MaxTime); default partition gpu has a time limit of 1-00:00:00 (MaxTime)
           memory: 2T                             | big      | has 4TiB on a node; default partition gpu has 1TiB on a node
@@ -60,6 +61,13 @@ class PartitionChoiceTest {
   void withoutADefaultTheOneThatWastesLeastIsTaken(
       String resources, String partition, String reason) {
     assertChosen(plan(resources, PARTITIONS), partition, reason);
+  }
+
+  /** Slurm tells upper from lower case. */
+  @Test
+  void aGpuTypeIsSpelledAsThePartitionDoes() {
+    assertThat(plan("gpus_per_node: 2, gpu_type: A100", WITH_DEFAULT).allocation().gpuType())
+        .contains("a100");
   }
 
   @Test
