@@ -238,6 +238,7 @@ final class RequireApproval {
     workspace.files().replace(file, Json.pretty(estimate));
     List<String> advice = new ArrayList<>();
     advice.add("nothing was submitted; the estimate is in " + file);
+    advice.addAll(0, warnings());
     advice.addAll(reasons);
     if (approvals.isPresent()) {
       List<String> command = new ArrayList<>(List.of("nexa-slurm", "approve", file.toString()));
@@ -263,6 +264,20 @@ final class RequireApproval {
           "or ask whoever keeps the policy: it names nobody who may approve (docs/approvals.md)");
     }
     return new NexaException(ExitCode.NEEDS_APPROVAL, why(), advice);
+  }
+
+  /** What nobody should have approved before they know it: that it does not fit, or not finish. */
+  private List<String> warnings() {
+    List<String> warnings = new ArrayList<>();
+    Optional<JsonObject> memory = estimate.optionalObject("memory");
+    if (memory.isPresent() && Boolean.FALSE.equals(memory.get().members().get("fits"))) {
+      warnings.add("note: memory of a GPU: " + memory.get().text("sentence"));
+    }
+    Optional<JsonObject> expected = estimate.optionalObject("expected");
+    if (expected.isPresent() && expected.get().optionalObject("limit_too_short").isPresent()) {
+      warnings.add("note: the run " + expected.get().object("limit_too_short").text("sentence"));
+    }
+    return warnings;
   }
 
   private String less() {

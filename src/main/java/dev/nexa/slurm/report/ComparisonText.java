@@ -80,6 +80,9 @@ public final class ComparisonText {
     if (!offer.comparable()) {
       words.add("how fast it is there is not known");
     }
+    if (offer.expected().isPresent() && offer.expected().get().tooShort().isPresent()) {
+      words.add("its limit is too short");
+    }
     if (offer.start().isEmpty() && !offer.noStart().isEmpty()) {
       words.add("no start: " + offer.noStart());
     }

@@ -70,6 +70,38 @@ class ModelEstimateTest {
   }
 
   @Test
+  void aLimitThatIsTooShortIsToldWithOneThatWouldDo() {
+    String told =
+        "ote: the run will probably not finish within 10 minutes: it takes 5 hours 49 minutes to 10"
+            + " hours 52 minutes; ask for at least 11 hours\n";
+    JsonObject json = terminal.type("estimate", "run.yaml", "--json").json();
+    terminal.file("long.yaml", config("estimate: {tokens: 1B}").replace("10m", "11h"));
+    terminal.file("chain.yaml", config("estimate: {tokens: 1B}\nchain: 2"));
+
+    assertThat(terminal.type("estimate", "run.yaml").out())
+        .contains("N" + told.replace("\n", ".\n"));
+    assertThat(terminal.type("submit", "run.yaml").out()).contains("n" + told);
+    assertThat(json.object("expected").object("limit_too_short").number("ask_seconds"))
+        .isEqualTo(11 * 3600);
+    assertThat(terminal.type("estimate", "long.yaml").out()).doesNotContain("not finish");
+    assertThat(terminal.type("estimate", "chain.yaml").out())
+        .contains("within 2 links of 10 minutes")
+        .contains("ask for at least 5 hours 30 minutes each");
+  }
+
+  @Test
+  void aRefusalSaysFirstWhatIsWrongWithIt() {
+    terminal.file("configs/policy.yaml", "approval_over: {amount: 0.01, currency: USD}\n");
+
+    Screen screen = terminal.type("submit", "run.yaml");
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err())
+        .contains("note: memory of a GPU: " + SENTENCE)
+        .contains("note: the run will probably not finish within 10 minutes");
+  }
+
+  @Test
   void whatHasNoModelHasNeither() {
     JsonObject json = terminal.type("estimate", "data.yaml", "--json").json();
     Screen screen = terminal.type("estimate", "data.yaml");
