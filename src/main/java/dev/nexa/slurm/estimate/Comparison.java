@@ -14,6 +14,16 @@ import java.util.Optional;
 public record Comparison(
     List<Offer> offers, Optional<TimeLimitAdvice> shorter, Optional<Money> shorterTotal) {
 
+  /** What the config says. */
+  public Optional<Offer> asked() {
+    for (Offer offer : offers) {
+      if (offer.asked()) {
+        return Optional.of(offer);
+      }
+    }
+    return Optional.empty();
+  }
+
   /** The one that costs least; of those that cost the same, the first. */
   public Optional<Offer> cheapest() {
     Optional<Offer> best = Optional.empty();

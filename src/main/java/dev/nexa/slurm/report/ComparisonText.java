@@ -96,6 +96,8 @@ public final class ComparisonText {
         expected
             ? "Compared by what it will probably cost, and by when it would be done.\n"
             : "Compared by its time limit: what it will probably cost is not known.\n");
+    Optional<Expected> asked = comparison.asked().flatMap(Offer::expected);
+    asked.ifPresent(one -> text.append("Basis: ").append(one.basis()).append(".\n"));
     told(text, "Cheapest", comparison.cheapest());
     told(text, "Fastest", comparison.fastest());
     Optional<TimeLimitAdvice> shorter = comparison.shorter();
