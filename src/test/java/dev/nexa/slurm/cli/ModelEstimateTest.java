@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What estimate and submit say of a run's model. */
 class ModelEstimateTest {
   private static final String SENTENCE =
-      "does not fit: 151 of 80 GiB; fits with full_shard over 8 or lora";
+      "does not fit: 151 of 80 GiB; fits with strategy: fsdp over 8 GPUs or adapter: lora";
 
   @TempDir Path folder;
   private Terminal terminal;
@@ -48,7 +48,8 @@ class ModelEstimateTest {
     JsonObject memory = json.object("memory");
     assertThat(memory.flag("fits")).isFalse();
     assertThat(memory.text("sentence")).isEqualTo(SENTENCE);
-    assertThat(memory.texts("remedies")).containsExactly("full_shard over 8", "lora");
+    assertThat(memory.texts("remedies"))
+        .containsExactly("strategy: fsdp over 8 GPUs", "adapter: lora");
     JsonObject parts = memory.object("parts");
     long sum = 0;
     for (String part : parts.members().keySet()) {
