@@ -111,6 +111,14 @@ class EstimateCommandTest {
   }
 
   @Test
+  void theSameFileOfAnotherFolderIsNamedOnce() {
+    terminal.file(".base/run.yaml", RUN.replace("12h", "6h"));
+
+    assertThat(terminal.type("estimate", "--diff", ".base/run.yaml", "run.yaml").out())
+        .startsWith("run.yaml: +147.36 USD");
+  }
+
+  @Test
   void aConfigIsHeldAgainstAnEarlierRun() {
     terminal.program("sbatch", "echo 4711");
     terminal.file("configs/policy.yaml", "approval_over: {amount: 10000, currency: USD}\n");
