@@ -159,7 +159,7 @@ public final class CompareEstimates {
       offers.add(offer(there, set, expected(there, slower), slower.isPresent()));
     } catch (NexaException misfit) {
       String hardware = gpus == 0 ? asked.hardware() : nodes * gpus + "x " + type.orElse("gpu");
-      offers.add(Offer.misfit(place.name.orElse(""), hardware, set, why(misfit)));
+      offers.add(Offer.misfit(place.name.orElse(""), hardware, nodes, set, why(misfit)));
     }
   }
 
@@ -194,6 +194,7 @@ public final class CompareEstimates {
     return new Offer(
         there.plan().allocation().partition().orElse(""),
         there.plan().allocation().hardware(),
+        there.plan().allocation().nodes(),
         set.isEmpty(),
         set,
         "",

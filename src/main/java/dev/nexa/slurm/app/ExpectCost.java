@@ -1,5 +1,7 @@
 package dev.nexa.slurm.app;
 
+import dev.nexa.slurm.config.ModelSize;
+import dev.nexa.slurm.config.Training;
 import dev.nexa.slurm.costs.NewestRuns;
 import dev.nexa.slurm.costs.RunLine;
 import dev.nexa.slurm.estimate.DataSize;
@@ -9,6 +11,7 @@ import dev.nexa.slurm.estimate.Outlook;
 import dev.nexa.slurm.estimate.PastRun;
 import dev.nexa.slurm.estimate.Traits;
 import dev.nexa.slurm.estimate.analytic.AnalyticEstimate;
+import dev.nexa.slurm.journal.RunId;
 import dev.nexa.slurm.plan.Plan;
 import dev.nexa.slurm.units.Money;
 import java.io.IOException;
@@ -33,11 +36,7 @@ final class ExpectCost {
         lines.isEmpty()
             ? Outlook.first(data, stated)
             : Outlook.of(
-                plan,
-                estimate,
-                data,
-                past(lines, Traits.of(plan), estimate.rates().currency()),
-                stated);
+                plan, estimate, data, past(nexa, plan, lines, estimate.rates().currency()), stated);
     return outlook.expected().isPresent() || model.isEmpty()
         ? outlook
         : outlook.otherwise(analytic(plan, estimate, model.get()));
@@ -83,7 +82,8 @@ final class ExpectCost {
    * Those of its model and backend that completed or ran into their limit: one that failed early
    * tells nothing of cost.
    */
-  private static List<PastRun> past(List<RunLine> lines, Traits wanted, String currency) {
+  private static List<PastRun> past(Nexa nexa, Plan plan, List<RunLine> lines, String currency) {
+    Traits wanted = Traits.of(plan);
     List<PastRun> past = new ArrayList<>();
     for (RunLine line : lines) {
       boolean meant =
@@ -101,11 +101,35 @@ final class ExpectCost {
           && tasks != null
           && gpuSeconds != null
           && cpuSeconds != null
-          && currency.equals(line.currency())) {
+          && currency.equals(line.currency())
+          && isOfThatSize(nexa, plan.training(), line)) {
         past.add(past(line, tasks, gpuSeconds, cpuSeconds, new Money(cost, currency)));
       }
     }
     return past;
+  }
+
+  /**
+   * Whether a run's model is as large as the {@code model_size} of this one, where that is given:
+   * one name may stand for more than one model. The ledger does not tell sizes, so the run's own
+   * plan is asked; of a run that is no longer there, its model's name.
+   */
+  private static boolean isOfThatSize(Nexa nexa, Training wanted, RunLine line) {
+    if (wanted.text("model_size").isEmpty()) {
+      return true;
+    }
+    Optional<RunId> id = RunId.parse(line.runId());
+    boolean kept = id.isPresent() && Files.isRegularFile(nexa.workspace().run(id.get()).plan());
+    Optional<String> written =
+        kept
+            ? nexa.workspace()
+                .run(id.get())
+                .planJson()
+                .optionalObject("training")
+                .flatMap(training -> training.optionalText("model_size"))
+            : Optional.empty();
+    Optional<Long> size = ModelSize.of(written, Optional.ofNullable(line.model()).orElse(""));
+    return size.isPresent() ? size.equals(wanted.parameters()) : !kept;
   }
 
   private static PastRun past(

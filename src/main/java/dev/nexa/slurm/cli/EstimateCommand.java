@@ -44,7 +44,7 @@ final class EstimateCommand extends Subcommand {
   private final OptionSpec failOver =
       option(
           "--fail-over",
-          "AMOUNT|PERCENT%%",
+          "AMOUNT|PERCENT%",
           "With --diff: exits 3 where it costs so much more at most.");
   private final OptionSpec markdown =
       flag("--markdown", "With --compare or --diff: prints Markdown, as for a pull request.");

@@ -6,12 +6,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Parameter counts as people write them: {@code 350M}, {@code 7B}, {@code 1.5T}. */
-final class ModelSize {
-  private static final Pattern SIZE = Pattern.compile("([0-9]{1,6}(?:\\.[0-9]{1,6})?)([MBT])");
+public final class ModelSize {
+  private static final Pattern SIZE = Pattern.compile("([0-9]{1,6}(?:\\.[0-9]{1,6})?)([MBTmbt])");
   private static final Pattern IN_NAME =
       Pattern.compile("(?:^|[-_/.])([0-9]{1,6}(?:\\.[0-9]{1,6})?)([MmBb])(?:[-_.]|$)");
 
   private ModelSize() {}
+
+  /** As written; where nothing is written, as the model's name tells. */
+  public static Optional<Long> of(Optional<String> written, String name) {
+    return written.isPresent() ? parse(written.get()) : ofName(name);
+  }
 
   static Optional<Long> parse(String text) {
     Matcher size = SIZE.matcher(text);
@@ -28,7 +33,7 @@ final class ModelSize {
     int zeros =
         switch (size.group(2)) {
           case "M", "m" -> 6;
-          case "T" -> 12;
+          case "T", "t" -> 12;
           default -> 9;
         };
     return new BigDecimal(size.group(1)).scaleByPowerOfTen(zeros).longValue();

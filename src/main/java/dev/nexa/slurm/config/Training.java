@@ -44,7 +44,7 @@ public record Training(Map<String, Object> given) {
           optional(
               "model_size",
               ValueType.text(
-                  "a parameter count such as 350M or 7B", "[0-9]{1,6}(\\.[0-9]{1,6})?[MBT]"),
+                  "a parameter count such as 350M or 7B", "[0-9]{1,6}(\\.[0-9]{1,6})?[MBTmbt]"),
               "The model's parameters; read off model_name (`llama-70b`) where not given."),
           optional("max_length", ValueType.integer(1, 100_000_000), "Tokens of one example."),
           optional("seed", ValueType.integer(0, 2_000_000_000), "Seed of every random choice."),
@@ -194,9 +194,6 @@ public record Training(Map<String, Object> given) {
 
   /** The model's parameters, as written or read off its name; empty where neither tells. */
   public Optional<Long> parameters() {
-    Optional<String> size = text("model_size");
-    return size.isPresent()
-        ? ModelSize.parse(size.get())
-        : ModelSize.ofName(text("model_name").orElse(""));
+    return ModelSize.of(text("model_size"), text("model_name").orElse(""));
   }
 }

@@ -158,6 +158,19 @@ record ValueType(
         null);
   }
 
+  /** The same for what may also be a plain number, as {@code --set} has it. */
+  static ValueType count(String expected, String pattern) {
+    return new ValueType(
+        Kind.TEXT,
+        expected,
+        EnumSet.of(ScalarType.STRING, ScalarType.NUMBER),
+        List.of("string", "integer"),
+        "^" + pattern + "$",
+        List.of(),
+        null,
+        null);
+  }
+
   private static ValueType decimal(String expected, @Nullable BigDecimal min) {
     return new ValueType(
         Kind.DECIMAL,

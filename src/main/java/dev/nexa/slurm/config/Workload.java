@@ -31,7 +31,8 @@ public record Workload(
     boolean pureBf16,
     boolean chunkedLoss) {
   private static final ValueType COUNT =
-      ValueType.text("a count such as 120000, 350M or 2.5B", "[0-9]{1,15}(\\.[0-9]{1,3})?[KMBT]?");
+      ValueType.count(
+          "a count such as 120000, 350M or 2.5B", "[0-9]{1,15}(\\.[0-9]{1,3})?[KMBTkmbt]?");
 
   static final Section KEYS =
       section(
@@ -96,10 +97,10 @@ public record Workload(
   private static long count(String text) {
     int zeros =
         switch (text.charAt(text.length() - 1)) {
-          case 'K' -> 3;
-          case 'M' -> 6;
-          case 'B' -> 9;
-          case 'T' -> 12;
+          case 'K', 'k' -> 3;
+          case 'M', 'm' -> 6;
+          case 'B', 'b' -> 9;
+          case 'T', 't' -> 12;
           default -> 0;
         };
     String digits = zeros == 0 ? text : text.substring(0, text.length() - 1);

@@ -13,6 +13,17 @@ import java.util.Optional;
  */
 public record Comparison(
     List<Offer> offers, Optional<TimeLimitAdvice> shorter, Optional<Money> shorterTotal) {
+  private static final long NOISE = 60;
+
+  /** What the config says. */
+  public Optional<Offer> asked() {
+    for (Offer offer : offers) {
+      if (offer.asked()) {
+        return Optional.of(offer);
+      }
+    }
+    return Optional.empty();
+  }
 
   /** The one that costs least; of those that cost the same, the first. */
   public Optional<Offer> cheapest() {
@@ -27,14 +38,24 @@ public record Comparison(
     return best;
   }
 
-  /** The one that is done first; where starts are not known, the one that takes least time. */
+  /**
+   * The one that is done first; where starts are not known, the one that takes least time. Slurm is
+   * asked for one after the other, so seconds tell nothing: of those within a minute, what was
+   * asked for, else the first.
+   */
   public Optional<Offer> fastest() {
     boolean known = startsKnown();
+    long first = Long.MAX_VALUE;
+    for (Offer offer : offers) {
+      if (isMeant(offer) && offer.start().isPresent() == known) {
+        first = Math.min(first, done(offer));
+      }
+    }
     Optional<Offer> best = Optional.empty();
     for (Offer offer : offers) {
-      if (isMeant(offer)
-          && offer.start().isPresent() == known
-          && (best.isEmpty() || done(offer) < done(best.get()))) {
+      boolean isFirst =
+          isMeant(offer) && offer.start().isPresent() == known && done(offer) - first < NOISE;
+      if (isFirst && (best.isEmpty() || (offer.asked() && !best.get().asked()))) {
         best = Optional.of(offer);
       }
     }

@@ -7,6 +7,7 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What a run will probably cost.
@@ -19,6 +20,7 @@ import java.util.List;
  * @param highSeconds the same by the high end
  * @param basis how that is known, one sentence
  * @param runs the past runs that it is known from; empty where it is not from runs
+ * @param tooShort that its time limit does not do; empty where it does
  */
 public record Expected(
     Method method,
@@ -29,7 +31,8 @@ public record Expected(
     long runSeconds,
     long highSeconds,
     String basis,
-    List<String> runs) {
+    List<String> runs,
+    Optional<LimitTooShort> tooShort) {
 
   /** How it is known. */
   public enum Method {
@@ -89,7 +92,8 @@ public record Expected(
         likely,
         high,
         basis,
-        runs);
+        runs,
+        LimitTooShort.of(plan, method, likely, high));
   }
 
   /**
@@ -134,10 +138,11 @@ public record Expected(
     if (method == Method.HISTORY) {
       json.with("p50", low.amount().toPlainString()).with("p90", high.amount().toPlainString());
     }
-    return json.with("gpu_hours", gpuHours.toPlainString())
+    json.with("gpu_hours", gpuHours.toPlainString())
         .with("run_seconds", runSeconds)
         .with("basis", basis)
         .with("runs", runs)
         .with("similar", runs.size());
+    return tooShort.isPresent() ? json.with("limit_too_short", tooShort.get().toJson()) : json;
   }
 }

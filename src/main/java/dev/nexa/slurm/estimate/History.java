@@ -117,6 +117,11 @@ public final class History {
     return level.words() + (scaledByData ? "; scaled by the size of the data" : "");
   }
 
+  /** Whether they were this very job: of its name, data and cluster. */
+  public boolean isOfSameJob() {
+    return level == Level.ALL;
+  }
+
   /** Whether they ran on GPUs of this plan's type. */
   public boolean onSameGpus() {
     return level != Level.MODEL;

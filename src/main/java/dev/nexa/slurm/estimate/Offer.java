@@ -11,6 +11,7 @@ import java.util.Optional;
  *
  * @param partition empty where it is left to Slurm
  * @param hardware of one task: {@code 4x h100}
+ * @param nodes of one task
  * @param asked whether it is what the config says
  * @param set what to type behind {@code --set} to get it; nothing where it is asked for
  * @param misfit why it does not go there; empty where it does
@@ -26,6 +27,7 @@ import java.util.Optional;
 public record Offer(
     String partition,
     String hardware,
+    int nodes,
     boolean asked,
     List<String> set,
     String misfit,
@@ -38,10 +40,12 @@ public record Offer(
     String noStart) {
 
   /** One where the job does not go. */
-  public static Offer misfit(String partition, String hardware, List<String> set, String why) {
+  public static Offer misfit(
+      String partition, String hardware, int nodes, List<String> set, String why) {
     return new Offer(
         partition,
         hardware,
+        nodes,
         false,
         set,
         why,

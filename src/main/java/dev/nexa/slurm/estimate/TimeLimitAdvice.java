@@ -16,9 +16,12 @@ public record TimeLimitAdvice(long limitSeconds, int runs, int cut) {
   /** Limits of more than an hour are told in steps of so many seconds, shorter ones in minutes. */
   private static final long STEP = 600;
 
-  /** Empty where too little is known, or where the plan's limit is no longer. */
+  /**
+   * Empty where too little is known of this very job (others have other lengths), or where the
+   * plan's limit is no longer.
+   */
   public static Optional<TimeLimitAdvice> of(Plan plan, Outlook outlook, Rates rates) {
-    if (outlook.history().isEmpty()) {
+    if (outlook.history().isEmpty() || !outlook.history().get().isOfSameJob()) {
       return Optional.empty();
     }
     double[] longest = outlook.history().get().longestAttempts(plan, outlook.data(), rates);

@@ -35,13 +35,23 @@ public final class ComparisonText {
   private static Grid grid(Comparison comparison, Instant now) {
     Grid grid =
         new Grid(
-            List.of("partition", "on", "limit", "at_most", "probably", "takes", "starts", "what"));
+            List.of(
+                "partition",
+                "on",
+                "nodes",
+                "limit",
+                "at_most",
+                "probably",
+                "takes",
+                "starts",
+                "what"));
     for (Offer offer : comparison.offers()) {
       boolean fits = offer.misfit().isEmpty();
       grid.row(
           List.of(
               offer.partition(),
               offer.hardware(),
+              Integer.toString(offer.nodes()),
               fits ? TimeLimit.format(Duration.ofSeconds(offer.limitSeconds())) : "",
               offer.reservation().map(Money::toString).orElse(""),
               offer.expected().map(expected -> expected.total().toString()).orElse(""),
@@ -75,15 +85,24 @@ public final class ComparisonText {
       words.add("fastest");
     }
     if (!offer.tooLarge().isEmpty()) {
-      words.add("memory of a GPU: " + offer.tooLarge());
+      words.add(withoutRemedies(offer.tooLarge()));
     }
     if (!offer.comparable()) {
       words.add("how fast it is there is not known");
+    }
+    if (offer.expected().isPresent() && offer.expected().get().tooShort().isPresent()) {
+      words.add("its limit is too short");
     }
     if (offer.start().isEmpty() && !offer.noStart().isEmpty()) {
       words.add("no start: " + offer.noStart());
     }
     return String.join(", ", words);
+  }
+
+  /** What would help stands in the estimate of that offer, and in {@code --json}. */
+  private static String withoutRemedies(String sentence) {
+    int end = sentence.indexOf("; ");
+    return end < 0 ? sentence : sentence.substring(0, end);
   }
 
   private static String advice(Comparison comparison, Money total) {
@@ -93,6 +112,8 @@ public final class ComparisonText {
         expected
             ? "Compared by what it will probably cost, and by when it would be done.\n"
             : "Compared by its time limit: what it will probably cost is not known.\n");
+    Optional<Expected> asked = comparison.asked().flatMap(Offer::expected);
+    asked.ifPresent(one -> text.append("Basis: ").append(one.basis()).append(".\n"));
     told(text, "Cheapest", comparison.cheapest());
     told(text, "Fastest", comparison.fastest());
     Optional<TimeLimitAdvice> shorter = comparison.shorter();
@@ -156,6 +177,7 @@ public final class ComparisonText {
     return new JsonObject()
         .with("partition", offer.partition().isEmpty() ? null : offer.partition())
         .with("hardware", offer.hardware())
+        .with("nodes", offer.nodes())
         .with("asked", offer.asked())
         .with("set", offer.set())
         .with("fits", fits)

@@ -46,10 +46,15 @@ public final class DiffText {
 
   private static String heading(EstimateDiff diff) {
     Money more = diff.difference();
-    String names = diff.before().name() + " → " + diff.after().name();
+    String names = names(diff.before().name(), diff.after().name());
     return more.amount().signum() == 0
         ? names + ": costs the same, at most " + diff.totalAfter()
         : names + ": " + signed(more) + percent(diff.percent());
+  }
+
+  /** One name for a file and its earlier version in another folder. */
+  private static String names(String before, String after) {
+    return before.endsWith("/" + after) ? after : before + " → " + after;
   }
 
   private static String percent(Optional<BigDecimal> percent) {

@@ -15,7 +15,8 @@ public final class EstimateText {
   public static String of(Plan plan, Estimate estimate, Money threshold, boolean approvalNeeded) {
     StringBuilder text = new StringBuilder();
     text.append("At most ").append(estimate.total()).append(" for ").append(tasks(estimate));
-    text.append(" on ").append(plan.allocation().hardware()).append(", ");
+    text.append(" on ").append(plan.allocation().hardware());
+    text.append(whole(plan)).append(", ");
     text.append(TimeLimit.words(plan.allocation().timeLimit())).append(" each");
     Duration over =
         Duration.ofSeconds(estimate.longestAttemptSeconds() - estimate.timeLimitSeconds());
@@ -45,6 +46,27 @@ public final class EstimateText {
     text.append(approvalNeeded ? "Needs an approval: over " : "No approval needed: up to ")
         .append(threshold);
     return text.append(".\n").toString();
+  }
+
+  /** What is paid where nobody else may use the rest of the nodes. */
+  private static String whole(Plan plan) {
+    int nodes = plan.allocation().nodes();
+    boolean more =
+        plan.billed().gpus() > nodes * plan.allocation().gpusPerNode()
+            || plan.billed().cpus() > nodes * plan.allocation().cpusPerTask();
+    if (!plan.allocation().exclusive() && !more) {
+      return "";
+    }
+    String gpus =
+        plan.billed().gpus() == 0
+            ? ""
+            : plan.billed().gpus() + "x " + plan.billed().gpuType().orElse("gpu") + " and ";
+    return (nodes == 1
+            ? " (exclusive: the whole node is paid, "
+            : " (exclusive: whole nodes are paid, ")
+        + gpus
+        + plan.billed().cpus()
+        + " CPUs)";
   }
 
   private static String tasks(Estimate estimate) {

@@ -13,7 +13,7 @@ import java.util.List;
 public final class OutlookText {
   private OutlookText() {}
 
-  /** Two sentences, each on its line. */
+  /** Sentences, each on its line. */
   public static String of(Outlook outlook) {
     StringBuilder text = new StringBuilder();
     for (String line : lines(outlook)) {
@@ -28,6 +28,9 @@ public final class OutlookText {
     if (outlook.expected().isPresent()) {
       lines.add(sentence(outlook.expected().get()));
       lines.add(outlook.accuracySentence());
+      if (outlook.expected().get().tooShort().isPresent()) {
+        lines.add("note: the run " + outlook.expected().get().tooShort().get().sentence());
+      }
       return lines;
     }
     lines.add(

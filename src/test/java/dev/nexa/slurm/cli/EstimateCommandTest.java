@@ -11,6 +11,7 @@ import dev.nexa.slurm.files.JsonObject;
 import java.nio.file.Path;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -110,6 +111,14 @@ class EstimateCommandTest {
   }
 
   @Test
+  void theSameFileOfAnotherFolderIsNamedOnce() {
+    terminal.file(".base/run.yaml", RUN.replace("12h", "6h"));
+
+    assertThat(terminal.type("estimate", "--diff", ".base/run.yaml", "run.yaml").out())
+        .startsWith("run.yaml: +147.36 USD");
+  }
+
+  @Test
   void aConfigIsHeldAgainstAnEarlierRun() {
     terminal.program("sbatch", "echo 4711");
     terminal.file("configs/policy.yaml", "approval_over: {amount: 10000, currency: USD}\n");
@@ -147,6 +156,55 @@ class EstimateCommandTest {
     assertThat(expected.text("method")).isEqualTo("history");
     assertThat(expected.number("similar")).isEqualTo(40);
     assertThat(expected.members()).doesNotContainKey("runs");
+  }
+
+  @Test
+  void pastRunsOfAModelOfAnotherSizeTellNothing() {
+    fortyRuns();
+
+    assertThat(said("--set", "model_size=70B")).contains("not known: no past run like this yet");
+    assertThat(said("--set", "model_size=7b")).contains("P50 and P90 of 40 past runs");
+  }
+
+  @Test
+  void theSizeOfAPastRunIsThatOfItsOwnPlan() {
+    fortyRuns();
+    for (int i = 10; i < 50; i++) {
+      terminal.file(
+          "runs/train_20250101_0000" + i + "/plan.json", "{\"training\":{\"model_size\":\"70B\"}}");
+    }
+
+    assertThat(said("--set", "model_size=70B")).contains("P50 and P90 of 40 past runs");
+    assertThat(said("--set", "model_size=7B")).contains("no past run like this yet");
+  }
+
+  @Test
+  void aShorterLimitIsAdvisedByRunsOfThisVeryJobOnly() {
+    fortyRuns();
+
+    assertThat(said("--compare")).contains("A limit of 0-01:20:00 would lower");
+    assertThat(said("--compare", "--set", "name=other"))
+        .contains("Basis: P50 and P90 of 40 past runs of the same stage, backend, model and GPU")
+        .doesNotContain("A limit of");
+  }
+
+  @Test
+  void countsAreTypedAsNumbersAndInSmallLettersToo() {
+    for (String tokens : List.of("120000", "120k", "0.12M")) {
+      assertThat(
+              terminal
+                  .type("estimate", "run.yaml", "--json", "--set", "estimate.tokens=" + tokens)
+                  .json()
+                  .object("data")
+                  .number("tokens"))
+          .isEqualTo(120_000);
+    }
+  }
+
+  private String said(String... options) {
+    List<String> words = new ArrayList<>(List.of("estimate", "run.yaml"));
+    words.addAll(List.of(options));
+    return terminal.type(words.toArray(new String[0])).out();
   }
 
   @Test

@@ -72,6 +72,7 @@ class HelpTest {
     assertThat(help.exit()).isZero();
     assertThat(help.err()).isEmpty();
     assertThat(help.out()).startsWith("Usage: nexa-slurm " + command).contains("Example");
+    assertThat(help.out()).doesNotContain("%%");
     String examples = help.out().substring(help.out().indexOf("Example"));
     assertThat(examples).contains("nexa-slurm " + command);
   }

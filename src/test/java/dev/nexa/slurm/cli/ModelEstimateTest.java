@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What estimate and submit say of a run's model. */
 class ModelEstimateTest {
   private static final String SENTENCE =
-      "does not fit: 151 of 80 GiB; fits with full_shard over 8 or lora";
+      "does not fit: 151 of 80 GiB; fits with strategy: fsdp over 8 GPUs or adapter: lora";
 
   @TempDir Path folder;
   private Terminal terminal;
@@ -48,7 +48,8 @@ class ModelEstimateTest {
     JsonObject memory = json.object("memory");
     assertThat(memory.flag("fits")).isFalse();
     assertThat(memory.text("sentence")).isEqualTo(SENTENCE);
-    assertThat(memory.texts("remedies")).containsExactly("full_shard over 8", "lora");
+    assertThat(memory.texts("remedies"))
+        .containsExactly("strategy: fsdp over 8 GPUs", "adapter: lora");
     JsonObject parts = memory.object("parts");
     long sum = 0;
     for (String part : parts.members().keySet()) {
@@ -67,6 +68,38 @@ class ModelEstimateTest {
     assertThat(large.out() + large.err()).contains("note: memory of a GPU: " + SENTENCE);
     assertThat(small.exit()).isZero();
     assertThat(small.out() + small.err()).doesNotContain("memory of a GPU");
+  }
+
+  @Test
+  void aLimitThatIsTooShortIsToldWithOneThatWouldDo() {
+    String told =
+        "ote: the run will probably not finish within 10 minutes: it takes 5 hours 49 minutes to 10"
+            + " hours 52 minutes; ask for at least 11 hours\n";
+    JsonObject json = terminal.type("estimate", "run.yaml", "--json").json();
+    terminal.file("long.yaml", config("estimate: {tokens: 1B}").replace("10m", "11h"));
+    terminal.file("chain.yaml", config("estimate: {tokens: 1B}\nchain: 2"));
+
+    assertThat(terminal.type("estimate", "run.yaml").out())
+        .contains("N" + told.replace("\n", ".\n"));
+    assertThat(terminal.type("submit", "run.yaml").out()).contains("n" + told);
+    assertThat(json.object("expected").object("limit_too_short").number("ask_seconds"))
+        .isEqualTo(11 * 3600);
+    assertThat(terminal.type("estimate", "long.yaml").out()).doesNotContain("not finish");
+    assertThat(terminal.type("estimate", "chain.yaml").out())
+        .contains("within 2 links of 10 minutes")
+        .contains("ask for at least 5 hours 30 minutes each");
+  }
+
+  @Test
+  void aRefusalSaysFirstWhatIsWrongWithIt() {
+    terminal.file("configs/policy.yaml", "approval_over: {amount: 0.01, currency: USD}\n");
+
+    Screen screen = terminal.type("submit", "run.yaml");
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err())
+        .contains("note: memory of a GPU: " + SENTENCE)
+        .contains("note: the run will probably not finish within 10 minutes");
   }
 
   @Test

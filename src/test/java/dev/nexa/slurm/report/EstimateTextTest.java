@@ -1,5 +1,7 @@
 package dev.nexa.slurm.report;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.nexa.slurm.Golden;
 import dev.nexa.slurm.config.PriceBook.Price;
 import dev.nexa.slurm.estimate.Estimate;
@@ -10,6 +12,7 @@ import dev.nexa.slurm.units.Money;
 import java.math.BigDecimal;
 import java.util.Map;
 import java.util.Optional;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -49,6 +52,25 @@ class EstimateTextTest {
     Golden.check(
         "report/estimate-" + name + ".txt",
         EstimateText.of(plan, Estimate.of(plan, RATES), threshold, approvalNeeded));
+  }
+
+  @Test
+  void whoWantsNodesForThemselvesIsToldWhatIsPaid() {
+    Plan plan =
+        Plans.of(
+            "stage: data\nbackend: shell\nrun: echo\n"
+                + "resources: {time: 1h, gpus_per_node: 1, gpu_type: h100, exclusive: true}\n",
+            Plans.CLUSTER
+                + "default_partition: gpu\n"
+                + "partitions: {gpu: {gpus_per_node: 8, gpu_type: h100, cpus_per_node: 64,"
+                + " memory_per_node: 1T}}\n");
+
+    assertThat(
+            EstimateText.of(
+                plan, Estimate.of(plan, RATES), new Money(BigDecimal.ZERO, "USD"), true))
+        .contains(
+            " for 1 task on 1x h100 (exclusive: the whole node is paid, 8x h100 and 64 CPUs), 1"
+                + " hour each");
   }
 
   private static Price price(String amount) {

@@ -14,7 +14,7 @@ import java.util.Optional;
  *
  * @param fits empty where it is too close to tell
  * @param gpuBytes the GPU's memory
- * @param remedies what was tried and would fit, each by itself
+ * @param remedies what was tried and would fit, each by itself, in the words of a config
  * @param assumptions what was not said and is taken to be so
  */
 public record MemoryFit(
@@ -31,6 +31,7 @@ public record MemoryFit(
   /** Longer sequences in training are beyond what the model was held against. */
   static final int LONGEST = 32_768;
 
+  private static final String RECOMPUTES = "options.gradient_checkpointing: true";
   private static final int MOST_REMEDIES = 3;
   private static final int MOST_GPUS = 64;
   private static final double GIB = 1L << 30;
@@ -99,39 +100,50 @@ public record MemoryFit(
     List<String> found = new ArrayList<>();
     if (setup.trains() == Trains.NOTHING) {
       for (int splits = setup.splits() * 2; splits <= mostGpus(setup); splits *= 2) {
-        if (tryOut(found, setup.withSplits(splits), gpuBytes, splits + " GPUs for the model")) {
+        if (tryOut(
+            found,
+            setup.withSplits(splits),
+            gpuBytes,
+            splits + " GPUs for the model (resources.gpus_per_node, resources.nodes)")) {
           break;
         }
       }
       return found;
     }
     if (!setup.recomputes()) {
-      tryOut(found, setup.recomputing(), gpuBytes, "gradient_checkpointing");
+      tryOut(found, setup.recomputing(), gpuBytes, RECOMPUTES);
     }
     if (!setup.chunkedLoss()) {
-      tryOut(found, setup.withChunkedLoss(), gpuBytes, "a chunked loss");
+      tryOut(
+          found,
+          setup.withChunkedLoss(),
+          gpuBytes,
+          "a loss in parts (estimate.chunked_loss: true)");
     }
     if (setup.microBatch() > 1) {
-      tryOut(found, setup.withMicroBatch(1), gpuBytes, "batch_size 1");
+      tryOut(found, setup.withMicroBatch(1), gpuBytes, "batch_size: 1");
     }
     boolean zero = setup.sharding().name().startsWith("ZERO");
     Sharding spread = zero ? Sharding.ZERO3 : Sharding.FULL_SHARD;
-    String word = zero ? "zero3 over " : "full_shard over ";
+    String fsdp =
+        setup.sharding() == Sharding.SHARD_GRAD_OP ? "fsdp: full_shard" : "strategy: fsdp";
+    String word = (zero ? "strategy: zero3" : fsdp) + " over ";
     int first = setup.sharding() == spread ? setup.gpus() * 2 : Math.max(2, setup.gpus());
     for (int gpus = first; gpus <= mostGpus(setup); gpus *= 2) {
-      if (tryOut(found, setup.with(spread, gpus), gpuBytes, word + gpus)) {
+      if (tryOut(found, setup.with(spread, gpus), gpuBytes, word + gpus + " GPUs")) {
         break;
       }
     }
     if (setup.trains() == Trains.ALL && setup.shape().isPresent()) {
       long adapter = setup.shape().get().adapter(rank);
-      if (!tryOut(found, setup.withAdapter(Weights.HALF, adapter), gpuBytes, "lora")) {
-        tryOut(found, setup.withAdapter(Weights.NF4, adapter), gpuBytes, "qlora");
+      if (!tryOut(found, setup.withAdapter(Weights.HALF, adapter), gpuBytes, "adapter: lora")) {
+        tryOut(found, setup.withAdapter(Weights.NF4, adapter), gpuBytes, "adapter: qlora");
       }
     } else if (setup.weights() == Weights.HALF) {
-      tryOut(found, setup.withAdapter(Weights.NF4, setup.trained()), gpuBytes, "qlora");
+      tryOut(found, setup.withAdapter(Weights.NF4, setup.trained()), gpuBytes, "adapter: qlora");
     }
-    tryOut(found, setup.with8Bit(), gpuBytes, "optimizer adamw_8bit");
+    tryOut(
+        found, setup.with8Bit(), gpuBytes, "an 8-bit optimizer (estimate.optimizer: adamw_8bit)");
     if (found.isEmpty()) {
       together(found, setup, gpuBytes, rank, word, spread);
     }
@@ -147,23 +159,23 @@ public record MemoryFit(
       String word,
       Sharding spread) {
     MemorySetup small = setup.recomputing().withMicroBatch(1);
-    String also = setup.recomputes() ? "" : " with gradient_checkpointing";
+    String also = setup.recomputes() ? "" : " with " + RECOMPUTES;
     if (setup.microBatch() > 1) {
-      also += also.isEmpty() ? " with batch_size 1" : " and batch_size 1";
+      also += also.isEmpty() ? " with batch_size: 1" : " and batch_size: 1";
     }
     for (int gpus = Math.max(2, setup.gpus()); gpus <= mostGpus(setup); gpus *= 2) {
-      if (tryOut(found, small.with(spread, gpus), gpuBytes, word + gpus + also)) {
+      if (tryOut(found, small.with(spread, gpus), gpuBytes, word + gpus + " GPUs" + also)) {
         break;
       }
     }
     if (setup.trains() == Trains.ALL && setup.shape().isPresent()) {
       long adapter = setup.shape().get().adapter(rank);
-      tryOut(found, small.withAdapter(Weights.NF4, adapter), gpuBytes, "qlora" + also);
+      tryOut(found, small.withAdapter(Weights.NF4, adapter), gpuBytes, "adapter: qlora" + also);
     }
     if (found.isEmpty() && setup.offload() == Offload.NONE) {
       int gpus = Math.max(2, setup.gpus());
       MemorySetup off = small.with(spread, gpus).withOffload();
-      tryOut(found, off, gpuBytes, word + gpus + ", offload cpu" + also);
+      tryOut(found, off, gpuBytes, word + gpus + " GPUs, offload: cpu" + also);
     }
   }
 

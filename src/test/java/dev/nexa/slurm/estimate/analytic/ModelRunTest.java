@@ -37,10 +37,10 @@ class ModelRunTest {
       textBlock =
           """
           strategy: fsdp, batch_size: 1 | fits: 34 of 80 GiB
-          strategy: ddp, batch_size: 1 | does not fit: 151 of 80 GiB; fits with full_shard over 8 or lora
-          strategy: zero2, batch_size: 2, max_length: 8192, estimate: {gradient_checkpointing: true} | does not fit: 83 of 80 GiB; fits with a chunked loss, batch_size 1 or zero3 over 8
-          strategy: fsdp, batch_size: 4 | may not fit: 80 of 80 GiB, too close for an estimate that can be 15 % off; fits with gradient_checkpointing, batch_size 1 or full_shard over 32
-          strategy: fsdp, batch_size: 16, max_length: 8192 | does not fit: 992 of 80 GiB; fits with full_shard over 8 with gradient_checkpointing and batch_size 1 or qlora with gradient_checkpointing and batch_size 1
+          strategy: ddp, batch_size: 1 | does not fit: 151 of 80 GiB; fits with strategy: fsdp over 8 GPUs or adapter: lora
+          strategy: zero2, batch_size: 2, max_length: 8192, estimate: {gradient_checkpointing: true} | does not fit: 83 of 80 GiB; fits with a loss in parts (estimate.chunked_loss: true), batch_size: 1 or strategy: zero3 over 8 GPUs
+          strategy: fsdp, batch_size: 4 | may not fit: 80 of 80 GiB, too close for an estimate that can be 15 % off; fits with options.gradient_checkpointing: true, batch_size: 1 or strategy: fsdp over 32 GPUs
+          strategy: fsdp, batch_size: 16, max_length: 8192 | does not fit: 992 of 80 GiB; fits with strategy: fsdp over 8 GPUs with options.gradient_checkpointing: true and batch_size: 1 or adapter: qlora with options.gradient_checkpointing: true and batch_size: 1
           adapter: qlora, batch_size: 1 | fits: 25 of 80 GiB
           """)
   void saysWhetherItFitsAndWhatWould(String keys, String sentence) {
@@ -96,7 +96,7 @@ class ModelRunTest {
         .map(MemoryFit::sentence)
         .contains(
             "may not fit: 72 of 80 GiB, too close for an estimate that can be 15 % off; fits with 4"
-                + " GPUs for the model");
+                + " GPUs for the model (resources.gpus_per_node, resources.nodes)");
   }
 
   @Test
