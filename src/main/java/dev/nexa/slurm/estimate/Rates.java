@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.TreeSet;
 
 /**
  * The prices a run is estimated and settled at; kept with the run, so that a later price book
@@ -234,7 +235,9 @@ public record Rates(
             + type
             + "'"
             // No nearest name: a slip would be charged as another GPU.
-            + (prices.isEmpty() ? "" : "; it has " + String.join(", ", prices.keySet())),
+            + (prices.isEmpty()
+                ? ""
+                : "; it has " + String.join(", ", new TreeSet<>(prices.keySet()))),
         "for a new run: add " + key + "." + type + " to configs/prices/" + book + ".yaml",
         "a run that is under way keeps the rates it was estimated with");
   }
