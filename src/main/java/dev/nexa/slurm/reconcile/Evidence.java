@@ -102,7 +102,8 @@ public final class Evidence {
     rowsRead++;
     // Our jobs are arrays; before its tasks have rows, an array was seen as one without an index.
     // A row that is told twice is one allocation, which costs once.
-    if (!row.tasks().indices().isEmpty() && told.add(row)) {
+    boolean tells = !row.tasks().indices().isEmpty() || row.endedAsOne();
+    if (tells && told.add(row)) {
       rows.computeIfAbsent(row.name(), key -> new ArrayList<>()).add(row);
     }
   }

@@ -192,6 +192,12 @@ public record RunOutcome(
         queued.put(entry.task(), entry);
       }
     }
+    Map<String, Long> endedAsOne = new HashMap<>();
+    for (AccountingRecord row : rows) {
+      if (row.endedAsOne()) {
+        endedAsOne.put(row.name(), row.arrayJobId());
+      }
+    }
     JobState unmade = unmade(journal);
     List<TaskOutcome> tasks = new ArrayList<>(facts.tasks());
     for (int task = 0; task < facts.tasks(); task++) {
@@ -202,8 +208,14 @@ public record RunOutcome(
         tasks.add(new TaskOutcome(task, unmade, unmade.endsTask(), false, attempts));
       } else if (submission.failed()) {
         tasks.add(new TaskOutcome(task, failed(submission), true, false, attempts));
+      } else if (entry != null) {
+        tasks.add(queued(task, entry, attempts));
       } else {
-        tasks.add(entry == null ? gone(task, attempts, facts, now) : queued(task, entry, attempts));
+        boolean asOne =
+            attempts.isEmpty()
+                && submission.jobId().isPresent()
+                && submission.jobId().get().equals(endedAsOne.get(submission.key()));
+        tasks.add(asOne ? TaskOutcome.cancelledUnseen(task) : gone(task, attempts, facts, now));
       }
     }
     return withoutRow(tasks, newest, journal, now);

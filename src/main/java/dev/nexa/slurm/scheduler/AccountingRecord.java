@@ -174,6 +174,14 @@ public record AccountingRecord(
     return state.endsAttempt() && end.isPresent();
   }
 
+  /**
+   * Whether it is a whole array that was cancelled before it had tasks: its one row has no index
+   * (seen with 22.05, scancel within a tenth of a second).
+   */
+  public boolean endedAsOne() {
+    return tasks.indices().isEmpty() && state == JobState.CANCELLED && ended() && !ran();
+  }
+
   /** Whether the job was ever given an allocation; one that was not costs nothing. */
   public boolean ran() {
     return start.isPresent() && !allocTres.isEmpty();

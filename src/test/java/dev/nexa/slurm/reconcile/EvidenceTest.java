@@ -65,6 +65,13 @@ class EvidenceTest {
   }
 
   @Test
+  void oneThatWasCancelledBeforeItHadTasksIsKept() {
+    scheduler.rows.addAll(Rows.accounting("none CANCELLED by 0 -0"));
+
+    assertThat(rows(Evidence.gather(scheduler, List.of(SUBMITTED)))).hasSize(1);
+  }
+
+  @Test
   void whereNoAccountingIsKeptNoneIsAskedFor() {
     scheduler.accountingKept = false;
 

@@ -41,6 +41,11 @@ class RunOutcomeTest {
           0 BOOT_FAIL 10-70; 1 DEADLINE 10-70         | ``                   | failed    | boot_fail     | 1 boot_fail, 1 deadline
           0 CANCELLED by 1000 10-70; 1 COMPLETED 1-7  | ``                   | failed    | cancelled     | 1 completed, 1 cancelled
           0-1 CANCELLED by 1000 -70                   | ``                   | failed    | cancelled     | 2 cancelled
+          # cancelled before it had tasks
+          none CANCELLED by 0 -0                      | ``                   | failed    | cancelled     | 2 cancelled
+          none CANCELLED by 0 -0                      | 0 RUNNING; 1 PENDING | running   | running       | 1 pending, 1 running
+          none CANCELLED by 0 -0; 0 COMPLETED 10-70   | ``                   | failed    | cancelled     | 1 completed, 1 cancelled
+          none PENDING -                              | ``                   | running   | pending       | 2 pending
           # a row without an end, or whose job goes on, is not final
           0 COMPLETED 10-70; 1 COMPLETED 10-          | ``                   | running   | running       | 2 completed
           0 COMPLETED 10-70; 1 RUNNING 10-            | ``                   | running   | running       | 1 running, 1 completed
