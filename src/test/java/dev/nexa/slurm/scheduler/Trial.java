@@ -86,8 +86,7 @@ final class Trial {
   Outcome outcome() {
     Map<Integer, List<String>> attempts = new TreeMap<>();
     for (AccountingRecord record : rows) {
-      List<Integer> tasks = record.tasks().indices();
-      for (int task : tasks.isEmpty() ? List.of(0) : tasks) {
+      for (int task : tasks(record)) {
         attempts
             .computeIfAbsent(task, none -> new ArrayList<>())
             .add(record.state() + " " + record.exitCode());
@@ -97,6 +96,19 @@ final class Trial {
     Normal normal = new Normal(folder, rows, row.environment());
     files().forEach((name, text) -> files.put(normal.name(name), normal.text(text)));
     return new Outcome(attempts, files);
+  }
+
+  /**
+   * A row without an index is a job that is no array; or the tasks of one that have no row of their
+   * own, because it was cancelled before they had (seen on a busy machine).
+   */
+  private List<Integer> tasks(AccountingRecord record) {
+    if (!record.tasks().indices().isEmpty()) {
+      return record.tasks().indices();
+    }
+    List<Integer> others = new ArrayList<>(row.attempts().keySet());
+    rows.forEach(other -> others.removeAll(other.tasks().indices()));
+    return rows.stream().allMatch(other -> other.tasks().indices().isEmpty()) ? List.of(0) : others;
   }
 
   private Map<String, String> files() {
