@@ -1,11 +1,14 @@
 """Reads the options of the runners from the source of their releases. dev/runner-options starts it and explains it.
 
 A file per runner: a key or flag, a tab and its declared type, sorted. `a.b` is key b below a, `a.*` any key below a.
+In place of a type may stand `deprecated` (read, with a warning) or `refused` (taken only where it is empty)
+or `ignored` (dropped, but in the release's own examples).
 """
 import argparse
 import ast
 import datetime
 import pathlib
+import re
 import subprocess
 import sys
 import tarfile
@@ -68,7 +71,6 @@ class Release:
     def __init__(self, name, path):
         self.name, self.version, self.note = name, PINS[name], ""
         self.others = {}  # further releases, by the name that they are imported under
-        self.deprecated = set()
         self.trees = {}
         commit = ""
         if not pathlib.Path(path).exists():
@@ -236,7 +238,9 @@ def parts(source, file, node):
         if name == "Union":
             return [part for one in inner for part in parts(source, file, one)]
         if name in LISTS:
-            return [("list", c) for w, c in parts(source, file, inner[0]) if c] or [("list", None)]
+            simple = parts(source, file, inner[0])
+            plain = [("open list", None)] if ("dict", None) in simple else []
+            return [("list", c) for w, c in simple if c] or [("list", None), *plain]
         return parts(source, file, node.value)
     name = last(node)
     if name in WORDS or name in LISTS or name in DICTS:
@@ -252,7 +256,7 @@ def parts(source, file, node):
 
 
 def word(simple):
-    words = {w for w, _ in simple}
+    words = {w for w, _ in simple} - {"open list"}
     if not words or "any" in words:
         return "any"
     return "|".join(sorted(words - {"int"} if "float" in words else words))
@@ -297,7 +301,7 @@ def keys(found, prefix="", above=()):
     for name, (where, file, annotation, value) in fields(*found).items():
         options = keywords(value)
         if "deprecated" in options:
-            source.deprecated.add(prefix + name)
+            result[prefix + name] = "deprecated"  # read, with a warning: what it holds is the release's to check
             continue
         simple = parts(where, file, annotation)
         aliases = [a for k in ("alias", "validation_alias") if k in options for a in strings(options[k])]
@@ -306,7 +310,7 @@ def keys(found, prefix="", above=()):
             below = [c for _, c in simple if c and c[2].name not in above]
             for one in below:
                 result.update(keys(one, f"{prefix}{key}.", (*above, node.name)))
-            if ("dict", None) in simple and not below:
+            if (("dict", None) in simple or ("open list", None) in simple) and not below:
                 result[f"{prefix}{key}.*"] = "any"
     return result
 
@@ -433,15 +437,45 @@ def trl_distill(get):
     return trl_script("distillation", "DistillationConfig", get)
 
 
+def raising(node):
+    """The fields of a pydantic class whose validator raises: the release takes them only where they hold nothing."""
+    found = set()
+    for function in (n for n in node.body if isinstance(n, ast.FunctionDef)):
+        if any(isinstance(n, ast.Raise) for n in ast.walk(function)):
+            for decorator in (d for d in function.decorator_list if isinstance(d, ast.Call)):
+                found.update(strings(decorator))
+    return found
+
+
+def carried(source, options):
+    """Keys that the release drops in silence although several of its own examples hold them, one or two levels deep."""
+    files = {}
+    for file in (f for f in source.files if f.startswith("examples/") and f.endswith((".yml", ".yaml"))):
+        above, text = "", source.read(file)
+        for line in text.splitlines() if re.search("^base_model *:", text, re.M) else ():
+            found = re.match(r"( *)([a-z][a-z0-9_]*) *:(\s|$)", line)
+            if found and len(found[1]) in (0, 2):
+                above = above if found[1] else found[2]
+                files.setdefault(f"{above}.{found[2]}" if found[1] else found[2], set()).add(file)
+    sections = {key.rpartition(".")[0] for key in options}
+    return [key for key, holders in files.items() if len(holders) > 1 and key not in options
+            and ("." not in key or key.partition(".")[0] in sections and options[key.partition(".")[0]] == "dict"
+                 and key.partition(".")[0] + ".*" not in options)]
+
+
 def axolotl(get):
     """The keys of axolotl's YAML file, with those of its plugins (read only where `plugins` names the plugin)."""
     source = get("axolotl")
     config = "axolotl/utils/schemas/config.py"
     found = class_of(source, config, "AxolotlInputConfig")
     options = keys(found)
-    old = fields(*class_of(source, "axolotl/utils/schemas/deprecated.py", "DeprecatedParameters"))
-    source.deprecated.update(old)
-    options = {key: what for key, what in options.items() if key.split(".")[0] not in old}
+    old = class_of(source, "axolotl/utils/schemas/deprecated.py", "DeprecatedParameters")
+    options.update(dict.fromkeys(fields(*old), "deprecated"))
+    options.update(dict.fromkeys(raising(old[2]), "refused"))
+    must_hold(source, "axolotl/utils/schemas/validation.py", "fsdp_")  # a check that takes the old prefix off
+    below = [key.removeprefix("fsdp_config.") for key in options if key.startswith("fsdp_config.")]
+    options.update({f"fsdp_config.fsdp_{key}": "deprecated" for key in below
+                    if not key.startswith("fsdp_") and "." not in key})
     plugins = []
     for file in source.below("axolotl/integrations"):
         for node in ast.walk(source.tree(file)):
@@ -452,8 +486,12 @@ def axolotl(get):
                     plugins.append(args)
     if "KDArgs" not in plugins:
         raise Missing(f"{source}: no plugin with KDArgs")
+    if not isinstance(source.files, pathlib.Path):
+        options.update(dict.fromkeys(carried(source, options), "ignored"))
     return options, source, f"{config} (AxolotlInputConfig), plugins: {', '.join(sorted(plugins))}", [
-        "axolotl drops a key that is not here in silence"]
+        "axolotl drops a key that is not here in silence",
+        "deprecated: read with a warning; refused: the release takes it only where it is empty;"
+        " ignored: dropped in silence, but several of the release's own examples hold it"]
 
 
 def accelerate_config(get):
@@ -593,8 +631,6 @@ def write(runner, folder, get):
     if gone:
         raise Missing(f"{source}: no longer has {', '.join(gone)}")
     head = [f"{source}: {origin}", f"made by dev/runner-options on {datetime.datetime.now(datetime.timezone.utc):%F}"]
-    if source.deprecated:
-        notes = [*notes, "deprecated there, left out: " + ", ".join(sorted(source.deprecated))]
     text = "".join(f"# {line}\n" for line in head + notes)
     text += "".join(f"{key}\t{options[key]}\n" for key in sorted(options))
     (folder / f"{runner}.txt").write_bytes(text.encode("utf-8"))
@@ -606,7 +642,7 @@ def main():
     parser.add_argument("--only", default=",".join(RUNNERS))
     parser.add_argument("--source", action="append", default=[])
     home = pathlib.Path(__file__).resolve().parent.parent
-    parser.add_argument("folder", nargs="?", default=home / "src/main/resources/dev/nexa/slurm/backend/options")
+    parser.add_argument("folder", nargs="?", default=home / "src/main/resources/dev/nexa/slurm/job/backend/options")
     arguments = parser.parse_args()
     sources = dict(source.split("=", 1) for source in arguments.source if "=" in source)
     wrong = [w for w in arguments.source if w.partition("=")[0] not in PINS] + [

@@ -3,7 +3,7 @@
 # Rendered by nexa-slurm from templates/distributed.sbatch.ftl: one launcher on each node, which starts its ranks.
 <#include "lib/directives.ftl">
 # Values are quoted as they are meant: a dollar sign in one is a dollar sign.
-# shellcheck disable=SC2016,SC2209
+# shellcheck disable=SC1091,SC2016,SC2209
 
 <#include "lib/preamble.ftl">
 
@@ -14,10 +14,11 @@
 <#include "lib/meeting.ftl">
 # What the runner reads; a value set by the config or the cluster profile wins.
 nexa_distributed() {
+  nexa_ranks
   export OMP_NUM_THREADS=${OMP_NUM_THREADS:-[=threads_per_rank]}
-  export TOKENIZERS_PARALLELISM=${TOKENIZERS_PARALLELISM:-false}
   export WANDB_START_METHOD=${WANDB_START_METHOD:-thread} WANDB_DIR=${WANDB_DIR:-$NEXA_RUN_DIR/tracking/$NEXA_TASK}
   mkdir -p "$WANDB_DIR"
+  export TOKENIZERS_PARALLELISM=${TOKENIZERS_PARALLELISM:-false}
 <#if accelerator == "cuda">
   export PYTORCH_CUDA_ALLOC_CONF=${PYTORCH_CUDA_ALLOC_CONF:-expandable_segments:True}
   export TORCH_NCCL_ASYNC_ERROR_HANDLING=${TORCH_NCCL_ASYNC_ERROR_HANDLING:-1}
@@ -46,6 +47,9 @@ nexa_distributed() {
 <#include "lib/container.ftl">
 # Runs on each node, where alone its number is known.
 nexa_launch() {
+<#if container_step && watchdog_seconds gt 0>
+  : >"$NEXA_ATTEMPT.began"
+</#if>
 <#if nodes gt 1>
   # torchrun guesses from host names who holds the rendezvous, and guesses wrong where a node has several
   # (pytorch/pytorch#73656): it is told.
@@ -90,6 +94,10 @@ nexa_main() {
 </#if>
 <#if all_reduce>
 <@adds_up/>
+</#if>
+<#if watchdog_seconds gt 0>
+  NEXA_GUARDED=1
+  export PYTHONFAULTHANDLER=${PYTHONFAULTHANDLER-1}
 </#if>
 <#if stepped>
   export -f nexa_launch

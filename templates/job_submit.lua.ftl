@@ -3,6 +3,8 @@
 --
 -- A job that could use more GPU-hours than the policy lets through needs an approval: its comment is
 -- nexa:v1:APPROVAL_ID, and the file APPROVED/APPROVAL_ID, which the admin wrote, covers what it asks for.
+-- At submit all fields of a job are known: the most that it can use is written into its admin_comment, which
+-- users cannot set. A later update is judged by that.
 -- Everything here runs under slurmctld's locks: no programs, no network, two small files at most.
 
 local POLICY = [=policy]
@@ -14,11 +16,10 @@ local EXEMPT_PARTITIONS = {<#list exempt_partitions as name> [ [=name] ] = true,
 local GPUS_PER_NODE = {<#list partitions as partition> [ [=partition.name] ] = tonumber([=partition.gpus]),</#list> }
 
 local PREFIX = "nexa:v1:"
-local EXCLUSIVE = "nexa:v1:exclusive"
 local LONGEST_SCRIPT = 65536 -- bytes; hashing takes 3 ms a KB in Lua 5.1, and slurmctld waits
 local UNLIMITED = math.huge
 
--- A verdict that is no number would let the job through.
+-- Slurm takes a verdict that is no number for "yes".
 local PASS = 0
 local REFUSE = slurm.ESLURM_ACCESS_DENIED or -1
 local NO_VAL = slurm.NO_VAL or 4294967294
@@ -38,6 +39,12 @@ end
 local function given16(value)
   if value == nil or value == NO_VAL16 or value == 65535 then return nil end
   return value
+end
+
+-- A 32-bit field of which 0 means "no limit", nil where it was not given.
+local function limit_given(value)
+  if value == 0 then return UNLIMITED end
+  return given(value)
 end
 
 local function times(a, b)
@@ -63,6 +70,20 @@ end
 
 -- What a request could use ------------------------------------------------------------------------
 
+local SUFFIXES = { [""] = 1, k = 2 ^ 10, kib = 2 ^ 10, kb = 1e3, m = 2 ^ 20, mib = 2 ^ 20, mb = 1e6, g = 2 ^ 30,
+  gib = 2 ^ 30, gb = 1e9, t = 2 ^ 40, tib = 2 ^ 40, tb = 1e12, p = 2 ^ 50, pib = 2 ^ 50, pb = 1e15 }
+
+-- A count as Slurm reads it (strtoull and suffix_mult): blanks, a sign, zeros, a suffix. Nil where Slurm finds no
+-- number. What is negative, or too large to be exact, wraps around in Slurm to anything: unlimited.
+local function count_of(value)
+  local sign, digits, suffix = string.match(value, "^%s*([+-]?)(%d+)(.*)$")
+  local factor = SUFFIXES[suffix]
+  if not factor then return nil end
+  local count = tonumber(digits) * factor
+  if sign == "-" or count >= 2 ^ 53 then return UNLIMITED end
+  return count
+end
+
 -- How many tasks "0-9:3,12%2" are; unlimited where that can't be told. As Slurm does, each item ends at its own %.
 local function array_tasks(indices)
   if text(indices) == "" then return 1 end
@@ -80,39 +101,57 @@ local function array_tasks(indices)
   return count == 0 and UNLIMITED or count
 end
 
+local function add(gpus, kind, count) gpus[kind] = (gpus[kind] or 0) + count end
+
 -- The GPUs of "gres:gpu:h100:2,gpu=1" by type, "" for any. A share of a GPU (shard, mps) counts as one.
 local function gpus_in(list)
   local gpus = {}
-  for item in string.gmatch(string.lower(text(list)), "[^,%s]+") do
+  if list == nil or list == "" then return gpus end
+  for item in string.gmatch(string.lower(list), "[^,]+") do
+    item = string.gsub(item, "^%s*", "")
     item = string.gsub(item, "^gres[:/]", "")
-    local name = string.match(item, "^[^:=]*")
-    local rest = string.sub(item, #name + 1)
-    local kind, count = "", nil
-    if name == "shard" or name == "mps" then
-      count = string.match(rest, "[:=]0+$") and 0 or 1
+    local name, rest = string.match(item, "^([^:=]*)(.*)$")
+    local bare = string.gsub(name, "%s", "")
+    if string.find(item, "gres[:/]") or (bare ~= name and (bare == "gpu" or bare == "shard" or bare == "mps")) then
+      add(gpus, "", UNLIMITED) -- Slurm looks for "gres:" anywhere
+    elseif name == "shard" or name == "mps" then
+      add(gpus, "", string.find(rest, "^[:=]0+$") and 0 or 1)
     elseif name == "gpu" then
-      count = rest == "" and 1 or tonumber(string.match(rest, "^[:=](%d+)$"))
-      if not count then
-        kind, count = string.match(rest, "^:([^:=]+)[:=](%d+)$")
-        count = tonumber(count)
+      local kind, count = string.match(rest, "^[:=]([^:=]+)[:=](.+)$")
+      if rest == "" then
+        kind, count = "", 1
+      elseif kind then
+        count = count_of(count) or UNLIMITED
+      elseif string.find(rest, "^[:=][^:=]+$") then
+        kind, count = "", count_of(string.sub(rest, 2))
+        if not count then kind, count = string.sub(rest, 2), 1 end -- a type
+      else
+        kind, count = "", UNLIMITED -- a form that is not known here
       end
-      if not count and not string.match(rest, "^:%d+[kmgtp]$") then -- else 2k are 2048
-        kind, count = string.match(rest, "^:([^:=]*[^%d:=][^:=]*)$"), 1
-      end
-      if not kind then kind, count = "", UNLIMITED end -- a form that is not known here
+      add(gpus, kind, count)
     end
-    if count then gpus[kind] = (gpus[kind] or 0) + count end
   end
   return gpus
 end
 
+local function sum_of(gpus)
+  local sum = 0
+  for _, count in pairs(gpus) do sum = sum + count end
+  return sum
+end
+
+local TRES = { "tres_per_job", "tres_per_node", "tres_per_task", "tres_per_socket" }
+
 -- How many hosts "n[1-3,7],gpu1" are.
 local function hosts_in(list)
+  if list == nil or list == "" then return 0 end
   local count = 0
-  local apart = string.gsub(text(list), "%[.-%]", function(group) return (string.gsub(group, ",", ";")) end)
+  local apart = string.gsub(list, "%[([^%[%]]*)%]", function(group)
+    return "[" .. string.gsub(group, ",", ";") .. "]"
+  end)
   for name in string.gmatch(apart, "[^,%s]+") do
     local hosts = 1
-    for group in string.gmatch(name, "%[(.-)%]") do
+    for group in string.gmatch(name, "%[([^%[%]]*)%]") do
       local sum = 0
       for range in string.gmatch(group, "[^;]+") do
         local first, last = string.match(range, "^(%d+)%-(%d+)$")
@@ -125,12 +164,30 @@ local function hosts_in(list)
   return count
 end
 
--- At most one node for each task, unless --nodes says how many; what it names by --nodelist it gets. The
--- partition's MaxNodes does not count: a QOS may lift it.
-local function nodes_of(job, partition)
-  local least = math.max(1, given(job.min_nodes) or 1, hosts_in(job.req_nodes))
+-- How many nodes "[rack1*2&rack2*4]" counts.
+local function nodes_in(features)
+  local count = 0
+  for each in string.gmatch(text(features), "%*%s*(%d+)") do count = count + tonumber(each) end
+  return count
+end
+
+local function is_whole(job, partition)
+  return given16(job.shared) == 0 or (partition ~= nil and partition.max_share == 0)
+end
+
+-- The most nodes. Where the job names no most, it is one for each task or GPU (as few as hold the GPUs where nodes are
+-- whole), and pin() tells Slurm so. The partition's MaxNodes does not count: a QOS may lift it.
+local function nodes_of(job, asked, name, partition)
+  local least = math.max(1, given(job.min_nodes) or 1, hosts_in(job.req_nodes), nodes_in(job.features))
   local most = given(job.max_nodes) or 0
-  if most == 0 then most = given(job.num_tasks) or 1 end
+  if most == 0 then
+    most = given(job.num_tasks) or 1
+    local gpus = sum_of(asked.tres_per_job)
+    if gpus > 0 then
+      local each = is_whole(job, partition) and GPUS_PER_NODE[name] or 1
+      most = math.max(most, math.ceil(gpus / math.max(1, each)))
+    end
+  end
   most = math.max(least, most)
   if partition then most = math.max(1, math.min(most, given(partition.total_nodes) or most)) end
   return most
@@ -140,8 +197,9 @@ end
 local function tasks_of(job, nodes)
   local tasks = given(job.num_tasks)
   if tasks then return math.max(tasks, nodes) end
-  for _, field in ipairs({ "ntasks_per_socket", "ntasks_per_core", "ntasks_per_board" }) do
-    if (given16(job[field]) or 0) > 0 then return UNLIMITED end
+  if (given16(job.ntasks_per_socket) or 0) > 0 or (given16(job.ntasks_per_core) or 0) > 0
+    or (given16(job.ntasks_per_board) or 0) > 0 then
+    return UNLIMITED
   end
   return times(math.max(1, given16(job.ntasks_per_node) or 1), nodes)
 end
@@ -159,46 +217,44 @@ local function by_hardware(job)
   return nil
 end
 
--- The most CPUs of one array task on so many nodes.
-local function cpus_of(job, nodes)
-  local each = math.max(1, given16(job.cpus_per_task) or 1)
-  local onNode = math.max(each * math.max(1, given16(job.ntasks_per_node) or 1), given16(job.pn_min_cpus) or 0)
-  return math.max(given(job.min_cpus) or 1, given(job.max_cpus) or 0, times(tasks_of(job, nodes), each),
-    times(onNode, nodes))
+local function cpus_each(job) return math.max(1, given16(job.cpus_per_task) or 1) end
+
+-- The CPUs that one array task names, on so many nodes.
+local function cpus_of(job, nodes, tasks)
+  return math.max(given(job.min_cpus) or 1, given(job.max_cpus) or 0, times(tasks, cpus_each(job)),
+    times(given16(job.pn_min_cpus) or 0, nodes))
 end
 
-local function is_exclusive(job, partition)
-  return given16(job.shared) == 0 or (partition ~= nil and partition.max_share == 0)
-end
-
--- The GPUs of one array task, and those that it names by type.
-local function gpus_of(job, name, partition)
-  local nodes = nodes_of(job, partition)
-  local tasks = tasks_of(job, nodes)
+-- The most GPUs of one array task in one partition, and those that it names by type.
+local function gpus_of(job, asked, name, partition, nodes, tasks)
   local sockets = given16(job.sockets_per_node) or 0
+  -- Slurm gives the GPUs of a task for as many tasks as the CPUs could hold (seen with --mincpus).
+  local held = math.max(tasks, math.ceil(cpus_of(job, nodes, tasks) / cpus_each(job)))
+  local factors = { tres_per_job = 1, tres_per_node = nodes, tres_per_task = held,
+    tres_per_socket = times(sockets > 0 and sockets or UNLIMITED, nodes) }
   local gpus = {}
-  local function atLeast(list, factor)
-    for kind, count in pairs(gpus_in(list)) do
+  for field, factor in pairs(factors) do
+    for kind, count in pairs(asked[field]) do
       gpus[kind] = math.max(gpus[kind] or 0, times(count, factor))
     end
   end
-  atLeast(job.tres_per_job, 1)
-  atLeast(job.tres_per_node, nodes)
-  atLeast(job.tres_per_task, tasks)
-  atLeast(job.tres_per_socket, times(sockets > 0 and sockets or UNLIMITED, nodes))
-  local sum = 0
-  for _, count in pairs(gpus) do sum = sum + count end
-  local each = given16(job.ntasks_per_tres)
-  if sum == 0 and each and each > 0 then
-    sum = math.ceil(tasks / each)
-    gpus[""] = sum
+  local sum = sum_of(gpus)
+  -- Those of a socket Slurm gives for each socket of the node, however few were asked for (seen).
+  if sum_of(asked.tres_per_socket) > 0 then sum = math.max(sum, times(GPUS_PER_NODE[name] or UNLIMITED, nodes)) end
+  local each = given16(job.ntasks_per_tres) or 0
+  if each > 0 then
+    -- Slurm makes tasks of GPUs, and GPUs of those tasks.
+    if sum_of(asked.tres_per_task) > 0 then sum = UNLIMITED end
+    if sum == 0 then
+      sum = math.max(nodes, math.ceil(tasks / each))
+      gpus[""] = sum
+    end
   end
-  local whole = is_exclusive(job, partition) and times(GPUS_PER_NODE[name] or UNLIMITED, nodes) or 0
+  local whole = is_whole(job, partition) and times(GPUS_PER_NODE[name] or UNLIMITED, nodes) or 0
   return math.max(sum, whole), gpus
 end
 
-local function minutes_of(job, partition)
-  local minutes = given(job.time_limit)
+local function minutes_of(minutes, partition)
   if not minutes and partition then
     minutes = given(partition.default_time) or given(partition.max_time)
   end
@@ -206,36 +262,106 @@ local function minutes_of(job, partition)
   return minutes or UNLIMITED
 end
 
--- The partitions that a job could run in: those it names, or the default one.
-local function partition_names(job, partitions)
+-- The partitions that a job could run in: those it names, or the default one, and what stands in for them.
+local function partition_names(list, partitions)
   local names = {}
-  for name in string.gmatch(text(job.partition), "[^,%s]+") do names[#names + 1] = name end
+  for name in string.gmatch(text(list), "[^,%s]+") do names[#names + 1] = name end
   if #names == 0 then
     for name, partition in pairs(partitions or {}) do
       if partition.flag_default == 1 then names[1] = name end
     end
   end
+  if #names == 0 then names[1] = "" end
+  for i = 1, #names do
+    local partition = partitions and partitions[ names[i] ]
+    local alternate = partition and text(partition.alternate) or ""
+    if alternate ~= "" then names[#names + 1] = alternate end
+  end
   return names
 end
 
--- The most that a request could use, over all partitions it names.
+local function all_exempt(names)
+  for _, name in ipairs(names) do
+    if not EXEMPT_PARTITIONS[name] then return false end
+  end
+  return true
+end
+
+local function hours_of(gpus, minutes, tasks) return times(times(gpus, minutes), tasks) / 60 end
+
+-- The most that a request could use, over all partitions it could run in. `hours` are those of the dearest
+-- partition, and so are the GPUs and minutes that a person is told.
 local function most_of(job, partitions)
-  local most = { hours = 0, gpus = 0, minutes = 0, nodes = 0, kinds = {}, exempt = true }
-  most.tasks = array_tasks(job.array_inx)
-  local names = partition_names(job, partitions)
-  if #names == 0 then names[1] = "" end
+  local most = { hours = 0, gpus = 0, minutes = 0, nodes = 0, tasks = 0, cpus = 0, kinds = {}, shape = 0 }
+  local names = partition_names(job.partition, partitions)
+  most.exempt = all_exempt(names)
+  most.array = array_tasks(job.array_inx)
+  local asked = {}
+  for _, field in ipairs(TRES) do asked[field] = gpus_in(job[field]) end
   for _, name in ipairs(names) do
     local partition = partitions and partitions[name]
-    local gpus, kinds = gpus_of(job, name, partition)
-    local minutes = minutes_of(job, partition)
-    local hours = times(times(gpus, minutes / 60), most.tasks)
-    most.exempt = most.exempt and EXEMPT_PARTITIONS[name] == true
+    local nodes = nodes_of(job, asked, name, partition)
+    local tasks = tasks_of(job, nodes)
+    local gpus, kinds = gpus_of(job, asked, name, partition, nodes, tasks)
+    local minutes = minutes_of(given(job.time_limit), partition)
+    local hours = hours_of(gpus, minutes, most.array)
     if hours >= most.hours then
       most.hours, most.gpus, most.minutes, most.kinds = hours, gpus, minutes, kinds
     end
-    most.nodes = math.max(most.nodes, nodes_of(job, partition))
+    local each = given16(job.ntasks_per_tres) or 0
+    if each > 0 then tasks = math.max(tasks, times(gpus, each)) end
+    most.shape = math.max(most.shape, gpus)
+    most.nodes = math.max(most.nodes, nodes)
+    most.tasks = math.max(most.tasks, tasks)
+    most.cpus = math.max(most.cpus, cpus_of(job, nodes, tasks))
   end
   return most
+end
+
+-- The bound of a job -------------------------------------------------------------------------------
+
+-- What is kept of a job in its admin_comment, in this order. Slurm lets only administrators set that field, with
+-- sbatch, scontrol and the C API, and a job's record does not tell the rest: tasks, CPUs of a task, whole nodes.
+local BOUND = "nexa:v1:bound"
+local KEYS = { "gpus", "nodes", "tasks", "cpus", "cpus_per_task", "minutes", "array", "whole", "approved", "part" }
+
+local function write_bound(job, most, approved)
+  local bound = { gpus = most.shape, nodes = most.nodes, tasks = most.tasks, cpus = most.cpus,
+    cpus_per_task = cpus_each(job), minutes = most.minutes, array = most.array,
+    whole = given16(job.shared) == 0 and 1 or 0, approved = approved and 1 or 0,
+    part = given(job.het_job_offset) and 1 or 0 }
+  local parts = {}
+  for i, key in ipairs(KEYS) do parts[i] = key .. "=" .. number(bound[key]) end
+  local before = string.gsub(text(job.admin_comment), "%s*" .. BOUND .. "%b()", "")
+  job.admin_comment = (before == "" and "" or before .. " ") .. BOUND .. "(" .. table.concat(parts, ",") .. ")"
+end
+
+-- Nil where there is none, or more than one.
+local function read_bound(comment)
+  comment = text(comment)
+  local found = string.match(comment, BOUND .. "(%b())")
+  if not found or select(2, string.gsub(comment, BOUND, "")) ~= 1 then return nil end
+  local bound = {}
+  for key, value in string.gmatch(found, "([a-z_]+)=([a-z0-9]+)") do
+    bound[key] = value == "unlimited" and UNLIMITED or tonumber(value)
+  end
+  for _, key in ipairs(KEYS) do
+    if not bound[key] then return nil end
+  end
+  return bound
+end
+
+-- Of a job that was there before this script: what its record tells for sure. It may only be made smaller.
+local function bound_of_record(record)
+  return { gpus = UNLIMITED, nodes = math.max(1, given(record.min_nodes) or 1), tasks = 1,
+    cpus = given(record.min_cpus) or 1, cpus_per_task = 1, minutes = 0, array = 1, whole = 0,
+    approved = string.sub(text(record.comment), 1, #PREFIX) == PREFIX and 1 or 0, part = 1, unknown = true }
+end
+
+-- Holds Slurm to the nodes that were counted: else it may spread a job over as many as it has CPUs.
+local function pin(job, most)
+  if most.shape == 0 or (given(job.max_nodes) or 0) ~= 0 or most.nodes == UNLIMITED then return end
+  job.max_nodes = math.max(most.nodes, given(job.min_nodes) or 1)
 end
 
 -- SHA-256 (FIPS 180-4) with numbers alone, because Lua 5.1 has no operators on bits -----------------
@@ -415,7 +541,7 @@ local function not_covered(token, id, job, partitions, most)
   if not same_name(job.account, job.default_account, token.account) then
     return "the approval is for the account '" .. text(token.account) .. "'"
   end
-  local names = partition_names({}, partitions)
+  local names = partition_names("", partitions)
   local partition = text(job.partition) ~= "" and job.partition or text(names[1])
   if partition ~= (text(token.partition) ~= "" and token.partition or text(names[1])) then
     return "the approval is for the partition '" .. text(token.partition) .. "'"
@@ -431,6 +557,7 @@ local function not_covered(token, id, job, partitions, most)
   if text(job.cpus_per_tres) .. text(job.mem_per_tres) ~= "" then
     return "it asks for CPUs or memory by the GPU"
   end
+  local onNodes = times(cpus_each(job) * math.max(1, given16(job.ntasks_per_node) or 1), most.nodes)
   -- Slurm rounds CPUs up to cores, and to nodes where they are exclusive, and memory with them.
   if job.min_mem_per_cpu ~= nil then return "it asks for memory by the CPU, the approval covers --mem" end
   local hardware = by_hardware(job)
@@ -438,8 +565,8 @@ local function not_covered(token, id, job, partitions, most)
   local why = over("GPUs", most.gpus, "gpus")
     or over("nodes", most.nodes, "nodes")
     or over("minutes", most.minutes, "time_limit_minutes")
-    or over("array tasks", most.tasks, "tasks")
-    or over("CPUs", cpus_of(job, most.nodes), "cpus")
+    or over("array tasks", most.array, "tasks")
+    or over("CPUs", math.max(most.cpus, onNodes), "cpus")
     or over("MiB of memory", memory_of(job, most.nodes), "memory_mib")
   if why then return why end
   local shared = given16(job.shared) -- 0 is --exclusive, 1 --oversubscribe, above that whole nodes of a user and more
@@ -452,7 +579,7 @@ local function not_covered(token, id, job, partitions, most)
   end
   if #job.script > LONGEST_SCRIPT then return "its script has more than " .. LONGEST_SCRIPT .. " bytes" end
   local left = times(limit("uses") or 0, limit("tasks")) - tasks_used(id)
-  if most.tasks > left then
+  if most.array > left then
     return "the approval is used up: it has " .. number(math.max(0, left)) .. " array tasks left"
   end
   if sha256("abc") ~= "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" then
@@ -469,7 +596,7 @@ local function tell(line) slurm.log_user("%s", line) end
 local function refuse_submit(most, why)
   if most then
     tell("nexa-slurm: this job could use " .. number(most.hours) .. " GPU-hours ("
-      .. number(most.tasks) .. " tasks x " .. number(most.gpus) .. " GPUs x " .. number(most.minutes)
+      .. number(most.array) .. " tasks x " .. number(most.gpus) .. " GPUs x " .. number(most.minutes)
       .. " minutes); more than " .. number(GPU_HOURS_OVER) .. " need an approval")
   end
   if why then tell("nexa-slurm: " .. why) end
@@ -478,16 +605,51 @@ local function refuse_submit(most, why)
   return REFUSE
 end
 
+-- The GPU-hours of the parts of a heterogeneous job up to each offset, by user: slurmctld asks for one part after
+-- the other, and may ask for another job's parts between them. So the most that came within seconds counts.
+local PARTS = {}
+local PARTS_SECONDS = 2
+
+local function hours_with_parts_before(job, hours)
+  local offset = given(job.het_job_offset)
+  if not offset then return hours end
+  local sums = PARTS[job.user_id]
+  if not sums then
+    sums = {}
+    PARTS[job.user_id] = sums
+  end
+  local now = os.time()
+  for at, sum in pairs(sums) do
+    if math.abs(now - sum.at) > PARTS_SECONDS then sums[at] = nil end
+  end
+  if offset > 0 then hours = hours + (sums[offset - 1] and sums[offset - 1].hours or UNLIMITED) end
+  if hours > GPU_HOURS_OVER then return hours end
+  sums[offset] = { at = now, hours = math.max(hours, sums[offset] and sums[offset].hours or 0) }
+  return hours
+end
+
+local function may_expand(dependency)
+  return string.find(string.lower(text(dependency)), "expand", 1, true) ~= nil
+end
+
 local function judge_submit(job, partitions, uid)
   if uid == 0 or EXEMPT_USERS[text(job.user_name)] then return PASS end
-  -- Slurm tells slurm_job_modify nothing of --exclusive; an update may take GPUs away, or change the partition.
-  if given16(job.shared) == 0 then
-    local before = text(job.admin_comment)
-    job.admin_comment = before == "" and EXCLUSIVE or before .. " " .. EXCLUSIVE
-  end
   local most = most_of(job, partitions)
-  if most.exempt then return PASS end
-  if most.hours <= GPU_HOURS_OVER then return PASS end
+  pin(job, most)
+  if most.shape > 0 and may_expand(job.dependency) then
+    tell("nexa-slurm: a job that can get GPUs may not expand another job: submit one job that asks for all it needs")
+    return REFUSE
+  end
+  local hours = most.exempt and 0 or most.hours
+  local together = hours_with_parts_before(job, hours)
+  if together <= GPU_HOURS_OVER then
+    write_bound(job, most, false)
+    return PASS
+  end
+  if hours <= GPU_HOURS_OVER then
+    return refuse_submit(most, "with the other parts of this heterogeneous job, and what you submitted within the last "
+      .. PARTS_SECONDS .. " seconds, that is " .. number(together) .. " GPU-hours")
+  end
   if string.sub(text(job.comment), 1, #PREFIX) ~= PREFIX then return refuse_submit(most) end
   local id = approval_id(job.comment)
   if not id then return refuse_submit(most, "the comment is not nexa:v1: and the 16 digits of an approval's id") end
@@ -495,7 +657,8 @@ local function judge_submit(job, partitions, uid)
   if not token then return refuse_submit(most, "the admin has not installed the approval " .. id) end
   local why = not_covered(token, id, job, partitions, most)
   if why then return refuse_submit(most, "approval " .. id .. ": " .. why) end
-  local counted, failed = use(id, job, most.tasks)
+  write_bound(job, most, true)
+  local counted, failed = use(id, job, most.array)
   if not counted then
     slurm.log_error("%s", "nexa-slurm: can't count a use of " .. id .. ": " .. text(failed))
     return refuse_submit(most, "its use can't be counted; tell the admin: " .. APPROVED .. "/used must be SlurmUser's")
@@ -505,125 +668,128 @@ local function judge_submit(job, partitions, uid)
   return PASS
 end
 
--- What an update would make larger, nil where nothing; `record` is the job as it is.
-local function widens(update, record)
-  local function more(field, before)
-    local after = given(update[field])
-    return after ~= nil and after > before
+-- Whether an update names something else than the record has; "" is the default one, or none.
+local function other(update, record, field)
+  local after = update[field]
+  return after ~= nil and string.lower(after) ~= string.lower(text(record[field]))
+end
+
+-- What an update asks for beyond the bound of a job that can get GPUs, nil where nothing.
+local function enlarges(update, record, bound)
+  if (limit_given(update.min_nodes) or 0) > bound.nodes or (limit_given(update.max_nodes) or 0) > bound.nodes then
+    return "NumNodes"
   end
-  local function other(field)
-    local after = string.lower(text(update[field]))
-    return after ~= "" and after ~= string.lower(text(record[field]))
-  end
-  if more("time_limit", given(record.time_limit) or UNLIMITED) or update.time_limit == 0 then return "TimeLimit" end
-  if (given(update.end_time) or 0) > 0 and more("end_time", given(record.end_time) or 0) then return "EndTime" end
-  local nodes = math.max(1, given(record.min_nodes) or 1, given(record.max_nodes) or 0)
-  if more("min_nodes", nodes) or more("max_nodes", nodes) then return "NumNodes" end
-  if hosts_in(update.req_nodes) > nodes then return "NodeList" end
-  local cpus = given(record.min_cpus) or 1
-  local each = math.max(1, given16(record.pn_min_cpus) or 1)
-  -- How many tasks there were is not told: by their GPUs each more could be one too many.
-  if more("num_tasks", text(record.tres_per_task) == "" and cpus / each or 1) then return "NumTasks" end
-  if more("min_cpus", cpus) or more("max_cpus", math.max(cpus, given(record.max_cpus) or 0)) then return "NumCPUs" end
-  -- Nor less: NumTasks is held by it.
+  if hosts_in(update.req_nodes) > (bound.unknown and 0 or bound.nodes) then return "NodeList" end
+  if (given(update.num_tasks) or 0) > bound.tasks then return "NumTasks" end
+  if (given(update.min_cpus) or 0) > bound.cpus or (given(update.max_cpus) or 0) > bound.cpus then return "NumCPUs" end
+  -- What the job's tasks are held by is not loosened either.
   local onNode = given16(update.pn_min_cpus) or 0
-  if onNode ~= 0 and onNode ~= each then return "MinCPUsNode" end
-  if (given16(update.cpus_per_task) or 1) > 1 then return "CPUsPerTask" end -- nor is that
+  if onNode ~= 0 and onNode ~= math.max(1, given16(record.pn_min_cpus) or 1) then return "MinCPUsNode" end
+  local each = given16(update.cpus_per_task)
+  if each and (each > bound.cpus_per_task or (each < bound.cpus_per_task and text(record.tres_per_task) ~= "")) then
+    return "CPUsPerTask" -- of fewer CPUs there could be more tasks, with their GPUs
+  end
   local hardware = by_hardware(update)
   if hardware then return hardware end
-  if given16(update.ntasks_per_node) then return "TasksPerNode" end -- how many there were is not told
-  for _, field in ipairs({ "tres_per_job", "tres_per_node", "tres_per_task", "tres_per_socket" }) do
+  if given16(update.ntasks_per_node) then return "TasksPerNode" end
+  -- 0 is all memory of a node; so much for each CPU may be more than so much for a node, not the other way round.
+  local onNodes, onCpus = update.min_mem_per_node, update.min_mem_per_cpu
+  if onNodes ~= nil and onNodes ~= record.min_mem_per_node
+    and (onNodes == 0 or onNodes > (record.min_mem_per_node or record.min_mem_per_cpu or 0)) then
+    return "memory"
+  end
+  if onCpus ~= nil and onCpus ~= record.min_mem_per_cpu and (onCpus == 0 or onCpus > (record.min_mem_per_cpu or 0)) then
+    return "memory"
+  end
+  if other(update, record, "cpus_per_tres") then return "CpusPerTres" end
+  if other(update, record, "mem_per_tres") then return "MemPerTres" end
+  if may_expand(update.dependency) then return "Dependency" end
+  return nil
+end
+
+-- What an update would change beyond what was let through, nil where nothing; `record` is the job as it is.
+local function widens(update, record, bound, partitions)
+  for _, field in ipairs(TRES) do
     local before = gpus_in(record[field])
     for kind, count in pairs(gpus_in(update[field])) do
       if count > (before[kind] or 0) then return field end
     end
   end
-  for _, field in ipairs({ "min_mem_per_node", "min_mem_per_cpu" }) do
-    local after, before = update[field], record[field]
-    if after ~= nil and (before == nil or after == 0 or after > before) and after ~= before then return "memory" end
-  end
-  if other("cpus_per_tres") then return "CpusPerTres" end
-  if other("mem_per_tres") then return "MemPerTres" end
-  local marked = string.find(text(record.admin_comment), EXCLUSIVE, 1, true)
+  if (given16(update.ntasks_per_tres) or 0) > 0 then return "--ntasks-per-gpu" end
   local shared = given16(update.shared)
-  if shared and shared ~= 1 and not (shared == 0 and marked) then return "OverSubscribe" end
-  if given16(update.requeue) == 1 then return "Requeue" end
-  if other("partition") then return "Partition" end
-  if other("qos") then return "QOS" end
-  if other("account") then return "Account" end
-  if update.comment ~= nil and update.comment ~= record.comment then return "Comment" end
+  if shared and shared ~= 1 and not (shared == 0 and bound.whole == 1) then return "OverSubscribe" end
+  if bound.gpus > 0 then
+    local what = enlarges(update, record, bound)
+    if what then return what end
+  end
+  local comment = update.comment
+  if comment ~= nil and comment ~= record.comment
+    and (bound.approved == 1 or string.sub(comment, 1, 5) == string.sub(PREFIX, 1, 5)) then
+    return "Comment"
+  end
+  if bound.approved == 1 then
+    if given16(update.requeue) == 1 then return "Requeue" end
+    if other(update, record, "qos") then return "QOS" end
+    if other(update, record, "account") then return "Account" end
+  end
+  local fixed = bound.approved == 1 or bound.part == 1
+  local moves = other(update, record, "partition")
+  local names = partition_names(moves and update.partition or record.partition, partitions)
+  local before, after = limit_given(record.time_limit), limit_given(update.time_limit)
+  local exempt = all_exempt(names)
+  if moves then
+    if fixed then return "Partition" end
+    for _, name in ipairs(names) do
+      local partition = partitions and partitions[name]
+      local whole = bound.whole == 1 or is_whole({}, partition)
+      if whole and times(GPUS_PER_NODE[name] or UNLIMITED, bound.nodes) > bound.gpus then return "Partition" end
+      local hours = hours_of(bound.gpus, minutes_of(after or before, partition), bound.array)
+      if not exempt and hours > GPU_HOURS_OVER then return "Partition" end
+    end
+  end
+  if after and not (before and after <= before) and not exempt then
+    if fixed and after > bound.minutes then return "TimeLimit" end
+    if bound.approved == 0 and hours_of(bound.gpus, after, bound.array) > GPU_HOURS_OVER then return "TimeLimit" end
+  end
+  if (given(update.end_time) or 0) > math.max(0, given(record.end_time) or 0) then return "EndTime" end
   return nil
 end
 
--- The request as it would be after the update.
-local function updated(update, record)
-  local function either(field)
-    local after = update[field]
-    if after == nil or after == "" or after == NO_VAL then return record[field] end
-    return after
-  end
-  local marked = string.find(text(record.admin_comment), EXCLUSIVE, 1, true)
-  local tasks = (given(record.min_cpus) or 1) / math.max(1, given(record.pn_min_cpus) or 1)
-  local job = {
-    num_tasks = given(update.num_tasks) or math.max(1, math.floor(tasks)),
-    shared = marked and 0 or update.shared,
-    sockets_per_node = update.sockets_per_node,
-    req_nodes = update.req_nodes,
-    array_inx = nil, -- an update's is the throttle
-  }
-  for _, field in ipairs({ "min_nodes", "max_nodes", "time_limit", "partition", "tres_per_job", "tres_per_node",
-    "tres_per_task", "tres_per_socket" }) do
-    job[field] = either(field)
-  end
-  return job
+-- An administrator's comment keeps the bound. What root makes larger has none any more: its user may only make it smaller.
+local function keep_bound(update, record, bound, partitions, uid)
+  local enlarged = uid == 0 and widens(update, record, bound, partitions) ~= nil
+  if update.admin_comment == nil and not enlarged then return end
+  local kept = string.gsub(text(update.admin_comment or record.admin_comment), "%s*" .. BOUND .. "%b()", "")
+  local mark = enlarged and BOUND .. " enlarged by root" or string.match(record.admin_comment, BOUND .. "%b()")
+  update.admin_comment = (kept == "" and "" or kept .. " ") .. mark
 end
 
 local function judge_modify(update, record, partitions, uid)
+  local bound = read_bound(record.admin_comment)
+  if bound and (uid == 0 or update.admin_comment ~= nil) then keep_bound(update, record, bound, partitions, uid) end
   -- Of others' jobs Slurm itself lets only operators and coordinators change anything.
   if uid == 0 or uid ~= record.user_id or EXEMPT_USERS[text(record.user_name)] then return PASS end
-  local what = widens(update, record)
+  local what = widens(update, record, bound or bound_of_record(record), partitions)
   if not what then return PASS end
-  if string.sub(text(record.comment), 1, #PREFIX) ~= PREFIX then
-    local most = most_of(updated(update, record), partitions)
-    local tasks = math.max(1, given(record.array_task_cnt) or 1)
-    if most.exempt or times(most.hours, tasks) <= GPU_HOURS_OVER then return PASS end
-  end
   -- Before 23.02 the person does not see this, only the log.
-  tell("nexa-slurm: job " .. number(record.job_id or 0) .. " could use more GPU-hours than was approved: " .. what
+  tell("nexa-slurm: job " .. number(record.job_id or 0) .. " could use more than was let through: " .. what
     .. " may only be made smaller. Cancel it and submit anew")
   return REFUSE
 end
 
--- Slurm takes an error in here for "yes": so none gets out, and a job that names GPUs is refused.
-local function asks_for_gpus(job)
-  local all = text(job.tres_per_job) .. text(job.tres_per_node) .. text(job.tres_per_task) .. text(job.tres_per_socket)
-  return all ~= "" or given16(job.ntasks_per_tres) ~= nil or given16(job.shared) == 0
-end
-
-local function failed(why, job, partitions)
-  slurm.log_error("%s", "nexa-slurm: job_submit.lua failed (policy " .. POLICY .. "): " .. text(why))
-  local known, most = pcall(most_of, job, partitions)
-  if known and most.hours <= GPU_HOURS_OVER then return PASS end
-  local readable, gpus = pcall(asks_for_gpus, job)
-  if not known and readable and not gpus then return PASS end
+-- Slurm takes an error in here for "yes": so none gets out, and each refuses.
+local function judged(judge, ...)
+  local fine, verdict = pcall(judge, ...)
+  if fine and verdict == PASS then return PASS end
+  if not fine then
+    pcall(slurm.log_error, "%s", "nexa-slurm: job_submit.lua failed (policy " .. POLICY .. "): " .. printable(verdict))
+    pcall(tell, "nexa-slurm: whether this job needs an approval can't be told; tell the admin: slurmctld's log says why")
+  end
   return REFUSE
 end
 
-function slurm_job_submit(job, partitions, uid)
-  local fine, verdict = pcall(judge_submit, job, partitions, uid)
-  if fine then return verdict end
-  local judged, instead = pcall(failed, verdict, job, partitions)
-  if judged and instead == PASS then return instead end
-  pcall(tell, "nexa-slurm: whether this job needs an approval can't be told; tell the admin: slurmctld's log says why")
-  return REFUSE
-end
+function slurm_job_submit(job, partitions, uid) return judged(judge_submit, job, partitions, uid) end
 
-function slurm_job_modify(update, record, partitions, uid)
-  local fine, verdict = pcall(judge_modify, update, record, partitions, uid)
-  if fine then return verdict end
-  local known, job = pcall(updated, update, record)
-  local judged, instead = pcall(failed, verdict, known and job or record, partitions)
-  return judged and instead or REFUSE
-end
+function slurm_job_modify(update, record, partitions, uid) return judged(judge_modify, update, record, partitions, uid) end
 
 return PASS

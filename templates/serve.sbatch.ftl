@@ -3,7 +3,7 @@
 # Rendered by nexa-slurm from templates/serve.sbatch.ftl: one server over all nodes, until somebody ends it.
 <#include "lib/directives.ftl">
 # Values are quoted as they are meant: a dollar sign in one is a dollar sign.
-# shellcheck disable=SC2016,SC2209
+# shellcheck disable=SC1091,SC2016,SC2209
 
 <#include "lib/preamble.ftl">
 
@@ -41,7 +41,7 @@ nexa_register() {
   mkdir -p "$folder"
   NEXA_REGISTRATION=$folder/$NEXA_RUN_ID.json
   printf '{"schema_version":1,"run_id":"%s","run_dir":%s,"scheduler":"%s","job_id":%d,"restart":%d,"node":"%s","port":%d,"endpoint":"%s","model":%s,"api_key_file":%s,"started":%d}\n' \
-    "$NEXA_RUN_ID" "$(nexa_json "$NEXA_RUN_DIR")" [=scheduler] "$SLURM_JOB_ID" "$NEXA_RESTART" "$node" "$NEXA_PORT" \
+    "${NEXA_RUN_DIR##*/}" "$(nexa_json "$NEXA_RUN_DIR")" [=scheduler] "$SLURM_JOB_ID" "$NEXA_RESTART" "$node" "$NEXA_PORT" \
     "http://<#if scheduler == "local">localhost<#else>$node</#if>:$NEXA_PORT" "$(nexa_json "$model")" \
     "$(nexa_json "$NEXA_RUN_DIR/api_key")" "$NEXA_STARTED" >"$NEXA_REGISTRATION.$SLURM_JOB_ID.tmp"
   mv -f -- "$NEXA_REGISTRATION.$SLURM_JOB_ID.tmp" "$NEXA_REGISTRATION"

@@ -2,7 +2,7 @@
 # Rendered by nexa-slurm from templates/task.sbatch.ftl: each array task runs one command.
 <#include "lib/directives.ftl">
 # Values are quoted as they are meant: a dollar sign in one is a dollar sign.
-# shellcheck disable=SC2016,SC2209
+# shellcheck disable=SC1091,SC2016,SC2209
 
 <#include "lib/preamble.ftl">
 
@@ -27,6 +27,10 @@ nexa_main() {
   cd [=workdir]
 <#else>
   cd "$NEXA_TASK_SCRATCH"
+</#if>
+<#if watchdog_seconds gt 0>
+  NEXA_GUARDED=1
+  export PYTHONFAULTHANDLER=${PYTHONFAULTHANDLER-1}
 </#if>
   nexa_run<#if container_step> nexa_on_each_node --nodes=1 --ntasks=1<@step/></#if><@prefix/><@words/>
 }

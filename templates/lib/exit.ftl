@@ -3,11 +3,14 @@
 nexa_exit() {
   local status=$?
   trap - EXIT
+<#if !(serves!false)>
+  nexa_first_failure
+</#if>
   if [[ -n $NEXA_SUBMISSION ]]; then
     local result=$NEXA_ATTEMPT.json
-    printf '{"task":%d,"restart":%d,"job_id":%d,"array_job_id":%d,"node":"%s","started":%d,"ended":%(%s)T,"exit_code":%d,"signal":"%s"}\n' \
+    printf '{"task":%d,"restart":%d,"job_id":%d,"array_job_id":%d,"node":"%s","started":%d,"ended":%(%s)T,"exit_code":%d,"signal":"%s"%s}\n' \
       "$NEXA_TASK" "$NEXA_RESTART" "$SLURM_JOB_ID" "${SLURM_ARRAY_JOB_ID:-$SLURM_JOB_ID}" \
-      "${SLURMD_NODENAME:-$HOSTNAME}" "$NEXA_STARTED" -1 "$status" "$NEXA_SIGNALLED" >"$result.tmp" &&
+      "${SLURMD_NODENAME:-$HOSTNAME}" "$NEXA_STARTED" -1 "$status" "$NEXA_SIGNALLED" "${NEXA_FAILURE:-}" >"$result.tmp" &&
       mv -f -- "$result.tmp" "$result" ||
       echo "nexa-slurm: could not write $result" >&2
   fi
@@ -18,57 +21,49 @@ nexa_exit() {
 </#if>
   cd /
 <#if nodes gt 1>
-  export -f nexa_tidy
+  export -f nexa_tidy nexa_give_back
   timeout 30 srun --ntasks-per-node=1 --quiet bash -c nexa_tidy || true
 </#if>
   nexa_tidy
-<#if requeues gt 0 && scheduler == "slurm">
-  if ((status != 0 && NEXA_RESTART < [=requeues])) && [[ $NEXA_SIGNALLED == USR1 || -n $NEXA_UNFIT<#if serves!false> || -n ${NEXA_ENDED:-}</#if> ]]; then
+<#if requeues gt 0>
+  if ((status != 0 && NEXA_RESTART < [=requeues])) && [[ $NEXA_SIGNALLED == USR1 || -n $NEXA_UNFIT || -n $NEXA_ENDED ]]; then
     nexa_requeue
   fi
 </#if>
   exit "$status"
 }
 
-<#if !(serves!false)>
-# A runner that wrote no metrics: where its checkpoints are, and what it is called by W&B, which keeps a link to its newest
-# run, or by MLflow, which prints where its run can be viewed.
-nexa_tracked() {
-  [[ ! -e $NEXA_METRICS ]] || return 0
-  local id
-  local -a found=()
-  [[ ! -d $NEXA_CHECKPOINTS || $NEXA_CHECKPOINTS == *[\"\\]* ]] || found+=("\"checkpoint\":\"$NEXA_CHECKPOINTS\"")
-  if id=$(readlink "${WANDB_DIR:-.}/wandb/latest-run") && id=${WANDB_RUN_ID:-${id##*-}} && [[ ! $id =~ [^A-Za-z0-9_-] ]]; then
-    found+=("\"wandb_run_id\":\"$id\"")
-  fi
-  if [[ -n ${MLFLOW_TRACKING_URI:-} ]] && id=$(grep -aoE '/runs/[0-9a-f]{32}' "$(readlink /proc/$$/fd/1)" | tail -n 1); then
-    found+=("\"mlflow_run_id\":\"${id##*/}\"")
-  fi
-  ((${#found[@]} == 0)) || (IFS=, && printf '{%s}\n' "${found[*]}" >"$NEXA_ATTEMPT.tracked.json")
-}
-
-</#if>
 nexa_tidy() {
-  rm -rf -- "${NEXA_TASK_SCRATCH:?}"<#if ranks_per_node gt 0> "${NEXA_RANKS_SCRATCH:?}"/rank_*</#if>
-  rmdir -- "$NEXA_RUN_SCRATCH" 2>/dev/null || true
+  nexa_give_back "${NEXA_TASK_SCRATCH:?}"<#if ranks_per_node gt 0> "${NEXA_RANKS_SCRATCH:?}"/rank_*</#if>
 }
-<#if requeues gt 0 && scheduler == "slurm">
+<#if requeues gt 0>
 
 # The next attempt; Slurm takes nodes to keep away from only while the job waits.
 nexa_requeue() {
   trap '' TERM
-  echo "nexa-slurm: queued again: $([[ -n $NEXA_UNFIT ]] && echo "without $NEXA_UNFIT" || echo <#if serves!false>"${NEXA_ENDED:-out of time}"<#else>'out of time'</#if>)"
-  scontrol requeue "$NEXA_JOB"
+  echo "nexa-slurm: queued again: $([[ -n $NEXA_UNFIT ]] && echo "without $NEXA_UNFIT" || echo "${NEXA_ENDED:-out of time}")"
+<#if scheduler == "slurm">
+  scontrol requeue "$NEXA_JOB" || echo "nexa-slurm: Slurm did not queue it again: this was the last attempt" >&2
   [[ -z $NEXA_UNFIT ]] || scontrol update "JobId=$NEXA_JOB" "ExcNodeList=$NEXA_UNFIT"
+<#else>
+  : >"$NEXA_LOCAL_REQUEUE" || echo "nexa-slurm: it could not be queued again; this was the last attempt" >&2
+</#if>
 }
 </#if>
 
 # Runs a command so that a signal reaches it at once: bash runs traps only between commands, and wait is one.
 nexa_run() {
   local status=0 again
-  "$@" &
-  NEXA_CHILD=$!
+  umask "${NEXA_UMASK:-22}"; "$@" & # with the user's own
+  NEXA_CHILD=$!; umask "${NEXA_TIGHT:-22}"
   NEXA_SIGNAL=
+<#if watchdog_seconds gt 0>
+  local guard=
+  if [[ -n ${NEXA_GUARDED:-} ]]; then
+    bash "$NEXA_RUN_DIR/runner/watchdog.sh" [=watchdog_seconds] "$NEXA_CHILD" <#if container_step>2<#elseif stepped!false>1<#else>0</#if> 30 &
+    guard=$!
+  fi
+</#if>
   wait "$NEXA_CHILD" || status=$?
   # A trap cut the wait short: wait on, for the command's own status. Bash has lost it where both died at once.
   while [[ -n $NEXA_SIGNAL ]]; do
@@ -80,6 +75,9 @@ nexa_run() {
     fi
   done
   NEXA_CHILD=
+<#if watchdog_seconds gt 0>
+  [[ -z $guard ]] || kill "$guard" 2>/dev/null || true
+</#if>
   return "$status"
 }
 
@@ -117,6 +115,14 @@ nexa_watch() {
   NEXA_CHILD=
   NEXA_SIGNALLED=
   NEXA_UNFIT=
+<#if serves!false>
+  NEXA_ENDED=
+<#else>
+  # shellcheck disable=SC2034
+  NEXA_RETRY_ON=<#if requeues gt 0>[=retry_on]<#else>''</#if> NEXA_TAGS=[=tracking_tags]
+  # shellcheck disable=SC1091
+  source "$NEXA_RUN_DIR/runner/attempt.sh"
+</#if>
   trap 'nexa_signal TERM' TERM
 <#if warning_seconds gt 0>
   trap nexa_warned USR1

@@ -18,8 +18,8 @@ nexa_check_node() {
 nexa_check_nodes() {
   local file
 <#if nodes gt 1>
-  export -f nexa_check_node
-  nexa_run nexa_on_each_node --kill-on-bad-exit=0 bash -c nexa_check_node && return
+  export -f nexa_check_node nexa_take_scratch nexa_hold
+  nexa_run nexa_on_each_node --kill-on-bad-exit=0 bash -c 'nexa_take_scratch && nexa_check_node' && return
 <#else>
   nexa_run nexa_check_node && return
 </#if>

@@ -23,10 +23,10 @@ nexa_preamble() {
   NEXA_STAGE=[=stage]
   export NEXA_JOB NEXA_SUBMISSION NEXA_RESTART NEXA_RUN_DIR NEXA_RUN_ID NEXA_TASK NEXA_TASKS NEXA_STAGE
 
-  export NEXA_SCRATCH=[=scratch]
-  export NEXA_DURABLE=[=durable]
-  export NEXA_SHARED=[=shared]
-  export NEXA_RUN_SCRATCH=$NEXA_SCRATCH/$NEXA_RUN_ID
+  export NEXA_SCRATCH=[=scratch] NEXA_DURABLE=[=durable] NEXA_SHARED=[=shared]
+  # Whose names on them are whose, where several workspaces share them; before that, nexa_claim.
+  source "$NEXA_RUN_DIR/runner/nexa_storage.sh"
+  export NEXA_RUN_SCRATCH=${NEXA_RUN_SCRATCH:-$NEXA_SCRATCH/$NEXA_RUN_ID}
   export NEXA_TASK_SCRATCH=$NEXA_RUN_SCRATCH/task_$NEXA_TASK
   export NEXA_CHECKPOINTS=$NEXA_DURABLE/checkpoints/$NEXA_RUN_ID<#if tasks gt 1>/task_$NEXA_TASK</#if>
 <#if ranks_per_node gt 0>
@@ -62,8 +62,8 @@ nexa_secrets() {
 }
 </#if>
 
-# A task belongs to the job that claims it first. A requeue keeps the job id and passes; a duplicate ends here, and so
-# does a job that turns up after its submission was closed and made again: there is no claims/ then.
+# A task belongs to the job that claims it first. A requeue keeps the job id and passes; a duplicate leaves its id and ends.
+# So does a job that turns up after its submission was closed and made again: there is no claims/ then.
 nexa_claim() {
   [[ -n $NEXA_SUBMISSION ]] || return 0
   local claim=$NEXA_SUBMISSION/claims/$NEXA_TASK
@@ -73,6 +73,7 @@ nexa_claim() {
   [[ $holder != "$SLURM_JOB_ID" ]] || return 0
   if [[ -n $holder || ! -e ${claim%/*} ]]; then
     echo "nexa-slurm: task $NEXA_TASK belongs to another job (${holder:-submitted again}); this one ends" >&2
+    mkdir -p "$NEXA_SUBMISSION/duplicates/${NEXA_JOB%_*}" || true
     exit 0
   fi
   echo "nexa-slurm: task $NEXA_TASK can't be claimed: $claim can't be made" >&2

@@ -1,8 +1,8 @@
-import dev.nexa.slurm.backend.Backend;
-import dev.nexa.slurm.backend.Launch;
-import dev.nexa.slurm.config.ConfigException;
-import dev.nexa.slurm.config.Problem;
-import dev.nexa.slurm.plan.Plan;
+import dev.nexa.slurm.job.backend.Backend;
+import dev.nexa.slurm.job.backend.Launch;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.plan.Plan;
 import java.util.ArrayList;
 import java.util.List;
 

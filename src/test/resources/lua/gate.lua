@@ -85,7 +85,10 @@ refused("sockets that nobody counted", { tres_per_socket = "gres:gpu:1" })
 passes("sockets", { tres_per_socket = "gres:gpu:4", sockets_per_node = 2, min_nodes = 4, max_nodes = 4 })
 refused("two types", { tres_per_job = "gres:gpu:a100:40", tres_per_node = "gres:gpu:h100:8", min_nodes = 4, max_nodes = 4 })
 for _, form in ipairs({ "gres:gpu:65", "gres/gpu=65", "gpu:h100:65", "gres/gpu:h100=65", "GRES:GPU:65", " gres:gpu:65",
-  "gres:shard:1,gres:gpu:64", "gres:gpu:33,gres:gpu:a100:32", "gpu:1:2:3", "gpu:9k", "gpu=a=b" }) do
+  "gres:shard:1,gres:gpu:64", "gres:gpu:33,gres:gpu:a100:32", "gpu:1:2:3", "gpu:9k", "gpu=a=b", "gres:gpu:+65",
+  "gres:gpu: 65", "gres:gpu:\t+065", "gres:gpu:000065", "gres:gpu:h100:+65", "gres:gpu:h100: 65", "gpu:1K", "gpu:1kib", "gpu:a:1MB",
+  "gres:gpu:-8", "gres:gpu:a:-1", "gres:gpu:18446744073709551617", "gres:gpu:18014398509481985K", "license:a gres:gpu:65",
+  "xgres:gpu:65", "gpu :65", "gpu:", "gpu::65", "gpu:a:", "gpu:a:b" }) do
   refused("form " .. form, { tres_per_job = form, min_nodes = 1, max_nodes = 1 })
 end
 passes("shares are one GPU", { tres_per_job = "gres:shard:400", min_nodes = 1, max_nodes = 1 })
@@ -108,13 +111,72 @@ refused("a whole node has 8", { shared = 0, time_limit = 8 * 60 + 1 }, "x 8 GPUs
 refused("so has a partition's", { partition = "whole", time_limit = 481 }, "unlimited GPUs")
 passes("a whole node", { shared = 0, time_limit = 480 })
 local _, _, marked = submitted({ shared = 0 })
-if marked.admin_comment ~= "nexa:v1:exclusive" then fail("not marked: %s", tostring(marked.admin_comment)) end
+local WHOLE = "nexa:v1:bound(gpus=8,nodes=1,tasks=1,cpus=1,cpus_per_task=1,minutes=60,array=1,whole=1,approved=0,part=0)"
+if marked.admin_comment ~= WHOLE then fail("not marked: %s", tostring(marked.admin_comment)) end
 -- An update could take its GPUs away, or move it: it keeps the nodes.
 for _, fields in ipairs({ { tres_per_node = "gres:gpu:8" }, { partition = "debug" }, { time_limit = 1 } }) do
   fields.shared = 0
   local _, _, job = submitted(fields)
-  if not job.admin_comment then fail("a whole node is not marked") end
+  if not string.find(job.admin_comment, "whole=1", 1, true) then fail("a whole node is not marked") end
 end
+
+-- The bound ------------------------------------------------------------------------------------------
+local function bound_of(fields)
+  local passed, why, job = submitted(fields)
+  if not passed then fail("no bound: %s", why) end
+  return string.match(job.admin_comment or "", "%b()") or "", job
+end
+for expected, fields in pairs({
+  ["gpus=0,nodes=1,tasks=1,cpus=1,"] = {},
+  ["gpus=8,nodes=2,tasks=8,cpus=16,cpus_per_task=2,minutes=30,array=2,"] =
+    { tres_per_node = "gres:gpu:4", min_nodes = 2, max_nodes = 2, num_tasks = 8, cpus_per_task = 2, time_limit = 30, array_inx = "1,2" },
+  ["gpus=512,nodes=4,tasks=8,cpus=64,"] = { tres_per_task = "gres:gpu:8", num_tasks = 8, pn_min_cpus = 16, time_limit = 7 },
+  ["gpus=4,nodes=4,tasks=8,cpus=8,"] = { ntasks_per_tres = 2, num_tasks = 8 },
+  ["gpus=2,nodes=2,tasks=8,cpus=8,"] = { ntasks_per_tres = 4, min_nodes = 2, max_nodes = 2, min_cpus = 4 },
+}) do
+  local found = bound_of(fields)
+  if not string.find(found, expected, 1, true) then fail("the bound is %s, not %s", found, expected) end
+end
+local _, forged = bound_of({ admin_comment = "by hand nexa:v1:bound(gpus=0) nexa:v1:bound(gpus=1)" })
+if not string.find(forged.admin_comment, "^by hand nexa:v1:bound%(gpus=0,nodes=1,[^(]+%)$") then
+  fail("a forged bound stays: %s", forged.admin_comment)
+end
+-- Slurm is held to the nodes that were counted.
+for nodes, fields in pairs({
+  [1] = { tres_per_node = "gres:gpu:8", min_cpus = 128 },
+  [2] = { tres_per_node = "gres:gpu:1", num_tasks = 2 },
+  [3] = { tres_per_node = "gres:gpu:1", features = "[a*1&b*2]" },
+  [4] = { shared = 0, num_tasks = 900, time_limit = 1 },
+}) do
+  local _, job = bound_of(fields)
+  if job.max_nodes ~= nodes then fail("%s nodes at most, not %d", tostring(job.max_nodes), nodes) end
+end
+local _, spread = bound_of({ tres_per_job = "gres:gpu:3" })
+if spread.max_nodes ~= 3 then fail("%s nodes for three GPUs", tostring(spread.max_nodes)) end
+local _, free = bound_of({ num_tasks = 100 })
+if free.max_nodes ~= slurm.NO_VAL then fail("a job without GPUs is held to nodes") end
+refused("GPUs that expand another job", { tres_per_job = "gres:gpu:1", dependency = "expand:7" }, "may not expand")
+passes("CPUs that expand another job", { dependency = "Expand:7" })
+refused("tasks of GPUs of tasks", { ntasks_per_tres = 4, num_tasks = 1, tres_per_task = "gres:gpu:1" }, "unlimited")
+PARTS.elsewhere = { flag_default = 0, max_time = 2880, default_time = 60, max_share = 1, total_nodes = 4, alternate = "whole" }
+refused("what stands in for a partition", { partition = "elsewhere", time_limit = 1 }, "unlimited")
+
+-- The parts of a heterogeneous job are judged together.
+local function part(offset, hours)
+  return { het_job_offset = offset, tres_per_job = "gres:gpu:" .. hours, user_id = 3000 + offset, time_limit = 60 }
+end
+local function het(uid, ...)
+  for offset, hours in ipairs({ ... }) do
+    local fields = part(offset - 1, hours)
+    fields.user_id = uid
+    if not submitted(fields) then return offset - 1 end
+  end
+  return nil
+end
+if het(3001, 32, 32) then fail("two parts of 32") end
+if het(3002, 32, 32, 1) ~= 2 then fail("a third part let through") end
+if het(3003, 1, 1, 62) or het(3003, 1, 1, 62) then fail("the same parts twice") end
+if submitted({ het_job_offset = 1, user_id = 3004 }) then fail("a part without one before it") end
 
 -- Whom and where it does not concern
 passes("root", { tres_per_job = "gres:gpu:999" }, 0)
@@ -265,6 +327,7 @@ for line in io.lines(arg[4]) do
   passes("a script of " .. length, big({ comment = "nexa:v1:" .. each, script = table.concat(text) }))
 end
 
+local big_job = big({ comment = "nexa:v1:0000000000000000" })
 -- Errors --------------------------------------------------------------------------------------------
 local function broken(fields, bad)
   return setmetatable({}, { __index = function(_, key)
@@ -273,18 +336,54 @@ local function broken(fields, bad)
   end })
 end
 local function verdict(job) said, logged = {}, {} return slurm_job_submit(job, PARTS, 1001) end
-if verdict(broken({}, "comment")) ~= 0 then fail("an error refused a small job") end
-if verdict(broken({ time_limit = 6000 }, "array_inx")) ~= 0 then fail("an error refused a job without GPUs") end
 if verdict(broken({ tres_per_job = "gres:gpu:65" }, "comment")) == 0 then fail("an error let a large job through") end
 if #logged == 0 then fail("an error is not logged") end
 if verdict(broken({ tres_per_job = "gres:gpu:1" }, "array_inx")) == 0 then fail("what can't be told was let through") end
 if verdict(nil) ~= slurm.ESLURM_ACCESS_DENIED then fail("no job at all") end
+local log_user, log_error = slurm.log_user, slurm.log_error
+slurm.log_user, slurm.log_error = nil, function() error("no log") end
+if verdict(broken({}, "array_inx")) ~= slurm.ESLURM_ACCESS_DENIED then fail("an error in the error's handler") end
+slurm.log_user, slurm.log_error = log_user, log_error
+-- Whichever field can't be read, and whichever function of Lua's own fails: none lets a job through by that. The same
+-- job is refused or passes without the error, so the field or function does not matter for it.
+local function each_read(fields, judge)
+  local read = {}
+  local spy = setmetatable({}, { __index = function(_, key) read[key] = true return request(fields)[key] end })
+  judge(spy)
+  return read
+end
+for field in pairs(each_read(big_job, verdict)) do
+  if verdict(broken(big_job, field)) == 0 then fail("an error of %s lets a large job through", field) end
+  if verdict(broken({ tres_per_job = "gres:gpu:1" }, field)) == 0 and each_read({ tres_per_job = "gres:gpu:1" }, verdict)[field] then
+    fail("an error of %s lets a job through", field)
+  end
+end
+for _, place in ipairs({ string, math, os, io, table, _G }) do
+  for name, original in pairs(place) do
+    if type(original) == "function" and name ~= "error" and name ~= "pcall" and name ~= "slurm_job_submit" then
+      local failing = true
+      local function broken_function(...)
+        if failing then
+          failing = false
+          error("broken " .. name)
+        end
+        return original(...)
+      end
+      local job = request(big_job)
+      place[name] = broken_function
+      local result = slurm_job_submit(job, PARTS, 1001)
+      place[name] = original
+      if result == 0 then fail("an error in %s lets a job through", name) end
+    end
+  end
+end
 
 -- Updates -------------------------------------------------------------------------------------------
 local function modified(record, update, uid)
   local job = { user_id = 1001, user_name = "ada", job_id = 7, partition = "gpu", account = "nlp", min_nodes = 2, max_nodes = 2,
     min_cpus = 32, pn_min_cpus = 16, min_mem_per_node = 32768, time_limit = 600, tres_per_node = "gres:gpu:8",
-    array_task_cnt = 4, comment = comment, end_time = 1000, qos = "normal" }
+    array_task_cnt = 4, comment = comment, end_time = 1000, qos = "normal", admin_comment =
+    "nexa:v1:bound(gpus=16,nodes=2,tasks=2,cpus=32,cpus_per_task=16,minutes=600,array=4,whole=0,approved=1,part=0)" }
   for key, value in pairs(record) do job[key] = value end
   local asked = { user_id = 1001, time_limit = slurm.NO_VAL, min_nodes = slurm.NO_VAL, max_nodes = slurm.NO_VAL, end_time = 0,
     num_tasks = slurm.NO_VAL, min_cpus = slurm.NO_VAL, cpus_per_task = slurm.NO_VAL16, shared = slurm.NO_VAL16,
@@ -301,10 +400,12 @@ end
 local WIDER = {
   { time_limit = 601 }, { time_limit = slurm.INFINITE }, { end_time = 1001 }, { min_nodes = 3 }, { max_nodes = 3 },
   { req_nodes = "n[1-3]" }, { ntasks_per_node = 1 }, { time_limit = 0 },
-  { num_tasks = 3 }, { min_cpus = 33 }, { max_cpus = 33 }, { cpus_per_task = 17 }, { cpus_per_task = 2 }, { pn_min_cpus = 17 },
+  { num_tasks = 3 }, { min_cpus = 33 }, { max_cpus = 33 }, { cpus_per_task = 17 }, { pn_min_cpus = 17 }, { max_nodes = 0 },
   { pn_min_cpus = 1 }, { shared = 2 }, { sockets_per_node = 2 }, { cores_per_socket = 8 }, { threads_per_core = 1 },
   { ntasks_per_tres = 2 }, { ntasks_per_socket = 2 }, { tres_per_node = "gpu:9" }, { tres_per_job = "gpu:1" },
   { tres_per_node = "gpu:b200:8" }, { min_mem_per_node = 32769 }, { min_mem_per_node = 0 }, { min_mem_per_cpu = 1 },
+  { min_nodes = slurm.INFINITE }, { tres_per_node = "gpu:+9" }, { tres_per_node = "gpu: 9" }, { tres_per_node = "gpu:1K" }, { tres_per_node = "gpu:-1" },
+  { dependency = "expand:8" }, { comment = "nexa:v2:x" }, { ntasks_per_node = 8 }, { partition = "gpu,whole" },
   { shared = 0 }, { requeue = 1 }, { partition = "whole" }, { qos = "high" }, { cpus_per_tres = "gpu:16" }, { mem_per_tres = "gpu:9000" }, { account = "vision" }, { comment = "" },
   { comment = "nexa:v1:" .. parts }, { time_limit = 10, tres_per_node = "gpu:9" } }
 local NARROWER = {
@@ -320,17 +421,88 @@ end
 for _, update in ipairs(NARROWER) do
   if not modified({}, update) then fail("may not make smaller: %s", tostring(next(update))) end
 end
-if modified({ tres_per_task = "gres:gpu:8" }, { num_tasks = 2 }) then fail("GPUs of one task more") end
-if not modified({ admin_comment = "nexa:v1:exclusive" }, { shared = 0 }) then fail("whole nodes stay whole") end
-local small = { comment = "", time_limit = 60, array_task_cnt = 1 }
-if not modified(small, { time_limit = 240 }) then fail("16 GPUs for 4 hours need no approval") end
-if modified(small, { time_limit = 241 }) then fail("grew over the limit by its time") end
-if modified(small, { min_nodes = 4, max_nodes = 4, time_limit = 121 }) then fail("grew by its nodes") end
-if modified(small, { tres_per_job = "gpu:65" }) then fail("grew by GPUs") end
-if modified({ comment = "", array_task_cnt = 5, time_limit = 48 }, { time_limit = 49 }) then fail("an array grew") end
-if modified({ comment = "", partition = "debug" }, { partition = "gpu" }) then fail("left the exempt partition") end
-local whole = { comment = "", tres_per_node = "", max_nodes = 1, min_nodes = 1, array_task_cnt = 1, admin_comment = "x nexa:v1:exclusive" }
-if modified(whole, { time_limit = 601 }) then fail("a whole node grew") end
+local function bounded(changes, fields)
+  local bound = { gpus = 16, nodes = 2, tasks = 2, cpus = 32, cpus_per_task = 16, minutes = 60, array = 1, whole = 0, approved = 0, part = 0 }
+  for key, value in pairs(changes) do bound[key] = value end
+  local parts = {}
+  for key, value in pairs(bound) do parts[#parts + 1] = key .. "=" .. value end
+  local job = { comment = "", time_limit = 60, array_task_cnt = 1, admin_comment = "x nexa:v1:bound(" .. table.concat(parts, ",") .. ")" }
+  for key, value in pairs(fields or {}) do job[key] = value end
+  return job
+end
+if not modified({}, { cpus_per_task = 2 }) then fail("fewer CPUs of a task") end
+local small = bounded({})
+for update, allowed in pairs({
+  [{ time_limit = 240 }] = true, [{ time_limit = 241 }] = false, [{ time_limit = 0 }] = false, [{ time_limit = 60 }] = true,
+  [{ min_nodes = 4, max_nodes = 4, time_limit = 1 }] = false, [{ tres_per_job = "gpu:1" }] = false,
+  [{ comment = "mine" }] = true, [{ comment = "nexa:v1:" .. parts }] = false, [{ qos = "high" }] = true, [{ requeue = 1 }] = true,
+  [{ partition = "endless" }] = true, [{ partition = "whole" }] = false, [{ partition = "debug", time_limit = 2880 }] = true,
+  [{ partition = "" }] = true, [{ partition = "endless", time_limit = 241 }] = false, [{ partition = "endless,whole" }] = false,
+  [{ dependency = "afterok:1" }] = true, [{ name = "nexa:x", nice = 2147483648, begin_time = 5, priority = 0 }] = true,
+  [{ req_nodes = "n1" }] = true, [{ req_nodes = "n[1-3]" }] = false, [{ exc_nodes = "n[1-3]" }] = true, [{ features = "a" }] = true,
+}) do
+  local key = next(update)
+  if modified(small, update) ~= allowed then fail("%s=%s: not %s", key, tostring(update[key]), tostring(allowed)) end
+end
+if modified(bounded({ array = 5 }, { time_limit = 48 }), { time_limit = 49 }) then fail("an array grew") end
+if not modified(bounded({ array = 5 }, { time_limit = 47 }), { time_limit = 48 }) then fail("an array within the limit") end
+-- Task by task of an array the record says 1, the bound all.
+if modified(bounded({ array = 5 }, { time_limit = 48, array_task_cnt = 0 }), { time_limit = 49 }) then fail("a task of an array grew") end
+if modified(bounded({ gpus = 65 }, { partition = "debug" }), { partition = "gpu" }) then fail("left the exempt partition") end
+if modified(bounded({ gpus = 65 }, { partition = "debug" }), { partition = "" }) then fail("left it for the default one") end
+if not modified(bounded({ gpus = 65 }, { partition = "debug" }), { time_limit = 2000 }) then fail("time is free in an exempt partition") end
+if modified(bounded({ gpus = 1 }, { partition = "debug" }), { tres_per_node = "gpu:9" }) then fail("GPUs grew in an exempt partition") end
+local whole = bounded({ gpus = 8, nodes = 1, whole = 1 }, { tres_per_node = "" })
+if modified(whole, { time_limit = 481 }) then fail("a whole node grew") end
+if modified(whole, { min_cpus = 33 }) then fail("whole nodes by CPUs") end
+if not modified(whole, { time_limit = 480, shared = 0 }) then fail("a whole node stays one") end
+if modified(whole, { partition = "endless" }) then fail("whole nodes that the profile does not know") end
+-- A part of a heterogeneous job may not grow: what the others use is not known.
+if modified(bounded({ part = 1 }), { time_limit = 61 }) then fail("a part grew") end
+if not modified(bounded({ part = 1 }), { time_limit = 60 }) then fail("a part, as long as before") end
+-- Without GPUs, nor any that it could get.
+local cpus = bounded({ gpus = 0, nodes = 1 }, { tres_per_node = "" })
+for update, allowed in pairs({
+  [{ min_cpus = 999, min_nodes = 4, max_nodes = 0, num_tasks = 99, time_limit = slurm.INFINITE, cpus_per_task = 64 }] = true,
+  [{ min_mem_per_node = 0, ntasks_per_node = 8, sockets_per_node = 2, dependency = "expand:8" }] = true,
+  [{ tres_per_node = "gpu:1" }] = false, [{ tres_per_task = "gres:gpu" }] = false, [{ tres_per_job = "gres:gpu:+1" }] = false,
+  [{ tres_per_job = "gres:shard:1" }] = false, [{ tres_per_job = "gres:nic:1" }] = true, [{ tres_per_job = "gres:gpu:0" }] = true,
+  [{ ntasks_per_tres = 1 }] = false, [{ shared = 0 }] = false, [{ partition = "whole" }] = false, [{ partition = "gpu,endless" }] = true,
+}) do
+  local key = next(update)
+  if modified(cpus, update) ~= allowed then fail("CPUs alone: %s=%s: not %s", key, tostring(update[key]), tostring(allowed)) end
+end
+-- Before this script, or with a bound that can't be read: smaller, nothing else.
+for _, comment in ipairs({ "", "nexa:v1:exclusive", "nexa:v1:bound", "nexa:v1:bound(gpus=1)", small.admin_comment .. small.admin_comment }) do
+  local old = { comment = "", time_limit = 60, admin_comment = comment }
+  for _, update in ipairs({ { time_limit = 61 }, { min_cpus = 33 }, { num_tasks = 2 }, { cpus_per_task = 2 }, { req_nodes = "all" }, { max_nodes = 3 },
+    { tres_per_node = "gpu:9" }, { partition = "endless" }, { shared = 0 } }) do
+    if modified(old, update) then fail("a job of before grew: %s", next(update)) end
+  end
+  for _, update in ipairs({ { time_limit = 59 }, { tres_per_node = "gpu:7" }, { min_nodes = 1, max_nodes = 2 }, { num_tasks = 1 }, { min_cpus = 1 },
+    { name = "x" }, { dependency = "afterok:1" }, { comment = "mine" }, { nice = 5 } }) do
+    if not modified(old, update) then fail("a job of before may not: %s", next(update)) end
+  end
+end
+-- An administrator's comment does not take the bound away.
+local asked = { admin_comment = "watched nexa:v1:bound(gpus=0)" }
+slurm_job_modify(asked, { user_id = 1001, admin_comment = small.admin_comment }, PARTS, 0)
+if asked.admin_comment ~= "watched " .. string.sub(small.admin_comment, 3) then fail("the bound is %s", asked.admin_comment) end
+
+for update, gone in pairs({ [{ time_limit = 999 }] = true, [{ tres_per_node = "gpu:99" }] = true, [{ time_limit = 5 }] = false }) do
+  slurm_job_modify(update, { user_id = 1001, time_limit = 60, admin_comment = small.admin_comment }, PARTS, 0)
+  if (update.admin_comment ~= nil) ~= gone then fail("what root made larger: %s", tostring(update.admin_comment)) end
+  if gone and modified(bounded({}, { admin_comment = update.admin_comment }), { time_limit = 61 }) then fail("root's is made larger still") end
+end
+
+-- No list makes it slow: slurmctld waits.
+local long_lists = os.clock()
+for _, field in ipairs({ "req_nodes", "tres_per_node", "array_inx", "partition", "comment", "dependency", "features" }) do
+  for _, piece in ipairs({ "[", "]", ",", "gres:gpu", "[1-2]", "gpu:", " ", ":", "%", "1-", "[[[]" }) do
+    submitted({ [field] = string.rep(piece, 100000 / #piece) })
+  end
+end
+if os.clock() - long_lists > 10 then fail("long lists take %.0f s", os.clock() - long_lists) end
 
 -- What lets through is a number, and never by accident ----------------------------------------------
 if type(slurm_job_submit(request({}), PARTS, 1001)) ~= "number" then fail("not a number") end

@@ -1,8 +1,9 @@
 /**
- * What an ML team's Slurm job will cost, submitted exactly once, and what it did cost.
+ * Estimates the cost of an ML team's Slurm jobs, submits each job exactly once, and records its
+ * actual cost.
  *
- * <p>The packages below this one are the stages a run goes through; imports point only towards
- * earlier stages. References are never null unless marked {@code @Nullable}.
+ * <p>The folders below this one are rooms (docs/architecture.md). A room imports only from the
+ * rooms before it. References are never null unless marked {@code @Nullable}.
  */
 @NullMarked
 package dev.nexa.slurm;

@@ -1,51 +1,48 @@
 package dev.nexa.slurm;
 
+import static com.tngtech.archunit.base.DescribedPredicate.alwaysTrue;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.run.reconcile.RunFacts;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** The folders show the flow: one ordered list is the whole architecture. */
+/** The folders are the architecture: ten rooms, and in the last one a folder for each family. */
 class ArchitectureTest {
   private static final String ROOT = "dev.nexa.slurm.";
 
-  /** A package imports only from those to its left. Not all of them exist yet. */
-  static final List<String> FLOW =
+  /** A room imports only from those to its left. Not all of them exist yet. */
+  static final List<String> ROOMS =
       List.of(
-          "units",
-          "error",
-          "files",
-          "config",
-          "plan",
-          "backend",
-          "estimate",
-          "render",
-          "process",
-          "approve",
-          "scheduler",
-          "usage",
-          "journal",
-          "submit",
-          "reconcile",
-          "storage",
-          "costs",
-          "cron",
-          "serve",
-          "report",
-          "app",
-          "cli");
+          "base",
+          "job",
+          "cluster",
+          "records",
+          "money",
+          "run",
+          "data",
+          "pipeline",
+          "insight",
+          "command");
 
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
@@ -53,16 +50,16 @@ class ArchitectureTest {
           .importPackages("dev.nexa.slurm");
 
   @ParameterizedTest
-  @FieldSource("FLOW")
-  void importsPointOnlyLeft(String name) {
+  @FieldSource("ROOMS")
+  void importsPointOnlyLeft(String room) {
     String[] right =
-        FLOW.subList(FLOW.indexOf(name) + 1, FLOW.size()).stream()
+        ROOMS.subList(ROOMS.indexOf(room) + 1, ROOMS.size()).stream()
             .map(other -> ROOT + other + "..")
             .toArray(String[]::new);
 
     noClasses()
         .that()
-        .resideInAPackage(ROOT + name + "..")
+        .resideInAPackage(ROOT + room + "..")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(right)
@@ -71,30 +68,47 @@ class ArchitectureTest {
   }
 
   @Test
-  void everyClassHasItsPlaceInTheFlow() {
-    assertThat(classesByPackage().keySet()).isNotEmpty().isSubsetOf(FLOW);
+  void everyClassIsInARoom() {
+    assertThat(CLASSES)
+        .filteredOn(type -> !type.getSimpleName().equals("package-info"))
+        .extracting(type -> type.getPackageName().substring(ROOT.length()).split("\\.", 2)[0])
+        .isSubsetOf(ROOMS);
+  }
+
+  /** Only Commands, in the room itself, knows the families. */
+  @Test
+  void familiesOfCommandsDoNotImportEachOther() {
+    slices()
+        .matching("dev.nexa.slurm.command.(*)..")
+        .namingSlices("$1")
+        .should()
+        .notDependOnEachOther()
+        .ignoreDependency(alwaysTrue(), resideInAPackage(ROOT + "command.shared"))
+        .check(CLASSES);
+    noClasses()
+        .that()
+        .resideInAPackage(ROOT + "command.shared")
+        .should()
+        .dependOnClassesThat(
+            resideInAPackage(ROOT + "command..")
+                .and(not(resideInAPackage(ROOT + "command.shared"))))
+        .check(CLASSES);
   }
 
   @Test
-  void aPackageOfFewerThanThreeClassesFoldsIntoItsNeighbour() {
-    assertThat(classesByPackage())
-        .allSatisfy((name, count) -> assertThat(count).as(name).isGreaterThanOrEqualTo(3));
-  }
-
-  @Test
-  void nothingGoesRoundInCircles() {
+  void packagesDoNotGoRoundInCircles() {
     slices().matching("dev.nexa.slurm.(**)").should().beFreeOfCycles().check(CLASSES);
   }
 
   @ParameterizedTest(name = "{0} only in {1}")
   @CsvSource({
-    "freemarker.., 'render, report'",
-    "picocli.., cli",
-    "org.apache.commons.exec.., process",
-    "tools.jackson.., 'config, files'",
-    "org.snakeyaml.., config",
-    "software.amazon.awssdk.., 'storage, costs.aws'",
-    "java.net.http.., serve",
+    "freemarker.., job.render",
+    "picocli.., command",
+    "org.apache.commons.exec.., base.process",
+    "tools.jackson.., 'base.json, job.config'",
+    "org.snakeyaml.., job.config",
+    "software.amazon.awssdk.., 'data.storage, money.bills.aws'",
+    "java.net.http.., run.server",
     "java.util.logging.., none",
     "org.slf4j.., none",
   })
@@ -117,7 +131,7 @@ class ArchitectureTest {
   void onlyTheCommandLineTalksToTheTerminalAndEndsTheProcess() {
     noClasses()
         .that()
-        .resideOutsideOfPackage(ROOT + "cli..")
+        .resideOutsideOfPackage(ROOT + "command..")
         .should()
         .accessField(System.class, "out")
         .orShould()
@@ -127,14 +141,74 @@ class ArchitectureTest {
         .check(CLASSES);
   }
 
-  private static Map<String, Long> classesByPackage() {
-    return CLASSES.stream()
-        .filter(JavaClass::isTopLevelClass)
-        .filter(type -> !type.getSimpleName().equals("package-info"))
-        .collect(
-            Collectors.groupingBy(
-                type -> type.getPackageName().substring(ROOT.length()).split("\\.", 2)[0],
-                TreeMap::new,
-                Collectors.counting()));
+  /**
+   * What lies in a run's folder may have been edited. Classes that charge, reserve or submit read
+   * it through ProvenFiles; these only show it, or only expect by it.
+   */
+  @Test
+  void onlyWhatIsShownIsReadWithoutProof() {
+    noClasses()
+        .that()
+        .doNotHaveFullyQualifiedName(ROOT + "command.serve.AwaitServer")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "command.jobs.EndedTasks")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "run.start.ExpectCost")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "run.start.FindFrom")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "command.jobs.MergeLogs")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "run.lookup.OtherRuns")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "run.lookup.RunLookup")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "run.reconcile.ProfileSacctFields")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "run.reconcile.StatusRows")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "command.jobs.LogsCommand")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "command.serve.ServeCommand")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "run.reconcile.RunFacts")
+        .should()
+        .callMethodWhere(name("shownPlan").or(name("shownEstimate")).or(name("shown")))
+        .check(CLASSES);
+  }
+
+  private static DescribedPredicate<JavaMethodCall> name(String method) {
+    return DescribedPredicate.describe(
+        method,
+        call ->
+            call.getName().equals(method)
+                && (call.getTargetOwner().isEquivalentTo(RunFolder.class)
+                    || call.getTargetOwner().isEquivalentTo(RunFacts.class)));
+  }
+
+  /** Nobody goes around ProvenFiles: not by the files' names, nor by their paths. */
+  @Test
+  void theFilesOfARunHaveOneReader() throws IOException {
+    Pattern around =
+        Pattern.compile(
+            "\"(plan\\.json|estimate\\.json|job\\.sbatch|runner)\""
+                + "|(read|readBytes|readString|readAllBytes|readAllLines|newInputStream)"
+                + "\\(\\s*\\w+\\.(plan|estimate|script|runner)\\(\\)\\s*\\)");
+    List<String> found = new ArrayList<>();
+    try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
+      for (Path source : (Iterable<Path>) sources::iterator) {
+        String name = source.getFileName().toString();
+        // RenderRun names the script that a run would have; the two others are the one reader. The
+        // local scheduler has a copy of its own, as slurmctld has.
+        boolean own =
+            List.of("RunFolder.java", "ProvenFiles.java", "RenderRun.java").contains(name)
+                || source.toString().contains("scheduler/local");
+        if (name.endsWith(".java") && !own && around.matcher(Files.readString(source)).find()) {
+          found.add(name);
+        }
+      }
+    }
+
+    assertThat(found).isEmpty();
   }
 }

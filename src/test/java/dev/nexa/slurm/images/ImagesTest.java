@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.nexa.slurm.process.Command;
-import dev.nexa.slurm.process.CommandResult;
-import dev.nexa.slurm.process.CommandRunner;
+import dev.nexa.slurm.base.process.Command;
+import dev.nexa.slurm.base.process.CommandResult;
+import dev.nexa.slurm.base.process.CommandRunner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,7 +28,7 @@ class ImagesTest {
   private static final Path ROOT = Path.of("").toAbsolutePath();
   private static final Path ENTRYPOINTS = ROOT.resolve("docker/entrypoints");
   private static final Path OPTIONS =
-      ROOT.resolve("src/main/resources/dev/nexa/slurm/backend/options");
+      ROOT.resolve("src/main/resources/dev/nexa/slurm/job/backend/options");
 
   /** What a config file of ours is written for, by the image's file of pins. */
   private static final Map<String, List<String>> RUNNERS =

@@ -1,0 +1,149 @@
+package dev.nexa.slurm.base.error;
+
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * The stable name of each failure that a user can meet. {@code docs/errors} has a page for each,
+ * and {@code nexa-slurm explain CODE} prints it.
+ *
+ * <p>A name never changes and is never given to another failure, because users search for it.
+ */
+public enum ErrorCode {
+  // The command line.
+  OPTION_UNKNOWN(Group.USER, ExitCode.USAGE),
+  ARGUMENT_MISSING(Group.USER, ExitCode.USAGE),
+  OPTION_INVALID(Group.USER, ExitCode.USAGE),
+  OPTIONS_CONFLICT(Group.USER, ExitCode.USAGE),
+  REFERENCE_AMBIGUOUS(Group.USER, ExitCode.USAGE),
+
+  // Configs, templates and plugins.
+  CONFIG_SYNTAX(Group.USER, ExitCode.USAGE),
+  CONFIG_UNKNOWN_KEY(Group.USER, ExitCode.USAGE),
+  CONFIG_MISSING_KEY(Group.USER, ExitCode.USAGE),
+  CONFIG_WRONG_TYPE(Group.USER, ExitCode.USAGE),
+  CONFIG_INVALID_VALUE(Group.USER, ExitCode.USAGE),
+  CONFIG_CONFLICT(Group.USER, ExitCode.USAGE),
+  CONFIG_HOLDS_SECRET(Group.USER, ExitCode.USAGE),
+  ACCOUNT_NEEDED(Group.USER, ExitCode.USAGE),
+  TEMPLATE_INVALID(Group.USER, ExitCode.USAGE),
+  PLUGIN_UNUSABLE(Group.USER, ExitCode.USAGE),
+  PLUGIN_FAILED(Group.USER, ExitCode.DEFECT),
+
+  // Files and the workspace.
+  WORKSPACE_NOT_FOUND(Group.USER, ExitCode.USAGE),
+  PATH_UNUSABLE(Group.USER, ExitCode.USAGE),
+  FILE_NOT_FOUND(Group.USER, ExitCode.USAGE),
+  FILE_UNREADABLE(Group.USER, ExitCode.USAGE),
+  FILE_NOT_REGULAR(Group.USER, ExitCode.USAGE),
+  FILE_TOO_LARGE(Group.USER, ExitCode.USAGE),
+  FILE_NOT_UTF8(Group.USER, ExitCode.USAGE),
+  FILE_OUTSIDE_FOLDER(Group.USER, ExitCode.USAGE),
+  FILE_EXISTS(Group.USER, ExitCode.USAGE),
+
+  // Runs and their records.
+  RUN_UNKNOWN(Group.USER, ExitCode.USAGE),
+  RUN_NOT_SUITABLE(Group.USER, ExitCode.USAGE),
+  RUN_OF_ANOTHER_USER(Group.USER, ExitCode.USAGE),
+  RUN_NOT_SETTLED(Group.USER, ExitCode.USAGE),
+  RERUN_IMPOSSIBLE(Group.USER, ExitCode.USAGE),
+  LOGS_MISSING(Group.USER, ExitCode.USAGE),
+  DEPENDENCY_INVALID(Group.USER, ExitCode.USAGE),
+  ESTIMATE_UNUSABLE(Group.USER, ExitCode.USAGE),
+  FILE_CHANGED(Group.USER, ExitCode.USAGE),
+  RECORD_DAMAGED(Group.USER, ExitCode.DEFECT),
+  JOURNAL_DAMAGED(Group.USER, ExitCode.DEFECT),
+  RECORD_TOO_NEW(Group.USER, ExitCode.USAGE),
+
+  // Prices, bills and accounting files.
+  PRICE_MISSING(Group.USER, ExitCode.USAGE),
+  PRICE_NEEDS_PARTITION(Group.USER, ExitCode.USAGE),
+  BILLING_WEIGHTS_MISSING(Group.USER, ExitCode.USAGE),
+  CURRENCY_MISMATCH(Group.USER, ExitCode.USAGE),
+  PRICE_LIST_UNUSABLE(Group.USER, ExitCode.USAGE),
+  BILL_UNREADABLE(Group.USER, ExitCode.USAGE),
+  ACCOUNTING_FILE_UNUSABLE(Group.USER, ExitCode.USAGE),
+  AWS_CREDENTIALS(Group.USER, ExitCode.USAGE),
+  AWS_QUERY_REFUSED(Group.USER, ExitCode.USAGE),
+
+  // Approvals, budgets and the policy.
+  NEEDS_APPROVAL(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
+  OVER_BUDGET(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
+  APPROVAL_UNKNOWN(Group.APPROVER, ExitCode.USAGE),
+  APPROVAL_REFUSED(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
+  APPROVAL_BY_SUBMITTER(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
+  APPROVALS_UNUSABLE(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
+  APPROVAL_USES_UNCOUNTED(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
+  APPROVAL_NOT_INSTALLABLE(Group.APPROVER, ExitCode.USAGE),
+  PRICES_DIFFER(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
+  POLICY_INCOMPLETE(Group.APPROVER, ExitCode.USAGE),
+  SIGNING_FAILED(Group.APPROVER, ExitCode.USAGE),
+
+  // Slurm, file systems and services.
+  SLURM_NOT_FOUND(Group.CLUSTER, ExitCode.SCHEDULER),
+  SLURM_UNREACHABLE(Group.CLUSTER, ExitCode.SCHEDULER),
+  ACCOUNTING_OFF(Group.CLUSTER, ExitCode.SCHEDULER),
+  SLURM_CONFIG_UNSUITABLE(Group.CLUSTER, ExitCode.USAGE),
+  SLURM_ANSWER_UNUSABLE(Group.CLUSTER, ExitCode.DEFECT),
+  LOCAL_SCHEDULER_FAILED(Group.CLUSTER, ExitCode.SCHEDULER),
+  WORKSPACE_BUSY(Group.CLUSTER, ExitCode.SCHEDULER),
+  CONCURRENT_CHANGE(Group.CLUSTER, ExitCode.DEFECT),
+  SUBMIT_NOT_STARTED(Group.CLUSTER, ExitCode.DEFECT),
+  SUBMIT_UNCERTAIN(Group.CLUSTER, ExitCode.DEFECT),
+  IO_FAILED(Group.CLUSTER, ExitCode.DEFECT),
+  CRON_FAILED(Group.CLUSTER, ExitCode.DEFECT),
+  AWS_UNAVAILABLE(Group.CLUSTER, ExitCode.DEFECT),
+
+  /** An exception that no code expected. */
+  DEFECT(Group.DEFECT, ExitCode.DEFECT);
+
+  /** The person who can mend a failure. */
+  public enum Group {
+    /** The user: the command line, a config, a file of the workspace. */
+    USER,
+    /** An approver, or the owner of the policy or a budget. */
+    APPROVER,
+    /** The cluster, or a wait until it works again: Slurm, a file system, another service. */
+    CLUSTER,
+    /** The authors of nexa-slurm. */
+    DEFECT;
+
+    /** Returns the name that is printed: lower case. */
+    public String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  private final Group group;
+  private final ExitCode exitCode;
+
+  ErrorCode(Group group, ExitCode exitCode) {
+    this.group = group;
+    this.exitCode = exitCode;
+  }
+
+  /** Returns the code with this printed name; empty if there is none. */
+  public static Optional<ErrorCode> of(String text) {
+    for (ErrorCode code : values()) {
+      if (code.text().equals(text)) {
+        return Optional.of(code);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Returns the printed name, such as {@code config-unknown-key}. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT).replace('_', '-');
+  }
+
+  /** Returns the group of people who can mend the failure. */
+  public Group group() {
+    return group;
+  }
+
+  /** Returns the exit status of the process. */
+  public ExitCode exitCode() {
+    return exitCode;
+  }
+}

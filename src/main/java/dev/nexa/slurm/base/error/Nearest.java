@@ -1,0 +1,73 @@
+package dev.nexa.slurm.base.error;
+
+import java.util.Collection;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Suggests the known name that is closest to a misspelled one. */
+public final class Nearest {
+  /**
+   * Longer words get no suggestion: comparing two words takes time proportional to the product of
+   * their lengths.
+   */
+  private static final int LONGEST = 200;
+
+  private Nearest() {}
+
+  /**
+   * Returns the candidate with the smallest edit distance to {@code word}, ignoring case.
+   *
+   * <p>The distance must not exceed a third of the word's length (at least 1). Among equal
+   * distances, the first candidate wins.
+   *
+   * @return empty if no candidate is close enough, or if {@code word} has more than 200 characters
+   */
+  public static Optional<String> to(String word, Collection<String> candidates) {
+    if (word.length() > LONGEST) {
+      return Optional.empty();
+    }
+    String lower = word.toLowerCase(Locale.ROOT);
+    String best = null;
+    int bestDistance = Math.max(1, word.length() / 3) + 1;
+    for (String candidate : candidates) {
+      int distance = distance(lower, candidate.toLowerCase(Locale.ROOT));
+      if (distance < bestDistance) {
+        best = candidate;
+        bestDistance = distance;
+      }
+    }
+    return Optional.ofNullable(best);
+  }
+
+  /** Returns {@code " (did you mean 'x'?)"} for the closest candidate, or an empty string. */
+  public static String hint(String word, Collection<String> candidates) {
+    return to(word, candidates).map(name -> " (did you mean '" + name + "'?)").orElse("");
+  }
+
+  /**
+   * Computes the edit distance, where swapping two neighbours is one step: "nodse" is one step from
+   * "nodes".
+   */
+  private static int distance(String a, String b) {
+    int[][] d = new int[a.length() + 1][b.length() + 1];
+    for (int i = 0; i <= a.length(); i++) {
+      for (int j = 0; j <= b.length(); j++) {
+        if (i == 0 || j == 0) {
+          d[i][j] = i + j;
+          continue;
+        }
+        int substitution = d[i - 1][j - 1] + (a.charAt(i - 1) == b.charAt(j - 1) ? 0 : 1);
+        d[i][j] = Math.min(substitution, Math.min(d[i - 1][j], d[i][j - 1]) + 1);
+        boolean swapped =
+            i > 1
+                && j > 1
+                && a.charAt(i - 1) == b.charAt(j - 2)
+                && a.charAt(i - 2) == b.charAt(j - 1);
+        if (swapped) {
+          d[i][j] = Math.min(d[i][j], d[i - 2][j - 2] + 1);
+        }
+      }
+    }
+    return d[a.length()][b.length()];
+  }
+}

@@ -1,0 +1,513 @@
+package dev.nexa.slurm.base.files;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Writes files so that a crash or a full disk leaves either the old content or the whole new
+ * content, unless a method says otherwise.
+ *
+ * <p>Every failure is an {@link UncheckedIOException} that names the path.
+ */
+public final class DurableFiles {
+  private static final AtomicLong COUNTER = new AtomicLong();
+  private static final long PID = ProcessHandle.current().pid();
+  private static final String HOST = host();
+  private static final String TEMPORARY = ".tmp";
+
+  /**
+   * Minimum age before a file of this host is removed: clocks differ, and so do process ids in
+   * containers.
+   */
+  private static final Duration YOUNG = Duration.ofMinutes(2);
+
+  /** A temporary file of this age is abandoned, whichever host made it. */
+  private static final Duration OLD = Duration.ofHours(1);
+
+  private final Sync sync;
+
+  public DurableFiles(Sync sync) {
+    this.sync = sync;
+  }
+
+  /** Returns an instance that forces files to the real disk. */
+  public static DurableFiles onDisk() {
+    return new DurableFiles(Sync.DISK);
+  }
+
+  /**
+   * Replaces the file's content atomically and durably, with mode 0644.
+   *
+   * <p>Writes a temporary file beside it, forces it to disk, renames it and forces the directory.
+   */
+  public void replace(Path file, String content) {
+    replace(file, content.getBytes(StandardCharsets.UTF_8), "rw-r--r--");
+  }
+
+  /**
+   * Replaces the file's content atomically and durably.
+   *
+   * @param permissions in the form {@code r--------}
+   */
+  public void replace(Path file, byte[] content, String permissions) {
+    Path temp = temporary(file);
+    try {
+      try {
+        write(temp, content, permissions);
+        Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      } finally {
+        Files.deleteIfExists(temp);
+      }
+      sync.force(parent(file));
+    } catch (IOException failed) {
+      throw failure("write", file, failed);
+    }
+  }
+
+  /**
+   * Creates a file with its whole content, and never replaces one. The content is forced to disk.
+   *
+   * <p>The caller forces the directory, once for many files, with {@link #force}.
+   *
+   * @throws UncheckedIOException also if the file exists
+   */
+  public void create(Path file, byte[] content, String permissions) {
+    Path temp = temporary(file);
+    try {
+      try {
+        write(temp, content, permissions);
+        Files.createLink(file, temp);
+      } finally {
+        Files.deleteIfExists(temp);
+      }
+    } catch (IOException failed) {
+      throw failure("write", file, failed);
+    }
+  }
+
+  /**
+   * Creates a file with its whole content, without forcing it to disk.
+   *
+   * <p>After a power cut the file may be empty or missing.
+   *
+   * @return false if the file exists
+   */
+  public boolean claim(Path file, String content) {
+    Path temp = temporary(file);
+    try {
+      try {
+        FileModes.write(temp, content.getBytes(StandardCharsets.UTF_8), FileModes.USUAL);
+        Files.createLink(file, temp);
+        return true;
+      } catch (FileAlreadyExistsException taken) {
+        return Files.exists(file) && Files.isSameFile(file, temp);
+      } finally {
+        Files.deleteIfExists(temp);
+      }
+    } catch (IOException failed) {
+      throw failure("create", file, failed);
+    }
+  }
+
+  /**
+   * Creates a file with its whole content, durably. A caller that gets true owns the name.
+   *
+   * <p>This also holds on a network file system, where the server can make the link and the reply
+   * can get lost (open(2), O_EXCL).
+   *
+   * @return false if the file exists
+   */
+  public boolean claim(Path file, byte[] content, String permissions) {
+    Path temp = temporary(file);
+    try {
+      try {
+        write(temp, content, permissions);
+        Files.createLink(file, temp);
+      } catch (FileAlreadyExistsException taken) {
+        if (!Files.exists(file) || !Files.isSameFile(file, temp)) {
+          return false;
+        }
+      } finally {
+        Files.deleteIfExists(temp);
+      }
+      sync.force(parent(file));
+      return true;
+    } catch (IOException failed) {
+      throw failure("write", file, failed);
+    }
+  }
+
+  private void write(Path file, byte[] content, String permissions) throws IOException {
+    FileModes.write(file, content, permissions);
+    FileModes.set(file, permissions);
+    sync.force(file);
+  }
+
+  /**
+   * Appends UTF-8 text to a file, durably. Creates the file if it is missing.
+   *
+   * <p>The append is not atomic: the caller must hold a lock, and a crash can cut the text short.
+   */
+  public void append(Path file, String content) {
+    ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8));
+    boolean existed = Files.exists(file);
+    try (SeekableByteChannel channel = FileModes.append(file, existed)) {
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+      if (channel instanceof FileChannel disk) {
+        sync.force(disk, file);
+      }
+    } catch (IOException failed) {
+      throw failure("append to", file, failed);
+    }
+    if (!existed) {
+      force(parent(file));
+    }
+  }
+
+  /** Truncates a file to its first {@code bytes} bytes, durably. */
+  public void truncate(Path file, long bytes) {
+    try {
+      FileModes.requireOwn(file);
+      try (SeekableByteChannel channel = Files.newByteChannel(file, StandardOpenOption.WRITE)) {
+        channel.truncate(bytes);
+        if (channel instanceof FileChannel disk) {
+          sync.force(disk, file);
+        }
+      }
+    } catch (IOException failed) {
+      throw failure("truncate", file, failed);
+    }
+  }
+
+  /**
+   * Creates the directory. A caller that gets true owns the name.
+   *
+   * @return false if the directory exists
+   */
+  public boolean claimDirectory(Path directory) {
+    try {
+      FileModes.createDirectory(directory);
+      return true;
+    } catch (FileAlreadyExistsException taken) {
+      return false;
+    } catch (IOException failed) {
+      throw failure("create", directory, failed);
+    }
+  }
+
+  /** Creates the directory and its missing parents. */
+  public void directories(Path directory) {
+    if (Files.isDirectory(directory)) {
+      return;
+    }
+    Path parent = directory.getParent();
+    if (parent != null) {
+      directories(parent);
+    }
+    try {
+      FileModes.createDirectory(directory);
+    } catch (FileAlreadyExistsException there) {
+      if (!Files.isDirectory(directory)) {
+        throw failure("create", directory, there);
+      }
+    } catch (IOException failed) {
+      throw failure("create", directory, failed);
+    }
+  }
+
+  /** Creates an empty file, durably. Leaves an existing file as it is. */
+  public void mark(Path file) {
+    try {
+      FileModes.write(file, new byte[0], FileModes.USUAL);
+      sync.force(parent(file));
+    } catch (FileAlreadyExistsException alreadyMarked) {
+      // The file exists, which is the goal.
+    } catch (IOException failed) {
+      throw failure("create", file, failed);
+    }
+  }
+
+  /**
+   * Removes a file if it exists.
+   *
+   * <p>The removal is not durable: after a power cut the file may exist again, and its readers must
+   * accept that.
+   */
+  public void unmark(Path file) {
+    try {
+      Files.deleteIfExists(file);
+    } catch (IOException failed) {
+      throw failure("delete", file, failed);
+    }
+  }
+
+  /**
+   * Removes a directory, durably, if it is empty or missing.
+   *
+   * @return false if the directory is not empty
+   */
+  public boolean removeEmpty(Path directory) {
+    try {
+      Files.deleteIfExists(directory);
+      sync.force(parent(directory));
+      return true;
+    } catch (DirectoryNotEmptyException used) {
+      return false;
+    } catch (IOException failed) {
+      throw failure("delete", directory, failed);
+    }
+  }
+
+  /**
+   * Removes the temporary files in a folder whose names begin with a prefix.
+   *
+   * <p>The caller holds a lock and so knows that their writers are dead. Temporary files of the
+   * lock itself stay, because other processes may be about to take it.
+   *
+   * @param lock the lock's file name
+   */
+  public void sweep(Path folder, String prefix, String lock) {
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, prefix + "*" + TEMPORARY)) {
+      for (Path temp : found) {
+        if (!temp.getFileName().toString().startsWith("." + lock + ".")) {
+          Files.deleteIfExists(temp);
+        }
+      }
+    } catch (NoSuchFileException none) {
+      // A missing folder has no temporary files.
+    } catch (IOException | DirectoryIteratorException failed) {
+      throw new UncheckedIOException(
+          "Cannot clean " + folder + ": " + failed.getMessage(),
+          failed instanceof IOException io ? io : ((DirectoryIteratorException) failed).getCause());
+    }
+  }
+
+  /**
+   * Points a symbolic link at a target, atomically. Replaces an existing link.
+   *
+   * @param folder where the new link is made before it is renamed; on the file system of {@code
+   *     link}
+   */
+  public void link(Path link, Path target, Path folder) {
+    Path temp = temporary(folder.resolve(link.getFileName()));
+    try {
+      Files.createSymbolicLink(temp, target);
+      Files.move(temp, link, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException failed) {
+      throw failure("link", link, failed);
+    }
+  }
+
+  /** Forces the names in a directory to disk. */
+  public void force(Path directory) {
+    try {
+      sync.force(directory);
+    } catch (IOException failed) {
+      throw failure("fsync", directory, failed);
+    }
+  }
+
+  /** Returns the file's content, decoded as UTF-8. */
+  public static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (NoSuchFileException missing) {
+      throw new UncheckedIOException("No such file: " + file, missing);
+    } catch (IOException failed) {
+      throw failure("read", file, failed);
+    }
+  }
+
+  /**
+   * Returns the content of a file that another user may have put there, decoded as UTF-8.
+   *
+   * <p>Follows no link and opens only a regular file, because opening a pipe would block.
+   *
+   * @param most the largest size in bytes; a larger file is an error
+   */
+  public static String readRegular(Path file, int most) {
+    try {
+      BasicFileAttributes attributes =
+          Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+      if (!attributes.isRegularFile()) {
+        throw new IOException("it is no file");
+      }
+      try (InputStream in =
+          Files.newInputStream(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+        byte[] bytes = in.readNBytes(most + 1);
+        if (bytes.length > most) {
+          throw new IOException("it has more than " + most + " bytes");
+        }
+        return new String(bytes, StandardCharsets.UTF_8);
+      }
+    } catch (IOException failed) {
+      throw failure("read", file, failed);
+    }
+  }
+
+  /** Returns the file's content. */
+  public static byte[] readBytes(Path file) {
+    try {
+      return Files.readAllBytes(file);
+    } catch (NoSuchFileException missing) {
+      throw new UncheckedIOException("No such file: " + file, missing);
+    } catch (IOException failed) {
+      throw failure("read", file, failed);
+    }
+  }
+
+  /** Returns the file's modification time, by the clock of its file system. */
+  public static Instant written(Path file) {
+    try {
+      return Files.getLastModifiedTime(file).toInstant();
+    } catch (IOException failed) {
+      throw failure("read", file, failed);
+    }
+  }
+
+  /**
+   * Returns the total size in bytes of all regular files below a folder; 0 if the folder is
+   * missing.
+   *
+   * <p>Does not follow links.
+   */
+  public static long bytesUnder(Path folder) {
+    if (Files.notExists(folder)) {
+      return 0;
+    }
+    long[] bytes = {0};
+    try {
+      Files.walkFileTree(
+          folder,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+              bytes[0] += attributes.isRegularFile() ? attributes.size() : 0;
+              return FileVisitResult.CONTINUE;
+            }
+          });
+    } catch (IOException failed) {
+      throw failure("read", folder, failed);
+    }
+    return bytes[0];
+  }
+
+  /**
+   * Returns an unused name beside the file: {@code .NAME.HOST.PID.N.tmp}.
+   *
+   * <p>All temporary files have such a name. {@link #sweepDead} reads from it which process made
+   * the file.
+   */
+  static Path temporary(Path file) {
+    String name = file.getFileName() + "." + HOST + "." + PID + "." + COUNTER.incrementAndGet();
+    return file.resolveSibling("." + name + TEMPORARY);
+  }
+
+  /** Returns this machine's name, shortened and escaped for use in a file name. */
+  private static String host() {
+    try {
+      String name = Files.readString(Path.of("/proc/sys/kernel/hostname")).strip();
+      return name.substring(0, Math.min(name.length(), 48)).replace('.', '-').replace('/', '-');
+    } catch (IOException unknown) {
+      return "host";
+    }
+  }
+
+  /**
+   * Removes temporary files whose makers are dead, as far as that is possible. Throws nothing.
+   *
+   * <p>A file of this host is removed if its process is gone and it is older than 2 minutes. A file
+   * of any host is removed if it is older than 1 hour.
+   */
+  public static void sweepDead(Path folder, Instant now) {
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, ".*" + TEMPORARY)) {
+      for (Path temp : found) {
+        Instant written = Files.getLastModifiedTime(temp, LinkOption.NOFOLLOW_LINKS).toInstant();
+        boolean old = written.isBefore(now.minus(OLD));
+        if (old || (written.isBefore(now.minus(YOUNG)) && makerIsDead(temp))) {
+          deleteIfAllowed(temp);
+        }
+      }
+    } catch (IOException | DirectoryIteratorException gone) {
+      // The folder is missing, or another pass removed the file first.
+    }
+  }
+
+  private static void deleteIfAllowed(Path temp) throws IOException {
+    try {
+      Files.deleteIfExists(temp);
+    } catch (FileSystemException ofAnotherUser) {
+      // Its owner's pass removes it.
+      return;
+    }
+  }
+
+  private static boolean makerIsDead(Path temp) {
+    String[] part = temp.getFileName().toString().split("\\.", -1);
+    int pid = part.length - 3;
+    if (pid < 2 || !part[pid - 1].equals(HOST) || !isNumber(part[pid])) {
+      return false;
+    }
+    return ProcessHandle.of(Long.parseLong(part[pid])).isEmpty();
+  }
+
+  private static boolean isNumber(String text) {
+    boolean digits = !text.isEmpty() && text.length() < 19;
+    for (int i = 0; i < text.length(); i++) {
+      digits &= text.charAt(i) >= '0' && text.charAt(i) <= '9';
+    }
+    return digits;
+  }
+
+  private static Path parent(Path file) {
+    Path parent = file.toAbsolutePath().getParent();
+    return parent == null ? file.getRoot() : parent;
+  }
+
+  /** Returns an exception with the message {@code Cannot VERB FILE: REASON}. */
+  public static UncheckedIOException failure(String verb, Path file, IOException cause) {
+    return new UncheckedIOException("Cannot " + verb + " " + file + ": " + reason(cause), cause);
+  }
+
+  /** Returns the reason of a file exception in words; Java's own message is often only the path. */
+  public static String reason(IOException cause) {
+    if (cause instanceof java.nio.file.AccessDeniedException) {
+      return "permission denied";
+    }
+    if (cause instanceof java.nio.file.FileSystemException failure && failure.getReason() != null) {
+      return failure.getReason();
+    }
+    if (cause instanceof NoSuchFileException) {
+      return "it does not exist";
+    }
+    if (cause instanceof java.nio.file.NotDirectoryException) {
+      return "it is no folder";
+    }
+    String message = cause.getMessage();
+    return message == null ? cause.getClass().getSimpleName() : message;
+  }
+}

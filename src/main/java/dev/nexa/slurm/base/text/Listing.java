@@ -1,0 +1,100 @@
+package dev.nexa.slurm.base.text;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns.Column;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** Rows under their columns: prints them as a text table, CSV, Markdown or JSON. */
+public final class Listing<R> {
+  private final Columns<R> columns;
+  private final List<R> rows;
+
+  Listing(Columns<R> columns, List<R> rows) {
+    this.columns = columns;
+    this.rows = rows;
+  }
+
+  /** Returns a copy without the rare columns that hold only zeros or unknown values. */
+  public Listing<R> withoutRare() {
+    List<Column<R>> kept = new ArrayList<>();
+    for (Column<R> column : columns.list()) {
+      if (!column.rare() || holdsSomething(column)) {
+        kept.add(column);
+      }
+    }
+    return new Listing<>(columns.keep(kept), rows);
+  }
+
+  private boolean holdsSomething(Column<R> column) {
+    for (R row : rows) {
+      if (!column.plain(row).matches("[0.]*")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Returns a text table. A value that is not known is printed as {@code -}. */
+  public String table() {
+    // Loops instead of lambdas: status prints a table, and each lambda would make it slower.
+    List<List<String>> lines = new ArrayList<>();
+    lines.add(headings());
+    for (R row : rows) {
+      List<String> cells = new ArrayList<>();
+      for (Column<R> column : columns.list()) {
+        cells.add(column.cell(row));
+      }
+      lines.add(cells);
+    }
+    List<Boolean> right = new ArrayList<>();
+    for (Column<R> column : columns.list()) {
+      right.add(column.right());
+    }
+    TextTable table = new TextTable(right);
+    for (List<String> line : lines) {
+      table.measure(line);
+    }
+    StringBuilder text = new StringBuilder();
+    for (List<String> line : lines) {
+      text.append(table.line(line));
+    }
+    return text.toString();
+  }
+
+  private List<String> headings() {
+    List<String> headings = new ArrayList<>();
+    for (Column<R> column : columns.list()) {
+      headings.add(column.heading());
+    }
+    return headings;
+  }
+
+  /** Returns CSV (RFC 4180), with line feeds as line ends. */
+  public String csv() {
+    StringBuilder text = new StringBuilder(Csv.line(each(Column::name)));
+    rows.forEach(row -> text.append(Csv.line(each(column -> column.plain(row)))));
+    return text.toString();
+  }
+
+  /** Returns a Markdown table. */
+  public String markdown() {
+    StringBuilder text = new StringBuilder(Markdown.line(headings())).append('|');
+    columns.list().forEach(column -> text.append(column.right() ? "--:|" : "---|"));
+    text.append('\n');
+    rows.forEach(row -> text.append(Markdown.line(each(column -> column.shown(row)))));
+    return text.toString();
+  }
+
+  private List<String> each(Function<Column<R>, String> cell) {
+    return columns.list().stream().map(cell).toList();
+  }
+
+  /** Returns a JSON object for each row. */
+  public List<JsonObject> json() {
+    List<JsonObject> objects = new ArrayList<>();
+    rows.forEach(row -> objects.add(columns.addTo(new JsonObject(), row)));
+    return objects;
+  }
+}

@@ -1,0 +1,57 @@
+package dev.nexa.slurm.base.text;
+
+import java.util.List;
+
+/** Escapes text for Markdown. */
+public final class Markdown {
+  private Markdown() {}
+
+  /** Returns the cells as one line of a Markdown table. */
+  static String line(List<String> cells) {
+    StringBuilder line = new StringBuilder("|");
+    for (String cell : cells) {
+      line.append(' ').append(text(cell)).append(" |");
+    }
+    return line.append('\n').toString();
+  }
+
+  /**
+   * Escapes text for one line of Markdown, so that no HTML, link, code or table cell begins in it.
+   */
+  public static String text(String text) {
+    StringBuilder shown = new StringBuilder(text.length() + 16);
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      switch (c) {
+        case '<' -> shown.append("&lt;");
+        case '>' -> shown.append("&gt;");
+        case '&' -> shown.append("&amp;");
+        case '\\', '`', '*', '~', '$', '[', ']', '|' -> shown.append('\\').append(c);
+        case '_' -> shown.append(withinWord(text, i) ? "_" : "\\_");
+        // GitHub and others turn bare addresses into links.
+        case ':' -> shown.append(text.startsWith("://", i) ? "&#58;" : ":");
+        case 'w', 'W' -> shown.append(c).append(beginsWww(text, i) ? "&#8203;" : "");
+        case '\n', '\r', '\t', '\u2028', '\u2029' -> shown.append(' ');
+        default -> {
+          if (VisibleText.isControl(c)) {
+            shown.append(text(VisibleText.of(c)));
+          } else {
+            shown.append(c);
+          }
+        }
+      }
+    }
+    return shown.toString();
+  }
+
+  private static boolean withinWord(String text, int at) {
+    return at > 0
+        && at + 1 < text.length()
+        && Character.isLetterOrDigit(text.charAt(at - 1))
+        && Character.isLetterOrDigit(text.charAt(at + 1));
+  }
+
+  private static boolean beginsWww(String text, int at) {
+    return text.regionMatches(true, at, "www.", 0, 4);
+  }
+}

@@ -1,0 +1,72 @@
+package dev.nexa.slurm.base.units;
+
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Parses and prints memory sizes. Suffixes are Slurm's, and binary (sbatch(1), {@code --mem}): K,
+ * M, G and T; a number without a suffix counts MiB. The endings {@code iB} and {@code B} are
+ * accepted too.
+ */
+public final class Memory {
+  private static final Pattern FORM =
+      Pattern.compile("(\\d{1,15})\\s?([KMGT]?)(?:i?B)?", Pattern.CASE_INSENSITIVE);
+  private static final long MIB = 1L << 20;
+
+  /** The accepted forms, for error messages. */
+  public static final String FORMS = "a memory size: 64G, 512M, 1T, or a plain number of MiB";
+
+  private Memory() {}
+
+  /**
+   * Parses a size and returns it in bytes.
+   *
+   * @throws IllegalArgumentException if the text is not a size, is less than 1 MiB, or does not fit
+   *     a long
+   */
+  public static long parse(String text) {
+    Matcher matcher = FORM.matcher(text);
+    if (!matcher.matches()) {
+      throw new IllegalArgumentException("expected " + FORMS + ", got '" + text + "'");
+    }
+    try {
+      long bytes = Math.multiplyExact(Long.parseLong(matcher.group(1)), factor(matcher.group(2)));
+      if (bytes >= MIB) {
+        return bytes;
+      }
+    } catch (ArithmeticException tooLarge) {
+      throw new IllegalArgumentException(
+          "'" + text + "' is more memory than can be counted", tooLarge);
+    }
+    throw new IllegalArgumentException("expected at least 1M of memory, got '" + text + "'");
+  }
+
+  private static long factor(String suffix) {
+    if (suffix.isEmpty()) {
+      return MIB;
+    }
+    return switch (Character.toUpperCase(suffix.charAt(0))) {
+      case 'K' -> 1L << 10;
+      case 'G' -> 1L << 30;
+      case 'T' -> 1L << 40;
+      default -> MIB;
+    };
+  }
+
+  /** Returns the size in Slurm's form, in whole MiB rounded up: {@code 65536M}. */
+  public static String slurm(long bytes) {
+    return (bytes + MIB - 1) / MIB + "M";
+  }
+
+  /** Returns the size in the largest unit that divides it: {@code 64G}, {@code 1536M}. */
+  public static String words(long bytes) {
+    String[] suffixes = {"B", "K", "M", "G", "T"};
+    int step = 0;
+    long value = bytes;
+    while (step < 4 && value >= 1024 && value % 1024 == 0) {
+      value /= 1024;
+      step++;
+    }
+    return value + suffixes[step];
+  }
+}

@@ -1,0 +1,45 @@
+package dev.nexa.slurm.base.units;
+
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Parses lengths of time: {@code 30s}, {@code 15m}, {@code 12h}, {@code 7d}, {@code 2w}, {@code
+ * 1d12h}.
+ *
+ * <p>Larger units come first, each at most once, with whole numbers of at most nine digits. A
+ * number without a unit is not accepted. For Slurm's own notation see {@link TimeLimit}.
+ */
+public final class Span {
+  /** The accepted forms, for error messages. */
+  public static final String FORMS = "30s, 15m, 12h, 7d, 2w or 1d12h";
+
+  private static final String UNITS = "wdhms";
+  private static final long[] SECONDS = {7 * 86_400, 86_400, 3600, 60, 1};
+  private static final int MOST_DIGITS = 9;
+
+  private Span() {}
+
+  /** Returns the length of time; empty if the text has another form. */
+  public static Optional<Duration> of(String text) {
+    long seconds = 0;
+    int unit = -1;
+    for (int at = 0; at < text.length(); at++) {
+      int from = at;
+      long number = 0;
+      while (at < text.length() && text.charAt(at) >= '0' && text.charAt(at) <= '9') {
+        number = number * 10 + text.charAt(at++) - '0';
+        if (at - from > MOST_DIGITS) {
+          return Optional.empty();
+        }
+      }
+      int next = at < text.length() ? UNITS.indexOf(text.charAt(at)) : -1;
+      if (at == from || next <= unit) {
+        return Optional.empty();
+      }
+      seconds += number * SECONDS[next];
+      unit = next;
+    }
+    return unit < 0 ? Optional.empty() : Optional.of(Duration.ofSeconds(seconds));
+  }
+}

@@ -1,0 +1,119 @@
+package dev.nexa.slurm.base.units;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Parses and prints time limits.
+ *
+ * <p>Accepts Slurm's forms (sbatch(1), {@code --time}): {@code minutes}, {@code minutes:seconds},
+ * {@code hours:minutes:seconds}, {@code days-hours}, {@code days-hours:minutes} and {@code
+ * days-hours:minutes:seconds}. Also accepts the forms of {@link Span}, such as {@code 12h}. Slurm's
+ * limits are whole minutes, so seconds are rounded up.
+ */
+public final class TimeLimit {
+  private static final Pattern SLURM =
+      Pattern.compile("(?:(\\d{1,5})-)?(\\d{1,9})(?::(\\d{1,9}))?(?::(\\d{1,9}))?");
+
+  /** The accepted forms, for error messages. */
+  public static final String FORMS =
+      "a time limit: 45 (minutes), 30:00 (minutes:seconds), 12:00:00, 1-12, 1-12:30, 1-12:30:00, 12h, 90m or 1d12h";
+
+  private TimeLimit() {}
+
+  /**
+   * Parses a limit and returns it in whole minutes, rounded up.
+   *
+   * @throws IllegalArgumentException if the text has another form, is zero, or exceeds 365 days
+   */
+  public static Duration parse(String text) {
+    Duration exact = parseExact(text);
+    long minutes = (exact.toSeconds() + 59) / 60;
+    if (minutes == 0 || minutes > 365L * 24 * 60) {
+      throw new IllegalArgumentException(
+          "expected a time limit between 1 minute and 365 days, got '" + text + "'");
+    }
+    return Duration.ofMinutes(minutes);
+  }
+
+  private static Duration parseExact(String text) {
+    Optional<Duration> span = Span.of(text);
+    if (span.isPresent()) {
+      return span.get();
+    }
+    Matcher slurm = SLURM.matcher(text);
+    if (!slurm.matches()) {
+      throw new IllegalArgumentException("expected " + FORMS + ", got '" + text + "'");
+    }
+    long first = number(slurm, 2);
+    long second = number(slurm, 3);
+    long third = number(slurm, 4);
+    if (slurm.group(1) != null) {
+      return seconds(number(slurm, 1), first, second, third);
+    }
+    if (slurm.group(4) != null) {
+      return seconds(0, first, second, third);
+    }
+    return seconds(0, 0, first, second);
+  }
+
+  private static Duration seconds(long days, long hours, long minutes, long seconds) {
+    return Duration.ofSeconds(((days * 24 + hours) * 60 + minutes) * 60 + seconds);
+  }
+
+  private static long number(Matcher matcher, int group) {
+    String digits = matcher.group(group);
+    return digits == null ? 0 : Long.parseLong(digits);
+  }
+
+  /** Returns the limit as {@code D-HH:MM:SS}, which every Slurm command reads alike. */
+  public static String format(Duration limit) {
+    long seconds = limit.toSeconds();
+    return seconds / 86_400
+        + "-"
+        + two(seconds / 3600 % 24)
+        + ":"
+        + two(seconds / 60 % 60)
+        + ":"
+        + two(seconds % 60);
+  }
+
+  private static String two(long number) {
+    return number < 10 ? "0" + number : Long.toString(number);
+  }
+
+  /** Returns a duration in words: {@code 1 day 12 hours}, {@code 30 minutes}, {@code 0 seconds}. */
+  public static String words(Duration duration) {
+    long seconds = duration.toSeconds();
+    StringBuilder words = new StringBuilder();
+    word(words, seconds / 86_400, "day");
+    word(words, seconds / 3600 % 24, "hour");
+    word(words, seconds / 60 % 60, "minute");
+    word(words, seconds % 60, "second");
+    return words.length() == 0 ? "0 seconds" : words.toString();
+  }
+
+  private static void word(StringBuilder words, long number, String unit) {
+    if (number == 0) {
+      return;
+    }
+    if (words.length() > 0) {
+      words.append(' ');
+    }
+    words.append(number).append(' ').append(unit).append(number == 1 ? "" : "s");
+  }
+
+  /**
+   * Returns an elapsed time as Slurm prints it: {@code 02:03:04}, or {@code 1-02:03:04} from one
+   * day on.
+   */
+  public static String clock(Duration elapsed) {
+    String days = elapsed.toDays() > 0 ? elapsed.toDays() + "-" : "";
+    return days
+        + String.format(
+            "%02d:%02d:%02d",
+            elapsed.toHoursPart(), elapsed.toMinutesPart(), elapsed.toSecondsPart());
+  }
+}

@@ -1,0 +1,253 @@
+package dev.nexa.slurm.cluster.sacct;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The resources that one job used. A null component is unknown. A total is the sum of its known
+ * parts.
+ *
+ * @param cluster the cluster's name
+ * @param jobId the id of the array or of the het job's leader; for other jobs, their own
+ * @param arrayTask the array index; null if the job is no array task
+ * @param arrayTasks a range of tasks that Slurm never split, such as {@code 7-99}; null for none
+ * @param hetOffset the component of a het job; null for other jobs
+ * @param rawJobId Slurm's own id of the task or component
+ * @param name the job's name in its last row that has one, like user, account and memory
+ * @param user the user's name
+ * @param account the Slurm account
+ * @param state the state of the last attempt
+ * @param exitCode {@code exit:signal} of the last attempt, as printed
+ * @param attempts the attempts, oldest first; never empty
+ * @param elapsedSeconds total elapsed seconds of all attempts
+ * @param cpuSeconds total allocated CPU-seconds
+ * @param gpuSeconds total allocated GPU-seconds
+ * @param cpuUsedMicros CPU time used, in microseconds
+ * @param maxRssBytes memory of the largest task of any step
+ * @param memoryBytes allocated memory
+ * @param energyJoules consumed energy of all attempts
+ * @param cpuEfficiency used CPU time divided by the allocated CPU-seconds of ended attempts, 0 to 1
+ * @param memoryEfficiency the largest memory of one step divided by the allocated memory
+ * @param gpuUtilisation GPU time used divided by the allocated GPU-seconds, if Slurm measures it
+ * @param unknownFields columns that no Slurm from 20.11 to 26.05 has, by name
+ */
+public record JobUsage(
+    @Nullable String cluster,
+    long jobId,
+    @Nullable Integer arrayTask,
+    @Nullable String arrayTasks,
+    @Nullable Integer hetOffset,
+    @Nullable Long rawJobId,
+    @Nullable String name,
+    @Nullable String user,
+    @Nullable String account,
+    @Nullable String state,
+    @Nullable String exitCode,
+    List<AttemptUsage> attempts,
+    @Nullable Long elapsedSeconds,
+    @Nullable Long cpuSeconds,
+    @Nullable Long gpuSeconds,
+    @Nullable Long cpuUsedMicros,
+    @Nullable Long maxRssBytes,
+    @Nullable Long memoryBytes,
+    @Nullable Long energyJoules,
+    @Nullable BigDecimal cpuEfficiency,
+    @Nullable BigDecimal memoryEfficiency,
+    @Nullable BigDecimal gpuUtilisation,
+    @Nullable Map<String, String> unknownFields) {
+
+  /**
+   * Adds up one job.
+   *
+   * @param rows its attempts, oldest first; at least one
+   * @param steps the steps of each attempt, in the order of {@code rows}
+   */
+  static JobUsage of(List<JobRow> rows, List<List<StepRow>> steps) {
+    JobRow last = rows.get(rows.size() - 1);
+    UsageId id = last.id();
+    List<AttemptUsage> attempts = new ArrayList<>(rows.size());
+    List<StepRow> all = new ArrayList<>();
+    Long energy = null;
+    CpuTime used = new CpuTime();
+    CpuTime usedOfEnded = new CpuTime();
+    long heldByEnded = 0;
+    for (int i = 0; i < rows.size(); i++) {
+      JobRow row = rows.get(i);
+      AttemptUsage attempt = AttemptUsage.of(row);
+      attempts.add(attempt);
+      all.addAll(steps.get(i));
+      energy = plus(energy, row.energy());
+      used.add(row, steps.get(i));
+      Long held = attempt.cpuSeconds();
+      boolean told = row.cpuMicros() > 0 || sum(steps.get(i), StepRow::cpuMicros) != null;
+      if (row.ended() && told && held != null) {
+        usedOfEnded.add(row, steps.get(i));
+        heldByEnded += held * 1_000_000;
+      }
+    }
+    Long ofEnded = usedOfEnded.micros();
+    Long gpuSeconds = total(attempts, AttemptUsage::gpuSeconds);
+    Long memory = last(rows, row -> row.memory() < 0 ? null : Long.valueOf(row.memory()));
+    Long peak = most(all, StepRow::peak);
+    Long busy = sum(all, StepRow::gpuBusyMillis);
+    return new JobUsage(
+        id.cluster(),
+        id.job(),
+        id.task() < 0 ? null : Integer.valueOf(id.task()),
+        id.tasks(),
+        id.het() < 0 ? null : Integer.valueOf(id.het()),
+        last.rawId() == JobRow.UNKNOWN ? null : Long.valueOf(Integer.toUnsignedLong(last.rawId())),
+        last(rows, JobRow::name),
+        last(rows, JobRow::user),
+        last(rows, JobRow::account),
+        last.state(),
+        last.exitCode(),
+        List.copyOf(attempts),
+        total(attempts, AttemptUsage::elapsedSeconds),
+        total(attempts, AttemptUsage::cpuSeconds),
+        gpuSeconds,
+        used.micros(),
+        most(all, StepRow::maxRss),
+        memory,
+        energy,
+        heldByEnded == 0 || ofEnded == null ? null : share(ofEnded, heldByEnded),
+        peak == null || memory == null || memory == 0 ? null : share(peak, memory),
+        busy == null || gpuSeconds == null || gpuSeconds == 0
+            ? null
+            : share(busy, gpuSeconds * 1000),
+        last.other());
+  }
+
+  /**
+   * Adds up the CPU time of attempts. sacct prints it twice: a job's own TotalCPU is the sum of its
+   * steps. With {@code -X} and in the JSON of 22.05 the job's own value is 0, and then the steps
+   * count. Sums are whole milliseconds, which is what sacct's tables print.
+   */
+  private static final class CpuTime {
+    private long own;
+    private @Nullable Long ofSteps;
+
+    void add(JobRow row, List<StepRow> steps) {
+      own += Math.max(0, row.cpuMicros());
+      Long sum = sum(steps, StepRow::cpuMicros);
+      ofSteps = sum == null ? ofSteps : plus(ofSteps, sum / 1000 * 1000);
+    }
+
+    @Nullable Long micros() {
+      if (own > 0) {
+        return Math.max(own, ofSteps == null ? 0 : ofSteps) / 1000 * 1000;
+      }
+      return ofSteps;
+    }
+  }
+
+  private static @Nullable Long plus(@Nullable Long sum, long figure) {
+    if (figure < 0) {
+      return sum;
+    }
+    return Long.valueOf(sum == null ? figure : sum + figure);
+  }
+
+  private static @Nullable Long sum(List<StepRow> steps, Function<StepRow, Long> figure) {
+    Long sum = null;
+    for (StepRow step : steps) {
+      sum = plus(sum, figure.apply(step));
+    }
+    return sum;
+  }
+
+  private static @Nullable Long most(List<StepRow> steps, Function<StepRow, Long> figure) {
+    long most = JobRow.UNKNOWN;
+    for (StepRow step : steps) {
+      most = Math.max(most, figure.apply(step));
+    }
+    return most < 0 ? null : Long.valueOf(most);
+  }
+
+  private static @Nullable Long total(
+      List<AttemptUsage> attempts, Function<AttemptUsage, @Nullable Long> figure) {
+    Long sum = null;
+    for (AttemptUsage attempt : attempts) {
+      Long value = figure.apply(attempt);
+      sum = value == null ? sum : plus(sum, value);
+    }
+    return sum;
+  }
+
+  private static <T> @Nullable T last(List<JobRow> rows, Function<JobRow, @Nullable T> value) {
+    for (int i = rows.size() - 1; i >= 0; i--) {
+      T found = value.apply(rows.get(i));
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  private static BigDecimal share(long part, long whole) {
+    return BigDecimal.valueOf(part).divide(BigDecimal.valueOf(whole), 4, RoundingMode.HALF_EVEN);
+  }
+
+  /**
+   * Returns whether the job had not ended before that time. A job with an unknown end counts as
+   * active.
+   */
+  public boolean activeSince(Instant since) {
+    Instant end = attempts.get(attempts.size() - 1).end();
+    return end == null || !end.isBefore(since);
+  }
+
+  /**
+   * Returns the id as sacct prints it: {@code 123}, {@code 123_4}, {@code 123_[7-99]}, {@code
+   * 123+1}.
+   */
+  public String id() {
+    if (arrayTasks != null) {
+      return jobId + "_[" + arrayTasks + "]";
+    }
+    return jobId + (arrayTask != null ? "_" + arrayTask : hetOffset != null ? "+" + hetOffset : "");
+  }
+
+  /** Returns the job's entry in {@code usage --json}. */
+  public JsonObject toJson() {
+    JsonObject job =
+        new JsonObject()
+            .with("cluster", cluster)
+            .with("job_id", jobId)
+            .with("array_task", arrayTask)
+            .with("array_tasks", arrayTasks)
+            .with("het_offset", hetOffset)
+            .with("raw_job_id", rawJobId)
+            .with("name", name)
+            .with("user", user)
+            .with("account", account)
+            .with("state", state)
+            .with("exit_code", exitCode)
+            .with("attempts", attempts.stream().map(AttemptUsage::toJson).toList())
+            .with("elapsed_seconds", elapsedSeconds)
+            .with("cpu_seconds", cpuSeconds)
+            .with("gpu_seconds", gpuSeconds)
+            .with(
+                "cpu_used_seconds",
+                cpuUsedMicros == null ? null : BigDecimal.valueOf(cpuUsedMicros / 1000, 3))
+            .with("cpu_efficiency", cpuEfficiency)
+            .with("max_rss_bytes", maxRssBytes)
+            .with("memory_bytes", memoryBytes)
+            .with("memory_efficiency", memoryEfficiency)
+            .with("energy_joules", energyJoules)
+            .with("gpu_utilisation", gpuUtilisation);
+    if (unknownFields != null) {
+      JsonObject fields = new JsonObject();
+      unknownFields.forEach(fields::with);
+      job.with("unknown_fields", fields);
+    }
+    return job;
+  }
+}

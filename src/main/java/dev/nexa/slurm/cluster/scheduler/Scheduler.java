@@ -1,0 +1,98 @@
+package dev.nexa.slurm.cluster.scheduler;
+
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.base.units.BillingWeights;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
+
+/**
+ * Runs jobs, on Slurm or on this machine. Both implementations take the same script and produce the
+ * same states and accounting rows. The conformance suite tests that.
+ *
+ * <p>Every method may throw {@link SchedulerUnavailable}. The state of the jobs is then unknown; it
+ * never means that there is no job.
+ */
+public interface Scheduler {
+
+  /** Returns the scheduler's name in journals and messages: {@code slurm} or {@code local}. */
+  String name();
+
+  /**
+   * Submits one job, once, without a retry.
+   *
+   * @param started called with the client process as soon as it runs, before its answer; the client
+   *     outlives this process if this process dies
+   * @return whether the job was made, refused, or may exist
+   */
+  SubmitAnswer submit(SubmitRequest request, Consumer<ProcessIdentity> started);
+
+  /**
+   * Returns every task of this user that the scheduler lists now. Pending tasks of an array are
+   * listed one by one.
+   */
+  List<QueueEntry> queue();
+
+  /** Returns the tasks that the scheduler lists now under this job name. */
+  default List<QueueEntry> queue(String key) {
+    List<QueueEntry> entries = new ArrayList<>();
+    for (QueueEntry entry : queue()) {
+      if (entry.name().equals(key)) {
+        entries.add(entry);
+      }
+    }
+    return entries;
+  }
+
+  /** Passes the query's accounting rows to the consumer, all attempts, in the scheduler's order. */
+  void accounting(AccountingQuery query, Consumer<AccountingRecord> rows);
+
+  /**
+   * Cancels a job. Does nothing if the job is no longer in the queue.
+   *
+   * @param key the job's name; a job with this id and another name is not touched
+   * @param task one array index, or empty for the whole job
+   */
+  void cancel(String key, long jobId, OptionalInt task);
+
+  /** Ends the running attempt of one task and queues the task again under its id. */
+  void requeue(long jobId, int task);
+
+  /**
+   * Returns the newest attempt of each task of an array that the scheduler still remembers, also
+   * after the array has left the queue.
+   *
+   * @return empty if the scheduler has forgotten the array, or never remembers jobs
+   */
+  default List<ControllerJob> remembered(long arrayJobId) {
+    return List.of();
+  }
+
+  /**
+   * Returns whether the cluster keeps accounting. Without it, a job that left the queue may have
+   * finished although there is no row.
+   */
+  boolean keepsAccounting();
+
+  /**
+   * Adds fields to every later accounting query.
+   *
+   * @param fields sacct's names of the fields; a scheduler without such fields ignores them
+   */
+  default void askFor(List<String> fields) {}
+
+  /** Returns why accounting refused a field of {@link #askFor}; empty if it refused none. */
+  default Optional<String> refusal() {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns the billing weights that the scheduler applies now, by partition; empty if it has none.
+   */
+  default Map<String, BillingWeights> billingWeights() {
+    return Map.of();
+  }
+}

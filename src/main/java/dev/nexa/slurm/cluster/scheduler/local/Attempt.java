@@ -1,0 +1,79 @@
+package dev.nexa.slurm.cluster.scheduler.local;
+
+/**
+ * One allocation of one task. Its phases are pending, running, ending (its row is closed, but some
+ * of its processes may live) and over. Times are epoch seconds, or 0 if there is none.
+ *
+ * @param task the array index
+ * @param restart how often the task was requeued before
+ * @param raw the task's own job id; the array's id until the task first starts
+ * @param submit when the attempt was queued
+ * @param start when it began
+ * @param end when it ended
+ * @param state sacct's state after the end; empty before
+ * @param exitCode sacct's {@code exit:signal}
+ * @param again whether another attempt follows
+ * @param over whether no process is left
+ */
+record Attempt(
+    int task,
+    int restart,
+    long raw,
+    long submit,
+    long start,
+    long end,
+    String state,
+    String exitCode,
+    boolean again,
+    boolean over) {
+
+  /** Returns a task's first attempt, pending. */
+  static Attempt first(int task, long jobId, long submit) {
+    return new Attempt(task, 0, jobId, submit, 0, 0, "", "0:0", false, false);
+  }
+
+  /** Returns the attempt that follows this one, pending. */
+  Attempt next(long now) {
+    return new Attempt(task, restart + 1, raw, now, 0, 0, "", "0:0", false, false);
+  }
+
+  Attempt started(long now, long rawId) {
+    return new Attempt(task, restart, rawId, submit, now, 0, "", "0:0", false, false);
+  }
+
+  /**
+   * Returns a copy with its row closed. An attempt that is already closed keeps its end and its
+   * exit code; this happens when a finished task is requeued.
+   */
+  Attempt ended(long now, String newState, String code, boolean more) {
+    boolean closed = end != 0;
+    return new Attempt(
+        task,
+        restart,
+        raw,
+        submit,
+        start,
+        closed ? end : now,
+        newState,
+        closed ? exitCode : code,
+        more,
+        over || start == 0);
+  }
+
+  Attempt gone() {
+    return new Attempt(task, restart, raw, submit, start, end, state, exitCode, again, true);
+  }
+
+  boolean pending() {
+    return start == 0 && state.isEmpty();
+  }
+
+  boolean running() {
+    return start != 0 && state.isEmpty();
+  }
+
+  /** Returns whether the row is closed, while some processes may live. */
+  boolean ending() {
+    return !state.isEmpty() && !over;
+  }
+}

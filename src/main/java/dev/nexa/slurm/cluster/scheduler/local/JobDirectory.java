@@ -1,0 +1,155 @@
+package dev.nexa.slurm.cluster.scheduler.local;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Json;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The folder of one job. {@code job.json} and {@code slurm_script} never change. Only the holder of
+ * {@code lock} appends to {@code events.jsonl}. {@code requests/} holds requests to the job's
+ * runner.
+ *
+ * <p>{@code job.json} is written last, and a folder without it is no job.
+ */
+final class JobDirectory {
+  private static final DurableFiles FILES = DurableFiles.onDisk();
+
+  private final long id;
+  private final Path path;
+
+  JobDirectory(long id, Path path) {
+    this.id = id;
+    this.path = path;
+  }
+
+  /** Returns the job of a folder, whose name is the job's id. */
+  static JobDirectory at(Path path) {
+    return new JobDirectory(Long.parseLong(path.getFileName().toString()), path);
+  }
+
+  long id() {
+    return id;
+  }
+
+  Path path() {
+    return path;
+  }
+
+  /**
+   * Returns the copy of the script that runs. Later changes of the submitted file have no effect.
+   */
+  Path script() {
+    return path.resolve("slurm_script");
+  }
+
+  Path lock() {
+    return path.resolve("lock");
+  }
+
+  /**
+   * Returns the file that names the runner started last. Its modification time is the runner's
+   * heartbeat.
+   */
+  Path supervisor() {
+    return path.resolve("supervisor");
+  }
+
+  Path log() {
+    return path.resolve("supervisor.log");
+  }
+
+  Path requests() {
+    return path.resolve("requests");
+  }
+
+  private Path events() {
+    return path.resolve("events.jsonl");
+  }
+
+  private Path description() {
+    return path.resolve("job.json");
+  }
+
+  /** Returns the mark of an attempt's processes, which is in their environment; plain ASCII. */
+  String mark(Attempt attempt) {
+    try {
+      String folder = path.toRealPath().toString();
+      return Sha256.of(folder).substring(0, 16) + "/" + attempt.raw() + "." + attempt.restart();
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot read " + path, failed);
+    }
+  }
+
+  /** Returns the file that an attempt creates to be requeued. */
+  Path again(Attempt attempt) {
+    return path.resolve("again." + attempt.raw() + "." + attempt.restart());
+  }
+
+  boolean exists() {
+    return Files.exists(description());
+  }
+
+  /** Returns whether another user submitted the job. Only its user can read {@code job.json}. */
+  boolean isOfAnotherUser() {
+    return JobUser.owner(path) != JobUser.current().uid();
+  }
+
+  /** Writes the files that are needed before the job exists. */
+  void prepare(byte[] script) {
+    FILES.create(script(), script, "rwx------");
+    FILES.directories(requests());
+    FILES.force(path);
+  }
+
+  /** Creates the job, durably and atomically. */
+  void commit(LocalSubmission submission) {
+    byte[] json = Json.pretty(submission.toJson()).getBytes(StandardCharsets.UTF_8);
+    FILES.replace(description(), json, "rw-------");
+  }
+
+  Job job() {
+    LocalSubmission submission =
+        LocalSubmission.of(Json.parseObject(DurableFiles.read(description())));
+    return Job.of(id, submission, DurableFiles.read(script()));
+  }
+
+  /**
+   * Reads the job's events. A last line without a newline is still being written and is ignored.
+   */
+  JobHistory history(Job job) {
+    JobHistory history = new JobHistory(job);
+    if (Files.exists(events())) {
+      String text = DurableFiles.read(events());
+      text.substring(0, text.lastIndexOf('\n') + 1)
+          .lines()
+          .forEach(line -> history.apply(JobEvent.parse(line)));
+    }
+    return history;
+  }
+
+  /** Removes an incomplete last line of a writer that died. The caller holds the lock. */
+  void cutTornTail() {
+    if (Files.exists(events())) {
+      String text = DurableFiles.read(events());
+      String whole = text.substring(0, text.lastIndexOf('\n') + 1);
+      if (whole.length() < text.length()) {
+        FILES.truncate(events(), whole.getBytes(StandardCharsets.UTF_8).length);
+      }
+    }
+  }
+
+  /** Appends the events in one durable write. The caller holds the lock. */
+  void append(List<JobEvent> events) {
+    StringBuilder lines = new StringBuilder();
+    for (JobEvent event : events) {
+      lines.append(event.line());
+    }
+    FILES.append(events(), lines.toString());
+  }
+}

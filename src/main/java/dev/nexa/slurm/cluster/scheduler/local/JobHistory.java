@@ -1,0 +1,124 @@
+package dev.nexa.slurm.cluster.scheduler.local;
+
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/** A job's attempts, derived from its events. Tasks are ordered by index. Not thread-safe. */
+final class JobHistory {
+  private final Map<Integer, List<Attempt>> attempts = new LinkedHashMap<>();
+
+  /** Creates the history of a job without events: each task has one pending attempt. */
+  JobHistory(Job job) {
+    for (int task : job.tasks().indices()) {
+      Attempt first = Attempt.first(task, job.id(), job.submission().submitted());
+      attempts.put(task, new ArrayList<>(List.of(first)));
+    }
+  }
+
+  /** Applies one event. An event of a task that the job does not have is ignored. */
+  void apply(JobEvent event) {
+    List<Attempt> all = attempts.get(event.task());
+    if (all == null) {
+      return;
+    }
+    Attempt last = all.get(all.size() - 1);
+    Attempt now =
+        switch (event.kind()) {
+          case START -> last.started(event.at(), event.raw());
+          case END -> last.ended(event.at(), event.state(), event.exitCode(), event.again());
+          case GONE -> last.gone();
+        };
+    all.set(all.size() - 1, now);
+    if (now.over() && now.again()) {
+      all.add(now.next(event.at()));
+    }
+  }
+
+  boolean has(int task) {
+    return attempts.containsKey(task);
+  }
+
+  /** Returns the newest attempt of a task. The job must have the task. */
+  Attempt last(int task) {
+    List<Attempt> all = attempts.getOrDefault(task, List.of());
+    return all.get(all.size() - 1);
+  }
+
+  /** Returns the newest attempts that match the condition, in the order of tasks. */
+  List<Attempt> last(Predicate<Attempt> so) {
+    List<Attempt> found = new ArrayList<>();
+    for (List<Attempt> all : attempts.values()) {
+      Attempt last = all.get(all.size() - 1);
+      if (so.test(last)) {
+        found.add(last);
+      }
+    }
+    return found;
+  }
+
+  /** Returns whether any task is pending, running, or still has processes. */
+  boolean open() {
+    for (List<Attempt> all : attempts.values()) {
+      if (!all.get(all.size() - 1).over()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Returns all attempts, ordered by task, then oldest first. */
+  List<Attempt> all() {
+    List<Attempt> found = new ArrayList<>();
+    for (Collection<Attempt> some : attempts.values()) {
+      found.addAll(some);
+    }
+    return found;
+  }
+
+  /** Returns how many tasks have no job id of their own yet. */
+  long unnumbered() {
+    return last(attempt -> attempt.pending() && attempt.restart() == 0).size();
+  }
+
+  /** Returns the tasks that are pending, running or completing, one by one as squeue does. */
+  List<QueueEntry> queue(Job job) {
+    boolean busy = !last(attempt -> attempt.running() || attempt.ending()).isEmpty();
+    String limited = job.throttle().isPresent() ? "JobArrayTaskLimit" : "Resources";
+    String reason = busy ? limited : "None";
+    List<QueueEntry> entries = new ArrayList<>();
+    for (Attempt attempt : last(attempt -> !attempt.over())) {
+      entries.add(
+          new QueueEntry(
+              attempt.raw(),
+              job.id(),
+              attempt.task(),
+              state(attempt),
+              attempt.pending() ? reason : "None",
+              start(attempt),
+              Optional.empty(),
+              job.name()));
+    }
+    return entries;
+  }
+
+  private static JobState state(Attempt attempt) {
+    if (attempt.pending()) {
+      return JobState.PENDING;
+    }
+    return attempt.running() ? JobState.RUNNING : JobState.COMPLETING;
+  }
+
+  private static Optional<Instant> start(Attempt attempt) {
+    return attempt.start() == 0
+        ? Optional.empty()
+        : Optional.of(Instant.ofEpochSecond(attempt.start()));
+  }
+}

@@ -1,0 +1,118 @@
+package dev.nexa.slurm.cluster.scheduler.local;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * All processes of one attempt, including daemons: the processes that have its mark in their
+ * environment, their sessions and their descendants.
+ */
+final class ProcessGroup {
+  private static final int ROUNDS = 250;
+  private static final int PAUSE_MILLIS = 2;
+
+  private final String variable;
+
+  ProcessGroup(String mark) {
+    variable = TaskEnvironment.MARK + "=" + mark;
+  }
+
+  /** Returns the pids of the living processes. */
+  List<Long> members() {
+    List<ProcessTable.Entry> all = ProcessTable.all();
+    long self = ProcessHandle.current().pid();
+    Set<Long> found = new HashSet<>();
+    for (ProcessTable.Entry entry : all) {
+      if (entry.pid() != self && ProcessTable.hasVariable(entry.pid(), variable)) {
+        found.add(entry.pid());
+      }
+    }
+    boolean grew = !found.isEmpty();
+    while (grew) {
+      grew = false;
+      for (ProcessTable.Entry entry : all) {
+        if (found.contains(entry.parent()) || found.contains(entry.session())) {
+          grew |= found.add(entry.pid());
+        }
+      }
+    }
+    List<Long> living = new ArrayList<>();
+    for (ProcessTable.Entry entry : all) {
+      if (found.contains(entry.pid()) && !entry.dead()) {
+        living.add(entry.pid());
+      }
+    }
+    return living;
+  }
+
+  /** Returns the pid of the holder's child once the holder has become {@code sleep}; 0 before. */
+  long childOf(long holder) {
+    if (!ProcessTable.name(holder).equals("sleep")) {
+      return 0;
+    }
+    for (ProcessTable.Entry entry : ProcessTable.all()) {
+      if (entry.parent() == holder) {
+        return entry.pid();
+      }
+    }
+    return 0;
+  }
+
+  /** Signals all processes except one. */
+  void signal(String signal, long except) {
+    List<Long> pids = members();
+    pids.remove(except);
+    send(signal, pids);
+  }
+
+  /** Kills all processes, in several rounds, because new ones may appear meanwhile. */
+  void destroy() {
+    for (int round = 0; round < ROUNDS; round++) {
+      List<Long> pids = members();
+      if (pids.isEmpty()) {
+        return;
+      }
+      for (long pid : pids) {
+        ProcessHandle.of(pid).ifPresent(ProcessHandle::destroyForcibly);
+      }
+      pause();
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(PAUSE_MILLIS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Sends a signal by the shell's built-in kill, which exists everywhere. A process that is gone is
+   * ignored.
+   */
+  static void send(String signal, List<Long> pids) {
+    if (pids.isEmpty()) {
+      return;
+    }
+    List<String> argv =
+        new ArrayList<>(List.of("sh", "-c", "kill -s \"$0\" \"$@\" 2>/dev/null", signal));
+    pids.forEach(pid -> argv.add(Long.toString(pid)));
+    try {
+      new ProcessBuilder(argv)
+          .redirectInput(new File("/dev/null"))
+          .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+          .redirectError(ProcessBuilder.Redirect.DISCARD)
+          .start()
+          .waitFor();
+    } catch (IOException failed) {
+      throw new java.io.UncheckedIOException("Cannot start sh to send SIG" + signal, failed);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

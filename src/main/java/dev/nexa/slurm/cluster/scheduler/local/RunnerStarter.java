@@ -1,0 +1,98 @@
+package dev.nexa.slurm.cluster.scheduler.local;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.FileModes;
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Starts runners, and makes sure that every job that is not over has one. */
+final class RunnerStarter {
+  private static final DurableFiles FILES = DurableFiles.onDisk();
+
+  /** Options for a process that mostly waits: a small heap, one compiler, no files in /tmp. */
+  private static final List<String> FRUGAL =
+      List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xmx256m");
+
+  private final StateDirectory state;
+  private final List<String> javaCommand;
+  private final Map<String, String> environment;
+
+  RunnerStarter(StateDirectory state, List<String> javaCommand, Map<String, String> environment) {
+    this.state = state;
+    this.javaCommand = List.copyOf(javaCommand);
+    this.environment = Map.copyOf(environment);
+  }
+
+  /**
+   * Starts a runner in its own session, so that it outlives this process and its terminal.
+   *
+   * @throws IOException if setsid(1) or Java cannot be started
+   */
+  ProcessIdentity start(JobDirectory job) throws IOException {
+    List<String> argv = new ArrayList<>(List.of("setsid"));
+    argv.addAll(javaCommand);
+    argv.addAll(FRUGAL);
+    argv.add(JobRunner.class.getName());
+    argv.add(job.path().toAbsolutePath().toString());
+    ProcessBuilder builder = new ProcessBuilder(argv);
+    builder.environment().clear();
+    builder.environment().putAll(environment);
+    // In the C locale, Java cannot open files whose names are not ASCII.
+    builder.environment().put("LC_ALL", "C.UTF-8");
+    builder.redirectInput(new File("/dev/null"));
+    builder.redirectErrorStream(true);
+    FileModes.append(job.log(), Files.exists(job.log())).close();
+    builder.redirectOutput(ProcessBuilder.Redirect.appendTo(job.log().toFile()));
+    Process process = builder.start();
+    String line = ProcessOwner.of(process.pid()).line() + "\n";
+    FILES.replace(job.supervisor(), line.getBytes(StandardCharsets.UTF_8), "rw-r--r--");
+    return ProcessIdentity.of(process.toHandle());
+  }
+
+  /**
+   * Repairs a job whose runner died or never started, and starts another runner if there is work
+   * left. A job of another user is not touched.
+   */
+  void see(JobDirectory job) {
+    Liveness liveness = new Liveness(job);
+    if (liveness.attended() || JobUser.owner(job.path()) != JobUser.current().uid()) {
+      return;
+    }
+    String us = ProcessOwner.ofThisProcess().line();
+    try {
+      FileLock lock = FileLock.acquire(job.lock(), us, liveness::dead, Duration.ZERO);
+      try {
+        if (!liveness.expected()) {
+          heal(job);
+        }
+      } finally {
+        lock.close();
+      }
+    } catch (FileLock.LockedException taken) {
+      // The process that holds the lock repairs the job.
+      return;
+    }
+  }
+
+  private void heal(JobDirectory job) {
+    JobRunner.recover(job);
+    if (!job.history(job.job()).open() && JobRequest.of(job).isEmpty()) {
+      state.markOver(job);
+      return;
+    }
+    try {
+      start(job);
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot start a supervisor for job " + job.id(), failed);
+    }
+  }
+}

@@ -1,0 +1,180 @@
+package dev.nexa.slurm.cluster.scheduler.slurm;
+
+import dev.nexa.slurm.base.process.CommandResult;
+import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Reads sbatch's exit status and output into a {@link SubmitAnswer}. Pure. */
+public final class SbatchAnswer {
+  private static final Pattern PARSABLE = Pattern.compile("(\\d{1,18})(?:;(\\S+))?");
+
+  /**
+   * Messages of sbatch after which no job exists (slurm_errno.c), unless the text also matches
+   * {@link #DOUBT}.
+   */
+  private static final List<String> VALIDATION =
+      List.of(
+          "Invalid account or account/partition combination specified",
+          "Invalid partition name specified",
+          "No partition specified or system default partition",
+          "User's group not permitted to use this partition",
+          "Invalid qos specification",
+          "Job violates accounting/QOS policy",
+          "Requested time limit is invalid",
+          "Invalid --time specification",
+          "Time limit specification required, but not provided",
+          "Requested node configuration is not available",
+          "Node count specification invalid",
+          "More processors requested than permitted",
+          "CPU count specification invalid",
+          "Memory required by task is not available",
+          "Memory specification can not be satisfied",
+          "Invalid generic resource (gres) specification",
+          "Invalid GRES specification",
+          "Invalid Trackable RESource (TRES) specification",
+          "Invalid feature specification",
+          "Requested reservation is invalid",
+          "Access denied to requested reservation",
+          "Invalid job array specification",
+          "Job dependency problem",
+          "Invalid user id",
+          "Invalid or unknown association",
+          "Access/permission denied",
+          "This does not look like a batch script",
+          "Batch script contains DOS line breaks",
+          "Batch script is empty",
+          "Unable to open file",
+          "Invalid --",
+          "Invalid numeric value",
+          "Invalid directive found",
+          "is not a valid node count",
+          "requires an argument",
+          "doesn't allow an argument",
+          "unrecognized option",
+          "Unmatched",
+          "only whitespace",
+          "contains NULL character",
+          "Pathname of a file, directory or other parameter too long",
+          "Script file .* is too large");
+
+  /**
+   * Texts after which a job may exist, whatever else is printed. "Socket timed out" was seen with
+   * the job in the queue, and a site's wrapper may call sbatch twice.
+   */
+  private static final String DOUBT =
+      "timed? ?-?out|unable to contact|connection|connect failure|connect error|communicat"
+          + "|transmitted|unexpected message|retrying|not respond|no response|slurm_persist|socket"
+          + "|submitted batch job|job ?id[ :=]*\\d|^\\s*\\d+(;\\S+)?\\s*$";
+
+  /** Colours, titles and other escape sequences that a wrapper may print for a terminal. */
+  private static final String ESCAPES =
+      "\u001b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\u0007\u001b]*(?:\u0007|\u001b\\\\)|[@-Z^_])";
+
+  private static final String OWN = "sbatch: ";
+  private static final String FAILED = "Batch job submission failed";
+
+  private SbatchAnswer() {}
+
+  /**
+   * Reads the answer. The job id is the last non-empty line, because wrappers and plugins may print
+   * banners before it. If another line names another id, the answer is {@link
+   * SubmitAnswer.Unknown}.
+   */
+  public static SubmitAnswer read(CommandResult result) {
+    String said = firstOf(result.err(), result.out());
+    if (result.timedOut()) {
+      return new SubmitAnswer.Unknown(
+          "sbatch did not answer in time" + (said.isEmpty() ? "" : ": " + said));
+    }
+    if (result.exit() == 0) {
+      return id(result.out(), said);
+    }
+    String message = said.isEmpty() ? "sbatch ended with " + result.exit() : said;
+    return isRefusal(result)
+        ? new SubmitAnswer.Refused(message)
+        : new SubmitAnswer.Unknown(message);
+  }
+
+  private static SubmitAnswer id(String out, String said) {
+    String plain = plain(out).strip();
+    String last = lastLine(plain);
+    Matcher id = PARSABLE.matcher(last);
+    if (!id.matches()) {
+      return new SubmitAnswer.Unknown("sbatch ended with 0 but printed no job id: " + said);
+    }
+    if (last.length() < plain.length() && namesAnother(plain, id.group(1))) {
+      return new SubmitAnswer.Unknown("sbatch ended with 0 but printed several ids: " + said);
+    }
+    String cluster = id.group(2);
+    return new SubmitAnswer.Submitted(Long.parseLong(id.group(1)), cluster == null ? "" : cluster);
+  }
+
+  /** Returns whether a line before the last one names another job. */
+  private static boolean namesAnother(String text, String id) {
+    Pattern line =
+        Pattern.compile("(?:submitted batch job )?(\\d+)\\b.*", Pattern.CASE_INSENSITIVE);
+    for (String one : text.split("\\R", -1)) {
+      String stripped = one.strip();
+      Matcher named = line.matcher(stripped);
+      boolean speaks = PARSABLE.matcher(stripped).matches() || !startsWithDigit(stripped);
+      if (named.matches() && speaks && !named.group(1).equals(id)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean startsWithDigit(String text) {
+    return !text.isEmpty() && text.charAt(0) >= '0' && text.charAt(0) <= '9';
+  }
+
+  /**
+   * Returns whether sbatch certainly made no job. 22.05 exits with 255 if sbatch rejects its own
+   * arguments, and with 1 otherwise. Lines that are not sbatch's, such as a banner, are ignored.
+   */
+  private static boolean isRefusal(CommandResult result) {
+    String err = plain(result.err());
+    boolean mayBe = (result.exit() == 1 || result.exit() == 255) && result.out().isBlank();
+    if (!mayBe
+        || Pattern.compile(DOUBT, Pattern.CASE_INSENSITIVE | Pattern.MULTILINE)
+            .matcher(err)
+            .find()) {
+      return false;
+    }
+    Pattern refusal = refusal();
+    boolean refused = false;
+    for (String line : err.split("\\R", -1)) {
+      boolean known = line.startsWith(OWN) && refusal.matcher(line).find();
+      if (line.contains(FAILED) && !known) {
+        return false;
+      }
+      refused |= known;
+    }
+    return refused;
+  }
+
+  /** Compiles the pattern on each call, because it is needed only after a failure. */
+  private static Pattern refusal() {
+    StringBuilder pattern = new StringBuilder();
+    for (String message : VALIDATION) {
+      String one = message.contains(".*") ? message : Pattern.quote(message);
+      pattern.append(pattern.length() == 0 ? "" : "|").append(one);
+    }
+    return Pattern.compile(pattern.toString());
+  }
+
+  private static String plain(String text) {
+    return text.indexOf('\u001b') < 0 ? text : text.replaceAll(ESCAPES, "");
+  }
+
+  private static String lastLine(String text) {
+    String[] lines = text.split("\\R", -1);
+    return lines[lines.length - 1].strip();
+  }
+
+  private static String firstOf(String err, String out) {
+    return err.isBlank() ? out.strip() : err.strip();
+  }
+}

@@ -1,0 +1,251 @@
+package dev.nexa.slurm.cluster.scheduler.slurm;
+
+import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
+import dev.nexa.slurm.cluster.scheduler.AccountingWindow;
+import dev.nexa.slurm.cluster.scheduler.ClientEnvironment;
+import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** Builds the argument list of each Slurm command. Pure. */
+public final class SlurmCommands {
+  /** Fields of the squeue call: raw id, array id, task, state, reason, start, end, name. */
+  static final String QUEUE_FORMAT =
+      String.join("" + SacctText.DELIMITER, "%A", "%F", "%K", "%T", "%r", "%S", "%e", "%j");
+
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss").withZone(ZoneOffset.UTC);
+
+  private SlurmCommands() {}
+
+  /**
+   * Returns the sbatch call. Options on the command line override those of the script (sbatch(1)).
+   *
+   * @param environment the variables that the sbatch process gets
+   */
+  public static List<String> sbatch(SubmitRequest request, Map<String, String> environment) {
+    List<String> argv = new ArrayList<>();
+    argv.add("sbatch");
+    argv.add("--parsable");
+    argv.add("--job-name=" + request.key());
+    argv.add("--output=" + request.output());
+    if (!request.comment().isEmpty()) {
+      argv.add("--comment=" + request.comment());
+    }
+    argv.add("--chdir=" + request.directory());
+    argv.add("--export=" + export(environment));
+    if (request.array().isPresent()) {
+      argv.add("--array=" + request.array().get());
+    }
+    if (!request.dependency().isEmpty()) {
+      argv.add("--dependency=" + request.dependency());
+    }
+    argv.add(request.script().toString());
+    argv.add(request.submissionDir().toString());
+    return argv;
+  }
+
+  /**
+   * Returns a call that asks when a job with these options would begin. It makes no job, and its
+   * script does not matter.
+   *
+   * @param options in sbatch's notation, {@code --name=value}
+   */
+  static List<String> testOnly(List<String> options) {
+    List<String> argv = new ArrayList<>(List.of("sbatch", "--test-only"));
+    argv.addAll(options);
+    argv.add("--wrap=true");
+    return argv;
+  }
+
+  /**
+   * Returns the value of {@code --export}. ALL exports the allow-list. Names are listed only if the
+   * environment holds the client's credentials, because sbatch then starts a login shell for the
+   * job.
+   */
+  private static String export(Map<String, String> environment) {
+    List<String> names = new ArrayList<>();
+    boolean secret = false;
+    for (String name : environment.keySet()) {
+      if (ClientEnvironment.isClientOnly(name)) {
+        secret = true;
+      } else {
+        names.add(name);
+      }
+    }
+    return secret ? String.join(",", names) : "ALL";
+  }
+
+  /**
+   * Returns one call for all tasks of the user, pending tasks one by one. A filter {@code -j a,b}
+   * would not help: slurmctld sends all jobs anyway.
+   */
+  static List<String> squeue() {
+    return List.of(
+        "squeue", "--me", "--noheader", "--array", "--states=all", "--format=" + QUEUE_FORMAT);
+  }
+
+  /** Returns a call for the user's jobs of one name, pending tasks one by one. */
+  static List<String> squeue(String name) {
+    List<String> argv = new ArrayList<>(squeue());
+    argv.add("--name=" + name);
+    return argv;
+  }
+
+  /**
+   * Returns a call for allocation rows ({@code --allocations}), because steps repeat their job's
+   * cost, with every attempt ({@code --duplicates}).
+   */
+  static List<String> sacct(AccountingQuery query) {
+    return sacct(query, List.of());
+  }
+
+  /** Returns the sacct call of a query with further fields after those of every version. */
+  static List<String> sacct(AccountingQuery query, List<String> more) {
+    List<String> argv = sacctSince(guard(query.since()), more);
+    if (query.jobIds().isEmpty()) {
+      argv.add("--name=" + String.join(",", query.names()));
+    } else {
+      argv.add("--jobs=" + joined(query.jobIds()));
+    }
+    return argv;
+  }
+
+  /** Returns a call that prints the names of the fields that this sacct has. */
+  static List<String> sacctFields() {
+    return List.of("sacct", "--helpformat");
+  }
+
+  /**
+   * Returns a call for every attempt and step, with a header.
+   *
+   * @param jobs in sacct's notation ({@code 123}, {@code 123_4}, {@code 123+1}); may be empty if a
+   *     user is given
+   * @param user selects one user's jobs; empty for all users
+   * @param since selects jobs that were active since then; if empty, sacct's default applies: no
+   *     limit for jobs, today for a user
+   */
+  static List<String> sacctUsage(
+      List<String> fields, List<String> jobs, String user, Optional<Instant> since) {
+    List<String> argv =
+        new ArrayList<>(
+            List.of(
+                "sacct",
+                "--parsable2",
+                "--duplicates",
+                "--noconvert",
+                "--delimiter=" + SacctText.DELIMITER,
+                "--format=" + String.join(",", fields)));
+    since.ifPresent(time -> argv.add("--starttime=" + TIME.format(time)));
+    if (!jobs.isEmpty()) {
+      argv.add("--jobs=" + String.join(",", jobs));
+    }
+    argv.add(user.isEmpty() ? "--allusers" : "--user=" + user);
+    return argv;
+  }
+
+  /** Returns a call for the allocation rows of a window, by account or user. */
+  static List<String> sacct(AccountingWindow window) {
+    List<String> argv = sacctSince(window.from(), List.of());
+    argv.add("--endtime=" + TIME.format(window.to()));
+    if (window.accounts().isPresent()) {
+      argv.add("--accounts=" + window.accounts().get());
+    }
+    // Without --allusers or --user, sacct shows most users only their own jobs.
+    argv.add(window.users().isPresent() ? "--user=" + window.users().get() : "--allusers");
+    return argv;
+  }
+
+  private static List<String> sacctSince(Instant from, List<String> more) {
+    return new ArrayList<>(
+        List.of(
+            "sacct",
+            "--noheader",
+            "--parsable2",
+            "--allocations",
+            "--duplicates",
+            "--noconvert",
+            "--delimiter=" + SacctText.DELIMITER,
+            "--format="
+                + String.join(",", SacctText.FIELDS)
+                + ","
+                + String.join(",", SacctText.CHECKS)
+                + (more.isEmpty() ? "" : "," + String.join(",", more)),
+            "--starttime=" + TIME.format(from)));
+  }
+
+  /** One day of grace for clocks that differ. Job name and submit time identify the job anyway. */
+  private static Instant guard(Instant since) {
+    return since.minus(Duration.ofDays(1));
+  }
+
+  private static String joined(List<Long> jobIds) {
+    StringBuilder text = new StringBuilder();
+    for (Long id : jobIds) {
+      text.append(text.length() == 0 ? "" : ",").append(id);
+    }
+    return text.toString();
+  }
+
+  /**
+   * Returns the scancel call. The name restricts it to our job, in case the id now belongs to
+   * another job. For a single task the name is left out: with a name, 22.05 cancels every waiting
+   * task of the array (seen).
+   */
+  static List<String> scancel(String key, long jobId, OptionalInt task) {
+    return task.isPresent()
+        ? List.of("scancel", jobId + "_" + task.getAsInt())
+        : List.of("scancel", "--name=" + key, "" + jobId);
+  }
+
+  static List<String> requeue(long jobId, int task) {
+    return List.of("scontrol", "requeue", jobId + "_" + task);
+  }
+
+  static List<String> defaultAccount(String user) {
+    return List.of(
+        "sacctmgr",
+        "--noheader",
+        "--parsable2",
+        "show",
+        "user",
+        "name=" + user,
+        "format=DefaultAccount");
+  }
+
+  /**
+   * Returns a call for all tasks of an array. {@code --details} prints the GPUs if no accounting
+   * tracks them.
+   */
+  static List<String> showJob(long jobId) {
+    return List.of("scontrol", "--oneliner", "--details", "show", "job", "" + jobId);
+  }
+
+  static List<String> showConfig() {
+    return List.of("scontrol", "show", "config");
+  }
+
+  /**
+   * Returns a call for all partitions, also hidden ones, because a profile says why it leaves them
+   * out.
+   */
+  static List<String> showPartitions() {
+    return List.of("scontrol", "--all", "--oneliner", "show", "partition");
+  }
+
+  /**
+   * Returns a call that prints a line for each node of each partition: partition, node, CPUs, MiB,
+   * Gres.
+   */
+  static List<String> nodes() {
+    String format = String.join("" + SacctText.DELIMITER, "%R", "%N", "%c", "%m", "%G");
+    return List.of("sinfo", "--Node", "--noheader", "--noconvert", "--format=" + format);
+  }
+}

@@ -1,0 +1,505 @@
+package dev.nexa.slurm.cluster.scheduler.slurm;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.process.Command;
+import dev.nexa.slurm.base.process.CommandResult;
+import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.AccountingWindow;
+import dev.nexa.slurm.cluster.scheduler.ControllerJob;
+import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Runs jobs on Slurm through Slurm's own commands. */
+public final class SlurmScheduler implements Scheduler {
+  /** The scheduler's name in plans and journals. */
+  public static final String NAME = "slurm";
+
+  /** Job ids in one sacct call: one argument may not exceed 128 KiB (execve(2), MAX_ARG_STRLEN). */
+  private static final int CHUNK = 1000;
+
+  /** sacct's message about a field that it does not have (sacct/options.c). */
+  private static final String UNKNOWN_FIELD = "Invalid field requested";
+
+  private static final Pattern NO_ACCOUNTING =
+      Pattern.compile("AccountingStorageType\\s*=\\s*(accounting_storage/none|\\(null\\))");
+
+  /**
+   * sacct's messages about a user, account or time that the user typed (options.c). An outage has
+   * other messages.
+   */
+  private static final Pattern TYPED_WRONG =
+      Pattern.compile(
+          "Invalid user id|Start time .* after end time|Invalid account", Pattern.CASE_INSENSITIVE);
+
+  /**
+   * Messages about a job that is no longer in the queue (slurm_errno.c). 22.05 then exits with 1.
+   */
+  private static final Pattern GONE =
+      Pattern.compile("Invalid job id specified|already completing or completed");
+
+  private final CommandRunner runner;
+  private final Map<String, String> environment;
+  private final Path directory;
+  private final ClientTimeouts settings;
+  private final Supplier<Optional<FileLock>> turn;
+
+  /** Optional fields of each query; empty after sacct has refused one. */
+  private volatile List<String> more = List.of();
+
+  private volatile Optional<String> refusal = Optional.empty();
+
+  /**
+   * Creates a scheduler that runs the commands on this host.
+   *
+   * @param environment the variables of the commands, from {@link
+   *     dev.nexa.slurm.cluster.scheduler.ClientEnvironment}
+   * @param directory the commands' working directory
+   * @param turn takes the lock that allows one accounting query at a time; the lock is closed after
+   *     each answer
+   */
+  public SlurmScheduler(
+      CommandRunner runner,
+      Map<String, String> environment,
+      Path directory,
+      ClientTimeouts settings,
+      Supplier<Optional<FileLock>> turn) {
+    this.runner = runner;
+    this.environment = Map.copyOf(environment);
+    this.directory = directory;
+    this.settings = settings;
+    this.turn = turn;
+  }
+
+  /**
+   * Returns whether an executable {@code sbatch} is on the PATH. Callers check it before they write
+   * any file.
+   */
+  public static boolean installed(Map<String, String> environment) {
+    for (String folder : environment.getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
+      if (Files.isExecutable(Path.of(folder, "sbatch"))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public void askFor(List<String> fields) {
+    more = List.copyOf(fields);
+  }
+
+  /**
+   * Returns sacct's message about a field that it does not have. Later queries leave all optional
+   * fields out.
+   */
+  @Override
+  public Optional<String> refusal() {
+    return refusal;
+  }
+
+  @Override
+  public String name() {
+    return NAME;
+  }
+
+  @Override
+  public SubmitAnswer submit(SubmitRequest request, Consumer<ProcessIdentity> started) {
+    Command sbatch =
+        new Command(
+            SlurmCommands.sbatch(request, environment),
+            environment,
+            directory,
+            settings.submitTimeout());
+    AtomicBoolean runs = new AtomicBoolean();
+    try {
+      SubmitAnswer answer =
+          SbatchAnswer.read(
+              runner.run(
+                  sbatch,
+                  client -> {
+                    runs.set(true);
+                    started.accept(client);
+                  }));
+      return answer instanceof SubmitAnswer.Refused refused
+          ? withoutAJob(refused, request.key())
+          : answer;
+    } catch (IOException failed) {
+      return runs.get()
+          ? new SubmitAnswer.Unknown("sbatch's answer could not be read: " + failed.getMessage())
+          : new SubmitAnswer.Refused("sbatch could not be started: " + failed.getMessage());
+    }
+  }
+
+  /**
+   * Keeps a refusal only if squeue shows no job of that name, because a wrapper may have made one.
+   */
+  private SubmitAnswer withoutAJob(SubmitAnswer.Refused refused, String key) {
+    String doubt;
+    try {
+      List<QueueEntry> made = queue(key);
+      if (made.isEmpty()) {
+        return refused;
+      }
+      doubt = "squeue shows job " + made.get(0).arrayJobId() + " of this submission all the same";
+    } catch (SchedulerUnavailable unknown) {
+      doubt = "squeue cannot be asked whether a job exists: " + unknown.getMessage();
+    }
+    return new SubmitAnswer.Unknown(refused.message() + "; but " + doubt);
+  }
+
+  @Override
+  public List<QueueEntry> queue(String key) {
+    List<QueueEntry> entries = new ArrayList<>();
+    for (QueueEntry entry : SqueueText.read(ask(SlurmCommands.squeue(key)).out())) {
+      if (entry.name().equals(key)) {
+        entries.add(entry);
+      }
+    }
+    return entries;
+  }
+
+  @Override
+  public List<QueueEntry> queue() {
+    return SqueueText.read(ask(SlurmCommands.squeue()).out());
+  }
+
+  @Override
+  public void accounting(AccountingQuery query, Consumer<AccountingRecord> rows) {
+    List<Long> ids = query.jobIds();
+    List<String> names = query.names();
+    for (int from = 0; from < names.size(); from += CHUNK) {
+      List<String> chunk = names.subList(from, Math.min(names.size(), from + CHUNK));
+      ownRows(AccountingQuery.byNames(chunk, query.since()), rows);
+    }
+    for (int from = 0; from < ids.size(); from += CHUNK) {
+      List<Long> chunk = ids.subList(from, Math.min(ids.size(), from + CHUNK));
+      ownRows(AccountingQuery.byIds(chunk, query.since()), rows);
+    }
+  }
+
+  /** Passes the rows of a window, which may belong to any user, to the consumer. */
+  public void accounting(AccountingWindow window, Consumer<AccountingRecord> rows) {
+    sacctRows(SlurmCommands.sacct(window), List.of(), rows);
+  }
+
+  /**
+   * Repeats the query without the optional fields if sacct refuses one, because another version of
+   * Slurm may have been installed since the profile was written.
+   */
+  private void ownRows(AccountingQuery query, Consumer<AccountingRecord> rows) {
+    List<String> asked = more;
+    try {
+      sacctRows(SlurmCommands.sacct(query, asked), asked, rows);
+    } catch (SchedulerUnavailable refused) {
+      String said = String.valueOf(refused.getMessage());
+      if (asked.isEmpty() || !said.contains(UNKNOWN_FIELD)) {
+        throw refused;
+      }
+      refusal = Optional.of(said);
+      more = List.of();
+      sacctRows(SlurmCommands.sacct(query), List.of(), rows);
+    }
+  }
+
+  /** Passes rows on only after sacct has succeeded, because half an answer could hide a job. */
+  private void sacctRows(List<String> argv, List<String> fields, Consumer<AccountingRecord> rows) {
+    Optional<FileLock> turn = turn();
+    try {
+      answer(argv, fields).forEach(rows);
+    } finally {
+      turn.ifPresent(FileLock::close);
+    }
+  }
+
+  private Optional<FileLock> turn() {
+    try {
+      return turn.get();
+    } catch (FileLock.LockedException held) {
+      throw new SchedulerUnavailable(
+          ErrorCode.WORKSPACE_BUSY,
+          "another process of this workspace asks accounting, and only one may: "
+              + held.getMessage(),
+          Advice.step("where that process is gone, on another host, remove .nexa/accounting.lock"));
+    }
+  }
+
+  private List<AccountingRecord> answer(List<String> argv, List<String> fields) {
+    List<AccountingRecord> answer = new ArrayList<>();
+    List<String> unreadable = new ArrayList<>();
+    CommandResult result;
+    List<String> columns = new ArrayList<>(SacctText.CHECKS);
+    columns.addAll(fields);
+    SacctText reader = new SacctText(columns, answer::add, unreadable::add);
+    try (reader) {
+      result = runner.stream(command(argv), reader, started -> {});
+    } catch (IOException failed) {
+      throw unavailable("sacct", failed.getMessage());
+    }
+    if (answer.isEmpty()) {
+      requireWellTyped(result.err());
+    }
+    answer.addAll(reader.broken());
+    boolean silentFailure = answer.isEmpty() && !result.err().isBlank();
+    boolean cut = unreadable.size() > reader.broken().size();
+    if (!result.succeeded() || silentFailure || cut) {
+      String said = unreadable.isEmpty() ? result.err() : "it printed '" + unreadable.get(0) + "'";
+      throw unavailable("sacct", result.timedOut() ? "no answer in time" : said);
+    }
+    return answer;
+  }
+
+  @Override
+  public void cancel(String key, long jobId, OptionalInt task) {
+    if (task.isPresent() && !holds(key, jobId, task.getAsInt())) {
+      return;
+    }
+    CommandResult result = run(SlurmCommands.scancel(key, jobId, task));
+    boolean gone = GONE.matcher(result.err()).find();
+    if (!result.succeeded() && !gone) {
+      throw unavailable("scancel", result);
+    }
+  }
+
+  /** Returns whether the job with this id has this name and this task in the queue. */
+  private boolean holds(String key, long jobId, int task) {
+    for (QueueEntry entry : queue()) {
+      if (entry.name().equals(key) && entry.arrayJobId() == jobId && entry.task() == task) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public void requeue(long jobId, int task) {
+    ask(SlurmCommands.requeue(jobId, task));
+  }
+
+  @Override
+  public List<ControllerJob> remembered(long arrayJobId) {
+    CommandResult result = run(SlurmCommands.showJob(arrayJobId));
+    if (result.succeeded()) {
+      return JobText.read(result.out());
+    }
+    if (GONE.matcher(result.err()).find()) {
+      return List.of();
+    }
+    throw unavailable("scontrol", result);
+  }
+
+  @Override
+  public boolean keepsAccounting() {
+    return !NO_ACCOUNTING.matcher(ask(SlurmCommands.showConfig()).out()).find();
+  }
+
+  /**
+   * Writes the rows of some jobs as sacct prints them: attempts and steps with a header, separated
+   * by {@link SacctText#DELIMITER}, times as epoch seconds. It takes one sacct call for each 1000
+   * jobs, and two more if this sacct lacks a field.
+   *
+   * @param wanted the fields; those that this sacct lacks are left out
+   * @param jobs in sacct's notation; empty for all jobs of the user
+   * @param user selects one user's jobs; empty for all users
+   * @param since selects jobs that were active since then
+   * @param rows receives sacct's output
+   * @throws NexaException if sacct does not know the user, or rejects the time
+   * @throws SchedulerUnavailable if sacct fails, or the cluster keeps no accounting
+   */
+  public void usage(
+      List<String> wanted,
+      List<String> jobs,
+      String user,
+      Optional<Instant> since,
+      OutputStream rows) {
+    List<String> fields = wanted;
+    List<String> all = jobs.isEmpty() ? List.of("") : jobs;
+    for (int from = 0; from < all.size(); from += CHUNK) {
+      List<String> chunk = all.subList(from, Math.min(all.size(), from + CHUNK));
+      List<String> asked = jobs.isEmpty() ? List.of() : chunk;
+      try {
+        sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since), rows);
+      } catch (SchedulerUnavailable refused) {
+        // sacct refuses an unknown field before it prints any row, so the output is still clean.
+        if (!fields.equals(wanted)
+            || !String.valueOf(refused.getMessage()).contains(UNKNOWN_FIELD)) {
+          throw refused;
+        }
+        fields = offered(wanted);
+        sacctInto(SlurmCommands.sacctUsage(fields, asked, user, since), rows);
+      }
+    }
+  }
+
+  /** Throws if sacct says that a name or time that the user typed is wrong. */
+  private static void requireWellTyped(String said) {
+    Matcher wrong = TYPED_WRONG.matcher(said);
+    if (wrong.find()) {
+      boolean time = wrong.group().startsWith("Start");
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          said.strip(),
+          Advice.step(
+              time
+                  ? "correct --since"
+                  : "it is a name that this host or accounting does not know; `sacctmgr show user` and"
+                      + " `sacctmgr show account` list those of accounting"));
+    }
+  }
+
+  /** Returns the wanted fields that this sacct has. It does not query slurmdbd. */
+  public List<String> offered(List<String> wanted) {
+    List<String> offered = List.of(sacctText(SlurmCommands.sacctFields()).split("\\s+", -1));
+    List<String> fields = new ArrayList<>(wanted);
+    fields.retainAll(new HashSet<>(offered));
+    return fields;
+  }
+
+  private String sacctText(List<String> argv) {
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    sacctInto(argv, out);
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  private void sacctInto(List<String> argv, OutputStream out) {
+    CommandResult result;
+    try {
+      result = runner.stream(command(argv), out, started -> {});
+    } catch (IOException failed) {
+      throw unavailable("sacct", failed.getMessage());
+    }
+    requireWellTyped(result.err());
+    if (result.err().contains("accounting storage is disabled")) {
+      throw new SchedulerUnavailable(
+          ErrorCode.ACCOUNTING_OFF,
+          "this cluster keeps no accounting: " + result.err().strip(),
+          Advice.step("while a job is in the queue: scontrol show job JOBID"),
+          Advice.step("nexa-slurm runs show RUN shows the recorded usage of a run of nexa-slurm"));
+    }
+    if (!result.succeeded() || !result.err().isBlank()) {
+      throw unavailable("sacct", result);
+    }
+  }
+
+  /**
+   * Returns the account that Slurm charges if a job names none; empty if accounting does not know
+   * the user.
+   */
+  public Optional<String> defaultAccount(String user) {
+    String answer = ask(SlurmCommands.defaultAccount(user)).out().strip();
+    return answer.isEmpty() ? Optional.empty() : Optional.of(answer);
+  }
+
+  /**
+   * Returns when a job with these options would begin, by one call of {@code sbatch --test-only},
+   * which makes no job.
+   *
+   * @param options in sbatch's notation, {@code --name=value}
+   */
+  public ExpectedStart expectedStart(List<String> options) {
+    CommandResult result = run(SlurmCommands.testOnly(options));
+    return result.timedOut()
+        ? ExpectedStart.never("sbatch gave no answer in time")
+        : TestOnlyText.read(result.err());
+  }
+
+  /** {@inheritDoc} It takes one call of scontrol. */
+  @Override
+  public Map<String, BillingWeights> billingWeights() {
+    return ClusterText.billingWeights(ask(SlurmCommands.showPartitions()).out());
+  }
+
+  /**
+   * Reads the cluster's configuration as it is now. It takes four calls. Without sacct, the result
+   * has no {@code sacctFields}.
+   */
+  public SlurmCluster cluster() {
+    SlurmCluster cluster =
+        ClusterText.read(
+            ask(SlurmCommands.showConfig()).out(),
+            ask(SlurmCommands.showPartitions()).out(),
+            ask(SlurmCommands.nodes()).out());
+    try {
+      return cluster.offering(offered(ClusterProfile.SACCT_FIELDS));
+    } catch (SchedulerUnavailable noSacct) {
+      return cluster;
+    }
+  }
+
+  private CommandResult ask(List<String> argv) {
+    CommandResult result = run(argv);
+    if (!result.succeeded()) {
+      throw unavailable(argv.get(0), result);
+    }
+    return result;
+  }
+
+  private CommandResult run(List<String> argv) {
+    try {
+      return runner.run(command(argv));
+    } catch (IOException notStarted) {
+      throw unavailable(argv.get(0), notStarted.getMessage());
+    }
+  }
+
+  /**
+   * Builds a command whose output is in English and UTC, with times as epoch seconds and complete
+   * lists.
+   */
+  private Command command(List<String> argv) {
+    Map<String, String> client = new HashMap<>(environment);
+    client.put("LC_ALL", "C");
+    client.put("TZ", "UTC");
+    client.put("SLURM_TIME_FORMAT", "%s");
+    client.put("SLURM_BITSTR_LEN", "0");
+    Duration timeout = settings.queryTimeout();
+    return new Command(argv, client, directory, timeout);
+  }
+
+  private static SchedulerUnavailable unavailable(String client, CommandResult result) {
+    return unavailable(client, result.timedOut() ? "no answer in time" : result.err());
+  }
+
+  private static SchedulerUnavailable unavailable(
+      String client, @org.jspecify.annotations.Nullable String said) {
+    String text = said == null || said.isBlank() ? "it said nothing" : said.strip();
+    return new SchedulerUnavailable(
+        ErrorCode.SLURM_UNREACHABLE,
+        client + " failed: " + text,
+        Advice.step("nothing was changed; try again when both of these answer"),
+        Advice.command("", "scontrol", "ping"),
+        Advice.command("", "sacctmgr", "ping"));
+  }
+}

@@ -1,0 +1,52 @@
+package dev.nexa.slurm.cluster.scheduler.slurm;
+
+import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** Reads the output of the squeue calls of {@link SlurmCommands}. Pure. */
+public final class SqueueText {
+  private static final Pattern DELIMITER = Pattern.compile(String.valueOf(SacctText.DELIMITER));
+  private static final int FIELDS = 8;
+
+  private SqueueText() {}
+
+  /**
+   * Returns the tasks, in squeue's order. Lines of another shape, such as a {@code CLUSTER:}
+   * heading, are skipped. A job that names no task, such as an array that was cancelled before it
+   * had tasks, counts as task 0.
+   */
+  public static List<QueueEntry> read(String text) {
+    List<QueueEntry> entries = new ArrayList<>();
+    for (String line : text.split("\n", -1)) {
+      String[] field = DELIMITER.split(line, FIELDS);
+      Optional<Long> id = PrintedValue.id(field[0]);
+      if (field.length == FIELDS && id.isPresent()) {
+        IndexRange tasks = PrintedValue.tasks(field[2]);
+        if (tasks.indices().isEmpty()) {
+          entries.add(entry(id.get(), 0, field));
+        }
+        for (int task : tasks.indices()) {
+          entries.add(entry(id.get(), task, field));
+        }
+      }
+    }
+    return entries;
+  }
+
+  private static QueueEntry entry(long id, int task, String[] field) {
+    return new QueueEntry(
+        id,
+        PrintedValue.id(field[1]).orElse(id),
+        task,
+        JobState.parse(field[3]),
+        field[4],
+        PrintedValue.time(field[5]),
+        PrintedValue.time(field[6]),
+        field[7]);
+  }
+}

@@ -1,0 +1,48 @@
+package dev.nexa.slurm.cluster.scheduler.slurm;
+
+import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Reads what {@code sbatch --test-only} prints on stderr: {@code sbatch: Job 17 to start at
+ * 1795307543 using 1 processors on nodes n1 in partition gpu} (newer versions print "a using"), or
+ * {@code allocation failure: Requested node configuration is not available}. The number after "Job"
+ * belongs to no job. Pure.
+ */
+final class TestOnlyText {
+  private static final Pattern START = Pattern.compile("to start at (\\S+)");
+  private static final Pattern FAILURE = Pattern.compile("(?m)^allocation failure: (.+)$");
+  private static final Pattern ERROR = Pattern.compile("(?m)^sbatch: (?:error: )?(.+)$");
+
+  private TestOnlyText() {}
+
+  static ExpectedStart read(String err) {
+    Matcher start = START.matcher(err);
+    if (start.find()) {
+      return time(start.group(1));
+    }
+    Matcher failure = FAILURE.matcher(err);
+    if (failure.find()) {
+      return ExpectedStart.never(failure.group(1).strip());
+    }
+    Matcher error = ERROR.matcher(err);
+    return error.find() ? ExpectedStart.never(error.group(1).strip()) : ExpectedStart.UNKNOWN;
+  }
+
+  /** Reads epoch seconds, which SLURM_TIME_FORMAT requests, or a UTC time if sbatch ignores it. */
+  private static ExpectedStart time(String text) {
+    try {
+      return ExpectedStart.at(
+          text.chars().allMatch(Character::isDigit)
+              ? Instant.ofEpochSecond(Long.parseLong(text))
+              : LocalDateTime.parse(text).toInstant(ZoneOffset.UTC));
+    } catch (DateTimeException | NumberFormatException noTime) {
+      return ExpectedStart.never("it would start at '" + text + "'");
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package dev.nexa.slurm.command;
+
+import dev.nexa.slurm.command.approvals.ApprovalsCommand;
+import dev.nexa.slurm.command.approvals.ApproveCommand;
+import dev.nexa.slurm.command.approvals.PolicyCommand;
+import dev.nexa.slurm.command.costs.CostsCommand;
+import dev.nexa.slurm.command.costs.PricesCommand;
+import dev.nexa.slurm.command.cron.CronCommand;
+import dev.nexa.slurm.command.jobs.CancelCommand;
+import dev.nexa.slurm.command.jobs.EstimateCommand;
+import dev.nexa.slurm.command.jobs.InterruptCommand;
+import dev.nexa.slurm.command.jobs.LogsCommand;
+import dev.nexa.slurm.command.jobs.RenderCommand;
+import dev.nexa.slurm.command.jobs.RerunCommand;
+import dev.nexa.slurm.command.jobs.StatusCommand;
+import dev.nexa.slurm.command.jobs.SubmitCommand;
+import dev.nexa.slurm.command.records.AuditCommand;
+import dev.nexa.slurm.command.records.ReconcileCommand;
+import dev.nexa.slurm.command.records.RunsCommand;
+import dev.nexa.slurm.command.records.UsageCommand;
+import dev.nexa.slurm.command.serve.ServeCommand;
+import dev.nexa.slurm.command.shared.Failures;
+import dev.nexa.slurm.command.shared.RootCommand;
+import dev.nexa.slurm.command.shared.Specified;
+import dev.nexa.slurm.command.shared.UsageErrors;
+import dev.nexa.slurm.command.workspace.ExplainCommand;
+import dev.nexa.slurm.command.workspace.InitCommand;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import picocli.AutoComplete.GenerateCompletion;
+import picocli.CommandLine;
+
+/**
+ * All commands of the program. Only the command on the command line is loaded, so that it starts
+ * quickly.
+ */
+public final class Commands {
+  private static final List<String> NAMES =
+      List.of(
+          "submit",
+          "estimate",
+          "approve",
+          "approvals",
+          "render",
+          "status",
+          "logs",
+          "cancel",
+          "interrupt",
+          "rerun",
+          "reconcile",
+          "audit",
+          "cron",
+          "runs",
+          "usage",
+          "costs",
+          "prices",
+          "policy",
+          "serve",
+          "init",
+          "explain");
+
+  private Commands() {}
+
+  private static Specified command(String name) {
+    return switch (name) {
+      case "submit" -> new SubmitCommand();
+      case "estimate" -> new EstimateCommand();
+      case "approve" -> new ApproveCommand();
+      case "approvals" -> new ApprovalsCommand();
+      case "render" -> new RenderCommand();
+      case "status" -> new StatusCommand();
+      case "logs" -> new LogsCommand();
+      case "cancel" -> new CancelCommand();
+      case "interrupt" -> new InterruptCommand();
+      case "rerun" -> new RerunCommand();
+      case "reconcile" -> new ReconcileCommand();
+      case "audit" -> new AuditCommand();
+      case "cron" -> new CronCommand();
+      case "runs" -> new RunsCommand();
+      case "usage" -> new UsageCommand();
+      case "costs" -> new CostsCommand();
+      case "prices" -> new PricesCommand();
+      case "policy" -> new PolicyCommand();
+      case "serve" -> new ServeCommand();
+      case "init" -> new InitCommand();
+      case "explain" -> new ExplainCommand();
+      default -> throw new IllegalArgumentException("no command " + name);
+    };
+  }
+
+  /**
+   * Returns the parser for these arguments.
+   *
+   * @param here the folder in which the user typed the command
+   */
+  public static CommandLine commandLine(String[] args, Map<String, String> environment, Path here) {
+    CommandLine root = new CommandLine(new RootCommand(environment, here).spec());
+    String first = args.length == 0 ? "" : args[0];
+    if (NAMES.contains(first)) {
+      root.addSubcommand(first, command(first).spec());
+    } else if (!first.equals("--version") && !first.equals("-V")) {
+      for (String name : NAMES) {
+        root.addSubcommand(name, command(name).spec());
+      }
+      root.addSubcommand("generate-completion", new GenerateCompletion());
+    }
+    return root.setExecutionExceptionHandler(new Failures())
+        .setParameterExceptionHandler(new UsageErrors())
+        .setUsageHelpAutoWidth(true);
+  }
+}

@@ -1,0 +1,251 @@
+package dev.nexa.slurm.command.approvals;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.records.approvals.Approval;
+import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
+import dev.nexa.slurm.records.approvals.ApprovalFile;
+import dev.nexa.slurm.records.approvals.ApprovalUse;
+import dev.nexa.slurm.records.approvals.ApprovalUseLog;
+import dev.nexa.slurm.records.approvals.ApprovedRun;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Formats an approval for a user, before and after it is signed. */
+public final class ApprovalText {
+  private static final Columns<ShowApprovals.Row> COLUMNS =
+      new Columns<ShowApprovals.Row>()
+          .text("id", row -> approval(row).map(Approval::id))
+          .text("state", ShowApprovals.Row::state)
+          .text(
+              "uses",
+              row -> approval(row).map(it -> ApprovalUseLog.taken(row.uses()) + "/" + it.uses()))
+          .money("up_to", row -> approval(row).map(Approval::maxCost))
+          .text("expires", row -> approval(row).map(Approval::expires))
+          .text("by", row -> approval(row).map(Approval::approver))
+          .text("user", row -> approval(row).map(ApprovalText::users))
+          .text(
+              "for",
+              row -> approval(row).map(ApprovalText::scope).orElseGet(() -> row.reasons().get(0)));
+
+  private ApprovalText() {}
+
+  /** Returns a table of approvals. */
+  static String table(List<ShowApprovals.Row> rows) {
+    return COLUMNS.of(rows).table();
+  }
+
+  private static Optional<Approval> approval(ShowApprovals.Row row) {
+    return row.file().map(ApprovalFile::approval);
+  }
+
+  private static String scope(Approval approval) {
+    return approval.scope() instanceof ApprovedRun run
+        ? run.config()
+        : "envelope " + ((ApprovalEnvelope) approval.scope()).name();
+  }
+
+  /** Returns the content of an approval, in a few lines. */
+  public static String of(Approval approval) {
+    StringBuilder text = new StringBuilder();
+    if (approval.scope() instanceof ApprovedRun run) {
+      text.append("one run of ").append(plain(run.config()));
+      text.append(": can cost ").append(run.reservation()).append('\n');
+      line(text, "runs", hardware(run.limits()));
+      line(text, "charged to", charged(run.limits()));
+      line(text, "prices", prices(run.rates(), run.limits().optionalText("gpu_type").orElse("")));
+      line(text, "script", run.whatRuns().text("script_sha256"));
+      line(text, "files", files(run.whatRuns().object("files")));
+      line(text, "submitter", run.submitter().map(Object::toString).orElse("anybody"));
+    } else {
+      envelope(text, (ApprovalEnvelope) approval.scope());
+    }
+    line(
+        text,
+        "allows",
+        "at most "
+            + approval.maxCost()
+            + " a run, "
+            + (approval.uses() == 1 ? "once" : approval.uses() + " times")
+            + (approval.overBudget() ? ", also over a budget" : "")
+            + reruns(approval));
+    line(text, "expires", approval.expires().toString());
+    line(text, "signed by", approval.approver());
+    approval.note().ifPresent(note -> line(text, "note", note));
+    return text.toString();
+  }
+
+  /**
+   * Returns a hint if the approval's limit exceeds the run's reservation: the rest is for reruns.
+   */
+  private static String reruns(Approval approval) {
+    return approval.scope() instanceof ApprovedRun run
+            && approval.maxCost().currency().equals(run.reservation().currency())
+            && approval.maxCost().compareTo(run.reservation()) > 0
+        ? "; what it can't cost at once is room for `rerun --failed`"
+        : "";
+  }
+
+  /** Returns the login names that may submit with the approval, or {@code any}. */
+  public static String users(Approval approval) {
+    return plain(
+        approval.scope() instanceof ApprovedRun run
+            ? run.submitter().map(UnixUser::user).orElse("any")
+            : any(((ApprovalEnvelope) approval.scope()).users()));
+  }
+
+  /** Returns a line with the revoker, the time and the reason. */
+  public static String revocation(JsonObject revocation) {
+    StringBuilder text = new StringBuilder("by ");
+    text.append(word(revocation, "revoked_by")).append(" at ");
+    text.append(word(revocation, "revoked_at"));
+    if (revocation.members().get("reason") != null) {
+      text.append(": ").append(word(revocation, "reason"));
+    }
+    StringBuilder line = new StringBuilder();
+    line(line, "revoked", text.toString());
+    return line.toString();
+  }
+
+  /**
+   * Returns a member's text. The file may be written by hand, so the member may have any type or be
+   * missing.
+   */
+  private static String word(JsonObject json, String name) {
+    Object value = json.members().get(name);
+    return value == null ? "unknown" : value.toString();
+  }
+
+  private static void envelope(StringBuilder text, ApprovalEnvelope envelope) {
+    text.append("any run of the family '").append(plain(envelope.name())).append("'\n");
+    line(text, "configs", any(envelope.configs()));
+    line(text, "stages", any(envelope.stages()));
+    line(text, "clusters", any(envelope.clusters()));
+    line(text, "accounts", any(envelope.accounts()));
+    line(text, "users", any(envelope.users()));
+    line(text, "projects", any(envelope.projects()));
+    envelope.maxMonth().ifPresent(most -> line(text, "a month", "at most " + most));
+  }
+
+  private static String any(List<String> names) {
+    return names.isEmpty() ? "any" : String.join(", ", names);
+  }
+
+  private static void line(StringBuilder text, String what, String value) {
+    text.append("  ").append(String.format("%-11s", what)).append(plain(value)).append('\n');
+  }
+
+  /**
+   * Escapes control characters: the submitter writes the estimate, and must not draw lines in this
+   * text.
+   */
+  private static String plain(String text) {
+    StringBuilder plain = new StringBuilder();
+    text.codePoints()
+        .forEach(
+            letter -> {
+              int type = Character.getType(letter);
+              boolean drawn =
+                  type != Character.CONTROL
+                      && type != Character.FORMAT
+                      && type != Character.LINE_SEPARATOR
+                      && type != Character.PARAGRAPH_SEPARATOR
+                      && type != Character.SURROGATE;
+              plain.append(drawn ? Character.toString(letter) : String.format("\\u%04x", letter));
+            });
+    return plain.toString();
+  }
+
+  private static String hardware(JsonObject limits) {
+    long gpus = limits.number("gpus");
+    long tasks = limits.number("tasks");
+    long attempts = limits.number("attempts");
+    return (tasks == 1 ? "1 task" : tasks + " tasks")
+        + (attempts == 1 ? "" : " x " + attempts + " attempts")
+        + " of "
+        + limits.number("nodes")
+        + (limits.number("nodes") == 1 ? " node, " : " nodes, ")
+        + (gpus == 0 ? "" : gpus + "x " + limits.optionalText("gpu_type").orElse("gpu") + ", ")
+        + limits.number("cpus")
+        + (limits.number("cpus") == 1 ? " CPU, " : " CPUs, ")
+        + Memory.words(limits.number("memory_bytes"))
+        + "iB, "
+        + TimeLimit.words(Duration.ofSeconds(limits.number("time_limit_seconds")))
+        + " each";
+  }
+
+  private static String charged(JsonObject limits) {
+    StringBuilder text = new StringBuilder("cluster " + limits.text("cluster"));
+    for (ResourceOption option : ResourceOption.values()) {
+      limits
+          .optionalText(option.approvalKey())
+          .ifPresent(
+              value -> text.append(", ").append(option.approvalKey()).append(' ').append(value));
+    }
+    return text.append(limits.flag("exclusive") ? ", whole nodes" : "").toString();
+  }
+
+  /** Returns the rates that apply to the run; of the GPU types only its own. */
+  private static String prices(JsonObject rates, String gpuType) {
+    StringBuilder text = new StringBuilder();
+    price(text, "", rates, gpuType);
+    return text.append(" (")
+        .append(rates.text("book"))
+        .append(" as of ")
+        .append(rates.text("as_of"))
+        .append(')')
+        .toString();
+  }
+
+  private static void price(StringBuilder text, String name, JsonObject value, String gpuType) {
+    for (Map.Entry<String, @Nullable Object> entry : value.members().entrySet()) {
+      if (entry.getValue() instanceof JsonObject below) {
+        boolean other = name.equals("gpu_hour") && !entry.getKey().equals(gpuType);
+        if (!other) {
+          price(text, entry.getKey(), below, gpuType);
+        }
+      } else if (entry.getKey().equals("price")) {
+        text.append(text.length() == 0 ? "" : ", ")
+            .append(name)
+            .append(' ')
+            .append(entry.getValue());
+      }
+    }
+  }
+
+  private static String files(JsonObject files) {
+    return files.isEmpty()
+        ? "none, or too many to name"
+        : String.join(", ", files.members().keySet());
+  }
+
+  /** Returns the uses of an approval, one per line. */
+  public static String uses(List<ApprovalUse> uses) {
+    StringBuilder text = new StringBuilder();
+    for (ApprovalUse use : uses) {
+      text.append("  use ")
+          .append(use.number())
+          .append("  ")
+          .append(use.reservation())
+          .append(", ");
+      text.append(use);
+      if (use.released()) {
+        text.append(
+            use.run().isPresent()
+                ? "; ran again, a later use counts"
+                : "; given back, no run came of it");
+      } else if (use.run().isEmpty()) {
+        text.append("; no run holds it: it is used all the same");
+      }
+      text.append('\n');
+    }
+    return text.toString();
+  }
+}

@@ -1,0 +1,233 @@
+package dev.nexa.slurm.command.approvals;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.Subcommand;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/**
+ * The commands {@code approvals list}, {@code show}, {@code revoke}, {@code verify} and {@code
+ * install}.
+ */
+public final class ApprovalsCommand extends Subcommand {
+  public ApprovalsCommand() {
+    super(
+        "approvals",
+        "Lists, shows, revokes and verifies approvals, or makes an approval known to Slurm.",
+        "nexa-slurm approvals list",
+        "nexa-slurm approvals revoke 4f1c0a9be2d37765 --reason 'wrong dataset'");
+    spec().addSubcommand("list", new ListCommand().spec());
+    spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("revoke", new RevokeCommand().spec());
+    spec().addSubcommand("verify", new VerifyCommand().spec());
+    spec().addSubcommand("install", new InstallCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(
+        spec().commandLine(),
+        "`approvals list`, `approvals show ID`, `approvals revoke ID`, `approvals verify FILE` or `approvals install FILE`");
+  }
+
+  private static void print(Subcommand command, ShowApprovals.Row row, boolean json) {
+    if (json) {
+      JsonObject document = new JsonObject().with("schema_version", 1);
+      row.json().members().forEach(document::with);
+      command.out().print(Json.pretty(document));
+      return;
+    }
+    command.out().println(row.path() + ": " + row.state());
+    row.reasons().forEach(reason -> command.out().println("  " + reason));
+    if (row.file().isPresent()) {
+      command.out().print(ApprovalText.of(row.file().get().approval()));
+      command.out().println("  key        " + row.file().get().signature().key());
+      command.out().print(ApprovalText.uses(row.uses()));
+    }
+    if (row.revocation().isPresent()) {
+      command.out().print(ApprovalText.revocation(row.revocation().get()));
+    }
+  }
+
+  /** The command {@code approvals list}. */
+  private static final class ListCommand extends Subcommand {
+    private final OptionSpec json = jsonFlag();
+
+    ListCommand() {
+      super("list", "All approvals of the policy's directory.", "nexa-slurm approvals list");
+    }
+
+    @Override
+    public Integer call() {
+      ShowApprovals approvals = new ShowApprovals(ruled());
+      approvals.notes().forEach(err()::println);
+      List<ShowApprovals.Row> rows = approvals.list();
+      if (given(json)) {
+        List<JsonObject> documents = new ArrayList<>();
+        rows.forEach(row -> documents.add(row.json()));
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject().with("schema_version", 1).with("approvals", documents)));
+        return ExitCode.OK.status();
+      }
+      if (rows.isEmpty()) {
+        out().println("No approvals.");
+        return ExitCode.OK.status();
+      }
+      out().print(ApprovalText.table(rows));
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code approvals show}. */
+  private static final class ShowCommand extends Subcommand {
+    private final PositionalParamSpec id = id(this);
+    private final OptionSpec json = jsonFlag();
+
+    ShowCommand() {
+      super(
+          "show",
+          "Shows one approval: the runs it allows, its signer, and the runs that used it.",
+          "nexa-slurm approvals show 4f1c0a9be2d37765");
+    }
+
+    @Override
+    public Integer call() {
+      print(this, new ShowApprovals(ruled()).show(id.getValue()), given(json));
+      return ExitCode.OK.status();
+    }
+  }
+
+  private static PositionalParamSpec id(Subcommand command) {
+    return command.add(
+        PositionalParamSpec.builder().paramLabel("ID").type(String.class).required(true),
+        "An approval's id, or the beginning of one.");
+  }
+
+  /** The command {@code approvals revoke}. */
+  private static final class RevokeCommand extends Subcommand {
+    private final PositionalParamSpec id = id(this);
+    private final OptionSpec reason =
+        option("--reason", "TEXT", "A note for everybody who wants to use it.");
+    private final OptionSpec json = jsonFlag();
+
+    RevokeCommand() {
+      super(
+          "revoke",
+          "Revokes an approval for good; runs that used it go on.",
+          "nexa-slurm approvals revoke 4f1c0a9be2d37765 --reason 'wrong dataset'");
+    }
+
+    @Override
+    public Integer call() {
+      ShowApprovals approvals = new ShowApprovals(ruled());
+      ShowApprovals.Row row = approvals.show(id.getValue());
+      if (row.file().isEmpty()) {
+        throw new NexaException(
+            ErrorCode.APPROVAL_UNKNOWN,
+            row.reasons().get(0),
+            Advice.step("it allows nothing, so nothing is to be revoked"));
+      }
+      boolean now = approvals.revoke(row, Optional.ofNullable(reason.getValue()));
+      String approval = row.file().get().approval().id();
+      if (given(json)) {
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject()
+                        .with("schema_version", 1)
+                        .with("approval_id", approval)
+                        .with("revoked", true)
+                        .with("was_revoked", !now)));
+      } else {
+        out().println(approval + (now ? ": revoked" : ": was revoked before"));
+      }
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code approvals verify}. */
+  private static final class VerifyCommand extends Subcommand {
+    private final PositionalParamSpec file =
+        add(
+            PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true),
+            "An approval's file.");
+    private final OptionSpec json = jsonFlag();
+
+    VerifyCommand() {
+      super(
+          "verify",
+          "Checks whether a file is an approval that is valid here; exit status 3 if it is not.",
+          "nexa-slurm approvals verify runs/latest/approval");
+    }
+
+    @Override
+    public Integer call() {
+      ShowApprovals.Row row = new ShowApprovals(ruled()).verify(file.getValue());
+      print(this, row, given(json));
+      boolean valid = row.state().equals("valid");
+      return valid ? ExitCode.OK.status() : ExitCode.NEEDS_APPROVAL.status();
+    }
+  }
+
+  /** The command {@code approvals install}. */
+  private static final class InstallCommand extends Subcommand {
+    private final PositionalParamSpec file =
+        add(
+            PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true),
+            "An approval's file.");
+    private final OptionSpec to =
+        option(
+            "--to",
+            "DIR",
+            "Where slurmctld looks, as `policy install --approved-dir` said; /etc/nexa-slurm/approved if not given.");
+    private final OptionSpec user =
+        option("--for", "USER", "The submitter, if the approval is for any submitter.");
+    private final OptionSpec json = jsonFlag();
+
+    InstallCommand() {
+      super(
+          "install",
+          "For Slurm's admin: verifies an approval and makes it known to slurmctld (docs/policy.md).",
+          "nexa-slurm approvals install approvals/0c5f3e9a1b2c3d4e-4f1c0a9be2d37765.approval");
+    }
+
+    @Override
+    public Integer call() {
+      String directory = to.getValue();
+      InstallApproval.Installed installed =
+          new InstallApproval(ruled())
+              .install(
+                  file.getValue(),
+                  Path.of(directory == null ? PolicyCommand.APPROVED : directory),
+                  Optional.ofNullable(user.getValue()));
+      if (given(json)) {
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject()
+                        .with("schema_version", 1)
+                        .with("approval_id", installed.token().id())
+                        .with("file", installed.file().toString())
+                        .with("user", installed.token().user())
+                        .with("uid", installed.token().uid())));
+      } else {
+        out().println("wrote " + installed.file() + " for " + installed.token().user());
+        out().println("  its jobs name it: --comment=nexa:v1:" + installed.token().id());
+        out().println("  to take it back: rm " + installed.file());
+      }
+      return ExitCode.OK.status();
+    }
+  }
+}

@@ -1,0 +1,233 @@
+package dev.nexa.slurm.command.approvals;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
+import dev.nexa.slurm.run.Context;
+import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code nexa-slurm approve}. */
+public final class ApproveCommand extends Subcommand {
+  private static final Pattern AMOUNT = Pattern.compile("[0-9]{1,12}(\\.[0-9]{1,6})?");
+
+  private final PositionalParamSpec estimate =
+      add(
+          PositionalParamSpec.builder().paramLabel("ESTIMATE").type(String.class).arity("0..1"),
+          "An estimate's file, the beginning of its digest, or a run's config.");
+  private final OptionSpec key =
+      option(
+          "--key",
+          "PATH",
+          "The SSH key to sign with, or its .pub file if an agent or a token holds the key. Default: the first key in ~/.ssh.");
+  private final OptionSpec as =
+      option(
+          "--as",
+          "PRINCIPAL",
+          "The signer; if it is missing, the name that allowed_signers has for the key.");
+  private final OptionSpec expires =
+      add(
+          OptionSpec.builder("--expires").paramLabel("TIME").type(String.class).defaultValue("7d"),
+          "When the approval ends: after this long, or at a time such as 2026-12-01T00:00:00Z; ${DEFAULT-VALUE} if not given.");
+  private final OptionSpec uses =
+      add(
+          OptionSpec.builder("--uses").paramLabel("N").type(Integer.class),
+          "For how many runs; 1 if not given, 1000 for an envelope.");
+  private final OptionSpec upTo =
+      add(
+          OptionSpec.builder("--up-to").paramLabel("AMOUNT").type(String.class),
+          "The most that a run may cost, with reruns of its failed tasks; if it is missing, the most that the estimate allows.");
+  private final OptionSpec overBudget = flag("--over-budget", "Lets the run go over a budget too.");
+  private final OptionSpec submitter =
+      option(
+          "--for",
+          "USER",
+          "The user who may submit the run, or `any`; if it is missing, the user who made the estimate. Required for a config.");
+  private final OptionSpec trustPrices =
+      flag(
+          "--trust-prices",
+          "Signs the estimate's prices even if they differ from your own price book.");
+  private final OptionSpec note =
+      option("--note", "TEXT", "A text that is kept with the approval.");
+  private final OptionSpec envelope =
+      option(
+          "--envelope",
+          "NAME",
+          "Approves a family of runs instead of one estimate; the options marked \"For an envelope\" say which runs.");
+  private final OptionSpec configs = names("--configs", "GLOB", "the configs, below the workspace");
+  private final OptionSpec stages = names("--stages", "STAGE", "the stages");
+  private final OptionSpec clusters = names("--clusters", "NAME", "the cluster profiles");
+  private final OptionSpec accounts = names("--accounts", "NAME", "the Slurm accounts");
+  private final OptionSpec users = names("--users", "NAME", "the users who may submit");
+  private final OptionSpec projects = names("--projects", "NAME", "the tags project:NAME");
+  private final OptionSpec month =
+      add(
+          OptionSpec.builder("--month").paramLabel("AMOUNT").type(String.class),
+          "For an envelope: the most that all its runs of one calendar month may cost.");
+  private final OptionSpec json = jsonFlag();
+
+  public ApproveCommand() {
+    super(
+        "approve",
+        "Signs an estimate with your SSH key, so that its run may be submitted.",
+        "nexa-slurm approve estimates/1f0c….json --expires 3d",
+        "nexa-slurm approve configs/train/science.yaml --for ada --up-to 500",
+        "nexa-slurm approve --envelope nightly --configs 'configs/train/*.yaml' --users ada,bob"
+            + " --up-to 200 --month 2000 --expires 30d");
+  }
+
+  private OptionSpec names(String name, String label, String description) {
+    return add(
+        OptionSpec.builder(name)
+            .paramLabel(label)
+            .type(List.class)
+            .auxiliaryTypes(String.class)
+            .splitRegex(","),
+        "For an envelope: " + description + "; any if not given.");
+  }
+
+  @Override
+  public Integer call() {
+    boolean family = envelope.getValue() != null;
+    if (family == (estimate.getValue() != null)) {
+      throw new ParameterException(
+          spec().commandLine(), "`approve ESTIMATE`, or `approve --envelope NAME`");
+    }
+    if (!family) {
+      requireNoEnvelopes();
+    }
+    Context context = ruled();
+    ApproveEstimate approve = new ApproveEstimate(context, terms(family));
+    PrintWriter told = given(json) ? err() : out();
+    ApproveEstimate.Signed signed =
+        family
+            ? approve.envelope(envelope(approve), (approval, notes) -> show(approval, notes, told))
+            : approve.run(estimate.getValue(), (approval, notes) -> show(approval, notes, told));
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  new JsonObject()
+                      .with("schema_version", 1)
+                      .with("approval_id", signed.file().approval().id())
+                      .with("file", signed.path().toString())
+                      .with("notes", signed.notes())
+                      .with("statement", Json.parseObject(signed.file().approval().statement()))));
+    } else {
+      out().println("approved: " + signed.path());
+      out().println("  nexa-slurm approvals show " + signed.file().approval().id());
+      out().println("  nexa-slurm approvals revoke " + signed.file().approval().id());
+    }
+    return ExitCode.OK.status();
+  }
+
+  /** Rejects the options of an envelope for a single run, because they would not be signed. */
+  private void requireNoEnvelopes() {
+    for (OptionSpec of : List.of(configs, stages, clusters, accounts, users, projects, month)) {
+      if (of.getValue() != null) {
+        String name = of.longestName();
+        throw new NexaException(
+            ErrorCode.OPTIONS_CONFLICT,
+            name + " works only with --envelope",
+            Advice.step(
+                name.equals("--users")
+                    ? "leave it out; to name the submitter of one run: --for USER"
+                    : "leave it out; a family of runs: nexa-slurm approve --envelope NAME "
+                        + name
+                        + " …"));
+      }
+    }
+  }
+
+  private static Optional<BigDecimal> amount(OptionSpec option) {
+    String text = option.getValue();
+    if (text == null) {
+      return Optional.empty();
+    }
+    if (!AMOUNT.matcher(text).matches()) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          option.longestName() + ": expected an amount such as 500 or 99.50, got '" + text + "'",
+          Advice.step("the currency is the price book's: " + option.longestName() + " 500"));
+    }
+    return Optional.of(new BigDecimal(text));
+  }
+
+  private static void show(
+      dev.nexa.slurm.records.approvals.Approval approval, List<String> notes, PrintWriter out) {
+    out.print(ApprovalText.of(approval));
+    notes.forEach(note -> out.println("note: " + note));
+    out.flush();
+  }
+
+  private ApproveEstimate.Terms terms(boolean family) {
+    Integer count = uses.getValue();
+    if (count != null && count < 1) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--uses: expected 1 or more, got " + count,
+          Advice.step("--uses 1"));
+    }
+    return new ApproveEstimate.Terms(
+        Optional.ofNullable(key.getValue()),
+        Optional.ofNullable(as.getValue()),
+        expires.getValue(),
+        count == null ? (family ? 1000 : 1) : count,
+        amount(upTo),
+        given(overBudget),
+        Optional.ofNullable(submitter.getValue()),
+        given(trustPrices),
+        Optional.ofNullable(note.getValue()));
+  }
+
+  private ApprovalEnvelope envelope(ApproveEstimate approve) {
+    if (submitter.getValue() != null) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "an envelope has --users, not --for",
+          Advice.step("--users " + submitter.getValue()));
+    }
+    boolean anything = true;
+    for (OptionSpec names : List.of(configs, stages, clusters, accounts, users, projects)) {
+      anything &= list(names).isEmpty();
+    }
+    if (anything) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "the envelope has no limits: add --configs, --accounts or --users",
+          Advice.step("nexa-slurm approve --envelope NAME --users USER --up-to AMOUNT"));
+    }
+    try {
+      return new ApprovalEnvelope(
+          envelope.getValue(),
+          list(configs),
+          list(stages),
+          list(clusters),
+          list(accounts),
+          list(users),
+          list(projects),
+          amount(month).map(approve::inPolicysCurrency));
+    } catch (IllegalArgumentException noGlob) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--configs: expected patterns such as 'configs/train/*.yaml': " + noGlob.getMessage(),
+          noGlob);
+    }
+  }
+
+  private static List<String> list(OptionSpec option) {
+    List<String> names = option.getValue();
+    return names == null ? List.of() : List.copyOf(names);
+  }
+}

@@ -1,0 +1,326 @@
+package dev.nexa.slurm.command.approvals;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.estimate.Estimate;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.records.approvals.AllowedSigners;
+import dev.nexa.slurm.records.approvals.Approval;
+import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
+import dev.nexa.slurm.records.approvals.ApprovalFile;
+import dev.nexa.slurm.records.approvals.ApprovedRun;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.PolicyApprovals;
+import dev.nexa.slurm.run.start.EstimateLookup;
+import dev.nexa.slurm.run.start.OwnPrices;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BiConsumer;
+
+/** Implements {@code approve}: signs an estimate, or an envelope, with the approver's SSH key. */
+public final class ApproveEstimate {
+  private final Context context;
+  private final Policy policy;
+  private final PolicyApprovals approvals;
+  private final Terms terms;
+
+  /**
+   * The options of an approval.
+   *
+   * @param key the private key's file; empty for the first of ssh's default keys
+   * @param principal the signer; empty for the name that allowed_signers gives for the key
+   * @param expires a duration ({@code 7d}) or a time (RFC 3339)
+   * @param uses how many runs the approval allows
+   * @param upTo the most that one run may cost; empty for its reservation
+   * @param submitter the login name that may submit; {@code any} for anybody, empty for the user
+   *     who made the estimate
+   * @param trustPrices whether the approver signs prices that differ from their own price book
+   */
+  public record Terms(
+      Optional<String> key,
+      Optional<String> principal,
+      String expires,
+      int uses,
+      Optional<BigDecimal> upTo,
+      boolean overBudget,
+      Optional<String> submitter,
+      boolean trustPrices,
+      Optional<String> note) {}
+
+  /**
+   * A signed approval.
+   *
+   * @param notes lines for the approver
+   */
+  public record Signed(ApprovalFile file, Path path, List<String> notes) {}
+
+  public ApproveEstimate(Context context, Terms terms) {
+    this.context = context;
+    this.policy = context.configs().policy();
+    this.approvals = PolicyApprovals.of(context, policy);
+    this.terms = terms;
+  }
+
+  /**
+   * Approves one run.
+   *
+   * @param typed an estimate's file, the beginning of its digest, or a run's config
+   * @param show receives the approval and the notes before it is signed
+   * @throws NexaException if the estimate or the options are not valid, if the prices are not the
+   *     approver's, or if submit would reject the approval
+   */
+  public Signed run(String typed, BiConsumer<Approval, List<String>> show) {
+    EstimateLookup lookup = new EstimateLookup(context);
+    if (lookup.isConfig(typed) && terms.submitter().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "the submitter is not known: "
+              + typed
+              + " is a config, and a config does not name the submitter",
+          Advice.step("add --for USER, or --for any"));
+    }
+    EstimateFile estimate = lookup.find(typed);
+    Estimate priced = requireAddsUp(typed, estimate);
+    Rates rates = priced.rates();
+    List<String> notes =
+        new ArrayList<>(
+            new OwnPrices(context, typed, priced, estimate.limits()).notes(terms.trustPrices()));
+    Money reservation = new Money(estimate.reserved(), rates.currency());
+    Money most = terms.upTo().map(amount -> money(amount, rates.currency())).orElse(reservation);
+    if (most.compareTo(reservation) < 0) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--up-to " + most + " is less than the run can cost: " + reservation,
+          Advice.step("leave out --up-to, or: --up-to " + reservation.amount().toPlainString()));
+    }
+    unknown(terms.submitter()).ifPresent(notes::add);
+    return sign(most, asked(typed, estimate, rates, reservation), notes, show);
+  }
+
+  private ApprovedRun asked(String typed, EstimateFile estimate, Rates rates, Money reservation) {
+    try {
+      return new ApprovedRun(
+          estimate.config(),
+          estimate.configDigest(),
+          estimate.whatRuns(),
+          estimate.limits(),
+          submitter(estimate),
+          rates.toJson(),
+          reservation);
+    } catch (IllegalArgumentException | ArithmeticException broken) {
+      throw new NexaException(
+          ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
+    }
+  }
+
+  /**
+   * Approves a family of runs. {@code upTo} must be present.
+   *
+   * @param show receives the approval and the notes before it is signed
+   */
+  public Signed envelope(ApprovalEnvelope envelope, BiConsumer<Approval, List<String>> show) {
+    BigDecimal upTo =
+        terms
+            .upTo()
+            .orElseThrow(
+                () ->
+                    new NexaException(
+                        ErrorCode.ARGUMENT_MISSING,
+                        "--envelope needs --up-to: the most that one run may cost",
+                        Advice.step("add --up-to AMOUNT, such as --up-to 200")));
+    return sign(money(upTo, policy.approvalOver().currency()), envelope, new ArrayList<>(), show);
+  }
+
+  /** Returns an amount in the policy's currency. */
+  public Money inPolicysCurrency(BigDecimal amount) {
+    return money(amount, policy.approvalOver().currency());
+  }
+
+  private static Money money(BigDecimal amount, String currency) {
+    return new Money(amount, currency).rounded();
+  }
+
+  /**
+   * Returns the estimate, priced again from its own rates and limits. An estimate with another sum
+   * was edited, which is an error.
+   */
+  private static Estimate requireAddsUp(String typed, EstimateFile estimate) {
+    try {
+      Estimate again = estimate.ofLimits();
+      BigDecimal total = estimate.reserved();
+      if (again.total().amount().compareTo(total) != 0) {
+        throw new NexaException(
+            ErrorCode.ESTIMATE_UNUSABLE,
+            typed
+                + ": its reservation is "
+                + total.toPlainString()
+                + ", but its rates and limits come to "
+                + again.total()
+                + ": it was edited",
+            Advice.step("ask for the estimate anew, or approve the config itself"));
+      }
+      return again;
+    } catch (IllegalArgumentException | ArithmeticException notWhole) {
+      throw new NexaException(
+          ErrorCode.ESTIMATE_UNUSABLE,
+          typed + " is no estimate that can be approved: " + notWhole.getMessage(),
+          notWhole,
+          Advice.step(
+              "`nexa-slurm submit CONFIG` writes one below estimates/ when it needs an approval"));
+    }
+  }
+
+  private Optional<UnixUser> submitter(EstimateFile estimate) {
+    if (terms.submitter().isEmpty()) {
+      return Optional.of(UnixUser.fromJson(estimate.submitter()));
+    }
+    String named = terms.submitter().get();
+    return named.equals("any")
+        ? Optional.empty()
+        : Optional.of(new UnixUser(named, Optional.empty()));
+  }
+
+  /** Returns a warning if this machine has no user of this name. Another machine may have one. */
+  private static Optional<String> unknown(Optional<String> user) {
+    if (user.isEmpty() || user.get().equals("any")) {
+      return Optional.empty();
+    }
+    try {
+      FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByName(user.get());
+      return Optional.empty();
+    } catch (IOException | UnsupportedOperationException none) {
+      return Optional.of("--for " + user.get() + ": this machine knows no such user");
+    }
+  }
+
+  private Signed sign(
+      Money most,
+      Approval.Scope scope,
+      List<String> notes,
+      BiConsumer<Approval, List<String>> show) {
+    Instant now = Instant.ofEpochSecond(Instant.now().getEpochSecond());
+    SigningKey key = SigningKey.of(context.environment(), terms.key());
+    String principal = terms.principal().orElseGet(() -> key.principal(approvals));
+    Approval approval;
+    try {
+      approval =
+          new Approval(
+              Approval.newId(),
+              principal,
+              now,
+              expires(now),
+              terms.uses(),
+              most,
+              terms.overBudget(),
+              terms.note(),
+              scope);
+    } catch (IllegalArgumentException wrong) {
+      throw new NexaException(ErrorCode.OPTION_INVALID, String.valueOf(wrong.getMessage()), wrong);
+    }
+    requireUsable(approval);
+    show.accept(approval, notes);
+    ApprovalFile file = key.sign(approval);
+    requireCounts(file, now);
+    return new Signed(file, keep(file), notes);
+  }
+
+  private Instant expires(Instant now) {
+    String text = terms.expires();
+    try {
+      Instant expires =
+          text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(TimeLimit.parse(text));
+      if (!expires.isAfter(now)) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "--expires: expected a time to come, got " + text + "; now it is " + now,
+            Advice.step("--expires 7d"));
+      }
+      return expires;
+    } catch (DateTimeException | IllegalArgumentException wrong) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--expires: expected a time such as 7d, 12h or 2026-12-01T00:00:00Z, got '" + text + "'",
+          wrong,
+          Advice.step("--expires 7d"));
+    }
+  }
+
+  /** Checks the approval before it is signed: submit must accept it. */
+  private void requireUsable(Approval approval) {
+    Policy.Approvals rules = approvals.policy();
+    if (approval.expires().isAfter(approval.created().plus(rules.longest()))) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--expires: the policy lets an approval last "
+              + TimeLimit.words(rules.longest())
+              + " at most ("
+              + policy.name()
+              + ")",
+          Advice.step("--expires " + rules.longest().toHours() + "h"));
+    }
+    boolean own =
+        approval.scope() instanceof ApprovedRun run
+            && run.submitter().isPresent()
+            && run.submitter().get().mayBe(approval.approver());
+    if (own && !rules.selfApproval()) {
+      throw new NexaException(
+          ErrorCode.APPROVAL_BY_SUBMITTER,
+          approval.approver() + " would submit this run: submitters cannot approve their own runs",
+          Advice.step(
+              "somebody else of allowed_signers can; or --for USER, if another submits it"));
+    }
+  }
+
+  private void requireCounts(ApprovalFile file, Instant now) {
+    Optional<String> refusal = approvals.signers().refusal(file, now);
+    if (refusal.isEmpty()) {
+      return;
+    }
+    AllowedSigners allowed = approvals.signers().allowed();
+    List<String> holders = allowed.holders(file.signature().key());
+    List<Advice> advice = new ArrayList<>(List.of(Advice.step("nothing was written")));
+    if (holders.isEmpty()) {
+      advice.add(
+          Advice.step(
+              "the owner of "
+                  + allowed.file()
+                  + " can add the line: "
+                  + file.approval().approver()
+                  + " "
+                  + file.signature().key().line()));
+    } else if (terms.principal().isPresent() && !holders.contains(terms.principal().get())) {
+      // Does not advise to add a line that would give the key to another name.
+      advice.add(Advice.step("this key is " + String.join(", ", holders) + "'s: leave out --as"));
+    }
+    throw new NexaException(
+        ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + refusal.get(), advice);
+  }
+
+  /**
+   * Writes the approval to the policy's folder, or to the workspace if the approver may not write
+   * there.
+   */
+  private Path keep(ApprovalFile file) {
+    Path directory = approvals.directory().path();
+    if (!Files.exists(directory) || Files.isWritable(directory)) {
+      return approvals.directory().add(file);
+    }
+    Path here = context.root().toAbsolutePath().normalize().resolve(file.approval().fileName());
+    context.workspace().files().replace(here, file.text());
+    return here;
+  }
+}

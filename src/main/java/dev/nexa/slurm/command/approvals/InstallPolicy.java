@@ -1,0 +1,124 @@
+package dev.nexa.slurm.command.approvals;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.render.JobSubmitLua;
+import dev.nexa.slurm.records.approvals.TokenDirectory;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Implements {@code policy install}: renders the policy's limits as a job_submit.lua. */
+public final class InstallPolicy {
+  private final Context context;
+
+  public InstallPolicy(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * The rendered file.
+   *
+   * @param text the file's content
+   * @param policy the policy file with the limits
+   * @param notes lines for the administrator
+   */
+  public record Rendered(String text, String policy, Policy.Gate gate, List<String> notes) {}
+
+  /**
+   * Renders the file.
+   *
+   * @param cluster the cluster profile; empty for the workspace's default profile
+   * @param approved the folder of the tokens; must be absolute
+   * @throws NexaException if the path is relative, or if the policy has no limits for Slurm
+   */
+  public Rendered render(Optional<String> cluster, Path approved) {
+    if (!approved.isAbsolute()) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--approved-dir: expected an absolute path, got '" + approved + "'");
+    }
+    Policy policy = context.configs().policy();
+    Policy.Gate gate =
+        policy
+            .gate()
+            .orElseThrow(
+                () ->
+                    new NexaException(
+                        ErrorCode.POLICY_INCOMPLETE,
+                        policy.name() + " does not say what Slurm itself lets through",
+                        Advice.step("add to it:"),
+                        Advice.step("  slurm:"),
+                        Advice.step("    gpu_hours_over: 64")));
+    String name = cluster.isPresent() ? cluster.get() : Prepared.clusterName(context);
+    ClusterProfile profile = context.configs().cluster(name);
+    String text =
+        JobSubmitLua.render(context.source(), policy, gate, profile, approved.normalize());
+    return new Rendered(text, policy.name(), gate, notes(profile));
+  }
+
+  private static List<String> notes(ClusterProfile profile) {
+    List<String> unknown = new ArrayList<>();
+    profile
+        .partitions()
+        .forEach(
+            (name, partition) -> {
+              if (partition.gpusPerNode().isEmpty()) {
+                unknown.add(name);
+              }
+            });
+    List<String> notes = new ArrayList<>();
+    if (profile.partitions().isEmpty()) {
+      notes.add(
+          "the profile "
+              + profile.name()
+              + " names no partitions: every job with whole nodes (--exclusive) needs an approval; `nexa-slurm init` reads them off the cluster");
+    } else if (!unknown.isEmpty()) {
+      notes.add(
+          "the profile "
+              + profile.name()
+              + " does not say gpus_per_node of "
+              + String.join(", ", unknown)
+              + ": jobs with whole nodes there need an approval");
+    }
+    return notes;
+  }
+
+  /**
+   * Writes the file.
+   *
+   * @throws NexaException if the file exists and was not written by nexa-slurm
+   */
+  public void write(Rendered rendered, Path file) {
+    if (Files.exists(file) && !DurableFiles.read(file).startsWith(JobSubmitLua.FIRST_WORDS)) {
+      throw new NexaException(
+          ErrorCode.FILE_EXISTS,
+          file + " is not nexa-slurm's",
+          Advice.step(
+              "write it elsewhere, --to nexa_submit.lua, and call its functions from yours: docs/policy.md"));
+    }
+    context.workspace().files().replace(file, rendered.text());
+  }
+
+  /**
+   * Returns the problems with the installed file and the folder of tokens; empty if there are none.
+   */
+  public List<String> check(Rendered rendered, Path file, Path approved) {
+    List<String> problems = new ArrayList<>();
+    if (!Files.exists(file)) {
+      problems.add("there is no " + file);
+    } else if (!DurableFiles.read(file).equals(rendered.text())) {
+      problems.add(file + " is not what this policy, profile and version render");
+    }
+    problems.addAll(new TokenDirectory(approved).problems());
+    return problems;
+  }
+}

@@ -1,0 +1,164 @@
+package dev.nexa.slurm.command.approvals;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.approvals.InstallPolicy.Rendered;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.records.approvals.TokenDirectory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code nexa-slurm policy}. */
+public final class PolicyCommand extends Subcommand {
+  static final String APPROVED = "/etc/nexa-slurm/approved";
+
+  private static final String CLUSTER = "The cluster profile, configs/clusters/NAME.yaml.";
+
+  public PolicyCommand() {
+    super(
+        "policy",
+        "Shows the policy in force. For Slurm's admin: prints the policy in Slurm's own terms.",
+        "nexa-slurm policy show",
+        "nexa-slurm policy install --to /etc/slurm/job_submit.lua");
+    spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("install", new InstallCommand().spec());
+    spec().addSubcommand("plan", new PlanCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(
+        spec().commandLine(), "`policy show`, `policy install` or `policy plan`");
+  }
+
+  /** The command {@code policy show}. */
+  private static final class ShowCommand extends Subcommand {
+    private final OptionSpec json = jsonFlag();
+
+    ShowCommand() {
+      super(
+          "show",
+          "Each value of the policy in force and the file and line it is from.",
+          "nexa-slurm policy show");
+    }
+
+    @Override
+    public Integer call() {
+      ShowPolicy.Shown shown = new ShowPolicy(context()).show();
+      out().print(given(json) ? Json.pretty(shown.toJson()) : shown.text());
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code policy install}. */
+  private static final class InstallCommand extends Subcommand {
+    private static final String USUAL_FILE = "/etc/slurm/job_submit.lua";
+
+    private final OptionSpec to =
+        option(
+            "--to",
+            "FILE",
+            "Writes the script into FILE, such as " + USUAL_FILE + "; prints it if not given.");
+    private final OptionSpec approved =
+        option(
+            "--approved-dir",
+            "DIR",
+            "Where the admin's approvals lie, on the machine of slurmctld; "
+                + APPROVED
+                + " if not given.");
+    private final OptionSpec cluster = option("--cluster", "NAME", CLUSTER);
+    private final OptionSpec check =
+        flag(
+            "--check",
+            "Writes nothing: checks that FILE is up to date and that only root can approve. Ends with 1 if not.");
+
+    InstallCommand() {
+      super(
+          "install",
+          "Renders a job_submit.lua: Slurm then refuses jobs over the policy's GPU-hours that have no approval.",
+          "nexa-slurm policy install | less",
+          "nexa-slurm policy install --to /etc/slurm/job_submit.lua",
+          "nexa-slurm policy install --to /etc/slurm/job_submit.lua --check");
+    }
+
+    @Override
+    public Integer call() {
+      InstallPolicy install = new InstallPolicy(ruled());
+      String named = approved.getValue();
+      Path directory = Path.of(named == null ? APPROVED : named);
+      Rendered rendered = install.render(Optional.ofNullable(cluster.getValue()), directory);
+      rendered.notes().forEach(note -> err().println("note: " + note));
+      String file = to.getValue();
+      if (given(check)) {
+        return checked(
+            install.check(rendered, Path.of(file == null ? USUAL_FILE : file), directory));
+      }
+      if (file == null) {
+        out().print(rendered.text());
+        return ExitCode.OK.status();
+      }
+      install.write(rendered, Path.of(file));
+      out().println("wrote " + file + ", from " + rendered.policy() + ". Next, as root:");
+      out()
+          .println(
+              "  read it; place it beside slurm.conf as job_submit.lua, on each machine of slurmctld");
+      for (String line : TokenDirectory.setUp(directory)) {
+        out().println("  " + line);
+      }
+      out().println("  JobSubmitPlugins=lua   # in slurm.conf; then: scontrol reconfigure");
+      out().println("  " + Script.shellLine(again(file, named)));
+      return ExitCode.OK.status();
+    }
+
+    /**
+     * Returns the arguments of the matching check, with the typed options, so that it checks the
+     * same cluster.
+     */
+    private List<String> again(String file, @Nullable String directory) {
+      List<String> again = new ArrayList<>(List.of("nexa-slurm", "policy", "install"));
+      if (cluster.getValue() != null) {
+        again.addAll(List.of("--cluster", cluster.getValue()));
+      }
+      if (directory != null) {
+        again.addAll(List.of("--approved-dir", directory));
+      }
+      again.addAll(List.of("--to", file, "--check"));
+      return again;
+    }
+
+    private int checked(List<String> problems) {
+      problems.forEach(out()::println);
+      if (problems.isEmpty()) {
+        out().println("as it should be");
+      }
+      return problems.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+    }
+  }
+
+  /** The command {@code policy plan}. */
+  private static final class PlanCommand extends Subcommand {
+    private final OptionSpec cluster = option("--cluster", "NAME", CLUSTER);
+    private final OptionSpec json = jsonFlag();
+
+    PlanCommand() {
+      super(
+          "plan",
+          "Prints the budgets as sacctmgr lines, and says how Slurm's limits differ from budgets; changes nothing.",
+          "nexa-slurm policy plan",
+          "nexa-slurm policy plan --cluster mine --json");
+    }
+
+    @Override
+    public Integer call() {
+      PlanPolicy.Plan plan = new PlanPolicy(ruled()).plan(Optional.ofNullable(cluster.getValue()));
+      out().print(given(json) ? Json.pretty(plan.toJson()) : plan.text());
+      return ExitCode.OK.status();
+    }
+  }
+}

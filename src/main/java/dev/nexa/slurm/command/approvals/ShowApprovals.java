@@ -1,0 +1,193 @@
+package dev.nexa.slurm.command.approvals;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.records.approvals.Approval;
+import dev.nexa.slurm.records.approvals.ApprovalDirectory;
+import dev.nexa.slurm.records.approvals.ApprovalFile;
+import dev.nexa.slurm.records.approvals.ApprovalMatcher;
+import dev.nexa.slurm.records.approvals.ApprovalUse;
+import dev.nexa.slurm.records.approvals.ApprovalUseLog;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.PolicyApprovals;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Implements {@code approvals list}, {@code show}, {@code revoke} and {@code verify}. */
+public final class ShowApprovals {
+  private final PolicyApprovals approvals;
+
+  public ShowApprovals(Context context) {
+    Policy policy = context.configs().policy();
+    this.approvals = PolicyApprovals.of(context, policy);
+  }
+
+  /**
+   * An approval and its state today.
+   *
+   * @param state {@code valid}, {@code used up}, {@code expired}, {@code revoked}, {@code not
+   *     valid}, or {@code broken} if it cannot be read
+   * @param reasons why it is not valid; empty if it is
+   */
+  public record Row(
+      Path path,
+      Optional<ApprovalFile> file,
+      String state,
+      List<String> reasons,
+      List<ApprovalUse> uses,
+      Optional<JsonObject> revocation) {
+
+    /** The document that {@code --json} prints. */
+    public JsonObject json() {
+      JsonObject json =
+          new JsonObject()
+              .with("file", path.toString())
+              .with("state", state)
+              .with("reasons", reasons);
+      if (file.isEmpty()) {
+        return json;
+      }
+      List<JsonObject> taken = new ArrayList<>();
+      for (ApprovalUse use : uses) {
+        taken.add(use.toJson());
+      }
+      return json.with("key", file.get().signature().key().fingerprint())
+          .with("uses_taken", ApprovalUseLog.taken(uses))
+          .with("uses", taken)
+          .with("revocation", revocation.orElse(null))
+          .with("statement", Json.parseObject(file.get().approval().statement()));
+    }
+  }
+
+  /** Returns lines about the policy: its approvers, and problems with its files. */
+  public List<String> notes() {
+    List<String> notes = new ArrayList<>();
+    approvals.note().ifPresent(note -> notes.add("note: " + note));
+    notes.addAll(approvals.signers().allowed().problems());
+    notes.addAll(approvals.signers().allowed().ignored());
+    notes.addAll(approvals.signers().revoked().problems());
+    return notes;
+  }
+
+  /** Returns all approvals in the policy's folder. */
+  public List<Row> list() {
+    List<Row> rows = new ArrayList<>();
+    for (ApprovalDirectory.Found found : approvals.directory().all()) {
+      rows.add(row(found));
+    }
+    return rows;
+  }
+
+  /** Returns the approval whose id begins with this text. */
+  public Row show(String id) {
+    return row(approvals.directory().byId(id));
+  }
+
+  /** Returns an approval in any file. */
+  public Row verify(Path file) {
+    try {
+      return row(file, ApprovalFile.read(file));
+    } catch (ApprovalFile.BrokenException broken) {
+      return broken(file, String.valueOf(broken.getMessage()));
+    }
+  }
+
+  /**
+   * Revokes an approval for good.
+   *
+   * @return false if it was revoked before
+   * @throws NexaException if this user may not write to the policy's folder
+   */
+  public boolean revoke(Row row, Optional<String> reason) {
+    Approval approval = row.file().orElseThrow().approval();
+    Instant now = Instant.ofEpochSecond(Instant.now().getEpochSecond());
+    UnixUser me = UnixUser.me();
+    try {
+      return approvals.directory().revoke(approval.id(), me, now, reason);
+    } catch (UncheckedIOException failed) {
+      Path directory = approvals.directory().path();
+      if (Files.isWritable(directory)) {
+        throw failed;
+      }
+      throw new NexaException(
+          ErrorCode.APPROVALS_UNUSABLE,
+          me.user() + " may not revoke: " + mayWrite(directory),
+          failed,
+          Advice.step(
+              "ask a person who may: "
+                  + String.join(
+                      ", ",
+                      approvals
+                          .signers()
+                          .allowed()
+                          .principals(Approval.NAMESPACE, Instant.now()))));
+    }
+  }
+
+  private static String mayWrite(Path directory) {
+    try {
+      PosixFileAttributes of = Files.readAttributes(directory, PosixFileAttributes.class);
+      boolean group = of.permissions().contains(PosixFilePermission.GROUP_WRITE);
+      return directory
+          + " is "
+          + of.owner().getName()
+          + "'s"
+          + (group ? " and of the group " + of.group().getName() : "")
+          + ", and only they write there";
+    } catch (IOException | UnsupportedOperationException unknown) {
+      return directory + " can't be written";
+    }
+  }
+
+  private Row row(ApprovalDirectory.Found found) {
+    return found.approval().isPresent()
+        ? row(found.path(), found.approval().get())
+        : broken(found.path(), found.problem().orElse(""));
+  }
+
+  private static Row broken(Path path, String problem) {
+    return new Row(path, Optional.empty(), "broken", List.of(problem), List.of(), Optional.empty());
+  }
+
+  private Row row(Path path, ApprovalFile file) {
+    Instant now = Instant.now();
+    Approval approval = file.approval();
+    Optional<JsonObject> revocation = approvals.directory().revocationOf(approval.id());
+    List<String> reasons = new ArrayList<>();
+    approvals.signers().refusal(file, now).ifPresent(reasons::add);
+    List<String> times = ApprovalMatcher.times(approval, now, approvals.policy().longest());
+    List<ApprovalUse> uses = List.of();
+    try {
+      uses = approvals.directory().uses(approval).all();
+    } catch (NexaException notCounted) {
+      reasons.add(String.valueOf(notCounted.getMessage()));
+    }
+    String state = reasons.isEmpty() ? "valid" : "not valid";
+    if (ApprovalUseLog.taken(uses) >= approval.uses()) {
+      state = "used up";
+    }
+    if (!times.isEmpty()) {
+      state = now.isBefore(approval.expires()) ? "not valid" : "expired";
+      reasons.addAll(times);
+    }
+    if (revocation.isPresent()) {
+      state = "revoked";
+    }
+    boolean unsigned = !reasons.isEmpty() && times.size() < reasons.size();
+    return new Row(
+        path, Optional.of(file), unsigned ? "not valid" : state, reasons, uses, revocation);
+  }
+}

@@ -1,0 +1,171 @@
+package dev.nexa.slurm.command.costs;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.shared.SumOptions;
+import dev.nexa.slurm.money.budgets.BudgetStatus;
+import dev.nexa.slurm.money.summary.Accuracy;
+import dev.nexa.slurm.money.summary.CostSummary;
+import dev.nexa.slurm.run.decision.BudgetUsage;
+import java.time.DateTimeException;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code nexa-slurm costs}. */
+public final class CostsCommand extends Subcommand {
+  private final SumOptions options =
+      new SumOptions(this, "month", List.of("table", "json", "csv", "markdown", "focus"));
+
+  public CostsCommand() {
+    super(
+        "costs",
+        "Shows the cost of finished runs: summaries, estimates against actual cost, budgets, bills.",
+        "nexa-slurm costs --by project,stage --where 'ended>=2025-11'",
+        "nexa-slurm costs --format focus > november.csv",
+        "nexa-slurm costs show latest");
+    spec().addSubcommand("accuracy", new AccuracyCommand().spec());
+    spec().addSubcommand("budget", new BudgetCommand().spec());
+    spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("import", new CostsImportCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    List<String> problems = new ArrayList<>();
+    SummarizeCosts costs = new SummarizeCosts(existing());
+    if (options.format().equals("focus")) {
+      costs.focus(options.meant(), problems, out()::print);
+      problems.forEach(err()::println);
+      return ExitCode.OK.status();
+    }
+    CostSummary summary = costs.summarize(options.by(), options.meant(), problems);
+    problems.forEach(err()::println);
+    options.print(
+        () -> table(costs, summary),
+        () -> CostsText.listing(summary, false),
+        () -> CostsText.json(summary, problems));
+    summary
+        .unmatched()
+        .forEach(
+            (currency, sum) ->
+                err().println("bills of no finished run: " + sum.toPlainString() + " " + currency));
+    return ExitCode.OK.status();
+  }
+
+  private String table(SummarizeCosts costs, CostSummary summary) {
+    if (summary.totals().isEmpty()) {
+      return options.nothing(
+          "finished run",
+          () -> costs.unmatched(options.meant(), false),
+          "No finished runs. `nexa-slurm reconcile` finishes those that have ended.\n");
+    }
+    return CostsText.listing(summary, true).withoutRare().table()
+        + (summary.by().overlaps() ? "a run with several tags counts with each of them\n" : "");
+  }
+
+  /** The command {@code costs accuracy}. */
+  private static final class AccuracyCommand extends Subcommand {
+    private final SumOptions options =
+        new SumOptions(this, "model,stage,method", List.of("table", "json", "csv", "markdown"));
+
+    AccuracyCommand() {
+      super(
+          "accuracy",
+          "Compares estimates with the actual cost of completed runs.",
+          "nexa-slurm costs accuracy",
+          "nexa-slurm costs accuracy --by stage,gpu_type --where 'ended>=30d'");
+    }
+
+    @Override
+    public Integer call() {
+      List<String> problems = new ArrayList<>();
+      Accuracy accuracy =
+          new SummarizeCosts(existing()).accuracy(options.by(), options.meant(), problems);
+      problems.forEach(err()::println);
+      options.print(
+          () ->
+              accuracy.groups().isEmpty()
+                  ? options.nothing(
+                      "completed run",
+                      () -> new SummarizeCosts(existing()).unmatched(options.meant(), true),
+                      "No completed runs.\n")
+                  : CostsText.listing(accuracy).table(),
+          () -> CostsText.listing(accuracy),
+          () -> CostsText.json(accuracy, problems));
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code costs budget}. */
+  private static final class BudgetCommand extends Subcommand {
+    private final OptionSpec on =
+        option("--on", "DATE", "The period of this day, such as 2025-11-30; today if not given.");
+    private final OptionSpec json = jsonFlag();
+
+    BudgetCommand() {
+      super(
+          "budget",
+          "Shows the policy's budgets: spent, reserved by unfinished runs, and left.",
+          "nexa-slurm costs budget",
+          "nexa-slurm costs budget --on 2025-10-31 --json");
+    }
+
+    @Override
+    public Integer call() {
+      List<String> problems = new ArrayList<>();
+      List<BudgetStatus> budgets = new BudgetUsage(existing()).on(day(), problems);
+      problems.forEach(err()::println);
+      if (given(json)) {
+        out().print(Json.pretty(CostsText.budgetsJson(budgets, problems)));
+      } else if (budgets.isEmpty()) {
+        out().println("The policy has no budgets; `budgets:` in configs/policy.yaml gives some.");
+      } else {
+        out().print(CostsText.budgets(budgets).withoutRare().table());
+      }
+      return ExitCode.OK.status();
+    }
+
+    private LocalDate day() {
+      String text = on.getValue();
+      try {
+        return text == null ? LocalDate.now(ZoneOffset.UTC) : LocalDate.parse(text);
+      } catch (DateTimeException notADay) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "--on: expected a day such as 2025-11-30, got '" + text + "'");
+      }
+    }
+  }
+
+  /** The command {@code costs show}. */
+  private static final class ShowCommand extends Subcommand {
+    private final PositionalParamSpec reference = run();
+    private final OptionSpec json = jsonFlag();
+
+    ShowCommand() {
+      super(
+          "show",
+          "Shows the cost of each attempt and each task of a run.",
+          "nexa-slurm costs show latest",
+          "nexa-slurm costs show train_20251101_143200 --json");
+    }
+
+    @Override
+    public Integer call() {
+      ShowCost.Cost cost = new ShowCost(existing()).of(reference.getValue());
+      out()
+          .print(
+              given(json)
+                  ? Json.pretty(CostsText.attemptsJson(cost.file(), cost.attempts()))
+                  : CostsText.attempts(cost.file(), cost.attempts(), cost.ofTask()));
+      return ExitCode.OK.status();
+    }
+  }
+}

@@ -1,0 +1,192 @@
+package dev.nexa.slurm.command.costs;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.money.bills.BillFormat;
+import dev.nexa.slurm.money.bills.BillReader;
+import dev.nexa.slurm.money.bills.Bills;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code nexa-slurm costs import}. */
+final class CostsImportCommand extends Subcommand {
+  CostsImportCommand() {
+    super(
+        "import",
+        "Imports the bills of providers and the cost of API tokens.",
+        "nexa-slurm costs import csv bill.csv --provider acme --map run=RunId --map amount=Cost",
+        "nexa-slurm costs import gcp export.jsonl",
+        "nexa-slurm costs import focus november.csv --provider acme",
+        "nexa-slurm costs import usage tokens.jsonl",
+        "nexa-slurm costs import aws");
+    spec().addSubcommand("csv", new BillCommand("csv", BillFormat.PLAIN, "").spec());
+    spec().addSubcommand("gcp", new BillCommand("gcp", BillFormat.GCP, "gcp").spec());
+    spec().addSubcommand("focus", new BillCommand("focus", BillFormat.FOCUS, "").spec());
+    spec().addSubcommand("usage", new UsageCommand().spec());
+    spec().addSubcommand("aws", new CostsImportAwsCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(
+        spec().commandLine(),
+        "`costs import csv`, `gcp`, `focus` or `usage`, and a FILE; or `costs import aws`");
+  }
+
+  private static Integer tell(Subcommand command, Bills.Imported imported, boolean json) {
+    if (json) {
+      command.out().print(Json.pretty(document(imported)));
+    } else {
+      print(command.out(), imported);
+    }
+    return ExitCode.OK.status();
+  }
+
+  static JsonObject document(Bills.Imported imported) {
+    List<JsonObject> totals = new ArrayList<>();
+    imported
+        .totals()
+        .forEach(
+            (currency, sum) ->
+                totals.add(
+                    new JsonObject()
+                        .with("currency", currency)
+                        .with("amount", sum.toPlainString())));
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("rows", imported.rows())
+        .with("added", imported.added())
+        .with("changed", imported.changed())
+        .with("removed", imported.removed())
+        .with("without_run", imported.unmatched())
+        .with("totals", totals)
+        .with("files", imported.files().stream().map(Path::toString).toList());
+  }
+
+  static void print(PrintWriter out, Bills.Imported imported) {
+    out.println(
+        imported.rows()
+            + " rows: "
+            + imported.added()
+            + " new, "
+            + imported.changed()
+            + " changed, "
+            + imported.removed()
+            + " removed; "
+            + imported.unmatched()
+            + " name no run");
+    imported.totals().forEach((currency, sum) -> out.println(sum.toPlainString() + " " + currency));
+    imported.files().forEach(file -> out.println("wrote " + file));
+  }
+
+  private static PositionalParamSpec file(Subcommand command, String what) {
+    return command.add(
+        PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true), what);
+  }
+
+  private static OptionSpec replace(Subcommand command) {
+    return command.flag(
+        "--replace",
+        "The file has all rows of its months: other rows of these months that were imported before are removed.");
+  }
+
+  /** {@code costs import csv}, {@code gcp} and {@code focus}. */
+  private static final class BillCommand extends Subcommand {
+    private final BillFormat format;
+    private final String usualProvider;
+    private final PositionalParamSpec file = file(this, "CSV with a heading, or JSON lines.");
+    private final OptionSpec provider =
+        option(
+            "--provider",
+            "NAME",
+            "The provider whose bill this is; its rows are kept in this folder of runs/bills.");
+    private final OptionSpec map =
+        add(
+            OptionSpec.builder("--map")
+                .paramLabel("NAME=COLUMN")
+                .type(List.class)
+                .auxiliaryTypes(String.class),
+            "The column that holds NAME: run, tags, amount, credits, currency, start, what or id; may be"
+                + " given several times.");
+    private final OptionSpec label =
+        option("--label", "KEY", "The tag or label that holds the run's id; run_id if not given.");
+    private final OptionSpec currency =
+        option("--currency", "CODE", "The currency of all rows, if no column holds it.");
+    private final OptionSpec replace = replace(this);
+    private final OptionSpec json = jsonFlag();
+
+    BillCommand(String name, BillFormat format, String usualProvider) {
+      super(
+          name,
+          switch (name) {
+            case "gcp" -> "Google Cloud's billing export, as CSV or JSON lines.";
+            case "focus" -> "A bill with the columns of FOCUS 1.2.";
+            default -> "Imports any provider's bill as CSV; --map names its columns.";
+          },
+          "nexa-slurm costs import "
+              + name
+              + " bill.csv"
+              + (usualProvider.isEmpty() ? " --provider acme" : "")
+              + (name.equals("csv")
+                  ? " --map run=RunId --map amount=Cost --map start=Day --currency EUR"
+                  : ""));
+      this.format = format;
+      this.usualProvider = usualProvider;
+    }
+
+    @Override
+    public Integer call() {
+      String typed = provider.getValue();
+      String name = typed == null ? usualProvider : typed;
+      if (name.isEmpty()) {
+        throw new ParameterException(spec().commandLine(), "whose bill is it? --provider NAME");
+      }
+      List<String> maps = map.getValue();
+      String key = label.getValue();
+      Path path = file.getValue();
+      BillReader reader =
+          new BillReader(
+              path.toString(),
+              format.with(maps == null ? List.of() : maps),
+              name,
+              Optional.ofNullable(currency.getValue()),
+              key == null ? "run_id" : key);
+      return tell(
+          this, new ImportBills(existing()).bill(path, reader, given(replace)), given(json));
+    }
+  }
+
+  /** The command {@code costs import usage}. */
+  private static final class UsageCommand extends Subcommand {
+    private final PositionalParamSpec file =
+        file(this, "JSON lines with run_id, model, input_tokens, output_tokens and time.");
+    private final OptionSpec prices =
+        option("--prices", "NAME", "The price book with api_tokens; the profile's if not given.");
+    private final OptionSpec replace = replace(this);
+    private final OptionSpec json = jsonFlag();
+
+    UsageCommand() {
+      super(
+          "usage",
+          "Tokens that runs sent to an API and got from it, such as those of a teacher model.",
+          "nexa-slurm costs import usage tokens.jsonl --prices default");
+    }
+
+    @Override
+    public Integer call() {
+      Path path = file.getValue();
+      Bills.Imported imported =
+          new ImportBills(existing())
+              .usage(path, Optional.ofNullable(prices.getValue()), given(replace));
+      return tell(this, imported, given(json));
+    }
+  }
+}

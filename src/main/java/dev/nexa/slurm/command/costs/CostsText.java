@@ -1,0 +1,244 @@
+package dev.nexa.slurm.command.costs;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.Listing;
+import dev.nexa.slurm.base.units.Hours;
+import dev.nexa.slurm.command.shared.GroupKeys;
+import dev.nexa.slurm.money.budgets.BudgetStatus;
+import dev.nexa.slurm.money.ledger.CostKind;
+import dev.nexa.slurm.money.summary.Accuracy;
+import dev.nexa.slurm.money.summary.CostSummary;
+import dev.nexa.slurm.money.summary.CostSummary.Group;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.CostFile.Attempt;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Formats sums over runs as tables and as JSON. */
+public final class CostsText {
+  private static final Columns<Group> COUNTS =
+      new Columns<Group>()
+          .text("currency", Group::currency)
+          .number("runs", Group::runs)
+          .number("runs_failed", Group::failed)
+          .hours("gpu_hours", group -> Hours.of(group.gpuSeconds()))
+          .hours("cpu_hours", group -> Hours.of(group.cpuSeconds()));
+
+  private static final Columns<Group> COST = new Columns<Group>().money("cost", Group::cost);
+
+  private static final Columns<Group> SUMS =
+      new Columns<Group>()
+          .money("wasted", Group::wasted)
+          .money("credit", Group::credit)
+          .rare()
+          .money("api", Group::api)
+          .rare()
+          .money("total", Group::total)
+          .money("billed", Group::billed)
+          .rare();
+
+  private static final Columns<Accuracy.Group> ACCURACY =
+      new Columns<Accuracy.Group>()
+          .text("currency", Accuracy.Group::currency)
+          .number("runs", Accuracy.Group::runs)
+          .money("reserved", Accuracy.Group::reservation)
+          .money("cost", Accuracy.Group::cost)
+          .ratio("of_reserved_ratio_p50", group -> group.ofReservation(50).orElse(null))
+          .ratio("of_reserved_ratio_p90", group -> group.ofReservation(90).orElse(null))
+          .number("runs_over_reservation", Accuracy.Group::over)
+          .number("runs_expected", Accuracy.Group::expectedRuns)
+          .money("expected", group -> group.expectedRuns() == 0 ? null : group.expected())
+          .ratio("of_expected_ratio", group -> group.ofExpected().orElse(null))
+          .ratio("error_ratio_p50", group -> group.error(50).orElse(null))
+          .ratio("error_ratio_p90", group -> group.error(90).orElse(null));
+
+  private static final Columns<BudgetStatus> BUDGETS =
+      new Columns<BudgetStatus>()
+          .text("scope", status -> status.budget().scope())
+          .text("name", CostsText::name)
+          .text("period", BudgetStatus::period)
+          .text("currency", status -> status.budget().amount().currency())
+          .money("budget", status -> status.budget().amount().rounded().amount())
+          .money("spent", BudgetStatus::spent)
+          .money("reserved", BudgetStatus::reserved)
+          .money("remaining", BudgetStatus::remaining)
+          .ratio("used_ratio", status -> status.usedRatio().orElse(null))
+          .number("runs", BudgetStatus::runs)
+          .number("runs_of_other_currencies", BudgetStatus::otherCurrencies)
+          .rare();
+
+  private static final Columns<Numbered> ATTEMPTS =
+      new Columns<Numbered>()
+          .text("task", attempt -> attempt.cost.task())
+          .number("attempt", Numbered::number)
+          .text("job_id", attempt -> attempt.cost.jobId())
+          .text("state", attempt -> attempt.cost.state())
+          .seconds("elapsed_seconds", attempt -> attempt.cost.elapsedSeconds())
+          .text("nodes", attempt -> attempt.cost.nodes())
+          .money("cost", attempt -> attempt.cost.amount());
+
+  private static final Columns<Task> TASKS =
+      new Columns<Task>()
+          .text("task", Task::task)
+          .number("attempts", Task::attempts)
+          .money("cost", Task::cost);
+
+  private CostsText() {}
+
+  /** One attempt of a task, and which of the task's attempts it is. */
+  private record Numbered(int number, Attempt cost) {}
+
+  private record Task(long task, int attempts, BigDecimal cost) {}
+
+  /**
+   * Returns a row for each group.
+   *
+   * @param withTotals whether to add a row for all groups of each currency
+   */
+  public static Listing<Group> listing(CostSummary summary, boolean withTotals) {
+    Columns<Group> kinds = new Columns<>();
+    for (CostKind kind : CostKind.values()) {
+      kinds = kinds.money(kind.word(), group -> group.part(kind));
+      kinds = kind == CostKind.GPU || kind == CostKind.CPU ? kinds : kinds.rare();
+    }
+    List<Group> groups = new ArrayList<>(summary.groups());
+    if (withTotals) {
+      groups.addAll(summary.totals());
+    }
+    return GroupKeys.columns(summary.by(), Group::key)
+        .and(COUNTS)
+        .and(kinds)
+        .and(COST)
+        .and(SUMS)
+        .of(groups);
+  }
+
+  /** Returns the JSON document of a summary. */
+  public static JsonObject json(CostSummary summary, List<String> problems) {
+    List<JsonObject> groups = new ArrayList<>();
+    for (Group group : summary.groups()) {
+      groups.add(json(GroupKeys.json(summary.by(), group, Group::key), group));
+    }
+    List<JsonObject> totals = new ArrayList<>();
+    summary.totals().forEach(total -> totals.add(json(new JsonObject(), total)));
+    List<JsonObject> unmatched = new ArrayList<>();
+    summary
+        .unmatched()
+        .forEach(
+            (currency, amount) ->
+                unmatched.add(
+                    new JsonObject()
+                        .with("currency", currency)
+                        .with("amount", amount.toPlainString())));
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("by", summary.by().words())
+        .with("groups", groups)
+        .with("totals", totals)
+        .with("unmatched_bills", unmatched)
+        .with("problems", problems);
+  }
+
+  private static JsonObject json(JsonObject object, Group group) {
+    JsonObject breakdown = new JsonObject();
+    group.breakdown().forEach((kind, sum) -> breakdown.with(kind.word(), sum.toPlainString()));
+    COST.addTo(COUNTS.addTo(object, group), group).with("breakdown", breakdown);
+    return SUMS.addTo(object, group);
+  }
+
+  /** Returns a row for each group of an accuracy report. */
+  public static Listing<Accuracy.Group> listing(Accuracy accuracy) {
+    return GroupKeys.columns(accuracy.by(), Accuracy.Group::key)
+        .and(ACCURACY)
+        .of(accuracy.groups());
+  }
+
+  /** Returns the JSON document of an accuracy report. */
+  public static JsonObject json(Accuracy accuracy, List<String> problems) {
+    List<JsonObject> groups = new ArrayList<>();
+    for (Accuracy.Group group : accuracy.groups()) {
+      groups.add(ACCURACY.addTo(GroupKeys.json(accuracy.by(), group, Accuracy.Group::key), group));
+    }
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("by", accuracy.by().words())
+        .with("groups", groups)
+        .with("problems", problems);
+  }
+
+  /** Returns a row for each budget. */
+  public static Listing<BudgetStatus> budgets(List<BudgetStatus> budgets) {
+    return BUDGETS.of(budgets);
+  }
+
+  private static @Nullable String name(BudgetStatus status) {
+    String name = status.budget().name();
+    return name.isEmpty() ? null : name;
+  }
+
+  /** Returns the JSON document of the budgets. */
+  public static JsonObject budgetsJson(List<BudgetStatus> budgets, List<String> problems) {
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("budgets", BUDGETS.of(budgets).json())
+        .with("problems", problems);
+  }
+
+  /**
+   * Returns tables of a run's attempts, its tasks and its total.
+   *
+   * @param ofTask whether the attempts are of one task only, so that the run's cost exceeds their
+   *     sum
+   */
+  public static String attempts(CostFile cost, List<Attempt> attempts, boolean ofTask) {
+    return ATTEMPTS.of(numbered(attempts)).table()
+        + "\n"
+        + TASKS.of(tasks(attempts)).table()
+        + "\nthe run "
+        + cost.runId()
+        + (ofTask ? ", all of its tasks  " : "  ")
+        + cost.total().amount().toPlainString()
+        + " "
+        + cost.currency()
+        + "  (each priced line rounded once; attempts are not)\n";
+  }
+
+  /** Returns the JSON document of a run's attempts and tasks. */
+  public static JsonObject attemptsJson(CostFile cost, List<Attempt> attempts) {
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("run_id", cost.runId())
+        .with("currency", cost.currency())
+        .with("cost", cost.total().amount().toPlainString())
+        .with("tasks", TASKS.select("task", "cost").of(tasks(attempts)).json())
+        .with(
+            "attempts",
+            ATTEMPTS
+                .select("task", "job_id", "state", "elapsed_seconds", "cost")
+                .of(numbered(attempts))
+                .json());
+  }
+
+  private static List<Numbered> numbered(List<Attempt> attempts) {
+    Map<Long, Integer> counts = new TreeMap<>();
+    return attempts.stream()
+        .map(attempt -> new Numbered(counts.merge(attempt.task(), 1, Integer::sum), attempt))
+        .toList();
+  }
+
+  private static List<Task> tasks(List<Attempt> attempts) {
+    Map<Long, Task> tasks = new TreeMap<>();
+    for (Attempt attempt : attempts) {
+      tasks.merge(
+          attempt.task(),
+          new Task(attempt.task(), 1, attempt.amount()),
+          (one, more) -> new Task(one.task, one.attempts + 1, one.cost.add(more.cost)));
+    }
+    return List.copyOf(tasks.values());
+  }
+}

@@ -1,0 +1,214 @@
+package dev.nexa.slurm.command.costs;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.PriceBook;
+import java.nio.file.Path;
+import java.time.DateTimeException;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code nexa-slurm prices}. */
+public final class PricesCommand extends Subcommand {
+  public PricesCommand() {
+    super(
+        "prices",
+        "Shows the prices of GPUs, CPUs, memory, nodes and billing units, and their sources.",
+        "nexa-slurm prices show --partition gpu --account nlp",
+        "nexa-slurm prices check configs/prices/default.yaml",
+        "nexa-slurm prices import aws p5.json --region us-east-1");
+    spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("check", new CheckCommand().spec());
+    spec().addSubcommand("import", new ImportCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(
+        spec().commandLine(), "`prices show`, `prices check FILE` or `prices import aws FILE`");
+  }
+
+  private static LocalDate day(OptionSpec option) {
+    String text = option.getValue();
+    try {
+      return text == null ? LocalDate.now(ZoneOffset.UTC) : LocalDate.parse(text);
+    } catch (DateTimeException notADay) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID, "--day: expected a day such as 2025-11-30, got '" + text + "'");
+    }
+  }
+
+  /** The command {@code prices show}. */
+  private static final class ShowCommand extends Subcommand {
+    private final OptionSpec cluster =
+        option("--cluster", "NAME", "The profile; NEXA_CLUSTER, or default.");
+    private final OptionSpec partition =
+        option("--partition", "P", "The partition; the profile's default if not given.");
+    private final OptionSpec account =
+        option("--account", "A", "The Slurm account; the profile's if not given.");
+    private final OptionSpec day =
+        option("--day", "DATE", "The day (UTC) of the submit; today if not given.");
+    private final OptionSpec json = jsonFlag();
+
+    ShowCommand() {
+      super(
+          "show",
+          "The prices that a run would be estimated and settled at, each with its source.",
+          "nexa-slurm prices show",
+          "nexa-slurm prices show --cluster big --partition long --account nlp --day 2026-07-01");
+    }
+
+    @Override
+    public Integer call() {
+      ShowPrices.Shown shown =
+          new ShowPrices(context())
+              .show(
+                  Optional.ofNullable(cluster.getValue()),
+                  Optional.ofNullable(partition.getValue()),
+                  Optional.ofNullable(account.getValue()),
+                  day(day));
+      out()
+          .print(
+              given(json)
+                  ? Json.pretty(RatesText.json(shown.key(), shown.rates()))
+                  : RatesText.of(shown.key(), shown.rates()));
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code prices check}. */
+  private static final class CheckCommand extends Subcommand {
+    private final PositionalParamSpec file =
+        add(
+            PositionalParamSpec.builder().paramLabel("FILE").type(String.class).required(true),
+            "A price book, also a SkyPilot config with slurm.pricing.");
+    private final OptionSpec json = jsonFlag();
+
+    CheckCommand() {
+      super(
+          "check",
+          "Reads a price book as a submit would, and lists its errors (exit 2).",
+          "nexa-slurm prices check configs/prices/default.yaml");
+    }
+
+    @Override
+    public Integer call() {
+      List<String> notes = new ArrayList<>();
+      String path = file.getValue();
+      PriceBook book = new ShowPrices(context()).check(path, LocalDate.now(ZoneOffset.UTC), notes);
+      if (given(json)) {
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject()
+                        .with("schema_version", 1)
+                        .with("file", path)
+                        .with("name", book.name())
+                        .with("as_of", book.asOf().toString())
+                        .with("currency", book.currency())
+                        .with("digest", book.digest())
+                        .with("gpu_types", new ArrayList<>(book.gpuTypes()))
+                        .with("overrides", Math.max(0, book.entries().size() - 1))
+                        .with("notes", notes)));
+      } else {
+        int overrides = Math.max(0, book.entries().size() - 1);
+        out()
+            .println(
+                path
+                    + ": a price book in "
+                    + book.currency()
+                    + ", as of "
+                    + book.asOf()
+                    + (book.gpuTypes().isEmpty()
+                        ? ""
+                        : "; GPUs " + String.join(", ", book.gpuTypes()))
+                    + (overrides == 0 ? "" : "; overrides: " + overrides));
+        notes.forEach(note -> out().println("note: " + note));
+      }
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code prices import}. */
+  private static final class ImportCommand extends Subcommand {
+    ImportCommand() {
+      super(
+          "import",
+          "Makes a price book from a provider's price list.",
+          "nexa-slurm prices import aws p5.json --region us-east-1");
+      spec().addSubcommand("aws", new AwsCommand().spec());
+    }
+
+    @Override
+    public Integer call() {
+      throw new ParameterException(spec().commandLine(), "`prices import aws FILE`");
+    }
+  }
+
+  /** The command {@code prices import aws}. */
+  private static final class AwsCommand extends Subcommand {
+    private final PositionalParamSpec file =
+        add(
+            PositionalParamSpec.builder().paramLabel("FILE").type(Path.class).required(true),
+            "The offer file of AmazonEC2, or the output of `aws pricing get-products`.");
+    private final OptionSpec region =
+        option("--region", "REGION", "Such as us-east-1; needed where the file has several.");
+    private final OptionSpec types =
+        option(
+            "--types",
+            "TYPE[=GPU],...",
+            "Instances, such as p5.48xlarge=h100; the largest of each known GPU if not given.");
+    private final OptionSpec name =
+        option("--name", "NAME", "Writes configs/prices/NAME.yaml; aws if not given.");
+    private final OptionSpec replace = flag("--replace", "Replaces a price book of that name.");
+    private final OptionSpec json = jsonFlag();
+
+    AwsCommand() {
+      super(
+          "aws",
+          "AWS's on-demand prices, from a file of its Price List: nothing is asked for.",
+          "nexa-slurm prices import aws p5.json --region us-east-1",
+          "nexa-slurm prices import aws index.json --types p5.48xlarge=h100,c7i.24xlarge");
+    }
+
+    @Override
+    public Integer call() {
+      String named = name.getValue();
+      String typed = types.getValue();
+      ImportPrices.Imported imported =
+          new ImportPrices(context())
+              .aws(
+                  file.getValue(),
+                  Optional.ofNullable(region.getValue()),
+                  typed == null ? List.of() : List.of(typed.split(",", -1)),
+                  named == null ? "aws" : named,
+                  given(replace));
+      if (given(json)) {
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject()
+                        .with("schema_version", 1)
+                        .with("file", imported.file().normalize().toString())
+                        .with("name", imported.book().name())
+                        .with("as_of", imported.book().asOf().toString())
+                        .with("currency", imported.book().currency())
+                        .with("gpu_types", new ArrayList<>(imported.book().gpuHour().keySet()))));
+      } else {
+        out().print(imported.text());
+        out().println("# wrote " + imported.file().normalize());
+      }
+      return ExitCode.OK.status();
+    }
+  }
+}

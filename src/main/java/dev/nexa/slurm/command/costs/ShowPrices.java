@@ -1,0 +1,209 @@
+package dev.nexa.slurm.command.costs;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.job.config.PriceEntry;
+import dev.nexa.slurm.job.estimate.PriceKey;
+import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/** Implements {@code prices show} and {@code prices check}. */
+public final class ShowPrices {
+  private static final BigDecimal ALL = BigDecimal.valueOf(100);
+
+  /** Finds a year in a price's source, which shows that the source is dated. */
+  private static final Pattern YEAR = Pattern.compile("\\b(19|20)\\d\\d\\b");
+
+  private final Context context;
+
+  public ShowPrices(Context context) {
+    this.context = context;
+  }
+
+  /** The prices of a run, and the run that they apply to. */
+  public record Shown(PriceKey key, Rates rates) {}
+
+  /**
+   * Returns the prices of a run on this cluster, partition and account that is planned on this day.
+   *
+   * @throws NexaException if the profile has no such partition, or if the book has no price
+   */
+  public Shown show(
+      Optional<String> cluster,
+      Optional<String> partition,
+      Optional<String> account,
+      LocalDate day) {
+    ClusterProfile profile =
+        context.configs().cluster(cluster.orElseGet(() -> Prepared.clusterName(context)));
+    if (partition.isPresent()
+        && !profile.partitions().isEmpty()
+        && !profile.partitions().containsKey(partition.get())) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "the profile '"
+              + profile.name()
+              + "' has no partition '"
+              + partition.get()
+              + "'"
+              + Nearest.hint(partition.get(), profile.partitions().keySet()),
+          Advice.step("it has " + String.join(", ", profile.partitions().keySet())));
+    }
+    PriceKey key =
+        PriceKey.of(
+            profile,
+            partition.or(profile::defaultPartition),
+            account.or(profile::account),
+            day,
+            List.of());
+    PriceBook book = context.configs().prices(profile);
+    Rates rates = Rates.of(book, key);
+    if (rates.gpuHour().isEmpty()
+        && rates.cpuHour().isEmpty()
+        && rates.memoryGibHour().isEmpty()
+        && rates.terms().partsAreCharged()) {
+      // There is no price at all: the error names the last valid one.
+      Rates.of(book, key.holding(List.copyOf(book.gpuTypes())));
+    }
+    return new Shown(key, rates);
+  }
+
+  /**
+   * Reads a price book as a submit does, and throws if it is not valid.
+   *
+   * @param notes receives a line for each value that is valid but suspicious
+   */
+  public PriceBook check(String file, LocalDate today, List<String> notes) {
+    PriceBook book = context.configs().pricesFile(file);
+    sources(book, notes);
+    for (PriceEntry entry : book.entries()) {
+      if (entry.validUntil().map(until -> until.isBefore(today)).orElse(false)) {
+        notes.add(entry.at() + ": its prices ended on " + entry.validUntil().orElseThrow());
+      }
+      if (entry.cluster().isPresent()) {
+        cluster(entry, notes);
+      } else if (entry.partition().isPresent()) {
+        partition(book, entry, notes);
+      }
+      if (entry.discount().map(off -> off.percent().compareTo(ALL) == 0).orElse(false)) {
+        notes.add(entry.at() + ": a discount of 100 %: such runs are free");
+      }
+    }
+    return book;
+  }
+
+  /**
+   * Checks a partition of an entry for all clusters, against the profiles in this workspace that
+   * use the book.
+   */
+  private void partition(PriceBook book, PriceEntry entry, List<String> notes) {
+    String partition = entry.partition().orElseThrow();
+    TreeSet<String> known = new TreeSet<>();
+    for (ClusterProfile profile : profiles()) {
+      if (profile.priceBook().equals(book.name()) && !profile.isLocal()) {
+        if (profile.partitions().isEmpty()) {
+          return;
+        }
+        known.addAll(profile.partitions().keySet());
+      }
+    }
+    if (!known.isEmpty() && !known.contains(partition)) {
+      notes.add(
+          entry.at()
+              + ": no profile here that uses this book has a partition '"
+              + partition
+              + "'"
+              + Nearest.hint(partition, known));
+    }
+  }
+
+  private List<ClusterProfile> profiles() {
+    List<ClusterProfile> profiles = new ArrayList<>();
+    Path folder = context.root().resolve("configs/clusters");
+    if (!Files.isDirectory(folder)) {
+      return profiles;
+    }
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder, "*.yaml")) {
+      for (Path file : files) {
+        String name = file.getFileName().toString();
+        profiles.add(context.configs().cluster(name.substring(0, name.length() - 5)));
+      }
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", folder, failed);
+    }
+    return profiles;
+  }
+
+  /**
+   * Checks an entry's cluster name. An entry for an unknown cluster never applies, and submit does
+   * not report that.
+   */
+  private void cluster(PriceEntry entry, List<String> notes) {
+    String name = entry.cluster().orElseThrow();
+    boolean shipped = List.of("default", "cpu", "local").contains(name);
+    Path file = context.root().resolve("configs/clusters/" + name + ".yaml");
+    if (!shipped && !Files.exists(file)) {
+      notes.add(entry.at() + ": there is no configs/clusters/" + name + ".yaml here");
+      return;
+    }
+    Map<String, ClusterProfile.Partition> partitions = context.configs().cluster(name).partitions();
+    String partition = entry.partition().orElse("");
+    if (!partition.isEmpty() && !partitions.isEmpty() && !partitions.containsKey(partition)) {
+      notes.add(
+          entry.at()
+              + ": the profile '"
+              + name
+              + "' has no partition '"
+              + partition
+              + "'"
+              + Nearest.hint(partition, partitions.keySet()));
+    }
+  }
+
+  private static void sources(PriceBook book, List<String> notes) {
+    TreeSet<String> without = new TreeSet<>();
+    TreeSet<String> free = new TreeSet<>();
+    List<PriceBook.Price> prices = new ArrayList<>(book.gpuHour().values());
+    book.cpuHour().ifPresent(prices::add);
+    book.memoryGibHour().ifPresent(prices::add);
+    book.storageGbMonth().ifPresent(prices::add);
+    for (PriceEntry entry : book.entries()) {
+      prices.addAll(entry.gpuHour().values());
+      entry.cpuHour().ifPresent(prices::add);
+      entry.memoryGibHour().ifPresent(prices::add);
+      entry.nodeHour().ifPresent(prices::add);
+      entry.billingHour().ifPresent(prices::add);
+    }
+    for (PriceBook.Price price : prices) {
+      if (price.price().signum() == 0) {
+        free.add(price.source());
+      }
+      if (!YEAR.matcher(price.source()).find()) {
+        without.add(price.source());
+      }
+    }
+    for (String source : without) {
+      notes.add("no date in the source \"" + source + "\"");
+    }
+    for (String source : free) {
+      notes.add("a price of 0, which is free, by the source \"" + source + "\"");
+    }
+  }
+}

@@ -1,0 +1,82 @@
+package dev.nexa.slurm.command.costs;
+
+import dev.nexa.slurm.money.bills.Bills;
+import dev.nexa.slurm.money.bills.Charges;
+import dev.nexa.slurm.money.ledger.FinishedRuns;
+import dev.nexa.slurm.money.summary.Accuracy;
+import dev.nexa.slurm.money.summary.CostSummary;
+import dev.nexa.slurm.money.summary.GroupBy;
+import dev.nexa.slurm.money.summary.NoMatch;
+import dev.nexa.slurm.money.summary.RunFilter;
+import dev.nexa.slurm.run.Context;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Implements {@code costs} and {@code costs accuracy}. Reads only the ledger and imported bills.
+ */
+public final class SummarizeCosts {
+  private static final int PIECE = 1 << 16;
+
+  private final Context context;
+
+  public SummarizeCosts(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Returns the cost of finished runs, in groups.
+   *
+   * @param problems receives a line for each record that is not counted
+   */
+  public CostSummary summarize(GroupBy by, RunFilter where, List<String> problems) {
+    CostSummary summary = new CostSummary(by, where, new Bills(context.workspace()).charges());
+    FinishedRuns runs = new FinishedRuns(context.workspace());
+    runs.forEach(summary::add);
+    problems.addAll(runs.problems());
+    return summary;
+  }
+
+  /**
+   * Writes finished runs as FOCUS rows, in CSV.
+   *
+   * @param problems receives a line for each record that is not counted
+   * @param out receives the text in pieces of some 64 KiB
+   */
+  public void focus(RunFilter where, List<String> problems, Consumer<String> out) {
+    Charges charges = new Bills(context.workspace()).charges();
+    FinishedRuns runs = new FinishedRuns(context.workspace());
+    FocusRows rows = new FocusRows();
+    StringBuilder text = new StringBuilder(2 * PIECE).append(FocusRows.heading());
+    runs.forEach(
+        run -> {
+          if (where.accepts(run)) {
+            rows.lines(text, run, charges.apiRows(run.runId()));
+            if (text.length() > PIECE) {
+              out.accept(text.toString());
+              text.setLength(0);
+            }
+          }
+        });
+    out.accept(text.toString());
+    problems.addAll(runs.problems());
+  }
+
+  /**
+   * Counts all runs, to explain a filter that no run matches.
+   *
+   * @param completed whether only completed runs count
+   */
+  public NoMatch unmatched(RunFilter where, boolean completed) {
+    return NoMatch.among(new FinishedRuns(context.workspace()), where, completed);
+  }
+
+  /** Returns how accurate estimates were, in groups. */
+  public Accuracy accuracy(GroupBy by, RunFilter where, List<String> problems) {
+    Accuracy accuracy = new Accuracy(by, where);
+    FinishedRuns runs = new FinishedRuns(context.workspace());
+    runs.forEach(accuracy::add);
+    problems.addAll(runs.problems());
+    return accuracy;
+  }
+}

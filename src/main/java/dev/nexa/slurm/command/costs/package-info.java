@@ -1,0 +1,5 @@
+/** The commands costs and prices. */
+@NullMarked
+package dev.nexa.slurm.command.costs;
+
+import org.jspecify.annotations.NullMarked;

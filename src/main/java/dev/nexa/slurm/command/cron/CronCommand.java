@@ -1,0 +1,150 @@
+package dev.nexa.slurm.command.cron;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.cron.CronPasses.Installed;
+import dev.nexa.slurm.command.cron.CronPasses.Shown;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.runs.Heartbeat;
+import dev.nexa.slurm.run.cron.PassInterval;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The commands {@code cron install}, {@code cron show} and {@code cron remove}. */
+public final class CronCommand extends Subcommand {
+  public CronCommand() {
+    super(
+        "cron",
+        "Lets reconcile run by itself: a line in your crontab, or a systemd user timer.",
+        "nexa-slurm cron install",
+        "nexa-slurm cron show");
+    spec().addSubcommand("install", new InstallCommand().spec());
+    spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("remove", new RemoveCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(
+        spec().commandLine(), "`cron install`, `cron show` or `cron remove`");
+  }
+
+  /** The command {@code cron install}. */
+  private static final class InstallCommand extends Subcommand {
+    private final OptionSpec every =
+        option("--every", "TIME", "How often: 1m, 5m, 30m, 1h, 6h; 5m if not given.");
+    private final OptionSpec systemd =
+        flag("--systemd", "A systemd user timer instead of a line in your crontab.");
+    private final OptionSpec metrics =
+        option("--metrics", "FILE", "Each pass writes FILE, for Prometheus' node_exporter.");
+
+    InstallCommand() {
+      super(
+          "install",
+          "Writes this workspace's line into your crontab, or corrects it; every other line stays.",
+          "nexa-slurm cron install",
+          "nexa-slurm cron install --every 10m --metrics /var/lib/node_exporter/science.prom",
+          "nexa-slurm cron install --systemd");
+    }
+
+    @Override
+    public Integer call() {
+      @Nullable String time = every.getValue();
+      PassInterval period = time == null ? PassInterval.DEFAULT : PassInterval.parse(time);
+      @Nullable String file = metrics.getValue();
+      Optional<Path> wanted = file == null ? Optional.empty() : Optional.of(Path.of(file));
+      CronPasses passes = new CronPasses(existing());
+      Installed installed =
+          given(systemd) ? passes.intoSystemd(period, wanted) : passes.intoCrontab(period, wanted);
+      out().println(installed.by() + "  " + installed.what());
+      out()
+          .println(
+              "a pass every " + period + "; `nexa-slurm cron show` shows whether passes happen");
+      if (given(systemd)) {
+        out().println("while you are logged in; for good: loginctl enable-linger");
+      }
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code cron show}. */
+  private static final class ShowCommand extends Subcommand {
+    private final OptionSpec json = jsonFlag();
+
+    ShowCommand() {
+      super(
+          "show",
+          "Shows the installed line or timer of this workspace, and the newest pass. Ends with 1 if passes are missing.",
+          "nexa-slurm cron show");
+    }
+
+    @Override
+    public Integer call() {
+      Shown shown = new CronPasses(existing()).show();
+      if (given(json)) {
+        out().print(Json.pretty(shown.toJson()));
+      } else {
+        tell(shown);
+      }
+      return shown.check().late() ? ExitCode.DEFECT.status() : ExitCode.OK.status();
+    }
+
+    private void tell(Shown shown) {
+      shown.notRead().ifPresent(why -> err().println("nexa-slurm: " + why));
+      for (Installed one : shown.installed()) {
+        out().println(one.by() + "  " + one.what() + "  (every " + one.every() + ")");
+        one.start()
+            .ifPresent(start -> out().println("  it is written and not enabled; type: " + start));
+      }
+      if (shown.installed().isEmpty()) {
+        out().println("nothing is installed; type: nexa-slurm cron install");
+      }
+      out().println(shown.check().words());
+      if (shown.heartbeat().isPresent()) {
+        Heartbeat last = shown.heartbeat().get();
+        out()
+            .println(
+                "it looked at "
+                    + last.runsRead()
+                    + " unfinished runs, changed "
+                    + last.runsChanged()
+                    + ", read "
+                    + last.rowsRead()
+                    + " rows and took "
+                    + last.took().toMillis()
+                    + " ms");
+      }
+    }
+  }
+
+  /** The command {@code cron remove}. */
+  private static final class RemoveCommand extends Subcommand {
+    RemoveCommand() {
+      super(
+          "remove",
+          "Removes this workspace's line from your crontab, and its systemd user timer.",
+          "nexa-slurm cron remove");
+    }
+
+    @Override
+    public Integer call() {
+      List<Installed> removed = new ArrayList<>();
+      try {
+        new CronPasses(existing()).remove(removed);
+      } finally {
+        for (Installed one : removed) {
+          out().println("removed  " + one.by() + "  " + one.what());
+        }
+      }
+      if (removed.isEmpty()) {
+        out().println("nothing was installed");
+      }
+      return ExitCode.OK.status();
+    }
+  }
+}

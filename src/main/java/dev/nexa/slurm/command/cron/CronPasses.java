@@ -1,0 +1,186 @@
+package dev.nexa.slurm.command.cron;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.runs.Heartbeat;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.cron.Crontab;
+import dev.nexa.slurm.run.cron.CrontabProgram;
+import dev.nexa.slurm.run.cron.HeartbeatCheck;
+import dev.nexa.slurm.run.cron.PassCommand;
+import dev.nexa.slurm.run.cron.PassInterval;
+import dev.nexa.slurm.run.cron.Systemctl;
+import dev.nexa.slurm.run.cron.UserTimer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Implements {@code cron}: passes of reconcile over this workspace, by the user's crontab or by
+ * systemd.
+ */
+public final class CronPasses {
+  private final Context context;
+  private final Path workspace;
+  private final CrontabProgram program;
+  private final UserTimer timer;
+
+  public CronPasses(Context context) {
+    this.context = context;
+    workspace = context.root().toAbsolutePath().normalize();
+    program = new CrontabProgram(context.environment());
+    timer = UserTimer.of(context.environment(), workspace);
+  }
+
+  /**
+   * An installed schedule.
+   *
+   * @param by {@code crontab} or {@code systemd}
+   * @param what the crontab's line, or the timer's file
+   * @param start the command that starts it; empty if it is active
+   */
+  public record Installed(String by, String what, PassInterval every, Optional<String> start) {
+    Installed(String by, String what, PassInterval every) {
+      this(by, what, every, Optional.empty());
+    }
+
+    JsonObject toJson() {
+      return new JsonObject()
+          .with("by", by)
+          .with("what", what)
+          .with("every_seconds", every.duration().toSeconds())
+          .with("enabled", start.isEmpty());
+    }
+  }
+
+  /**
+   * The schedules of this workspace and its newest pass.
+   *
+   * @param notRead why the crontab could not be read; empty if it was
+   */
+  public record Shown(
+      List<Installed> installed,
+      Optional<String> notRead,
+      Optional<Heartbeat> heartbeat,
+      Instant now,
+      HeartbeatCheck check) {
+
+    /** The document that {@code --json} prints. */
+    public JsonObject toJson() {
+      List<JsonObject> all = new ArrayList<>();
+      for (Installed one : installed) {
+        all.add(one.toJson());
+      }
+      JsonObject json =
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("installed", all)
+              .with("late", check.late())
+              .with("message", check.words());
+      json.with("crontab_not_read", notRead.orElse(null));
+      json.with("age_seconds", null).with("heartbeat", null);
+      if (heartbeat.isPresent()) {
+        json.with("age_seconds", Duration.between(heartbeat.get().lastPass(), now).toSeconds());
+        json.with("heartbeat", heartbeat.get().toJson());
+      }
+      return json;
+    }
+  }
+
+  /** Writes the workspace's line into the user's crontab, or corrects it. */
+  public Installed intoCrontab(PassInterval every, Optional<Path> metrics) {
+    Crontab before = program.read();
+    Crontab after = before.with(command(metrics), every);
+    if (!after.equals(before)) {
+      program.write(after);
+    }
+    return new Installed("crontab", after.find(workspace).orElseThrow().text(), every);
+  }
+
+  /** Writes or corrects a systemd user timer, and starts it. */
+  public Installed intoSystemd(PassInterval every, Optional<Path> metrics) {
+    boolean replaced = timer.write(command(metrics), every);
+    List<List<String>> calls = new ArrayList<>();
+    calls.add(List.of("daemon-reload"));
+    calls.add(List.of("enable", "--now", timer.name()));
+    if (replaced) {
+      calls.add(List.of("restart", timer.name()));
+    }
+    new Systemctl(context.environment()).run(calls, "the unit files are written");
+    return new Installed("systemd", timer.timer().toString(), every);
+  }
+
+  /** Returns the installed schedules and whether passes happen. */
+  public Shown show() {
+    List<Installed> installed = new ArrayList<>();
+    Optional<String> notRead = Optional.empty();
+    try {
+      Optional<Crontab.Line> line =
+          program.installed() ? program.read().find(workspace) : Optional.empty();
+      line.ifPresent(one -> installed.add(new Installed("crontab", one.text(), one.every())));
+    } catch (NexaException failed) {
+      notRead = Optional.of(String.valueOf(failed.getMessage()));
+    }
+    Optional<PassInterval> timed = timer.every();
+    timed.ifPresent(
+        every ->
+            installed.add(
+                new Installed("systemd", timer.timer().toString(), every, startOfTimer())));
+    PassInterval every = PassInterval.DEFAULT;
+    for (Installed one : installed) {
+      every =
+          installed.size() == 1 || one.every().minutes() < every.minutes() ? one.every() : every;
+    }
+    Optional<Heartbeat> heartbeat = Heartbeat.read(context.workspace());
+    Instant now = Instant.now();
+    boolean anyRun = Files.isDirectory(context.workspace().runs());
+    return new Shown(
+        installed, notRead, heartbeat, now, HeartbeatCheck.of(heartbeat, anyRun, every, now));
+  }
+
+  private Optional<String> startOfTimer() {
+    return timer.enabled()
+        ? Optional.empty()
+        : Optional.of("systemctl --user enable --now " + timer.name());
+  }
+
+  /**
+   * Removes this workspace's crontab line and timer.
+   *
+   * @param removed receives each removed schedule, even if the next removal fails
+   */
+  public void remove(List<Installed> removed) {
+    Crontab before = program.installed() ? program.read() : new Crontab("");
+    Optional<Crontab.Line> line = before.find(workspace);
+    if (line.isPresent()) {
+      program.write(before.without(workspace));
+      removed.add(new Installed("crontab", line.get().text(), line.get().every()));
+    }
+    Optional<PassInterval> every = timer.every();
+    if (every.isPresent()) {
+      Systemctl systemctl = new Systemctl(context.environment());
+      systemctl.run(
+          List.of(List.of("disable", "--now", timer.name())),
+          "the timer is still installed; where it can't be stopped, delete "
+              + timer.timer()
+              + " and "
+              + timer.service());
+      timer.remove();
+      systemctl.run(List.of(List.of("daemon-reload")), "the unit files are removed");
+      removed.add(new Installed("systemd", timer.timer().toString(), every.get()));
+    }
+  }
+
+  private PassCommand command(Optional<Path> metrics) {
+    return PassCommand.of(
+        context.environment(),
+        System.getProperty("java.home"),
+        System.getProperty("java.class.path"),
+        workspace,
+        metrics);
+  }
+}

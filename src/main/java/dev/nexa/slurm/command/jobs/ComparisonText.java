@@ -1,0 +1,207 @@
+package dev.nexa.slurm.command.jobs;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.Listing;
+import dev.nexa.slurm.base.text.Markdown;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.job.estimate.Comparison;
+import dev.nexa.slurm.job.estimate.Expected;
+import dev.nexa.slurm.job.estimate.PartitionOffer;
+import dev.nexa.slurm.job.estimate.TimeLimitAdvice;
+import dev.nexa.slurm.run.start.OutlookText;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Formats the offers of {@code estimate --compare}. */
+public final class ComparisonText {
+  private ComparisonText() {}
+
+  /**
+   * Returns a table and advice for a terminal.
+   *
+   * @param total the most that the requested job can cost
+   * @param now the current time, from which the wait is computed
+   */
+  public static String text(Comparison comparison, Money total, Instant now) {
+    return listing(comparison, now).table() + "\n" + advice(comparison, total);
+  }
+
+  /** Returns the table and the advice as Markdown. */
+  public static String markdown(Comparison comparison, Money total, Instant now) {
+    StringBuilder text = new StringBuilder(listing(comparison, now).markdown()).append('\n');
+    for (String line : advice(comparison, total).split("\n", 0)) {
+      text.append(Markdown.text(line)).append('\n');
+    }
+    return text.toString();
+  }
+
+  private static Listing<PartitionOffer> listing(Comparison comparison, Instant now) {
+    return new Columns<PartitionOffer>()
+        .text("partition", PartitionOffer::partition)
+        .rare()
+        .text("on", PartitionOffer::hardware)
+        .number("nodes", PartitionOffer::nodes)
+        .text("limit", offer -> offer.misfit().isEmpty() ? limit(offer.limitSeconds()) : null)
+        .money("at_most", PartitionOffer::reservation)
+        .money("probably", offer -> offer.expected().map(Expected::total))
+        .rare()
+        .text("takes", offer -> offer.expected().map(it -> OutlookText.words(it.runSeconds())))
+        .rare()
+        .text("starts", offer -> offer.misfit().isEmpty() ? start(offer, now) : null)
+        .text("what", offer -> what(comparison, offer))
+        .of(comparison.offers())
+        .withoutRare();
+  }
+
+  private static String limit(long seconds) {
+    return TimeLimit.format(Duration.ofSeconds(seconds));
+  }
+
+  private static String start(PartitionOffer offer, Instant now) {
+    if (offer.start().isEmpty()) {
+      return "";
+    }
+    long seconds = Duration.between(now, offer.start().get()).toSeconds();
+    return seconds < 60 ? "now" : "in " + OutlookText.words(seconds);
+  }
+
+  private static String what(Comparison comparison, PartitionOffer offer) {
+    if (!offer.misfit().isEmpty()) {
+      return "does not fit: " + offer.misfit().lines().findFirst().orElse("");
+    }
+    List<String> words = new ArrayList<>();
+    if (offer.asked()) {
+      words.add("as asked for");
+    }
+    if (comparison.cheapest().equals(Optional.of(offer))) {
+      words.add("cheapest");
+    }
+    if (comparison.fastest().equals(Optional.of(offer))) {
+      words.add("fastest");
+    }
+    if (!offer.tooLarge().isEmpty()) {
+      words.add(withoutRemedies(offer.tooLarge()));
+    }
+    if (!offer.comparable()) {
+      words.add("how fast it is there is not known");
+    }
+    if (offer.expected().isPresent() && offer.expected().get().tooShort().isPresent()) {
+      words.add("its limit is too short");
+    }
+    if (offer.start().isEmpty() && !offer.noStart().isEmpty()) {
+      words.add("no start: " + offer.noStart());
+    }
+    return String.join(", ", words);
+  }
+
+  /**
+   * Returns the sentence without its advice, which the offer's own estimate and {@code --json}
+   * give.
+   */
+  private static String withoutRemedies(String sentence) {
+    int end = sentence.indexOf("; ");
+    return end < 0 ? sentence : sentence.substring(0, end);
+  }
+
+  private static String advice(Comparison comparison, Money total) {
+    StringBuilder text = new StringBuilder();
+    boolean expected = comparison.offers().stream().anyMatch(one -> one.expected().isPresent());
+    text.append(
+        expected
+            ? "Compared by probable cost, and by the time when the job would be done.\n"
+            : "Compared by the time limit, because the probable cost is not known.\n");
+    Optional<Expected> asked = comparison.asked().flatMap(PartitionOffer::expected);
+    asked.ifPresent(one -> text.append("Basis: ").append(one.basis()).append(".\n"));
+    told(text, "Cheapest", comparison.cheapest());
+    told(text, "Fastest", comparison.fastest());
+    Optional<TimeLimitAdvice> shorter = comparison.shorter();
+    if (shorter.isPresent() && comparison.shorterTotal().isPresent()) {
+      Money less = comparison.shorterTotal().get();
+      text.append("A limit of ")
+          .append(limit(shorter.get().limitSeconds()))
+          .append(" would lower the reservation by ")
+          .append(total.minus(less))
+          .append(" to ")
+          .append(less)
+          .append("; ")
+          .append(shorter.get().cut())
+          .append(" of ")
+          .append(shorter.get().runs())
+          .append(" past runs would have been cut.\n");
+    }
+    return text.toString();
+  }
+
+  private static void told(StringBuilder text, String word, Optional<PartitionOffer> offer) {
+    if (offer.isPresent() && !offer.get().asked()) {
+      text.append(word).append(":");
+      for (String set : offer.get().set()) {
+        text.append(" --set ").append(set);
+      }
+      text.append('\n');
+    } else if (offer.isPresent()) {
+      text.append(word).append(": as asked for\n");
+    }
+  }
+
+  /** The document that {@code --json} prints. */
+  public static JsonObject json(Comparison comparison, String config, Money total) {
+    List<JsonObject> offers = new ArrayList<>();
+    for (PartitionOffer offer : comparison.offers()) {
+      offers.add(json(comparison, offer));
+    }
+    Optional<TimeLimitAdvice> shorter = comparison.shorter();
+    JsonObject limit = new JsonObject();
+    if (shorter.isPresent() && comparison.shorterTotal().isPresent()) {
+      Money less = comparison.shorterTotal().get();
+      limit
+          .with("time_limit_seconds", shorter.get().limitSeconds())
+          .with("reservation", less.amount().toPlainString())
+          .with("less", total.minus(less).amount().toPlainString())
+          .with("runs", shorter.get().runs())
+          .with("cut", shorter.get().cut());
+    }
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("config", config)
+        .with("currency", total.currency())
+        .with("offers", offers)
+        .with("shorter_limit", limit.isEmpty() ? null : limit);
+  }
+
+  private static JsonObject json(Comparison comparison, PartitionOffer offer) {
+    boolean fits = offer.misfit().isEmpty();
+    Optional<Expected> expected = offer.expected();
+    return new JsonObject()
+        .with("partition", offer.partition().isEmpty() ? null : offer.partition())
+        .with("hardware", offer.hardware())
+        .with("nodes", offer.nodes())
+        .with("asked", offer.asked())
+        .with("set", offer.set())
+        .with("fits", fits)
+        .with("misfit", fits ? null : offer.misfit())
+        .with("memory_misfit", offer.tooLarge().isEmpty() ? null : offer.tooLarge())
+        .with("time_limit_seconds", fits ? offer.limitSeconds() : null)
+        .with(
+            "reservation",
+            offer.reservation().map(money -> money.amount().toPlainString()).orElse(null))
+        .with("expected", expected.map(Expected::toJson).orElse(null))
+        .with("speed_known", fits && offer.comparable())
+        .with("start", start(offer))
+        .with("no_start", offer.noStart().isEmpty() ? null : offer.noStart())
+        .with("end", offer.end().orElse(null))
+        .with("cheapest", comparison.cheapest().equals(Optional.of(offer)))
+        .with("fastest", comparison.fastest().equals(Optional.of(offer)));
+  }
+
+  private static @org.jspecify.annotations.Nullable JsonObject start(PartitionOffer offer) {
+    return offer.start().isEmpty()
+        ? null
+        : new JsonObject().with("at", offer.start().get()).with("basis", "sbatch --test-only");
+  }
+}

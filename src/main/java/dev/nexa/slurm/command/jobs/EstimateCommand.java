@@ -1,0 +1,169 @@
+package dev.nexa.slurm.command.jobs;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
+import dev.nexa.slurm.command.shared.ConfigOptions;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.estimate.Comparison;
+import dev.nexa.slurm.job.estimate.EstimateDiff;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.money.budgets.BudgetClaim;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.ExpectStart;
+import dev.nexa.slurm.run.start.ModelNumbers;
+import dev.nexa.slurm.run.start.OutlookText;
+import dev.nexa.slurm.run.start.Prepared;
+import java.io.PrintWriter;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm estimate}. */
+public final class EstimateCommand extends Subcommand {
+  private static final Pattern THRESHOLD = Pattern.compile("(\\d{1,12}(?:\\.\\d{1,6})?)(%?)");
+
+  private final ConfigOptions config = new ConfigOptions(this);
+  private final OptionSpec compare =
+      flag(
+          "--compare",
+          "Estimates the same job on each partition, GPU type and GPU count of the cluster.");
+  private final OptionSpec diff =
+      option(
+          "--diff",
+          "EARLIER",
+          "Compares with EARLIER (another config, a run id or `latest`): each changed key, and the change of the cost.");
+  private final OptionSpec failOver =
+      option(
+          "--fail-over",
+          "AMOUNT|PERCENT%",
+          "With --diff: exit status 3 if the maximum cost grows by more than this amount or percentage.");
+  private final OptionSpec markdown =
+      flag("--markdown", "With --compare or --diff: prints Markdown, as for a pull request.");
+  private final OptionSpec json = jsonFlag();
+
+  public EstimateCommand() {
+    super(
+        "estimate",
+        "Prints the most that a run can cost and its probable cost. Submits nothing.",
+        "nexa-slurm estimate configs/train/science.yaml",
+        "nexa-slurm estimate configs/train/science.yaml --set resources.time=2h --json",
+        "nexa-slurm estimate configs/train/science.yaml --compare",
+        "nexa-slurm estimate --diff latest configs/train/science.yaml --fail-over 20%%");
+  }
+
+  @Override
+  public Integer call() {
+    String earlier = diff.getValue();
+    if (earlier != null && given(compare)) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--compare and --diff cannot be used together",
+          Advice.step("leave one of them out"));
+    }
+    if (earlier == null && failOver.getValue() != null) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--fail-over needs --diff",
+          Advice.step("add --diff EARLIER"));
+    }
+    if (given(markdown) && (given(json) || (earlier == null && !given(compare)))) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          given(json)
+              ? "--json and --markdown are two forms of one answer"
+              : "--markdown is for --compare and --diff",
+          Advice.step("leave one of them out"));
+    }
+    return earlier != null ? difference(earlier) : given(compare) ? comparison() : estimate();
+  }
+
+  private Integer estimate() {
+    Context context = context();
+    Prepared planned = Prepared.of(context, config.request());
+    ModelNumbers numbers = ModelNumbers.calibrated(context, planned.plan());
+    Prepared prepared = planned.calibrated(numbers);
+    ExpectedStart start = new ExpectStart(context).of(prepared.plan());
+    tellNotes(prepared.plan());
+    PrintWriter out = out();
+    List<BudgetClaim> budgets = prepared.budgets(context);
+    if (given(json)) {
+      EstimateFile document = prepared.estimateFile(context);
+      document.json().with("start", json(start));
+      if (!budgets.isEmpty()) {
+        document.budgets(BudgetClaim.toJson(budgets));
+      }
+      out.print(Json.pretty(document.json()));
+    } else {
+      out.print(
+          EstimateText.of(
+              prepared.plan(),
+              prepared.estimate(),
+              prepared.policy().approvalOver(),
+              prepared.needsApproval()));
+      out.print(OutlookText.of(prepared.outlook()));
+      for (BudgetClaim budget : budgets) {
+        out.println((budget.over() ? "Over " : "In ") + budget.sentence() + ".");
+      }
+      out.print(OutlookText.start(start, Instant.now()));
+      out.print(ModelText.of(numbers.memory(), numbers.analytic()));
+    }
+    return ExitCode.OK.status();
+  }
+
+  private static @Nullable JsonObject json(ExpectedStart start) {
+    return start.at().isEmpty()
+        ? null
+        : new JsonObject().with("at", start.at().get()).with("basis", "sbatch --test-only");
+  }
+
+  private Integer comparison() {
+    CompareEstimates use = new CompareEstimates(context(), config.request());
+    tellNotes(use.base().plan());
+    Comparison comparison = use.compare();
+    Money total = use.base().estimate().total();
+    Instant now = Instant.now();
+    out()
+        .print(
+            given(json)
+                ? Json.pretty(ComparisonText.json(comparison, config.request().config(), total))
+                : given(markdown)
+                    ? ComparisonText.markdown(comparison, total, now)
+                    : ComparisonText.text(comparison, total, now));
+    return ExitCode.OK.status();
+  }
+
+  private Integer difference(String earlier) {
+    String threshold = failOver.getValue();
+    Matcher limit = THRESHOLD.matcher(threshold == null ? "0" : threshold);
+    if (!limit.matches()) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--fail-over: expected an amount such as 50 or 12.50, or 20%, got '" + threshold + "'");
+    }
+    EstimateDiff difference = new DiffEstimates(context()).between(earlier, config.request());
+    boolean over =
+        threshold != null
+            && difference.isOver(new BigDecimal(limit.group(1)), limit.group(2).equals("%"));
+    if (given(json)) {
+      JsonObject document = difference.toJson();
+      out().print(Json.pretty(threshold == null ? document : document.with("over", over)));
+    } else {
+      out().print(given(markdown) ? DiffText.markdown(difference) : DiffText.text(difference));
+    }
+    if (over) {
+      err()
+          .println("over the threshold: " + difference.difference() + " is more than " + threshold);
+    }
+    return (over ? ExitCode.NEEDS_APPROVAL : ExitCode.OK).status();
+  }
+}

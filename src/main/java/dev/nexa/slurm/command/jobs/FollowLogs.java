@@ -1,0 +1,133 @@
+package dev.nexa.slurm.command.jobs;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.RunStatus;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.LogFiles;
+import dev.nexa.slurm.run.lookup.TaskLog;
+import dev.nexa.slurm.run.reconcile.StatusRows;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.channels.Channels;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * Implements {@code logs} of one task: copies its log and, with {@code -f}, follows it until the
+ * run has ended.
+ */
+public final class FollowLogs {
+  private static final long PAUSE_MILLIS = 500;
+
+  private static final long ASK_NANOS = Duration.ofSeconds(5).toNanos();
+
+  private final Context context;
+  private long lastAsked = System.nanoTime() - ASK_NANOS;
+
+  public FollowLogs(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Copies the task's log to the stream.
+   *
+   * @param rank copies only this rank's output; empty for the task's own log
+   * @param tail how many last lines to begin with; empty for all
+   * @param follow whether to continue until the run has ended
+   * @throws NexaException if the task has no log
+   */
+  public void copy(
+      RunFolder run,
+      int task,
+      OptionalInt rank,
+      OptionalInt tail,
+      boolean follow,
+      OutputStream out) {
+    Optional<Path> log = log(run, task, rank);
+    while (log.isEmpty() && follow && !ended(run)) {
+      pause(PAUSE_MILLIS);
+      log = log(run, task, rank);
+    }
+    String subject =
+        rank.isEmpty() ? "task " + task : "rank " + rank.getAsInt() + " of task " + task;
+    Path file = log.orElseThrow(() -> nothing(run, subject, follow));
+    try {
+      long start = tail.isEmpty() ? 0 : TaskLog.startOfLast(file, tail.getAsInt());
+      copy(file, start, run, follow, out);
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot read " + file, failed);
+    }
+  }
+
+  private static Optional<Path> log(RunFolder run, int task, OptionalInt rank) {
+    LogFiles files = LogFiles.of(run);
+    return rank.isEmpty() ? files.newest(task) : files.ofRank(task, rank.getAsInt());
+  }
+
+  static NexaException nothing(RunFolder run, String subject, boolean followed) {
+    String message =
+        subject
+            + " of "
+            + run.id()
+            + (subject.equals("no task") ? " has printed anything" : " has printed nothing");
+    return followed || RunState.of(run.journal().read()).finished()
+        ? new NexaException(
+            ErrorCode.LOGS_MISSING,
+            message,
+            Advice.command("shows its state", "nexa-slurm", "runs", "show", run.id()))
+        : new NexaException(
+            ErrorCode.LOGS_MISSING,
+            message + " yet",
+            Advice.command("says why; add -f to wait for it", "nexa-slurm", "status", run.id()));
+  }
+
+  private void copy(Path file, long start, RunFolder run, boolean follow, OutputStream out)
+      throws IOException {
+    try (FileChannel channel = FileChannel.open(file)) {
+      channel.position(start);
+      boolean last = !follow;
+      while (true) {
+        Channels.newInputStream(channel).transferTo(out);
+        out.flush();
+        if (last) {
+          return;
+        }
+        // Needs one more look after the end, because the last lines may have been written in
+        // between.
+        last = ended(run);
+        pause(PAUSE_MILLIS);
+      }
+    }
+  }
+
+  /** Returns whether the run has ended. Asks the scheduler every 5 seconds at most. */
+  private boolean ended(RunFolder run) {
+    long now = System.nanoTime();
+    if (now - lastAsked < ASK_NANOS) {
+      return false;
+    }
+    lastAsked = now;
+    return new StatusRows(context)
+        .rows(List.of(run.id()), new ArrayList<>()).stream()
+            .allMatch(row -> row.status() != RunStatus.RUNNING);
+  }
+
+  static void pause(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while following", interrupted);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package dev.nexa.slurm.command.jobs;
+
+import dev.nexa.slurm.base.units.IndexRange;
+
+/** Formats the lines around the logs of several tasks. Reads no file. */
+public final class LogText {
+  /** ANSI foreground colours. Red looks like an error; black, white and grey may be invisible. */
+  private static final int[] COLOURS = {36, 33, 32, 35, 34};
+
+  private LogText() {}
+
+  /**
+   * Returns the prefix of a task's lines: {@code [7]} and blanks, as wide as the last task's
+   * prefix.
+   *
+   * @param tasks the number of the run's tasks
+   * @param colour whether to add ANSI colours
+   */
+  public static String prefix(int task, int tasks, boolean colour) {
+    String padding = " ".repeat(digits(tasks - 1) - digits(task) + 1);
+    String label = "[" + task + "]";
+    return colour
+        ? "\u001b[" + COLOURS[task % COLOURS.length] + "m" + label + "\u001b[0m" + padding
+        : label + padding;
+  }
+
+  private static int digits(int number) {
+    return Integer.toString(number).length();
+  }
+
+  /**
+   * Returns the heading above a failed task's last lines, in the form of tail(1).
+   *
+   * @param state the state as sacct prints it, such as {@code CANCELLED by 1000}
+   * @param exitCode {@code exit:signal} as sacct prints it; empty if the task never began
+   * @param log the log's path, or a phrase if there is none
+   */
+  public static String failed(int task, String state, String exitCode, String log) {
+    return "==> task " + task + ": " + state + exit(exitCode) + ", " + log + " <==";
+  }
+
+  private static String exit(String exitCode) {
+    if (exitCode.isEmpty()) {
+      return "";
+    }
+    int colon = exitCode.indexOf(':');
+    String exit = colon < 0 ? exitCode : exitCode.substring(0, colon);
+    String signal = colon < 0 ? "0" : exitCode.substring(colon + 1);
+    return ", exit code " + exit + (signal.equals("0") ? "" : ", signal " + signal);
+  }
+
+  /** Returns the heading for tasks of one state that have no log. */
+  public static String silent(IndexRange tasks, String state) {
+    String subject = tasks.indices().size() == 1 ? "task " : "tasks ";
+    return "==> " + subject + tasks + ": " + state + ", printed nothing <==";
+  }
+
+  /** Returns the heading between the failed tasks' last lines and all logs. */
+  public static String all(int tasks) {
+    return "==> all " + tasks + " tasks <==";
+  }
+}

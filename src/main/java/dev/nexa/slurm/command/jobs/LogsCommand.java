@@ -1,0 +1,170 @@
+package dev.nexa.slurm.command.jobs;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.command.shared.Stdout;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import java.io.OutputStream;
+import java.io.PrintWriter;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CodingErrorAction;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.Map;
+import java.util.OptionalInt;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code nexa-slurm logs}. */
+public final class LogsCommand extends Subcommand {
+  private final PositionalParamSpec reference =
+      add(
+          PositionalParamSpec.builder()
+              .paramLabel("RUN")
+              .arity("0..1")
+              .type(String.class)
+              .defaultValue("latest"),
+          "A run id, `latest`, a job id or 12345_7; the latest run if not given.");
+  private final OptionSpec task =
+      add(
+          OptionSpec.builder("--task").paramLabel("N").type(Integer.class),
+          "Prints only this task's log, without the task's number before each line.");
+  private final OptionSpec rank =
+      add(
+          OptionSpec.builder("--rank").paramLabel("N").type(Integer.class),
+          "Only this rank of the task, where torchrun or accelerate started it.");
+  private final OptionSpec tail =
+      add(
+          OptionSpec.builder("--tail").paramLabel("N").type(Integer.class),
+          "Prints only the last N lines; for an array, of each task. Default: all lines, and before them the last 20 of each failed task.");
+  private final OptionSpec follow = flag("-f, --follow", "Goes on until the run has ended.");
+
+  public LogsCommand() {
+    super(
+        "logs",
+        "Prints the output of a run. For an array, each line begins with its task's number; failed tasks come first.",
+        "nexa-slurm logs latest",
+        "nexa-slurm logs -f --tail 5 train_20251101_143200",
+        "nexa-slurm logs --task 3 train_20251101_143200",
+        "nexa-slurm logs --rank 5 latest",
+        "nexa-slurm logs 12345_7");
+    // Main reads this flag before it opens the output.
+    flag(
+        "--raw",
+        "Sends control characters to a terminal as the job printed them. Output to a pipe or a file"
+            + " is never changed.");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
+    RunFolder run = found.run();
+    Integer named = task.getValue();
+    OptionalInt one = named != null ? OptionalInt.of(named) : found.task();
+    try {
+      copy(context, run, one, new WriterStream(out()));
+    } catch (NobodyReads enough) {
+      // Main reports the reason, unless the reader closed the pipe, as `| head` does.
+    }
+    return ExitCode.OK.status();
+  }
+
+  private void copy(Context context, RunFolder run, OptionalInt one, OutputStream stream) {
+    if (Files.notExists(run.plan())) {
+      throw new NexaException(
+          ErrorCode.LOGS_MISSING,
+          run.id() + " has no logs here: it was not submitted from this workspace");
+    }
+    Integer asked = rank.getValue();
+    if (asked != null && asked < 0) {
+      throw new NexaException(ErrorCode.OPTION_INVALID, "--rank " + asked + ": ranks count from 0");
+    }
+    OptionalInt ofRank = asked == null ? OptionalInt.empty() : OptionalInt.of(asked);
+    boolean array = one.isEmpty() && run.shownPlan().tasks() > 1;
+    if (array && ofRank.isPresent()) {
+      throw new NexaException(
+          ErrorCode.REFERENCE_AMBIGUOUS,
+          "--rank " + asked + ": " + run.id() + " has several tasks, each with ranks of its own",
+          Advice.step("nexa-slurm logs --task 0 --rank " + asked + " " + run.id()));
+    }
+    if (array) {
+      MergeLogs.Asked wanted = new MergeLogs.Asked(lines(), given(follow), colour(context));
+      new MergeLogs(context, run, wanted, stream, problem -> err().println(problem)).copy();
+      return;
+    }
+    RunLookup.requireTask(run, one.orElse(0));
+    new FollowLogs(context).copy(run, one.orElse(0), ofRank, lines(), given(follow), stream);
+  }
+
+  private OptionalInt lines() {
+    Integer lines = tail.getValue();
+    if (lines != null && lines < 0) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID, "--tail " + lines + ": a number of lines is 0 or more");
+    }
+    return lines == null ? OptionalInt.empty() : OptionalInt.of(lines);
+  }
+
+  /** Returns whether to colour the output: it goes to a terminal, and NO_COLOR is not set. */
+  private static boolean colour(Context context) {
+    Map<String, String> environment = context.environment();
+    return environment.getOrDefault("NO_COLOR", "").isEmpty()
+        && !environment.getOrDefault("TERM", "dumb").equals("dumb")
+        && Stdout.isTerminal();
+  }
+
+  /** The output cannot be written any more, so following the logs is useless. */
+  private static final class NobodyReads extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  /**
+   * The command's output as a byte stream. Bytes that are not UTF-8 become replacement characters.
+   */
+  private static final class WriterStream extends OutputStream {
+    private final PrintWriter out;
+    private final CharsetDecoder decoder =
+        StandardCharsets.UTF_8
+            .newDecoder()
+            .onMalformedInput(CodingErrorAction.REPLACE)
+            .onUnmappableCharacter(CodingErrorAction.REPLACE);
+
+    /** The first bytes of a character that the next write completes. */
+    private byte[] begun = {};
+
+    WriterStream(PrintWriter out) {
+      this.out = out;
+    }
+
+    @Override
+    public void write(int b) {
+      write(new byte[] {(byte) b}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] bytes, int offset, int length) {
+      ByteBuffer in = ByteBuffer.allocate(begun.length + length);
+      in.put(begun).put(bytes, offset, length).flip();
+      CharBuffer text = CharBuffer.allocate(in.remaining());
+      decoder.decode(in, text, false);
+      out.print(text.flip());
+      begun = new byte[in.remaining()];
+      in.get(begun);
+    }
+
+    @Override
+    public void flush() {
+      if (out.checkError()) {
+        throw new NobodyReads();
+      }
+    }
+  }
+}

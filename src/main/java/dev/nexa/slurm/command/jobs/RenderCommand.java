@@ -1,0 +1,48 @@
+package dev.nexa.slurm.command.jobs;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.command.shared.ConfigOptions;
+import dev.nexa.slurm.command.shared.DryRun;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.RenderRun;
+import dev.nexa.slurm.run.start.RenderRun.Rendered;
+import java.io.PrintWriter;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm render}. */
+public final class RenderCommand extends Subcommand {
+  private final ConfigOptions config = new ConfigOptions(this);
+  private final OptionSpec files =
+      flag("--files", "Prints the files beside the script too, each after a line that names it.");
+  private final OptionSpec json =
+      flag(
+          "--json",
+          "Prints one JSON document, with sbatch's arguments and the files beside the script.");
+
+  public RenderCommand() {
+    super(
+        "render",
+        "Prints the job script: the very bytes that submit would send.",
+        "nexa-slurm render configs/train/science.yaml > job.sbatch",
+        "nexa-slurm render configs/train/science.yaml --files",
+        "nexa-slurm submit configs/train/science.yaml --dry-run    (the same, and sbatch's arguments)");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = context();
+    PrintWriter out = out();
+    if (given(json)) {
+      return DryRun.print(context, config.request(), Optional.empty(), true, given(files), out);
+    }
+    Rendered rendered = new RenderRun(context).render(config.request());
+    tellNotes(rendered.prepared().plan());
+    out.print(rendered.script().text());
+    if (given(files)) {
+      DryRun.show(rendered, out);
+    }
+    return ExitCode.OK.status();
+  }
+}

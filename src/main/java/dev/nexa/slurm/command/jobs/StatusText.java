@@ -1,0 +1,109 @@
+package dev.nexa.slurm.command.jobs;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.run.reconcile.RunRow;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Formats the rows of {@code status}. */
+public final class StatusText {
+  /**
+   * An enum instead of lambdas: each lambda would make every status slower (docs/performance.md).
+   */
+  private enum Cell implements Function<RunRow, @Nullable Object> {
+    RUN,
+    USER,
+    STAGE,
+    STATUS,
+    STATE,
+    TASKS,
+    DONE,
+    FAILED,
+    CANCELLED,
+    RUNNING,
+    JOB,
+    ELAPSED,
+    COST,
+    CURRENCY,
+    NOTE;
+
+    @Override
+    public @Nullable Object apply(RunRow row) {
+      return switch (this) {
+        case RUN -> row.runId();
+        case USER -> row.user();
+        case STAGE -> row.stage();
+        case STATUS -> row.status().text();
+        case STATE -> row.state();
+        case TASKS -> row.tasks();
+        case DONE -> row.done();
+        case FAILED -> row.failed();
+        case CANCELLED -> row.cancelled();
+        case RUNNING -> row.running();
+        case JOB -> row.jobId();
+        case ELAPSED -> row.elapsed();
+        case COST -> row.cost();
+        case CURRENCY -> row.cost().currency();
+        case NOTE -> row.note();
+      };
+    }
+  }
+
+  private static final Columns<RunRow> COLUMNS =
+      new Columns<RunRow>()
+          .text("run_id", Cell.RUN)
+          .as("RUN")
+          .text("user", Cell.USER)
+          .rare()
+          .text("stage", Cell.STAGE)
+          .text("status", Cell.STATUS)
+          .text("state", Cell.STATE)
+          .number("tasks", Cell.TASKS)
+          .number("tasks_done", Cell.DONE)
+          .as("DONE")
+          .number("tasks_failed", Cell.FAILED)
+          .as("FAILED")
+          .number("tasks_cancelled", Cell.CANCELLED)
+          .as("CANCELLED")
+          .number("tasks_running", Cell.RUNNING)
+          .as("RUNNING")
+          .text("job_id", Cell.JOB)
+          .as("JOB")
+          .seconds("elapsed_seconds", Cell.ELAPSED)
+          .money("cost", Cell.COST)
+          .text("currency", Cell.CURRENCY)
+          .note("note", Cell.NOTE);
+
+  private StatusText() {}
+
+  /** Returns the table, or a sentence if there are no rows. */
+  public static String of(List<RunRow> rows) {
+    if (rows.isEmpty()) {
+      return "No unfinished runs. `nexa-slurm runs list` shows the others.\n";
+    }
+    return COLUMNS
+        .select(
+            "user",
+            "run_id",
+            "job_id",
+            "state",
+            "tasks_done",
+            "tasks_failed",
+            "tasks_cancelled",
+            "tasks_running",
+            "tasks",
+            "elapsed_seconds",
+            "cost",
+            "note")
+        .of(rows)
+        .withoutRare()
+        .table();
+  }
+
+  /** Returns the document that {@code --json} prints. */
+  public static JsonObject json(List<RunRow> rows) {
+    return new JsonObject().with("schema_version", 1).with("runs", COLUMNS.of(rows).json());
+  }
+}

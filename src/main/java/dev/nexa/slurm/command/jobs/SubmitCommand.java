@@ -1,0 +1,59 @@
+package dev.nexa.slurm.command.jobs;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.command.shared.AfterSubmit;
+import dev.nexa.slurm.command.shared.ConfigOptions;
+import dev.nexa.slurm.command.shared.DryRun;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.SubmitRun;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm submit}. */
+public final class SubmitCommand extends Subcommand {
+  private final ConfigOptions config = new ConfigOptions(this);
+  private final OptionSpec dryRun =
+      flag("--dry-run", "Prints the script and sbatch's arguments, and submits nothing.");
+  private final OptionSpec files =
+      flag("--files", "With --dry-run: prints the files beside the script too.");
+  private final OptionSpec dependency =
+      option(
+          "--dependency",
+          "TYPE:RUN",
+          "Waits for other runs, as sbatch's option waits for jobs: afterok, afterany, afternotok or"
+              + " aftercorr; separate several by commas.");
+  private final OptionSpec approval = approval();
+  private final AfterSubmit after = new AfterSubmit(this);
+
+  public SubmitCommand() {
+    super(
+        "submit",
+        "Estimates the cost of a run, and submits the run exactly once.",
+        "nexa-slurm submit configs/train/science.yaml",
+        "nexa-slurm submit configs/train/science.yaml --set resources.nodes=2 --dry-run",
+        "nexa-slurm submit configs/eval/harness.yaml --dependency afterok:latest",
+        "nexa-slurm submit configs/data/quickstart.yaml --local --wait");
+  }
+
+  @Override
+  public Integer call() {
+    Optional<String> others = Optional.ofNullable(dependency.getValue());
+    if (given(files) && !given(dryRun)) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--files: submit prints no files",
+          Advice.step("add --dry-run, or nexa-slurm render CONFIG --files"));
+    }
+    if (given(dryRun)) {
+      return DryRun.print(context(), config.request(), others, after.json(), given(files), out());
+    }
+    Context context = forRuns();
+    return after.report(
+        context,
+        new SubmitRun(context)
+            .submit(config.request(), others, Optional.ofNullable(approval.getValue())));
+  }
+}

@@ -1,0 +1,80 @@
+package dev.nexa.slurm.command.records;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.records.AuditRuns.Report;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code nexa-slurm audit}. */
+public final class AuditCommand extends Subcommand {
+  private final PositionalParamSpec references =
+      add(
+          PositionalParamSpec.builder()
+              .paramLabel("RUN")
+              .type(List.class)
+              .auxiliaryTypes(String.class)
+              .arity("0..*"),
+          "A run id, `latest` or a job id; all runs if none is given.");
+  private final OptionSpec repair =
+      flag(
+          "--repair",
+          "If accounting now gives another record, writes a new version of the record and keeps the old version. Also repairs missing or broken lines of the ledger and of journals, if other records prove these lines.");
+  private final OptionSpec json = jsonFlag();
+
+  public AuditCommand() {
+    super(
+        "audit",
+        "Derives every manifest and cost file again from journals and accounting, and lists the differences. Ends with 1 if there are any.",
+        "nexa-slurm audit",
+        "nexa-slurm audit train_20251101_143200 --json");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    AuditRuns audit = new AuditRuns(context);
+    List<String> named = references.getValue();
+    Report report =
+        named == null || named.isEmpty()
+            ? audit.audit(given(repair))
+            : audit.audit(runs(context, named), given(repair));
+    if (given(json)) {
+      out().print(Json.pretty(report.toJson()));
+    } else {
+      report.differences().forEach(difference -> out().println(difference));
+      report.notes().forEach(note -> err().println("note: " + note));
+      report.mended().forEach(mended -> out().println("mended: " + mended));
+      report.corrected().forEach(run -> out().println("corrected: " + run));
+      out()
+          .println(
+              report.runs()
+                  + " runs, "
+                  + report.rows()
+                  + " rows read, "
+                  + report.differences().size()
+                  + " differences");
+    }
+    if (report.remaining() > 0 && !given(repair)) {
+      err()
+          .println(
+              "  → `nexa-slurm audit --repair` repairs the records that accounting still proves");
+    }
+    return report.remaining() == 0 ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+  }
+
+  private static List<RunId> runs(Context context, List<String> named) {
+    RunLookup lookup = new RunLookup(context.workspace());
+    List<RunId> ids = new ArrayList<>();
+    for (String reference : named) {
+      ids.add(lookup.find(reference).run().id());
+    }
+    return ids;
+  }
+}

@@ -1,0 +1,327 @@
+package dev.nexa.slurm.command.records;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.money.ledger.LedgerCheck;
+import dev.nexa.slurm.money.ledger.LedgerMend;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunsByScheduler;
+import dev.nexa.slurm.run.reconcile.Audit;
+import dev.nexa.slurm.run.reconcile.Audit.Finding;
+import dev.nexa.slurm.run.reconcile.Audit.Settled;
+import dev.nexa.slurm.run.reconcile.ProfileSacctFields;
+import dev.nexa.slurm.run.reconcile.RecordRepair;
+import dev.nexa.slurm.run.reconcile.SchedulerPoll;
+import dev.nexa.slurm.run.reconcile.TaskEvidence;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * Implements {@code audit}: derives every manifest and cost file again, from journals and
+ * accounting, and lists the differences to the files.
+ */
+public final class AuditRuns {
+  /** A repair can reveal the next one: first the journal, then the records. */
+  private static final int MOST_REPAIRS = 3;
+
+  private final Context context;
+
+  public AuditRuns(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * The result of an audit.
+   *
+   * @param corrected runs for which a record, a journal line or a ledger line was written
+   * @param mended a sentence for each other repair
+   * @param remaining how many differences remain
+   */
+  public record Report(
+      int runs,
+      int rows,
+      List<String> differences,
+      List<String> notes,
+      List<RunId> corrected,
+      List<String> mended,
+      int remaining) {
+    /** Returns the document that {@code --json} prints. */
+    public JsonObject toJson() {
+      return new JsonObject()
+          .with("schema_version", 1)
+          .with("runs_read", runs)
+          .with("rows_read", rows)
+          .with("differences", differences)
+          .with("notes", notes)
+          .with("corrected", corrected.stream().map(RunId::value).toList())
+          .with("mended", mended)
+          .with("remaining", remaining);
+    }
+  }
+
+  /**
+   * Audits all runs, and the ledger lines of runs that do not exist.
+   *
+   * @param repair whether to repair what can be proven
+   */
+  public Report audit(boolean repair) {
+    List<RunId> ids = context.workspace().everyRun();
+    LedgerCheck ledger = new LedgerCheck(context.workspace());
+    Set<String> known = new HashSet<>();
+    ids.forEach(id -> known.add(id.value()));
+    List<String> orphans = new ArrayList<>();
+    for (String run : ledger.runs()) {
+      if (!known.contains(run)) {
+        orphans.add(ledger.orphan(run));
+      }
+    }
+    return audit(ids, ledger, orphans, repair);
+  }
+
+  /**
+   * Audits these runs.
+   *
+   * @param repair whether to repair what can be proven: write a new version of a record that
+   *     accounting now yields differently, and restore lost lines of journals and of the ledger;
+   *     earlier versions stay
+   */
+  public Report audit(List<RunId> ids, boolean repair) {
+    return audit(ids, new LedgerCheck(context.workspace()), List.of(), repair);
+  }
+
+  private Report audit(List<RunId> ids, LedgerCheck ledger, List<String> orphans, boolean repair) {
+    Workspace workspace = context.workspace();
+    RunsByScheduler runs = RunsByScheduler.of(workspace, ids);
+    Pass pass = new Pass(ledger, repair);
+    leaveOthers(runs.groups().getOrDefault("local", Map.of()), pass.notes);
+    pass.differences.addAll(runs.problems().values());
+    pass.differences.addAll(orphans);
+    pass.remaining = pass.differences.size();
+    pass.differences.addAll(ledger.problems());
+    for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
+      Scheduler scheduler = context.scheduler(group.getKey());
+      Map<String, BillingWeights> weights = scheduler.billingWeights();
+      ProfileSacctFields.askFor(context, scheduler, group.getValue().keySet());
+      SchedulerPoll.forEachPart(
+          scheduler,
+          group.getValue(),
+          (evidence, part) -> {
+            pass.rows += evidence.rowsRead();
+            for (Map.Entry<RunId, RunState> run : part.entrySet()) {
+              pass.audit(run.getKey(), run.getValue(), evidence, weights);
+            }
+          });
+      ProfileSacctFields.tellRefusal(scheduler, pass.notes);
+    }
+    pass.finish();
+    return new Report(
+        ids.size(),
+        pass.rows,
+        pass.differences,
+        pass.notes,
+        pass.corrected,
+        pass.mended,
+        pass.remaining);
+  }
+
+  /** Removes other users' runs, because only the user of a local job can read its rows. */
+  private void leaveOthers(Map<RunId, RunState> local, List<String> notes) {
+    List<RunId> others = new ArrayList<>(local.keySet());
+    others.removeIf(id -> !context.workspace().run(id).isOfAnotherUser());
+    for (RunId id : others) {
+      local.remove(id);
+      notes.add(
+          id
+              + ": not audited: only its owner, "
+              + context.workspace().run(id).owner()
+              + ", can read the rows of its local jobs");
+    }
+  }
+
+  /** The sums of one audit. */
+  private final class Pass {
+    private final LedgerCheck ledger;
+    private final boolean repair;
+    private final List<String> differences = new ArrayList<>();
+    private final List<String> notes = new ArrayList<>();
+    private final List<RunId> corrected = new ArrayList<>();
+    private final List<String> mended = new ArrayList<>();
+    private final Map<RunId, Settled> settled = new LinkedHashMap<>();
+    private int rows;
+    private int remaining;
+
+    Pass(LedgerCheck ledger, boolean repair) {
+      this.ledger = ledger;
+      this.repair = repair;
+    }
+
+    /** Audits one run. A failure is a difference of this run only. */
+    void audit(
+        RunId id, RunState known, TaskEvidence evidence, Map<String, BillingWeights> weights) {
+      Finding before = finding(id, known, evidence, weights);
+      List<String> own = new ArrayList<>(before.differences());
+      before.settled().flatMap(told -> difference(ledger, id, told)).ifPresent(own::add);
+      differences.addAll(own);
+      notes.addAll(before.notes());
+      if (!repair || own.isEmpty()) {
+        before.settled().ifPresent(told -> settled.put(id, told));
+        remaining += own.size();
+        return;
+      }
+      Finding after = before;
+      for (int i = 0; i < MOST_REPAIRS && mend(id, after, evidence); i++) {
+        RunState now = RunState.of(context.workspace().run(id).journal().read());
+        after = finding(id, now, evidence, weights);
+        if (!corrected.contains(id)) {
+          corrected.add(id);
+        }
+        if (after.differences().isEmpty()) {
+          break;
+        }
+      }
+      after.settled().ifPresent(told -> settled.put(id, told));
+      remaining += after.differences().size();
+    }
+
+    /**
+     * Makes one repair.
+     *
+     * @return false if there is none to make, or if it failed
+     */
+    private boolean mend(RunId id, Finding finding, TaskEvidence evidence) {
+      try {
+        RunFolder run = context.workspace().run(id);
+        if (run.isOfAnotherUser()) {
+          notes.add(id + ": only its owner, " + run.owner() + ", can repair it");
+          return false;
+        }
+        RecordRepair mending =
+            new RecordRepair(context.workspace(), context.configs().policy(), context.passing());
+        if (finding.unfinished()) {
+          boolean done = mending.finishAgain(run, evidence, listed(id));
+          if (done) {
+            mended.add(
+                context.workspace().isOpen(id)
+                    ? id + ": opened again, so that reconcile looks at it"
+                    : id + ": the last line of its journal was missing, and was written again");
+          }
+          return done;
+        }
+        boolean cut = finding.settled().isPresent() && isCut(id, finding.settled().get());
+        return finding.correctable() && !cut && mending.correct(run, evidence);
+      } catch (SchedulerUnavailable outage) {
+        throw outage;
+      } catch (RuntimeException failed) {
+        notes.add(id + ": it could not be repaired: " + failed.getMessage());
+        return false;
+      }
+    }
+
+    private Optional<Predicate<CostFile>> listed(RunId id) {
+      return ledger.version(id) == 0
+          ? Optional.empty()
+          : Optional.of(
+              cost ->
+                  cost.version() == ledger.version(id)
+                      && ledger
+                          .difference(id, cost.status().text(), cost.total().amount())
+                          .isEmpty());
+    }
+
+    /** Repairs the ledger lines of corrected runs, then broken ledger lines. */
+    void finish() {
+      if (!repair) {
+        remaining += ledger.problems().size();
+        return;
+      }
+      LedgerCheck now = corrected.isEmpty() ? ledger : new LedgerCheck(context.workspace());
+      Set<String> whole = new HashSet<>();
+      for (Map.Entry<RunId, Settled> run : settled.entrySet()) {
+        RunId id = run.getKey();
+        Optional<String> wrong = difference(now, id, run.getValue());
+        if (wrong.isEmpty() || relisted(id, run.getValue())) {
+          whole.add(id.value());
+        } else {
+          remaining++;
+        }
+        if (wrong.isPresent() && whole.contains(id.value())) {
+          mended.add(id + ": its line in the ledger was written again");
+          if (!corrected.contains(id)) {
+            corrected.add(id);
+          }
+        }
+      }
+      if (!now.problems().isEmpty()) {
+        mended.addAll(new LedgerMend(context.workspace(), whole).mend());
+        remaining += new LedgerCheck(context.workspace()).problems().size();
+      }
+    }
+
+    private boolean relisted(RunId id, Settled told) {
+      try {
+        RunFolder run = context.workspace().run(id);
+        if (run.isOfAnotherUser()) {
+          notes.add(id + ": only its owner, " + run.owner() + ", can write its line in the ledger");
+          return false;
+        }
+        return !isCut(id, told)
+            && new RecordRepair(context.workspace(), context.configs().policy(), context.passing())
+                .relist(run);
+      } catch (RuntimeException failed) {
+        notes.add(id + ": its line in the ledger could not be written: " + failed.getMessage());
+        return false;
+      }
+    }
+
+    /** Returns whether the ledger has a later version of the run than its journal. */
+    private boolean isCut(RunId id, Settled told) {
+      return ledger.version(id) > told.timesFinished();
+    }
+  }
+
+  private static Optional<String> difference(LedgerCheck ledger, RunId id, Settled told) {
+    long version = ledger.version(id);
+    return version > told.timesFinished()
+        ? Optional.of(
+            "ledger: "
+                + id
+                + " has version "
+                + version
+                + ", and its journal tells of "
+                + told.timesFinished()
+                + ": lines of the journal are missing; restore it from a backup")
+        : ledger.difference(id, told.status().text(), told.total());
+  }
+
+  private Finding finding(
+      RunId id, RunState known, TaskEvidence evidence, Map<String, BillingWeights> weights) {
+    Workspace workspace = context.workspace();
+    RunFolder run = workspace.run(id);
+    try {
+      boolean open = workspace.isOpen(id);
+      List<Event> events = run.journal().read();
+      // If another process changed the run meanwhile, the evidence does not apply to it.
+      return RunState.of(events).equals(known)
+          ? Audit.of(workspace, run, events, evidence, weights, open)
+          : Audit.changing(run);
+    } catch (SchedulerUnavailable outage) {
+      throw outage;
+    } catch (RuntimeException broken) {
+      return Audit.broken(run, broken);
+    }
+  }
+}

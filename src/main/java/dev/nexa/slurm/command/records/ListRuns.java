@@ -1,0 +1,139 @@
+package dev.nexa.slurm.command.records;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.command.shared.RunRecordFile;
+import dev.nexa.slurm.money.ledger.FinishedRuns;
+import dev.nexa.slurm.money.ledger.LedgerLine;
+import dev.nexa.slurm.money.summary.NoMatch;
+import dev.nexa.slurm.money.summary.RunFilter;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.OtherRuns;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Implements {@code runs list}: the runs of the workspace, from their manifests. Does not ask a
+ * scheduler.
+ */
+public final class ListRuns {
+  private final Context context;
+
+  public ListRuns(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Returns the newest runs' manifests, newest first.
+   *
+   * @param problems receives a line for each manifest that cannot be read
+   */
+  public List<ManifestFile> newest(int limit, List<String> problems) {
+    Workspace workspace = context.workspace();
+    List<ManifestFile> manifests = new ArrayList<>();
+    for (RunId id : workspace.allRuns()) {
+      RunFolder run = workspace.run(id);
+      if (manifests.size() < limit && Files.exists(run.manifest())) {
+        add(manifests, run, problems);
+      }
+    }
+    return manifests;
+  }
+
+  /**
+   * Returns the manifests of the newest runs that match a filter, newest first. Reads more than the
+   * manifest only for runs that the ledger does not hold.
+   *
+   * @param problems receives a line for each file that cannot be read
+   */
+  public List<ManifestFile> newest(int limit, RunFilter where, List<String> problems) {
+    Workspace workspace = context.workspace();
+    Set<String> open = new HashSet<>();
+    workspace.openRuns().forEach(id -> open.add(id.value()));
+    Map<String, Boolean> meant = new HashMap<>();
+    FinishedRuns runs = new FinishedRuns(workspace);
+    runs.forEach(
+        run -> {
+          if (!open.contains(run.runId())) {
+            meant.put(run.runId(), where.accepts(run));
+          }
+        });
+    problems.addAll(runs.problems());
+    OtherRuns others = new OtherRuns(workspace);
+    List<ManifestFile> manifests = new ArrayList<>();
+    for (RunId id : workspace.allRuns()) {
+      RunFolder run = workspace.run(id);
+      if (manifests.size() < limit
+          && meant.getOrDefault(id.value(), true)
+          && Files.exists(run.manifest())
+          && (meant.containsKey(id.value()) || accepts(where, others, run, problems))) {
+        add(manifests, run, problems);
+      }
+    }
+    return manifests;
+  }
+
+  /** Counts all runs, to explain a filter that no run matches. */
+  public NoMatch unmatched(RunFilter where) {
+    Workspace workspace = context.workspace();
+    OtherRuns others = new OtherRuns(workspace);
+    Set<String> finished = new HashSet<>();
+    NoMatch none = new NoMatch(where);
+    new FinishedRuns(workspace)
+        .forEach(
+            run -> {
+              finished.add(run.runId());
+              none.add(run);
+            });
+    for (RunId id : workspace.allRuns()) {
+      RunFolder run = workspace.run(id);
+      if (!finished.contains(id.value()) && Files.exists(run.manifest())) {
+        line(others, run, new ArrayList<>()).ifPresent(none::add);
+      }
+    }
+    return none;
+  }
+
+  /** Adds a run's manifest. A broken one is a problem and does not hide the others. */
+  private void add(List<ManifestFile> manifests, RunFolder run, List<String> problems) {
+    try {
+      ManifestFile manifest = RunRecordFile.manifest(run, ManifestFile::requireWhole);
+      manifests.add(
+          context.workspace().isShared()
+              ? manifest.listedFor(Workspace.ownerOf(run.manifest()))
+              : manifest);
+    } catch (NexaException broken) {
+      problems.add(
+          broken.getMessage()
+              + "; "
+              + broken.advice().stream().map(Advice::toString).collect(Collectors.joining("; ")));
+    } catch (RuntimeException unreadable) {
+      problems.add(run.id() + ": " + unreadable.getMessage());
+    }
+  }
+
+  private static boolean accepts(
+      RunFilter where, OtherRuns others, RunFolder run, List<String> problems) {
+    return line(others, run, problems).map(where::accepts).orElse(false);
+  }
+
+  private static Optional<LedgerLine> line(OtherRuns others, RunFolder run, List<String> problems) {
+    try {
+      return Optional.of(others.line(run));
+    } catch (RuntimeException unreadable) {
+      problems.add(run.id() + ": " + unreadable.getMessage());
+      return Optional.empty();
+    }
+  }
+}

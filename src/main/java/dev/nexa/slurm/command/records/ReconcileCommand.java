@@ -1,0 +1,110 @@
+package dev.nexa.slurm.command.records;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.command.shared.Failures;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.reconcile.ReconcileRuns;
+import dev.nexa.slurm.run.reconcile.ReconcileRuns.Pass;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm reconcile}. */
+public final class ReconcileCommand extends Subcommand {
+  private static final Duration LONGEST = Duration.ofDays(365);
+
+  private final OptionSpec watch =
+      option("--watch", "TIME", "Repeats the pass for ever, with this pause: 60s, 5m.");
+  private final OptionSpec quiet =
+      flag("--quiet", "Prints nothing when nothing changed and there is no problem.");
+  private final OptionSpec metrics =
+      option("--metrics", "FILE", "Writes FILE after each pass, for Prometheus' node_exporter.");
+  private final OptionSpec json = flag("--json", "Prints one JSON document for each pass.");
+
+  public ReconcileCommand() {
+    super(
+        "reconcile",
+        "Turns finished jobs into manifests and cost files, and repairs submissions that went wrong.",
+        "nexa-slurm reconcile",
+        "nexa-slurm reconcile --watch 60s",
+        "nexa-slurm reconcile --quiet --metrics /var/lib/node_exporter/science.prom");
+  }
+
+  @Override
+  public Integer call() throws InterruptedException {
+    Context context = existing();
+    ReconcileRuns reconcile = new ReconcileRuns(context);
+    String every = watch.getValue();
+    if (every == null) {
+      Optional<Pass> pass =
+          given(quiet) ? reconcile.reconcilePatiently() : Optional.of(reconcile.reconcile());
+      int status = pass.isPresent() ? tell(pass.get()) : ExitCode.SCHEDULER.status();
+      writeMetrics(context);
+      return status;
+    }
+    Duration pause = pause(every);
+    while (true) {
+      reconcile.reconcilePatiently().ifPresent(this::tell);
+      writeMetrics(context);
+      Thread.sleep(pause.toMillis());
+    }
+  }
+
+  /**
+   * Writes the metrics even if Slurm was not asked, because they show how long passes have been
+   * behind.
+   */
+  private void writeMetrics(Context context) {
+    String file = metrics.getValue();
+    if (file != null) {
+      new WriteMetrics(context).write(Path.of(file));
+    }
+  }
+
+  /** Parses the pause. A number without a unit is in seconds, as in watch(1). */
+  private static Duration pause(String text) {
+    boolean bare = !text.isEmpty() && Character.isDigit(text.charAt(text.length() - 1));
+    return Span.of(bare ? text + "s" : text)
+        .filter(pause -> !pause.isZero() && pause.compareTo(LONGEST) <= 0)
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ErrorCode.OPTION_INVALID,
+                    "--watch: expected a pause such as 60s, 5m or 1h, got '" + text + "'",
+                    Advice.step("--watch 60s")));
+  }
+
+  /** Prints a pass and returns its exit status; an outage gives the status of a scheduler error. */
+  private int tell(Pass pass) {
+    PrintWriter out = out();
+    pass.problems().forEach(problem -> err().println(problem));
+    if (given(json)) {
+      out.print(Json.pretty(pass.toJson()));
+    } else if (!given(quiet) || pass.runsChanged() > 0) {
+      out.println(
+          pass.runsRead()
+              + " unfinished runs, "
+              + pass.runsChanged()
+              + " changed, "
+              + pass.rowsRead()
+              + " rows read");
+      pass.leftToOthers().ifPresent(out::println);
+    }
+    out.flush();
+    if (pass.outage().isEmpty()) {
+      return ExitCode.OK.status();
+    }
+    Failures.tell(err(), pass.outage().get());
+    err()
+        .println("  what happened after " + pass.behindSince().orElseThrow() + " is not known yet");
+    return ExitCode.SCHEDULER.status();
+  }
+}

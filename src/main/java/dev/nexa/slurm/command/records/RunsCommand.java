@@ -1,0 +1,178 @@
+package dev.nexa.slurm.command.records;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.RunRecordFile;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.shared.SumOptions;
+import dev.nexa.slurm.money.ledger.FinishedRuns;
+import dev.nexa.slurm.money.summary.NoMatch;
+import dev.nexa.slurm.money.summary.RunAnalysis;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/**
+ * The commands {@code runs list}, {@code runs show} and {@code runs analyze}, and the parent of
+ * {@code runs import}.
+ */
+public final class RunsCommand extends Subcommand {
+  public RunsCommand() {
+    super(
+        "runs",
+        "Lists the runs of the workspace, shows one run, or sums up how finished runs went.",
+        "nexa-slurm runs list",
+        "nexa-slurm runs show latest",
+        "nexa-slurm runs analyze --by model");
+    spec().addSubcommand("list", new ListCommand().spec());
+    spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("import", new RunsImportCommand().spec());
+    spec().addSubcommand("analyze", new AnalyzeCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(
+        spec().commandLine(), "`runs list`, `runs show RUN`, `runs analyze` or `runs import`");
+  }
+
+  /** The command {@code runs list}. */
+  private static final class ListCommand extends Subcommand {
+    private final OptionSpec limit =
+        add(
+            OptionSpec.builder("--limit").paramLabel("N").type(int.class).defaultValue("20"),
+            "Lists at most N runs; ${DEFAULT-VALUE} if not given.");
+    private final OptionSpec where = SumOptions.where(this);
+    private final OptionSpec json = jsonFlag();
+
+    ListCommand() {
+      super(
+          "list",
+          "Lists the runs, newest first, from their manifests.",
+          "nexa-slurm runs list --limit 100 --json",
+          "nexa-slurm runs list --where 'status=failed cost>10 created>=7d'");
+    }
+
+    @Override
+    public Integer call() {
+      int most = limit.<Integer>getValue();
+      if (most < 1) {
+        throw new ParameterException(
+            spec().commandLine(), "--limit: expected at least 1, got " + most, limit, "" + most);
+      }
+      List<String> problems = new ArrayList<>();
+      ListRuns list = new ListRuns(existing());
+      List<ManifestFile> runs =
+          where.getValue() == null
+              ? list.newest(most, problems)
+              : list.newest(most, SumOptions.meant(where), problems);
+      problems.forEach(err()::println);
+      out()
+          .print(
+              given(json)
+                  ? Json.pretty(
+                      new JsonObject()
+                          .with("schema_version", 1)
+                          .with("runs", runs.stream().map(ManifestFile::json).toList())
+                          .with("problems", problems))
+                  : runs.isEmpty() && where.getValue() != null
+                      ? SumOptions.nothing(
+                          where,
+                          "run",
+                          () -> list.unmatched(SumOptions.meant(where)),
+                          "No run matches: there are no runs here.\n")
+                      : RunsText.of(runs));
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code runs analyze}. */
+  private static final class AnalyzeCommand extends Subcommand {
+    private final SumOptions options =
+        new SumOptions(this, "stage", List.of("table", "json", "csv", "markdown"));
+
+    AnalyzeCommand() {
+      super(
+          "analyze",
+          "How finished runs went: success, run time, queue wait, GPU-hours, efficiency, loss.",
+          "nexa-slurm runs analyze --by model",
+          "nexa-slurm runs analyze --by month --where 'stage=train' --json");
+    }
+
+    @Override
+    public Integer call() {
+      List<String> problems = new ArrayList<>();
+      RunAnalysis analysis =
+          new AnalyzeRuns(existing()).analyze(options.by(), options.meant(), problems);
+      problems.forEach(err()::println);
+      options.print(
+          () ->
+              analysis.total().runs() == 0
+                  ? options.nothing(
+                      "finished run",
+                      () ->
+                          NoMatch.among(
+                              new FinishedRuns(existing().workspace()), options.meant(), false),
+                      "No finished runs.\n")
+                  : AnalysisText.listing(analysis, true).table(),
+          () -> AnalysisText.listing(analysis, false),
+          () -> AnalysisText.json(analysis, problems));
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code runs show}. */
+  private static final class ShowCommand extends Subcommand {
+    private final PositionalParamSpec reference = run();
+    private final OptionSpec json = jsonFlag();
+
+    ShowCommand() {
+      super("show", "One run's manifest and cost.", "nexa-slurm runs show latest");
+    }
+
+    @Override
+    public Integer call() {
+      RunLookup.Found found = new RunLookup(existing().workspace()).find(reference.getValue());
+      Path cost = found.run().cost();
+      Path manifest = found.run().manifest();
+      boolean begun = Files.exists(manifest) || found.run().hasJournal();
+      boolean priced = begun && (Files.exists(cost) || found.run().hasSubmissions());
+      if (given(json)) {
+        JsonObject document =
+            new JsonObject()
+                .with("schema_version", 1)
+                .with(
+                    "manifest",
+                    begun
+                        ? RunRecordFile.manifest(
+                            found.run(), one -> meant(one, found.task()).json())
+                        : null)
+                .with("cost", priced ? RunRecordFile.cost(found.run(), CostFile::json) : null);
+        out().print(Json.pretty(document));
+      } else if (begun) {
+        String money = priced ? RunRecordFile.cost(found.run(), RunsText::cost) : RunsText.NO_COST;
+        String text =
+            RunRecordFile.manifest(
+                found.run(), one -> RunsText.one(meant(one, found.task()), money));
+        out().print(text);
+      } else {
+        out().print(RunsText.neverSubmitted(found.run().id().value(), found.run().isOpen()));
+      }
+      return ExitCode.OK.status();
+    }
+
+    /** Returns the manifest; for {@code 12345_7}, with that task's point only. */
+    private static ManifestFile meant(ManifestFile manifest, OptionalInt task) {
+      return task.isPresent() ? manifest.ofTask(task.getAsInt()) : manifest;
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package dev.nexa.slurm.command.records;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.records.ImportRuns.Asked;
+import dev.nexa.slurm.command.records.ImportRuns.Result;
+import dev.nexa.slurm.command.shared.JobOptions;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.Context;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code nexa-slurm runs import}. */
+final class RunsImportCommand extends Subcommand {
+  private static final Duration USUAL = Duration.ofDays(30);
+
+  private final OptionSpec from =
+      option("--from", "SOURCE", "Where jobs are read from: sacct, Slurm's accounting.");
+  private final OptionSpec account =
+      option("--account", "A", "Jobs of all users of these Slurm accounts: nlp, or nlp,vision.");
+  private final JobOptions whose =
+      new JobOptions(
+          this,
+          "Jobs of these users. Without --user and --account: your own jobs.",
+          "Jobs that ended then or later: 30d, 2025-11-01; 30d if not given.",
+          "The zone of --since and --until");
+  private final OptionSpec until =
+      option("--until", "TIME", "Jobs that ended before: 2025-12-01; now if not given.");
+  private final OptionSpec cluster =
+      option("--cluster", "NAME", "Uses the prices of the profile configs/clusters/NAME.yaml.");
+  private final OptionSpec dryRun = flag("--dry-run", "Lists the jobs that it would import.");
+  private final OptionSpec json = jsonFlag();
+
+  RunsImportCommand() {
+    super(
+        "import",
+        "Turns jobs that were submitted without nexa-slurm into finished runs, each job once.",
+        "nexa-slurm runs import --from sacct --account nlp --since 2025-11-01",
+        "nexa-slurm runs import --from sacct --user ada --dry-run");
+  }
+
+  @Override
+  public Integer call() {
+    @Nullable String source = from.getValue();
+    if (source == null || !source.equals("sacct")) {
+      throw new ParameterException(
+          spec().commandLine(),
+          "--from: expected sacct" + (source == null ? "" : ", got " + source),
+          from,
+          source);
+    }
+    Context context = existing();
+    Asked asked = asked(context, Instant.now().truncatedTo(ChronoUnit.SECONDS));
+    Result result = new ImportRuns(context).run(asked);
+    for (String problem : result.problems()) {
+      err().println(problem);
+    }
+    if (given(json)) {
+      out().print(Json.pretty(result.toJson(asked).with("timezone", whose.zone().getId())));
+    } else {
+      tell(result);
+      if (!result.any()) {
+        err()
+            .println(
+                "note: accounting has no such job; `sacctmgr show user` and `sacctmgr show account`"
+                    + " list the names that it knows");
+      }
+      out().println("ended from " + whose.told(asked.since()) + " to " + whose.told(asked.until()));
+    }
+    return result.problems().isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+  }
+
+  private Asked asked(Context context, Instant now) {
+    Optional<String> accounts = named("--account", Optional.ofNullable(account.getValue()));
+    Optional<String> users = named("--user", whose.user());
+    if (accounts.isEmpty() && users.isEmpty()) {
+      String me = context.environment().getOrDefault("USER", "");
+      users = Optional.of(me.isEmpty() ? System.getProperty("user.name") : me);
+    }
+    Instant begin = whose.since(now).orElseGet(() -> now.minus(USUAL));
+    Instant end = whose.time(until, now).orElse(now);
+    end = end.isAfter(now) ? now : end;
+    if (!begin.isBefore(end)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID, "--since " + begin + " is not before --until " + end);
+    }
+    @Nullable String profile = cluster.getValue();
+    return new Asked(accounts, users, begin, end, Optional.ofNullable(profile), given(dryRun));
+  }
+
+  private static Optional<String> named(String option, Optional<String> names) {
+    if (names.isPresent() && !names.get().matches("[A-Za-z0-9_.@+-]+(,[A-Za-z0-9_.@+-]+)*")) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          option + ": expected names such as nlp or nlp,vision, got '" + names.get() + "'");
+    }
+    return names;
+  }
+
+  private void tell(Result result) {
+    String currency = result.total().currency();
+    if (!result.imported().isEmpty()) {
+      out().print(result.table());
+    }
+    out()
+        .println(
+            result.imported().size()
+                + (given(dryRun) ? " would be imported (" : " imported (")
+                + result.total().amount().toPlainString()
+                + " "
+                + currency
+                + "), "
+                + result.already()
+                + " were there, "
+                + result.ours()
+                + " are of runs of this workspace, "
+                + result.open()
+                + " have not ended or ended in the last minute"
+                + (result.problems().isEmpty()
+                    ? ""
+                    : ", " + result.problems().size() + " left out"));
+  }
+}

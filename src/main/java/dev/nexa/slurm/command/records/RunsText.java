@@ -1,0 +1,138 @@
+package dev.nexa.slurm.command.records;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Formats manifests for a user. */
+public final class RunsText {
+  /** Replaces {@link #cost} for a run without a cost file. */
+  public static final String NO_COST =
+      String.format("%-12s%s%n", "cost", "nothing: it was never submitted");
+
+  private static final int MOST_POINTS = 50;
+
+  private static final Columns<ManifestFile> COLUMNS =
+      new Columns<ManifestFile>()
+          .text("user", ManifestFile::user)
+          .rare()
+          .text("run_id", ManifestFile::runId)
+          .as("RUN")
+          .text("status", run -> run.status().text())
+          .text("state", RunsText::state)
+          .text("model", ManifestFile::model)
+          .text("hardware", ManifestFile::hardware)
+          .money("cost", ManifestFile::cost)
+          .note("tags", run -> String.join(" ", run.tags()));
+
+  private static final Columns<ManifestFile.Point> POINTS =
+      new Columns<ManifestFile.Point>()
+          .text("task", ManifestFile.Point::task)
+          .text("state", ManifestFile.Point::state)
+          .text("point", point -> words(point.values()))
+          .text("metrics", point -> words(point.metrics()));
+
+  private RunsText() {}
+
+  /** Returns a table of runs. */
+  public static String of(List<ManifestFile> manifests) {
+    if (manifests.isEmpty()) {
+      return "No runs here yet. `nexa-slurm submit CONFIG` makes one.\n";
+    }
+    return COLUMNS.of(manifests).withoutRare().table();
+  }
+
+  /**
+   * Describes a run that has only a name or a folder.
+   *
+   * @param open whether the run is among the open runs
+   */
+  public static String neverSubmitted(String id, boolean open) {
+    return id
+        + (open
+            ? " was not submitted so far: it is being made, or its submitter died; `nexa-slurm"
+                + " reconcile` ends it in the second case\n"
+            : " was never submitted: its submitter died first. No job was made, and nothing was"
+                + " spent\n");
+  }
+
+  private static String state(ManifestFile manifest) {
+    String state = manifest.state();
+    return state.equals(ManifestFile.NOT_SUBMITTED) ? "never submitted" : state;
+  }
+
+  /** Returns a run's cost, reservation and wasted cost, from its cost file. */
+  public static String cost(CostFile cost) {
+    StringBuilder text = new StringBuilder();
+    line(text, "cost", money(cost.total()));
+    line(text, "reserved", money(cost.reservation()));
+    line(text, "wasted", money(cost.wasted()));
+    return text.toString();
+  }
+
+  /**
+   * Describes one run: its plan, its result and its cost.
+   *
+   * @param cost the text of {@link #cost}
+   */
+  public static String one(ManifestFile manifest, String cost) {
+    StringBuilder text = new StringBuilder();
+    line(text, "run", manifest.runId());
+    line(text, "status", manifest.status().text() + " (" + state(manifest) + ")");
+    manifest.model().ifPresent(model -> line(text, "model", model));
+    manifest.dataset().ifPresent(dataset -> line(text, "dataset", dataset));
+    manifest.hardware().ifPresent(hardware -> line(text, "hardware", hardware));
+    line(text, "tags", String.join(" ", manifest.tags()));
+    if (manifest.tasks() > 0) {
+      line(text, "tasks", manifest.states().toString());
+    }
+    for (ManifestFile.Listed submission : manifest.submissions()) {
+      String job = submission.jobId().map(id -> "job " + id).orElse("no job");
+      line(text, "submission", submission.key() + "  " + job + "  " + submission.phase());
+      submission.message().ifPresent(message -> line(text, "", message));
+    }
+    manifest.started().ifPresent(started -> line(text, "started", started.toString()));
+    manifest.ended().ifPresent(ended -> line(text, "ended", ended.toString()));
+    manifest.checkpoint().ifPresent(checkpoint -> line(text, "checkpoint", checkpoint));
+    if (!manifest.metrics().isEmpty()) {
+      line(text, "metrics", manifest.metrics().toString());
+    }
+    line(text, "logs", manifest.logs().orElse("-"));
+    text.append(cost);
+    if (manifest.isSweep()) {
+      text.append('\n').append(points(manifest.points()));
+    }
+    return text.toString();
+  }
+
+  /** Returns a table with the values and metrics of each point of a sweep. */
+  private static String points(List<ManifestFile.Point> points) {
+    int more = points.size() - MOST_POINTS;
+    return POINTS.of(points.subList(0, Math.min(MOST_POINTS, points.size()))).table()
+        + (more > 0 ? "and " + more + " more: --json shows all\n" : "");
+  }
+
+  private static String words(JsonObject object) {
+    StringBuilder words = new StringBuilder();
+    for (Map.Entry<String, @Nullable Object> member : object.members().entrySet()) {
+      words.append(words.length() == 0 ? "" : " ").append(member.getKey()).append('=');
+      words.append(
+          member.getValue() instanceof String text ? text : Json.compact(member.getValue()));
+    }
+    return words.length() == 0 ? "-" : words.toString();
+  }
+
+  private static String money(Money money) {
+    return money.amount().toPlainString() + " " + money.currency();
+  }
+
+  private static void line(StringBuilder text, String name, String value) {
+    text.append(String.format("%-12s%s%n", name, value));
+  }
+}

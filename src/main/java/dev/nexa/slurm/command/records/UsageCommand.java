@@ -1,0 +1,170 @@
+package dev.nexa.slurm.command.records;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.sacct.JobReference;
+import dev.nexa.slurm.cluster.sacct.Problems;
+import dev.nexa.slurm.command.shared.JobOptions;
+import dev.nexa.slurm.command.shared.Subcommand;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code nexa-slurm usage}. */
+public final class UsageCommand extends Subcommand {
+  private final PositionalParamSpec references =
+      add(
+          PositionalParamSpec.builder()
+              .paramLabel("JOBID")
+              .arity("0..*")
+              .type(List.class)
+              .auxiliaryTypes(String.class)
+              .initialValue(new ArrayList<>()),
+          "A job of any user: 123, 123_4 or 123+1.");
+  private final JobOptions whose =
+      new JobOptions(
+          this,
+          "Only this user's jobs; without --since, only the jobs of today.",
+          "Jobs that were active in the last 7d or 12h, or since 2026-11-01 or 2026-11-01T08:00:00Z.",
+          "The zone of --since and, with --from, of the file's times");
+  private final OptionSpec from =
+      option(
+          "--from",
+          "FILE",
+          "Reads the output of sacct (-P, -p or --json) from a file instead of calling sacct; - is standard input.");
+  private final OptionSpec delimiter =
+      option(
+          "--delimiter",
+          "X",
+          "With --from: the column separator; if it is missing, the header decides.");
+  private final OptionSpec fields =
+      option("--fields", "A,B,…", "With --from: the columns, where the file has no header.");
+  private final OptionSpec json = jsonFlag();
+
+  public UsageCommand() {
+    super(
+        "usage",
+        "Shows the resources that jobs of all users used, with each attempt, from accounting or from a file.",
+        "nexa-slurm usage 12345 12346_7",
+        "nexa-slurm usage --user ada --since 7d --json",
+        "nexa-slurm usage --from sacct.txt --timezone Europe/Berlin");
+  }
+
+  @Override
+  public Integer call() {
+    ShowUsage.Wanted wanted = wanted();
+    ShowUsage usage = new ShowUsage(wanted);
+    if (typed(from) != null) {
+      usage.read(Path.of(from.<String>getValue()), form());
+      usage.notes().forEach(note -> err().println("note: " + note));
+    } else {
+      usage.ask(context());
+    }
+    List<String> missing = usage.missing();
+    if (given(json)) {
+      printJson(usage, wanted);
+    } else {
+      printTable(usage);
+      wanted.since().ifPresent(time -> out().println("active since " + whose.told(time)));
+    }
+    if (typed(from) != null && usage.isEmpty()) {
+      err().println("note: there is no job in " + typed(from) + " that is meant");
+    }
+    if (!missing.isEmpty()) {
+      err().println("nexa-slurm: there is no job " + String.join(", ", missing));
+      err().println("  → accounting may not know it yet: squeue --jobs=" + missing.get(0));
+      return ExitCode.USAGE.status();
+    }
+    return ExitCode.OK.status();
+  }
+
+  private ShowUsage.Wanted wanted() {
+    List<String> jobs = references.getValue();
+    boolean some = !jobs.isEmpty() || whose.user().isPresent() || typed(from) != null;
+    if (!some) {
+      throw wrong("whose jobs? Type `usage JOBID`, `usage --user $USER --since 7d` or --from FILE");
+    }
+    if (typed(from) == null && (typed(delimiter) != null || typed(fields) != null)) {
+      throw wrong(
+          (typed(delimiter) != null ? "--delimiter" : "--fields")
+              + " says what the file of --from is like, and there is none");
+    }
+    return new ShowUsage.Wanted(
+        jobs.stream().map(JobReference::new).toList(), whose.user().orElse(""), since(jobs));
+  }
+
+  private Optional<Instant> since(List<String> jobs) {
+    Optional<Instant> since = whose.since(Instant.now());
+    // sacct's default is midnight too, but we run sacct in UTC, so it would take midnight in UTC.
+    return since.isEmpty() && jobs.isEmpty() && typed(from) == null
+        ? Optional.of(LocalDate.now(whose.zone()).atStartOfDay(whose.zone()).toInstant())
+        : since;
+  }
+
+  private ShowUsage.Form form() {
+    String names = typed(fields);
+    String between = typed(delimiter);
+    if (between != null && between.isEmpty()) {
+      throw new ParameterException(
+          spec().commandLine(), "--delimiter: expected at least one character", delimiter, "");
+    }
+    List<String> columns = names == null ? List.of() : List.of(names.split(",", -1));
+    boolean namesJobs = false;
+    for (String column : columns) {
+      namesJobs |= column.strip().toLowerCase(Locale.ROOT).startsWith("jobid");
+    }
+    if (!columns.isEmpty() && !namesJobs) {
+      throw new ParameterException(
+          spec().commandLine(),
+          "--fields: expected JobID among the columns, got '" + names + "'",
+          fields,
+          names);
+    }
+    return new ShowUsage.Form(between, columns, whose.zone());
+  }
+
+  private ParameterException wrong(String message) {
+    return new ParameterException(spec().commandLine(), message);
+  }
+
+  private static @Nullable String typed(OptionSpec option) {
+    return option.getValue();
+  }
+
+  private void printTable(ShowUsage usage) {
+    UsageText text = new UsageText();
+    usage.each(text::measure);
+    PrintWriter out = out();
+    out.print(text.heading());
+    usage.each(job -> out.print(text.line(job)));
+    out.print(text.sum());
+    usage.problems().list().forEach(err()::println);
+  }
+
+  /** Writes one job at a time, because a million jobs in one document would not fit into memory. */
+  private void printJson(ShowUsage usage, ShowUsage.Wanted wanted) {
+    PrintWriter out = out();
+    out.print("{\"schema_version\":1,\"timezone\":" + Json.compact(whose.zone().getId()));
+    out.print(",\"since\":" + Json.compact(wanted.since().orElse(null)) + ",\"jobs\":[");
+    String[] separator = {"\n"};
+    usage.each(
+        job -> {
+          out.print(separator[0]);
+          out.print(Json.compact(job.toJson()));
+          separator[0] = ",\n";
+        });
+    List<JsonObject> problems =
+        usage.problems().list().stream().map(Problems.Problem::toJson).toList();
+    out.print("],\n\"problems\":" + Json.compact(problems) + "}\n");
+  }
+}

@@ -1,0 +1,157 @@
+package dev.nexa.slurm.command.serve;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.command.shared.AfterSubmit;
+import dev.nexa.slurm.command.shared.ConfigOptions;
+import dev.nexa.slurm.command.shared.DryRun;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.Serving;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.server.Registration;
+import dev.nexa.slurm.run.server.ServerCost;
+import dev.nexa.slurm.run.start.SubmitRun;
+import dev.nexa.slurm.run.start.Submitted;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code nexa-slurm serve}. */
+public final class ServeCommand extends Subcommand {
+  private final ConfigOptions config = new ConfigOptions(this, false);
+  private final OptionSpec dryRun =
+      flag("--dry-run", "Prints the script and sbatch's arguments, and submits nothing.");
+  private final OptionSpec approval = approval();
+  private final OptionSpec json = jsonFlag();
+
+  public ServeCommand() {
+    super(
+        "serve",
+        "Submits a server and waits until it takes requests; lists and stops servers.",
+        "nexa-slurm serve configs/serve/science.yaml",
+        "nexa-slurm serve list",
+        "nexa-slurm serve stop latest");
+    spec().addSubcommand("list", new ServeListCommand().spec());
+    spec().addSubcommand("stop", new ServeStopCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    if (!config.given()) {
+      throw new ParameterException(
+          spec().commandLine(), "`serve CONFIG`, `serve list` or `serve stop RUN`");
+    }
+    if (given(dryRun)) {
+      return DryRun.print(
+          context(), config.request().serving(), Optional.empty(), given(json), false, out());
+    }
+    Context context = forRuns();
+    Submitted submitted =
+        new SubmitRun(context)
+            .submit(
+                config.request().serving(),
+                Optional.empty(),
+                Optional.ofNullable(approval.getValue()));
+    PrintWriter told = given(json) ? err() : out();
+    AfterSubmit.tell(submitted, told);
+    AfterSubmit.tellOwnFiles(submitted, err());
+    if (submitted.answer() instanceof SubmitAnswer.Refused) {
+      if (given(json)) {
+        out().print(Json.pretty(submitted.json()));
+      }
+      return ExitCode.SCHEDULER.status();
+    }
+    told.flush();
+    return await(context, submitted);
+  }
+
+  private Integer await(Context context, Submitted submitted) {
+    PrintWriter err = err();
+    RunFolder run = submitted.run();
+    Thread goesOn =
+        new Thread(
+            () ->
+                err.println(
+                    "\nstopped waiting; "
+                        + run.id()
+                        + " goes on and costs; `nexa-slurm serve list` shows whether it is ready,"
+                        + " `nexa-slurm serve stop "
+                        + run.id()
+                        + "` ends it"),
+            "interrupted");
+    Runtime.getRuntime().addShutdownHook(goesOn);
+    Duration within = run.shownPlan().readyWithin().orElse(Serving.READY_WITHIN);
+    AwaitServer.Outcome outcome = new AwaitServer(context).await(run, within, err::println);
+    Runtime.getRuntime().removeShutdownHook(goesOn);
+    return outcome.server().isPresent()
+        ? ready(submitted, outcome.server().get())
+        : notReady(context, submitted, outcome, within);
+  }
+
+  private Integer ready(Submitted submitted, Registration server) {
+    List<String> problems = new ArrayList<>();
+    Optional<ServerCost> known = ServerCost.of(submitted.run().path(), problems);
+    if (known.isEmpty()) {
+      problems.forEach(err()::println);
+      out().println(submitted.run().id() + " is ready; its cost is not known");
+      return ExitCode.OK.status();
+    }
+    ServerCost cost = known.get();
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  ServerText.json(server, cost)
+                      .with("estimate", submitted.estimate().json())
+                      .with("files", submitted.json().object("files"))));
+    } else {
+      out().print(ServerText.ready(server, cost));
+    }
+    return ExitCode.OK.status();
+  }
+
+  /** Prints the server's last lines first, because ending it prints more. */
+  private Integer notReady(
+      Context context, Submitted submitted, AwaitServer.Outcome outcome, Duration within) {
+    PrintWriter err = err();
+    RunFolder run = submitted.run();
+    List<String> lines = AwaitServer.lastLines(run);
+    lines.forEach(err::println);
+    String state = outcome.last();
+    if (outcome.ended()) {
+      err.println("nexa-slurm: " + run.id() + " ended (" + state + ") before it was ready");
+    } else {
+      err.println(
+          "nexa-slurm: "
+              + run.id()
+              + " was not ready "
+              + TimeLimit.words(within)
+              + " after its start ("
+              + state
+              + "); it costs money, so it is ended now");
+      state = new StopServer(context).stop(run, err::println).state();
+      err.println("  → ready_within gives it more time");
+    }
+    err.println("  → `nexa-slurm logs " + run.id() + "` shows all that it printed");
+    if (given(json)) {
+      JsonObject document = submitted.json();
+      out()
+          .print(
+              Json.pretty(
+                  document
+                      .with("status", "failed")
+                      .with("state", state)
+                      .with("ready", false)
+                      .with("log", lines)));
+    }
+    return ExitCode.RUN_FAILED.status();
+  }
+}

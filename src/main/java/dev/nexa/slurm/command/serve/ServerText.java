@@ -1,0 +1,88 @@
+package dev.nexa.slurm.command.serve;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.run.server.Registration;
+import dev.nexa.slurm.run.server.ServerCost;
+
+/** Formats what a user needs to call a ready server. Never prints the key. */
+public final class ServerText {
+  private ServerText() {}
+
+  /** Returns the model, the cost, the address, the key's file and an example call. */
+  public static String ready(Registration server, ServerCost cost) {
+    String ask =
+        "curl -H \"Authorization: Bearer $(cat "
+            + word(server.apiKeyFile().toString())
+            + ")\" "
+            + server.endpoint()
+            + "/v1/models";
+    return "ready: "
+        + server.model()
+        + ", "
+        + cost.perHour()
+        + " an hour while it stands\n"
+        + "  base URL  "
+        + server.endpoint()
+        + "/v1\n"
+        + "  API key   "
+        + server.apiKeyFile()
+        + "\n"
+        + "  try it    "
+        + ask
+        + "\n"
+        + "  tunnel    "
+        + tunnel(server)
+        + "\n"
+        + "  nexa-slurm serve list\n"
+        + "  nexa-slurm serve stop "
+        + server.runId()
+        + "\n";
+  }
+
+  /** The document that {@code --json} prints. */
+  public static JsonObject json(Registration server, ServerCost cost) {
+    Money perHour = cost.perHour();
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("run_id", server.runId().value())
+        .with("status", "running")
+        .with("state", "running")
+        .with("ready", true)
+        .with("model", server.model())
+        .with("endpoint", server.endpoint())
+        .with("base_url", server.endpoint() + "/v1")
+        .with("api_key_file", server.apiKeyFile().toString())
+        .with("node", server.node())
+        .with("port", server.port())
+        .with("job_id", server.jobId())
+        .with("started", server.started().toString())
+        .with("tunnel", tunnel(server))
+        .with("cost_per_hour", perHour.amount().toPlainString())
+        .with("currency", perHour.currency());
+  }
+
+  /**
+   * Returns the ssh command for a tunnel, to be typed on the user's own machine. This host is the
+   * login node.
+   */
+  private static String tunnel(Registration server) {
+    return "ssh -N -L "
+        + server.port()
+        + ":"
+        + (server.scheduler().equals(ClusterProfile.LOCAL) ? "localhost" : server.node())
+        + ":"
+        + server.port()
+        + " "
+        + System.getProperty("user.name", "USER")
+        + "@"
+        + ProcessIdentity.localHost();
+  }
+
+  /** Quotes a path for the shell. */
+  private static String word(String path) {
+    return path.matches("[A-Za-z0-9_@%+=:,./-]+") ? path : "'" + path.replace("'", "'\\''") + "'";
+  }
+}

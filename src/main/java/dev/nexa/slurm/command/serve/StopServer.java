@@ -1,0 +1,56 @@
+package dev.nexa.slurm.command.serve;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.control.CancelRun;
+import dev.nexa.slurm.run.reconcile.AwaitRun;
+import dev.nexa.slurm.run.server.ApiKey;
+import dev.nexa.slurm.run.server.Registration;
+import java.nio.file.Files;
+import java.util.OptionalInt;
+import java.util.function.Consumer;
+
+/**
+ * Implements {@code serve stop}: ends a server, waits for its end, and removes its registration.
+ */
+public final class StopServer {
+  private final Context context;
+
+  public StopServer(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Stops the server.
+   *
+   * @return the final manifest; of a server that had already ended, its existing manifest
+   * @throws NexaException with {@link ExitCode#USAGE} if the run is not a server, or belongs to
+   *     another user
+   */
+  public ManifestFile stop(RunFolder run, Consumer<String> progress) {
+    run.requireOwn();
+    if (!Files.exists(ApiKey.file(run))) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          run.id() + " is no server",
+          Advice.command("shows the servers", "nexa-slurm", "serve", "list"),
+          Advice.command("ends it", "nexa-slurm", "cancel", run.id()));
+    }
+    if (!RunState.of(run.journal().read()).finished()) {
+      new CancelRun(context).cancel(run, OptionalInt.empty());
+    }
+    ManifestFile manifest =
+        RunState.of(run.journal().read()).finished()
+            ? ManifestFile.read(run)
+            : new AwaitRun(context).await(run, progress);
+    // A job that was killed with SIGKILL could not remove it.
+    Registration.remove(AwaitServer.sharedFolder(run), run);
+    return manifest;
+  }
+}

@@ -1,0 +1,135 @@
+package dev.nexa.slurm.command.shared;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunStatus;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.reconcile.AwaitRun;
+import dev.nexa.slurm.run.start.Submitted;
+import java.io.PrintWriter;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** Prints the result of submit and rerun, and waits for the run if requested. */
+public final class AfterSubmit {
+  private final Subcommand command;
+  private final OptionSpec wait;
+  private final OptionSpec json;
+
+  public AfterSubmit(Subcommand command) {
+    this.command = command;
+    wait =
+        command.flag(
+            "--wait", "Waits until the run has ended; exit status 5 if it did not end well.");
+    json = command.jsonFlag();
+  }
+
+  /** Returns whether {@code --json} was typed. */
+  public boolean json() {
+    return Subcommand.given(json);
+  }
+
+  /**
+   * Prints the result.
+   *
+   * @return the command's exit status
+   */
+  public Integer report(Context context, Submitted submitted) {
+    PrintWriter out = command.out();
+    boolean waits = Subcommand.given(wait);
+    if (json() && !waits) {
+      out.print(Json.pretty(submitted.json()));
+      if (!(submitted.answer() instanceof SubmitAnswer.Submitted)) {
+        tell(submitted, command.err());
+      }
+    } else {
+      tell(submitted, json() ? command.err() : out);
+    }
+    tellOwnFiles(submitted, command.err());
+    boolean made = submitted.answer() instanceof SubmitAnswer.Submitted;
+    // The end shows whether a job exists that is not known now.
+    boolean decided = !waits || submitted.answer() instanceof SubmitAnswer.Refused;
+    if (!made && decided) {
+      return ExitCode.SCHEDULER.status();
+    }
+    return waits ? await(context, submitted, out) : ExitCode.OK.status();
+  }
+
+  /** Prints which of the workspace's own files the run was made from, if any. */
+  public static void tellOwnFiles(Submitted submitted, PrintWriter err) {
+    if (!submitted.ownFiles().isEmpty()) {
+      err.println("from the workspace: " + String.join(", ", submitted.ownFiles()));
+    }
+  }
+
+  /** Prints the result of a submit as text. */
+  public static void tell(Submitted submitted, PrintWriter out) {
+    String run = submitted.run().id().value();
+    out.println(submitted.run().id() + ": at most " + submitted.total());
+    for (String note : submitted.notes()) {
+      out.println(note);
+    }
+    StringBuilder jobs = new StringBuilder();
+    for (SubmitAnswer answer : submitted.answers()) {
+      if (answer instanceof SubmitAnswer.Submitted job) {
+        jobs.append(jobs.length() == 0 ? "" : ", ").append(job.jobId());
+      }
+    }
+    if (jobs.length() > 0) {
+      int tasks = submitted.tasks().indices().size();
+      out.println(
+          (submitted.answers().size() == 1 ? "job " : "jobs ")
+              + jobs
+              + (tasks == 1 ? "" : ", " + tasks + " tasks"));
+    }
+    if (!(submitted.answer() instanceof SubmitAnswer.Submitted)) {
+      out.println(withoutJob(submitted.answer(), jobs.length() > 0));
+      return;
+    }
+    out.println("  nexa-slurm status " + run);
+    out.println("  nexa-slurm logs -f " + run);
+    out.println("  nexa-slurm cancel " + run);
+  }
+
+  /** Returns the lines about an answer that is not a job. */
+  private static String withoutJob(SubmitAnswer answer, boolean others) {
+    return answer instanceof SubmitAnswer.Refused refused
+        ? "refused" + (others ? "" : ", no job was made") + ": " + refused.message()
+        : "it is not known whether there is a job: "
+            + ((SubmitAnswer.Unknown) answer).message()
+            + "\n  nexa-slurm reconcile    finds out by the job's name; do not submit again";
+  }
+
+  private Integer await(Context context, Submitted submitted, PrintWriter out) {
+    PrintWriter err = command.err();
+    out.flush();
+    Thread goesOn =
+        new Thread(
+            () ->
+                err.println(
+                    "\nstopped waiting; "
+                        + submitted.run().id()
+                        + " goes on; `nexa-slurm status` and `nexa-slurm logs -f` follow it"),
+            "interrupted");
+    Runtime.getRuntime().addShutdownHook(goesOn);
+    ManifestFile manifest = new AwaitRun(context).await(submitted.run(), err::println);
+    Runtime.getRuntime().removeShutdownHook(goesOn);
+    if (json()) {
+      JsonObject document = submitted.json();
+      out.print(
+          Json.pretty(
+              document.with("status", manifest.status().text()).with("state", manifest.state())));
+    } else {
+      Money cost = manifest.cost().orElseThrow();
+      out.println(
+          manifest.state() + ", cost " + cost.amount().toPlainString() + " " + cost.currency());
+      out.println("  manifest  " + submitted.run().manifest().normalize());
+      out.println("  cost      " + submitted.run().cost().normalize());
+    }
+    boolean well = manifest.status() == RunStatus.COMPLETED;
+    return well ? ExitCode.OK.status() : ExitCode.RUN_FAILED.status();
+  }
+}

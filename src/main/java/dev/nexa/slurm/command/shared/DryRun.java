@@ -1,0 +1,105 @@
+package dev.nexa.slurm.command.shared;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.backend.Plugin;
+import dev.nexa.slurm.job.plan.RunnerFile;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.run.start.RenderRun;
+import dev.nexa.slurm.run.start.RenderRun.Rendered;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Prints the output of {@code --dry-run} of submit and serve: the script and the arguments of
+ * sbatch.
+ */
+public final class DryRun {
+  private DryRun() {}
+
+  /** Prints the files beside the script, each after a line with its name. */
+  public static void show(Rendered rendered, PrintWriter out) {
+    for (RunnerFile file : rendered.script().files()) {
+      out.println();
+      out.print(RunnerFileText.of(file));
+    }
+  }
+
+  /**
+   * Prints the output of {@code submit --dry-run}.
+   *
+   * @return the exit status
+   */
+  public static int print(
+      Context context,
+      Prepared.Request request,
+      Optional<String> after,
+      boolean json,
+      boolean files,
+      PrintWriter out) {
+    Rendered rendered = new RenderRun(context).render(request, after);
+    if (json) {
+      out.print(Json.pretty(document(rendered, files)));
+      return ExitCode.OK.status();
+    }
+    out.print(rendered.script().text());
+    out.println();
+    out.println(
+        "# Nothing was submitted. The run id and the six letters are made by submit; it would call:");
+    comment(out, Script.shellLine(rendered.argv()));
+    for (RunnerFile file : rendered.script().files()) {
+      comment(out, "runner/" + file.name() + "  sha256 " + file.digest());
+    }
+    rendered
+        .prepared()
+        .plugin()
+        .map(Plugin::toJson)
+        .ifPresent(
+            plugin -> comment(out, plugin.text("file") + "  sha256 " + plugin.text("sha256")));
+    Optional<String> reason = rendered.prepared().plan().partitionReason();
+    if (reason.isPresent()) {
+      comment(out, reason.get());
+    }
+    if (rendered.submissions() > 1) {
+      comment(out, "one of " + rendered.submissions() + " submissions");
+    }
+    comment(out, "at most " + rendered.prepared().estimate().total());
+    if (files) {
+      show(rendered, out);
+    }
+    return ExitCode.OK.status();
+  }
+
+  /**
+   * Prints a comment. A newline in a path must not end it, because users save the output as a
+   * script.
+   */
+  private static void comment(PrintWriter out, String text) {
+    out.println("# " + text.replace("\n", "\n# "));
+  }
+
+  private static JsonObject document(Rendered rendered, boolean shown) {
+    List<JsonObject> files = new ArrayList<>();
+    for (RunnerFile file : rendered.script().files()) {
+      JsonObject one = new JsonObject().with("name", file.name()).with("sha256", file.digest());
+      if (shown) {
+        one.with("bytes", file.content().length).withOptional("text", RunnerFileText.text(file));
+      }
+      files.add(one);
+    }
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("template", rendered.script().template())
+        .with("script", rendered.script().text())
+        .with("script_digest", rendered.script().digest())
+        .with("argv", rendered.argv())
+        .with("files", files)
+        .withOptional("plugin", rendered.prepared().plugin().map(Plugin::toJson))
+        .with("estimate", rendered.prepared().estimateFile().json());
+  }
+}

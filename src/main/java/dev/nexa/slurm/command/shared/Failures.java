@@ -1,0 +1,59 @@
+package dev.nexa.slurm.command.shared;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.ParseResult;
+
+/** Prints an error: what happened, then what to do next; with {@code --json} also a document. */
+public final class Failures implements IExecutionExceptionHandler {
+  @Override
+  public int handleExecutionException(
+      Exception failure, CommandLine commandLine, ParseResult parsed) {
+    commandLine.getOut().flush();
+    if (RootCommand.of(commandLine.getCommandSpec()).showsStacktrace()) {
+      failure.printStackTrace(commandLine.getErr());
+    }
+    return print(commandLine, known(failure));
+  }
+
+  private static NexaException known(Exception failure) {
+    if (failure instanceof NexaException known) {
+      return known;
+    }
+    if (failure instanceof UncheckedIOException io) {
+      return new NexaException(ErrorCode.IO_FAILED, String.valueOf(io.getMessage()), io);
+    }
+    return new NexaException(
+        ErrorCode.DEFECT,
+        "this is a defect: " + failure,
+        failure,
+        Advice.step("please report it with what --stacktrace prints"));
+  }
+
+  /** Prints the error for people, and the document if the user asked for JSON. */
+  static int print(CommandLine commandLine, NexaException failure) {
+    tell(commandLine.getErr(), failure);
+    // Only a DocumentWriter knows that no half document is in front.
+    if (commandLine.getOut() instanceof DocumentWriter out
+        && !out.hasBegun()
+        && commandLine.getCommandSpec().findOption("--json") != null) {
+      out.print(FailureJson.of(failure));
+      out.flush();
+    }
+    return failure.exitCode().status();
+  }
+
+  /** Prints an error's message with its code, then its advice, one line each. */
+  public static void tell(PrintWriter err, NexaException failure) {
+    err.println("nexa-slurm: " + failure.getMessage() + " [" + failure.code().text() + "]");
+    for (Advice line : failure.advice()) {
+      // A note is not an action, so it gets no arrow.
+      err.println((line.kind() == Advice.Kind.NOTE ? "" : "  → ") + line);
+    }
+  }
+}

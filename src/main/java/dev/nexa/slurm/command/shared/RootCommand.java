@@ -1,0 +1,176 @@
+package dev.nexa.slurm.command.shared;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.records.runs.WorkspaceSearch;
+import dev.nexa.slurm.records.runs.WorkspaceSearch.Here;
+import dev.nexa.slurm.run.Context;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+
+/** The command {@code nexa-slurm} itself, with the options that all commands share. */
+public final class RootCommand implements Runnable {
+  private static final Path HERE = Path.of("").toAbsolutePath();
+
+  private final Map<String, String> environment;
+  private final Path here;
+  private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
+
+  private final OptionSpec workspace =
+      OptionSpec.builder("--workspace")
+          .paramLabel("DIR")
+          .type(Path.class)
+          .scopeType(ScopeType.INHERIT)
+          .description(
+              "The folder that holds runs and configs. Default: NEXA_WORKSPACE, else this folder or the"
+                  + " nearest folder above it with .nexa/, configs/policy.yaml or"
+                  + " configs/clusters/.")
+          .build();
+
+  private final OptionSpec stacktrace =
+      OptionSpec.builder("--stacktrace")
+          .type(boolean.class)
+          .initialValue(false)
+          .scopeType(ScopeType.INHERIT)
+          .description("Shows where in the program an error came from.")
+          .build();
+
+  private final OptionSpec licences =
+      OptionSpec.builder("--licenses")
+          .type(boolean.class)
+          .initialValue(false)
+          .description("With --version: prints each library in this program and its licence.")
+          .build();
+
+  /**
+   * Makes the command.
+   *
+   * @param here the folder in which the user typed the command
+   */
+  public RootCommand(Map<String, String> environment, Path here) {
+    this.environment = environment;
+    this.here = here;
+    spec.name("nexa-slurm")
+        .versionProvider(new VersionText(licences))
+        .addOption(licences)
+        .addOption(Subcommand.help())
+        .addOption(Subcommand.version())
+        .addOption(workspace)
+        .addOption(stacktrace);
+    spec.usageMessage()
+        .description(
+            "Estimates the cost of a Slurm job, submits the job exactly once, and records its actual cost.")
+        .synopsisSubcommandLabel("COMMAND")
+        .footerHeading("%nExit status:%n")
+        .footer(
+            "  0 done; 1 a defect or an I/O failure; 2 the command line or a config is wrong;",
+            "  3 needs an approval or is over a budget (or estimate's --fail-over): nothing was submitted;",
+            "  4 the scheduler refused or can't be reached; 5 --wait: the run failed,",
+            "  serve: the server did not get ready; 130 Ctrl-C while waiting: the job goes on.",
+            "",
+            "An error ends with its code in brackets:  nexa-slurm explain CODE",
+            "Start with:  nexa-slurm submit configs/data/quickstart.yaml --local --wait");
+  }
+
+  public CommandSpec spec() {
+    return spec;
+  }
+
+  @Override
+  public void run() {
+    if (licences.<Boolean>getValue()) {
+      spec.commandLine().printVersionHelp(spec.commandLine().getOut());
+      return;
+    }
+    throw new ParameterException(spec.commandLine(), "a command is needed");
+  }
+
+  /**
+   * Returns the workspace.
+   *
+   * @throws NexaException if there is none
+   */
+  Context existing() {
+    Context context = context();
+    if (context.missing().isPresent()) {
+      throw Context.noWorkspace(context.missing().get());
+    }
+    return context;
+  }
+
+  /**
+   * Returns the workspace; without one, this folder.
+   *
+   * @throws NexaException if there is no workspace and other users can put files into this folder
+   */
+  Context forRuns() {
+    Context context = context();
+    if (context.missing().isPresent() && WorkspaceSearch.from(here).here() != Here.OURS) {
+      throw Context.noWorkspace(
+          context.missing().get() + ", and others can put files into this folder",
+          Advice.step("or go into a folder of your own"));
+    }
+    return context;
+  }
+
+  /**
+   * Returns the workspace; without one, this folder and the reason why it is not a workspace.
+   *
+   * @throws NexaException if the user named a folder that does not exist
+   */
+  Context context() {
+    Optional<Path> named = named();
+    if (named.isPresent()) {
+      if (!Files.isDirectory(named.get())) {
+        throw new NexaException(
+            ErrorCode.WORKSPACE_NOT_FOUND,
+            "there is no workspace "
+                + named.get().toAbsolutePath().normalize()
+                + (Files.exists(named.get()) ? ": it is no folder" : "")
+                + (workspace.getValue() == null ? " (NEXA_WORKSPACE)" : ""),
+            Advice.step("name one that exists: --workspace DIR, or NEXA_WORKSPACE=DIR"),
+            Advice.command("makes it", "nexa-slurm", "init", "--workspace", named.get()));
+      }
+      return new Context(named.get(), environment);
+    }
+    WorkspaceSearch search = WorkspaceSearch.from(here);
+    if (search.found().isPresent()) {
+      Path found = search.found().get();
+      return new Context(found.equals(HERE) ? Path.of(".") : found, environment);
+    }
+    if (search.here() == Here.PLANTED) {
+      throw Context.noWorkspace(search.reason());
+    }
+    Path root = here.equals(HERE) ? Path.of(".") : here;
+    return new Context(root, environment).missing(search.reason());
+  }
+
+  /** Returns the folder that {@code init} fills: the named folder, else this one. */
+  public Context forInit() {
+    return new Context(named().orElse(here.equals(HERE) ? Path.of(".") : here), environment);
+  }
+
+  private Optional<Path> named() {
+    if (workspace.getValue() != null) {
+      return Optional.of(workspace.getValue());
+    }
+    String variable = environment.getOrDefault("NEXA_WORKSPACE", "");
+    return variable.isEmpty() ? Optional.empty() : Optional.of(Path.of(variable));
+  }
+
+  boolean showsStacktrace() {
+    return stacktrace.<Boolean>getValue();
+  }
+
+  /** Returns the root command of a subcommand. */
+  public static RootCommand of(CommandSpec spec) {
+    return (RootCommand) spec.root().userObject();
+  }
+}

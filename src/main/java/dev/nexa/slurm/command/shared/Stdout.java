@@ -1,0 +1,73 @@
+package dev.nexa.slurm.command.shared;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * Standard output that remembers the first write error. System.out and PrintWriter do not report
+ * errors.
+ */
+public final class Stdout extends OutputStream {
+  private final OutputStream out = new FileOutputStream(FileDescriptor.out);
+  private String failure = "";
+
+  /**
+   * Returns whether standard output is a terminal. {@code System.console()} depends on standard
+   * input too, and is never null from Java 22 on.
+   */
+  public static boolean isTerminal() {
+    try {
+      String target = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
+      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
+    } catch (IOException | UnsupportedOperationException notLinux) {
+      return false;
+    }
+  }
+
+  /**
+   * Returns whether the output may reach a terminal: true unless it is a pipe, a socket, a regular
+   * file or /dev/null.
+   *
+   * @param descriptor 1 for standard output, 2 for standard error
+   */
+  public static boolean mayBeTerminal(int descriptor) {
+    Path file = Path.of("/proc/self/fd/" + descriptor);
+    try {
+      String target = Files.readSymbolicLink(file).toString();
+      return !target.startsWith("pipe:")
+          && !target.startsWith("socket:")
+          && !target.equals("/dev/null")
+          && !Files.isRegularFile(file);
+    } catch (IOException | UnsupportedOperationException notKnown) {
+      return true;
+    }
+  }
+
+  /**
+   * Returns the first write error; empty if there is none, or if the reader closed the pipe ({@code
+   * | head}).
+   */
+  public String failure() {
+    return failure.equals("Broken pipe") ? "" : failure;
+  }
+
+  @Override
+  public void write(int b) throws IOException {
+    write(new byte[] {(byte) b}, 0, 1);
+  }
+
+  @Override
+  public void write(byte[] bytes, int offset, int length) throws IOException {
+    try {
+      out.write(bytes, offset, length);
+    } catch (IOException failed) {
+      failure = failure.isEmpty() ? DurableFiles.reason(failed) : failure;
+      throw failed;
+    }
+  }
+}

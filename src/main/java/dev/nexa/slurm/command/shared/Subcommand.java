@@ -1,0 +1,163 @@
+package dev.nexa.slurm.command.shared;
+
+import dev.nexa.slurm.job.config.ConfigReader;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.SubmitRun;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/**
+ * A subcommand and its options.
+ *
+ * <p>The options are passed to picocli as its own model, because reading annotations would take 20
+ * ms of each submit (docs/performance.md).
+ */
+public abstract class Subcommand implements Callable<Integer>, Specified {
+  private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
+
+  protected Subcommand(String name, String description, String... examples) {
+    spec.name(name).addOption(help()).addOption(version());
+    spec.usageMessage()
+        .description(description)
+        .footerHeading(examples.length == 1 ? "%nExample:%n" : "%nExamples:%n")
+        .footer(indented(examples));
+  }
+
+  protected static OptionSpec help() {
+    return OptionSpec.builder("-h", "--help")
+        .usageHelp(true)
+        .description("Show this help message and exit.")
+        .build();
+  }
+
+  protected static OptionSpec version() {
+    return OptionSpec.builder("-V", "--version")
+        .versionHelp(true)
+        .description("Print version information and exit.")
+        .build();
+  }
+
+  private static String[] indented(String[] examples) {
+    String[] lines = new String[examples.length];
+    for (int i = 0; i < examples.length; i++) {
+      lines[i] = "  " + examples[i];
+    }
+    return lines;
+  }
+
+  @Override
+  public final CommandSpec spec() {
+    return spec;
+  }
+
+  /** Adds an option without a value; {@link #given} returns whether it was typed. */
+  public final OptionSpec flag(String name, String description) {
+    return add(
+        OptionSpec.builder(name.split(", ", -1)).type(boolean.class).initialValue(false),
+        description);
+  }
+
+  /** Adds the flag {@code --json}. */
+  protected final OptionSpec jsonFlag() {
+    return flag("--json", "Prints one JSON document.");
+  }
+
+  /** Adds an option with a value; the value is null if the option was not typed. */
+  protected final OptionSpec option(String name, String label, String description) {
+    return add(OptionSpec.builder(name).paramLabel(label).type(String.class), description);
+  }
+
+  protected final OptionSpec add(OptionSpec.Builder builder, String description) {
+    OptionSpec option = builder.description(description).build();
+    spec.addOption(option);
+    return option;
+  }
+
+  /** Adds a parameter. */
+  public final PositionalParamSpec add(PositionalParamSpec.Builder builder, String description) {
+    PositionalParamSpec parameter = builder.description(description).build();
+    spec.addPositional(parameter);
+    return parameter;
+  }
+
+  /** Adds the parameter RUN. */
+  protected final PositionalParamSpec run() {
+    return add(
+        PositionalParamSpec.builder().paramLabel("RUN").type(String.class).required(true),
+        "A run id, `latest`, a job id or 12345_7.");
+  }
+
+  /** Adds the option {@code --approval}. */
+  protected final OptionSpec approval() {
+    return option(
+        "--approval",
+        "FILE",
+        "The approval that covers this run. Default: looks in the folder that the policy names.");
+  }
+
+  /** Returns whether a flag was typed. */
+  protected static boolean given(OptionSpec flag) {
+    return flag.<Boolean>getValue();
+  }
+
+  /**
+   * Returns the workspace; without one, this folder, and prints a note that the jar's files apply.
+   *
+   * <p>For commands that submit no run to Slurm.
+   */
+  protected final Context context() {
+    Context context = RootCommand.of(spec).context();
+    if (context.missing().isPresent()) {
+      err().println(SubmitRun.withoutWorkspace(context.missing().get()));
+    }
+    return context;
+  }
+
+  /**
+   * Returns the workspace; without one, this folder, in which a run on this machine can be made.
+   *
+   * @throws dev.nexa.slurm.base.error.NexaException if there is no workspace and other users can
+   *     put files into this folder
+   */
+  protected final Context forRuns() {
+    return RootCommand.of(spec).forRuns();
+  }
+
+  /**
+   * Returns the workspace.
+   *
+   * @throws dev.nexa.slurm.base.error.NexaException if there is none
+   */
+  protected final Context existing() {
+    return RootCommand.of(spec).existing();
+  }
+
+  /**
+   * Returns the workspace whose policy is in force. With an administrator's policy, no workspace is
+   * needed, because that policy applies everywhere.
+   */
+  protected final Context ruled() {
+    return Files.exists(ConfigReader.ADMIN_POLICY) ? context() : existing();
+  }
+
+  /** Returns the writer for the command's output. */
+  public final PrintWriter out() {
+    return spec.commandLine().getOut();
+  }
+
+  protected final PrintWriter err() {
+    return spec.commandLine().getErr();
+  }
+
+  /** Prints the notes of a plan as lines for the user. */
+  protected final void tellNotes(Plan plan) {
+    for (String note : plan.notes()) {
+      err().println("note: " + note);
+    }
+  }
+}

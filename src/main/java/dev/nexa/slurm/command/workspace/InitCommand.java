@@ -1,0 +1,124 @@
+package dev.nexa.slurm.command.workspace;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.command.shared.RootCommand;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.workspace.InitWorkspace.Initialized;
+import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
+import dev.nexa.slurm.run.Context;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm init}. */
+public final class InitCommand extends Subcommand {
+  private static final int MOST_SHARED = 40;
+  private static final Columns<Difference> DIFFERENCES =
+      new Columns<Difference>()
+          .text("key", Difference::key)
+          .text("file", Difference::file)
+          .text("cluster", Difference::cluster);
+
+  private final OptionSpec cluster =
+      option(
+          "--cluster",
+          "NAME",
+          "Writes only configs/clusters/NAME.yaml, with the values that the cluster reports. If the file exists, lists the differences.");
+  private final OptionSpec group =
+      option(
+          "--group",
+          "NAME",
+          "Lets the members of this Unix group submit and read runs here. Nobody can change another user's runs.");
+  private final OptionSpec json = jsonFlag();
+
+  public InitCommand() {
+    super(
+        "init",
+        "Writes a starter workspace: a cluster profile, a price book, a policy and two configs. If"
+            + " Slurm's commands are on the PATH, the profile is read from Slurm.",
+        "mkdir science && cd science && nexa-slurm init",
+        "nexa-slurm init --cluster mine",
+        "nexa-slurm init --group nlp");
+  }
+
+  @Override
+  public Integer call() {
+    Optional<String> cluster = Optional.ofNullable(this.cluster.getValue());
+    Context context = RootCommand.of(spec()).forInit();
+    InitWorkspace workspace = new InitWorkspace(context);
+    Optional<ShareWorkspace> share =
+        Optional.ofNullable(group.<String>getValue())
+            .map(name -> ShareWorkspace.of(context.workspace(), name));
+    Initialized done = cluster.isPresent() ? workspace.init(cluster.get()) : workspace.init();
+    List<Path> shared = share.isPresent() ? share.get().share() : List.of();
+    if (given(json)) {
+      JsonObject document = done.toJson();
+      if (share.isPresent()) {
+        document.with("shared", shared.stream().map(Path::toString).toList());
+      }
+      out().print(Json.pretty(document));
+    } else {
+      tell(done, out());
+      share.ifPresent(with -> tell(with, shared, out()));
+    }
+    return ExitCode.OK.status();
+  }
+
+  private static void tell(ShareWorkspace share, List<Path> shared, PrintWriter out) {
+    for (Path path : shared.subList(0, Math.min(MOST_SHARED, shared.size()))) {
+      out.println("shared " + path);
+    }
+    int more = shared.size() - MOST_SHARED;
+    if (more > 0) {
+      out.println("shared " + more + " more files and folders; --json lists all");
+    }
+    out.println(share.sentence(shared.isEmpty()));
+    share
+        .closed()
+        .ifPresent(
+            folder ->
+                out.println(
+                    "members can't enter " + folder + ": move the workspace, or chmod +x it"));
+  }
+
+  private static void tell(Initialized done, PrintWriter out) {
+    for (Path file : done.left()) {
+      out.println("left  " + file.normalize());
+    }
+    for (Path file : done.written()) {
+      out.println("wrote " + file.normalize());
+    }
+    Path profile = done.profile().normalize();
+    if (done.cluster().isPresent()) {
+      String slurm =
+          "ClusterName "
+              + done.cluster().get().name()
+              + ", Slurm "
+              + done.cluster().get().version();
+      boolean wrote = done.written().contains(done.profile());
+      String differs =
+          done.differences().isEmpty()
+              ? " says what the cluster says ("
+              : " differs from the cluster (";
+      out.println(profile + (wrote ? " was read off the cluster (" : differs) + slurm + ")");
+    }
+    if (!done.differences().isEmpty()) {
+      out.print(DIFFERENCES.of(done.differences()).table());
+    }
+    if (!done.notWritable().isEmpty()) {
+      out.println(
+          "you can't write to "
+              + String.join(", ", done.notWritable())
+              + " from here: set `storage` in "
+              + profile
+              + ", or NEXA_SCRATCH, NEXA_DURABLE and NEXA_SHARED, to folders that you can");
+    }
+    out.println(
+        done.written().isEmpty() ? "everything is there already" : "now look through " + profile);
+  }
+}

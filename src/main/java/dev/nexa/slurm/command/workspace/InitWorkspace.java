@@ -1,0 +1,238 @@
+package dev.nexa.slurm.command.workspace;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
+import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.run.Context;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * Implements {@code init}: writes a starter workspace. If Slurm is installed, its cluster profile
+ * is read from the cluster. Existing files are not changed.
+ */
+public final class InitWorkspace {
+  private static final String DEFAULT = "configs/clusters/default.yaml";
+  private static final Pattern PROFILE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+
+  private static final List<String> STARTER =
+      List.of(
+          DEFAULT,
+          "configs/clusters/cpu.yaml",
+          "configs/clusters/local.yaml",
+          "configs/prices/default.yaml",
+          "configs/policy.yaml",
+          "configs/data/quickstart.yaml",
+          "configs/data/quickstart/Records.java",
+          "configs/train/science.yaml",
+          "configs/train/science/train.py",
+          "docs/schemas/cluster.schema.json",
+          "docs/schemas/policy.schema.json",
+          "docs/schemas/prices.schema.json",
+          "docs/schemas/run.schema.json");
+
+  private final Context context;
+  private final List<Path> written = new ArrayList<>();
+  private final List<Path> left = new ArrayList<>();
+
+  public InitWorkspace(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * The result of {@code init}.
+   *
+   * @param left existing files, which were not changed
+   * @param profile the cluster profile's file
+   * @param cluster the cluster as Slurm describes it; empty without Slurm
+   * @param differences differences between the cluster and an existing profile
+   * @param notWritable the profile's storage tiers that this user cannot write to from this machine
+   */
+  public record Initialized(
+      List<Path> written,
+      List<Path> left,
+      Path profile,
+      Optional<SlurmCluster> cluster,
+      List<Difference> differences,
+      List<String> notWritable) {
+
+    /** The document that {@code --json} prints. */
+    public JsonObject toJson() {
+      JsonObject json =
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("written", names(written))
+              .with("left", names(left))
+              .with("profile", profile.normalize().toString())
+              .with("cluster", cluster.isPresent() ? told(cluster.get()) : null);
+      List<JsonObject> keys = new ArrayList<>();
+      for (Difference difference : differences) {
+        keys.add(difference.toJson());
+      }
+      return json.with("differences", keys).with("not_writable", notWritable);
+    }
+
+    private static JsonObject told(SlurmCluster cluster) {
+      List<String> partitions = new ArrayList<>();
+      for (SlurmCluster.Partition partition : cluster.partitions()) {
+        partitions.add(partition.name());
+      }
+      JsonObject leftOut = new JsonObject();
+      cluster.leftOut().forEach(leftOut::with);
+      return new JsonObject()
+          .with("name", cluster.name())
+          .with("version", cluster.version())
+          .with("partitions", partitions)
+          .with("left_out", leftOut);
+    }
+
+    private static List<String> names(List<Path> files) {
+      List<String> names = new ArrayList<>();
+      for (Path file : files) {
+        names.add(file.normalize().toString());
+      }
+      return names;
+    }
+  }
+
+  /**
+   * Writes the starter's files and, if Slurm is installed, its cluster as the profile {@code
+   * default}.
+   */
+  public Initialized init() {
+    Optional<SlurmCluster> cluster = context.slurm().map(SlurmScheduler::cluster);
+    Path profile = context.root().resolve(DEFAULT);
+    List<Difference> differences = List.of();
+    if (cluster.isPresent()) {
+      differences = profile("default", profile, "nexa-slurm init", cluster.get());
+    }
+    for (String name : STARTER) {
+      Path file = context.root().resolve(name);
+      if (cluster.isEmpty() || !file.equals(profile)) {
+        writeIfMissing(file, context.source().carried(name).bytes());
+      }
+    }
+    return new Initialized(written, left, profile, cluster, differences, notWritable("default"));
+  }
+
+  /**
+   * Writes only the profile with this name.
+   *
+   * @throws NexaException if the name is not valid
+   * @throws SchedulerUnavailable if sbatch is not on the PATH
+   */
+  public Initialized init(String name) {
+    if (name.equals("local")) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "the profile 'local' is this machine without Slurm; there is nothing to read off a cluster",
+          Advice.command(
+              "makes configs/clusters/mine.yaml", "nexa-slurm", "init", "--cluster", "mine"));
+    }
+    if (!PROFILE.matcher(name).matches()) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "'" + name + "' names no profile: expected letters, digits, '.', '_' and '-'",
+          Advice.command(
+              "makes configs/clusters/mine.yaml", "nexa-slurm", "init", "--cluster", "mine"));
+    }
+    Optional<SlurmScheduler> slurm = context.slurm();
+    if (slurm.isEmpty()) {
+      throw new SchedulerUnavailable(
+          ErrorCode.SLURM_NOT_FOUND,
+          "there is no Slurm here to read the profile from: sbatch is not on the PATH",
+          Advice.step("type it where Slurm's clients are on the PATH"),
+          Advice.step("or write configs/clusters/" + name + ".yaml by hand: see docs/profile.md"));
+    }
+    SlurmCluster cluster = slurm.get().cluster();
+    Path file = context.root().resolve("configs/clusters/" + name + ".yaml");
+    List<Difference> differences =
+        profile(name, file, "nexa-slurm init --cluster " + name, cluster);
+    return new Initialized(
+        written, left, file, Optional.of(cluster), differences, notWritable(name));
+  }
+
+  private List<Difference> profile(String name, Path file, String command, SlurmCluster cluster) {
+    ConfigSource source = context.source();
+    LocalDate today = LocalDate.now(Clock.systemUTC());
+    String text = ProfileText.of(cluster, today, command, source.carried(DEFAULT).text());
+    ClusterProfile now = readable(name, file, text);
+    if (!writeIfMissing(file, text.getBytes(StandardCharsets.UTF_8))) {
+      ClusterProfile kept = context.configs().cluster(name);
+      return kept.isLocal() ? List.of() : ProfileDifferences.of(kept, now);
+    }
+    return List.of();
+  }
+
+  private List<String> notWritable(String name) {
+    ClusterProfile.Storage storage;
+    try {
+      storage = context.configs().cluster(name).storage();
+    } catch (ConfigException theirs) {
+      return List.of(); // An existing file is broken. That is reported when the file is used.
+    }
+    List<String> not = new ArrayList<>();
+    notWritable("scratch", storage.scratch(), not);
+    notWritable("durable", storage.durable(), not);
+    notWritable("shared", storage.shared(), not);
+    return not;
+  }
+
+  /**
+   * Adds the tier if this user cannot write to its folder, or to the nearest existing parent, where
+   * it would be made.
+   */
+  private static void notWritable(String tier, String folder, List<String> not) {
+    Path path = Path.of(folder);
+    while (path.getParent() != null && !Files.exists(path)) {
+      path = path.getParent();
+    }
+    if (!Files.isDirectory(path) || !Files.isWritable(path)) {
+      not.add(tier + " (" + folder + ")");
+    }
+  }
+
+  private ClusterProfile readable(String name, Path file, String text) {
+    try {
+      return context.configs().cluster(name, file.toString(), text);
+    } catch (ConfigException unreadable) {
+      throw new NexaException(
+          ErrorCode.SLURM_ANSWER_UNUSABLE,
+          "Slurm's answer makes no cluster profile: " + unreadable.getMessage(),
+          unreadable,
+          Advice.step(
+              "nothing was written; copy configs/clusters/default.yaml from the jar's and fill it in by hand"));
+    }
+  }
+
+  /**
+   * Writes the file if it is missing.
+   *
+   * @return whether it was missing
+   */
+  private boolean writeIfMissing(Path file, byte[] content) {
+    if (Files.exists(file)) {
+      left.add(file);
+      return false;
+    }
+    context.workspace().files().directories(file.resolveSibling(""));
+    context.workspace().files().replace(file, content, "rw-r--r--");
+    written.add(file);
+    return true;
+  }
+}

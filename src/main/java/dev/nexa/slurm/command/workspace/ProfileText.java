@@ -1,0 +1,269 @@
+package dev.nexa.slurm.command.workspace;
+
+import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Partition;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Spread;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** Formats a cluster profile as YAML, with comments that give the source of each value. */
+public final class ProfileText {
+  /** The valid names of partitions and GPU types in a cluster profile. */
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
+
+  /** Text that YAML accepts without quotes. */
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z][A-Za-z0-9._-]*");
+
+  private static final Set<String> NOT_PLAIN = Set.of("true", "false", "null");
+
+  /** The valid values of TRESBillingWeights in a cluster profile. */
+  private static final Pattern BILLING = Pattern.compile(BillingWeights.FORM);
+
+  /** The most GPUs that a profile accepts. MIG slices may exceed it. */
+  private static final int MOST_GPUS = 64;
+
+  /** The default of RealMemory in MiB (slurm.conf(5)). */
+  private static final int UNSET_MIB = 1;
+
+  private static final int COMMENT_COLUMN = 42;
+
+  private final SlurmCluster cluster;
+  private final StringBuilder text = new StringBuilder();
+
+  private ProfileText(SlurmCluster cluster) {
+    this.cluster = cluster;
+  }
+
+  /**
+   * Returns the file's text.
+   *
+   * @param command the command that writes the file and later reports differences
+   * @param starter the starter's profile, which gives the storage, because Slurm does not report it
+   */
+  public static String of(SlurmCluster cluster, LocalDate read, String command, String starter) {
+    ProfileText profile = new ProfileText(cluster);
+    profile.line("# yaml-language-server: $schema=../../docs/schemas/cluster.schema.json");
+    profile.line(
+        "# Cluster "
+            + comment(cluster.name())
+            + ", Slurm "
+            + comment(cluster.version())
+            + ", as `"
+            + command
+            + "` read it on "
+            + read
+            + ".");
+    profile.line(
+        "# Correct the values that you know better. Run the command again to see where the cluster differs from this file.");
+    profile.line("scheduler: slurm");
+    profile.line("");
+    profile.partitions();
+    profile.line("");
+    profile.line("# Slurm does not tell these. They are the starter's: check them.");
+    profile.line("price_book: default", "configs/prices/default.yaml: put your own prices there");
+    profile.text.append(block(starter, "storage"));
+    profile.line("");
+    profile.slurm();
+    return profile.text.toString();
+  }
+
+  private void partitions() {
+    List<Partition> named = new ArrayList<>();
+    List<String> leftOut = new ArrayList<>();
+    for (Partition partition : cluster.partitions()) {
+      if (NAME.matcher(partition.name()).matches()) {
+        named.add(partition);
+      } else {
+        leftOut.add(partition.name() + " (not a name that a profile takes)");
+      }
+    }
+    for (Map.Entry<String, String> entry : cluster.leftOut().entrySet()) {
+      leftOut.add(entry.getKey() + " (" + entry.getValue() + ")");
+    }
+    line("# From `scontrol show partition`; what a node has, from `sinfo -N`.");
+    for (Partition partition : named) {
+      if (cluster.defaultPartition().orElse("").equals(partition.name())) {
+        line("default_partition: " + word(partition.name()), "Default=YES");
+      }
+    }
+    line(named.isEmpty() ? "# None that can be used." : "partitions:");
+    for (Partition partition : named) {
+      partition(partition);
+    }
+    for (String one : leftOut) {
+      line((named.isEmpty() ? "" : "  ") + "# left out: " + comment(one));
+    }
+  }
+
+  private void partition(Partition partition) {
+    String nodes = partition.nodeCount() == 1 ? "1 node: " : partition.nodeCount() + " nodes: ";
+    line("  " + word(partition.name()) + ":", nodes + partition.nodes());
+    if (partition.exclusive()) {
+      line("    exclusive: true", "jobs get whole nodes, and pay for them");
+    }
+    node(partition, "cpus_per_node: ", "", partition.cpus());
+    gpus(partition);
+    node(partition, "memory_per_node: ", "M", partition.memoryMib());
+    if (partition.defaultMibPerCpu().isPresent()) {
+      line(
+          "    default_memory_per_cpu: " + partition.defaultMibPerCpu().get() + "M",
+          "DefMemPerCPU");
+    } else if (partition.defaultMibPerNode().isPresent()) {
+      line(
+          "    default_memory_per_node: " + partition.defaultMibPerNode().get() + "M",
+          "DefMemPerNode");
+    }
+    long most = Math.min(partition.maxNodes().orElse(Long.MAX_VALUE), partition.nodeCount());
+    line("    max_nodes: " + most, most == partition.nodeCount() ? "all it has" : "MaxNodes");
+    if (partition.maxTime().isPresent()) {
+      line("    max_time: " + TimeLimit.format(partition.maxTime().get()), "MaxTime");
+    } else {
+      line("    # no max_time", "MaxTime is UNLIMITED, or over a year");
+    }
+    if (partition.overTimeLimitMinutes().isPresent()) {
+      line(
+          "    over_time_limit_minutes: " + partition.overTimeLimitMinutes().get(),
+          "OverTimeLimit of the partition");
+    }
+    billing(partition.billingWeights());
+    if (!partition.onlyFor().isEmpty()) {
+      line("    by_name_only: true", partition.onlyFor() + ": delete this line if yours may");
+    }
+  }
+
+  /** Adds the billing weights. Without any, Slurm counts CPUs (slurm.conf(5)). */
+  private void billing(String weights) {
+    if (weights.isEmpty()) {
+      line("    billing_weights: CPU=1", "no TRESBillingWeights: Slurm counts CPUs");
+    } else if (BILLING.matcher(weights).matches()) {
+      line("    billing_weights: \"" + weights + "\"", "TRESBillingWeights");
+    } else {
+      line("    # no billing_weights", weights + " is not what a profile takes");
+    }
+  }
+
+  /**
+   * Adds the smallest value of the nodes. If whole nodes are charged, adds the largest, because an
+   * estimate is an upper bound.
+   */
+  private void node(Partition partition, String key, String unit, Spread spread) {
+    if (spread.most() == 0) {
+      line("    # no " + key.replace(": ", ""), "Slurm does not tell it");
+      return;
+    }
+    long value = partition.exclusive() ? spread.most() : Math.max(1, spread.least());
+    if (key.startsWith("gpus") && value > MOST_GPUS) {
+      line("    " + key + MOST_GPUS, "the nodes have " + value + "; no more are taken");
+      return;
+    }
+    if (key.startsWith("memory") && value == UNSET_MIB) {
+      line("    " + key + "1M", "RealMemory is not set: jobs that ask for memory are refused");
+      return;
+    }
+    line("    " + key + size(value, unit), spread.same() ? "" : differ(partition, unit, spread));
+  }
+
+  private static String differ(Partition partition, String unit, Spread spread) {
+    return "the nodes have "
+        + size(spread.least(), unit)
+        + " to "
+        + size(spread.most(), unit)
+        + (partition.exclusive() ? ": the most is paid for" : ": each has this");
+  }
+
+  private void gpus(Partition partition) {
+    Spread gpus = partition.gpus();
+    if (gpus.most() == 0) {
+      line("    gpus_per_node: 0");
+      return;
+    }
+    if (gpus.least() == 0 && !partition.exclusive()) {
+      line("    # no gpus_per_node", "the nodes have 0 to " + gpus.most());
+    } else {
+      node(partition, "gpus_per_node: ", "", gpus);
+    }
+    String types = String.join(", ", partition.gpuTypes());
+    if (partition.gpuTypes().size() > 1) {
+      String several = types.startsWith(", ") ? types.substring(2) + " and untyped" : types;
+      line("    # no gpu_type", "there are several: " + several);
+    } else if (types.isEmpty()) {
+      line("    # no gpu_type", "Gres names none, and prices need one");
+    } else if (NAME.matcher(types).matches()) {
+      line("    gpu_type: " + word(types));
+    } else {
+      line("    # no gpu_type", types + " is not a name that a profile takes");
+    }
+  }
+
+  private void slurm() {
+    line(
+        "# From `scontrol show config`: the estimate's upper bound and the size of arrays rest on these.");
+    line("slurm:");
+    line("  version: \"" + comment(cluster.version()).replace("\"", "").replace("\\", "") + "\"");
+    line("  over_time_limit_minutes: " + cluster.overTimeLimitMinutes(), "OverTimeLimit");
+    cluster
+        .killWaitSeconds()
+        .ifPresent(seconds -> line("  kill_wait_seconds: " + seconds, "KillWait"));
+    cluster
+        .messageTimeoutSeconds()
+        .ifPresent(seconds -> line("  message_timeout_seconds: " + seconds, "MessageTimeout"));
+    cluster.maxArraySize().ifPresent(size -> line("  max_array_size: " + size, "MaxArraySize"));
+    if (cluster.billingRule() != BillingWeights.Rule.SUM) {
+      line("  billing_rule: " + cluster.billingRule().word(), "PriorityFlags");
+    }
+    if (!cluster.sacctFields().isEmpty()) {
+      line(
+          "  sacct_fields: [" + String.join(", ", cluster.sacctFields()) + "]",
+          "of `sacct --helpformat`");
+    }
+  }
+
+  /** Returns a top-level key of a YAML text with its block. */
+  private static String block(String yaml, String key) {
+    StringBuilder block = new StringBuilder();
+    boolean inside = false;
+    for (String line : yaml.split("\n", -1)) {
+      inside = line.startsWith(key + ":") || (inside && line.startsWith(" "));
+      if (inside) {
+        block.append(line).append('\n');
+      }
+    }
+    return block.toString();
+  }
+
+  private static String size(long value, String unit) {
+    return unit.isEmpty() ? "" + value : Memory.words(value << 20);
+  }
+
+  private static String word(String name) {
+    boolean plain =
+        PLAIN.matcher(name).matches() && !NOT_PLAIN.contains(name.toLowerCase(Locale.ROOT));
+    return plain ? name : "\"" + name + "\"";
+  }
+
+  /** Replaces control characters of Slurm's text, because a newline would end the comment. */
+  private static String comment(String text) {
+    return text.replaceAll("\\p{C}", "?");
+  }
+
+  private void line(String content) {
+    text.append(content).append('\n');
+  }
+
+  private void line(String content, String comment) {
+    if (comment.isEmpty()) {
+      line(content);
+      return;
+    }
+    int blanks = Math.max(2, COMMENT_COLUMN - content.length());
+    line(content + " ".repeat(blanks) + "# " + comment(comment));
+  }
+}

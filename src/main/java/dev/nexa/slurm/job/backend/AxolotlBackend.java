@@ -1,0 +1,194 @@
+package dev.nexa.slurm.job.backend;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.NativeOptions;
+import dev.nexa.slurm.job.config.Training;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.RunnerFile;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * {@code backend: axolotl}: trains with Axolotl, fully or with LoRA or QLoRA, under FSDP2 or
+ * DeepSpeed. Distils with Axolotl's KD plugin.
+ *
+ * <p>{@code kd_lambda} L is the weight of the teacher's loss: it becomes {@code kd_alpha: L} and
+ * {@code kd_ce_alpha: 1 - L}, the weight of the data's own loss.
+ */
+public final class AxolotlBackend implements Backend {
+  private static final String FILE = "axolotl.yaml";
+  private static final String KD = "axolotl.integrations.kd.";
+  private static final int SEQUENCE_LENGTH = 2048;
+  private static final String SPREAD = "strategy fsdp fsdp_state_dict_type offload";
+
+  /** The shared keys from which each key of the file is made. The other keys are our defaults. */
+  private static final Map<String, String> FROM =
+      Map.ofEntries(
+          Map.entry("base_model", "model_name"),
+          Map.entry("datasets", "dataset_path"),
+          Map.entry("sequence_len", "max_length"),
+          Map.entry("learning_rate", "lr"),
+          Map.entry("micro_batch_size", "batch_size"),
+          Map.entry("gradient_accumulation_steps", "grad_accumulation"),
+          Map.entry("num_epochs", "epochs"),
+          Map.entry("save_steps", "save_steps"),
+          Map.entry("seed", "seed"),
+          Map.entry("bf16", Training.PRECISION),
+          Map.entry("fp16", Training.PRECISION),
+          Map.entry("auto_resume_from_checkpoints", "plan"),
+          Map.entry("eval_steps", "eval_steps"),
+          Map.entry("val_set_size", "eval_steps"),
+          Map.entry("adapter", "adapter"),
+          Map.entry("load_in_4bit", "adapter"),
+          Map.entry("lora_r", "lora_r"),
+          Map.entry("lora_alpha", "lora_alpha"),
+          Map.entry("lora_dropout", "lora_dropout"),
+          Map.entry("fsdp_version", SPREAD),
+          Map.entry("fsdp_config", SPREAD),
+          Map.entry("deepspeed", SPREAD),
+          Map.entry("plugins", "use_kd"),
+          Map.entry("kd_trainer", "use_kd"),
+          Map.entry("kd_temperature", "kd_temperature"),
+          Map.entry("kd_alpha", "use_kd"),
+          Map.entry("kd_ce_alpha", "use_kd"));
+
+  @Override
+  public String name() {
+    return "axolotl";
+  }
+
+  @Override
+  public List<String> shortNames() {
+    return List.of("ax");
+  }
+
+  @Override
+  public Launch launch(Plan plan) {
+    List<Problem> problems = new ArrayList<>();
+    ScalingMatrix.check(plan, name(), problems);
+    PlanDecides decides = new PlanDecides(plan, problems);
+    JsonObject options = decides.options("axolotl", plan.options(), "options");
+    RunnerOptions known = RunnerOptions.of("axolotl");
+    known.check(options, "options", plan.written(), problems);
+    List<String> notes = known.deprecated(options, "options.");
+    List<RunnerFile> files = new ArrayList<>();
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                "axolotl", "train", "${run_dir}/runner/" + FILE, "--output-dir", "${checkpoints}"));
+    if (plan.optionsFile().isPresent()) {
+      NativeOptions file = plan.optionsFile().get();
+      JsonObject rest = decides.optionsFile("axolotl", file, notes);
+      known.check(rest, "options_file", plan.written(), problems);
+      notes.addAll(known.deprecated(rest, file.name() + ": "));
+      NativeFile.beside(file, "deepspeed", "--deepspeed", files, command, notes);
+    }
+    files.add(NativeFile.yaml(FILE, config(plan, problems), options, FROM, plan));
+    Problem.throwIfAny(problems);
+    boolean distributed = plan.ranksPerNode() > 0;
+    if (distributed) {
+      List<String> torchrun = Torchrun.words(plan);
+      command.addAll(List.of("--launcher", "torchrun", "--"));
+      command.addAll(torchrun.subList(1, torchrun.size()));
+    } else {
+      command.addAll(List.of("--launcher", "python"));
+    }
+    String template = distributed ? Launch.DISTRIBUTED : Launch.TASK;
+    return new Launch(template, command, files).noting(notes);
+  }
+
+  private static JsonObject config(Plan plan, List<Problem> problems) {
+    Training training = plan.training().written();
+    Trl.required(plan, "model_name", problems);
+    if (plan.optionsFile().isEmpty()) {
+      Trl.required(plan, "dataset_path", problems); // Options files name data in many ways.
+    }
+    JsonObject config = new JsonObject().withOptional("base_model", training.text("model_name"));
+    if (training.has("dataset_path")) {
+      config.with("datasets", List.of(dataset(training)));
+    }
+    config
+        .with("sequence_len", training.integer("max_length").orElse(SEQUENCE_LENGTH))
+        .withOptional("learning_rate", training.decimal("lr"))
+        .withOptional("micro_batch_size", training.integer("batch_size"))
+        .withOptional("gradient_accumulation_steps", training.integer("grad_accumulation"))
+        .withOptional("num_epochs", training.decimal("epochs"))
+        .withOptional("save_steps", training.integer("save_steps"))
+        .withOptional("seed", training.integer("seed"))
+        .with("bf16", training.precision().equals("bf16"))
+        .with("fp16", training.precision().equals("fp16"))
+        .with("optimizer", "adamw_torch_fused")
+        .with("lr_scheduler", "cosine")
+        .with("ddp_find_unused_parameters", false)
+        .with("ddp_timeout", Torchrun.TIMEOUT_SECONDS)
+        .with("auto_resume_from_checkpoints", true);
+    if (training.has("eval_steps")) {
+      config.withOptional("eval_steps", training.integer("eval_steps"));
+      config.with("val_set_size", new BigDecimal("0.05"));
+    }
+    adapter(config, training);
+    spread(config, training);
+    distillation(config, training);
+    return config;
+  }
+
+  private static JsonObject dataset(Training training) {
+    String path = training.text("dataset_path").orElseThrow();
+    boolean distils = training.flag("use_kd");
+    Optional<String> loader = Dataset.loader(path);
+    JsonObject dataset =
+        new JsonObject()
+            .with("path", path)
+            .withOptional("ds_type", loader)
+            .with("type", distils ? KD + "chat_template" : "chat_template");
+    return distils ? dataset.with("logprobs_field", "logprobs") : dataset;
+  }
+
+  private static void adapter(JsonObject config, Training training) {
+    if (training.adapter().equals("none")) {
+      return;
+    }
+    config
+        .with("adapter", training.adapter())
+        .with("load_in_4bit", training.adapter().equals("qlora"))
+        .with("lora_r", training.integer("lora_r").orElse(16))
+        .with("lora_alpha", training.integer("lora_alpha").orElse(32))
+        .with("lora_dropout", training.decimal("lora_dropout").orElse(new BigDecimal("0.05")))
+        .with("lora_target_linear", true);
+  }
+
+  private static void spread(JsonObject config, Training training) {
+    String strategy = training.strategy();
+    if (strategy.equals("fsdp")) {
+      config
+          .with("fsdp_version", 2)
+          .with(
+              "fsdp_config",
+              new JsonObject()
+                  .with("reshard_after_forward", training.reshards())
+                  .with("offload_params", !training.offload().equals("none"))
+                  .with("state_dict_type", training.stateDictType())
+                  .with("auto_wrap_policy", "TRANSFORMER_BASED_WRAP")
+                  .with("cpu_ram_efficient_loading", true));
+    } else if (strategy.startsWith("zero")) {
+      config.with("deepspeed", DeepSpeed.config(training));
+    }
+  }
+
+  private static void distillation(JsonObject config, Training training) {
+    if (!training.flag("use_kd")) {
+      return;
+    }
+    BigDecimal weight = training.decimal("kd_lambda").orElse(BigDecimal.ONE);
+    config
+        .with("plugins", List.of(KD + "KDPlugin"))
+        .with("kd_trainer", true)
+        .withOptional("kd_temperature", training.decimal("kd_temperature"))
+        .with("kd_alpha", weight)
+        .with("kd_ce_alpha", BigDecimal.ONE.subtract(weight));
+  }
+}

@@ -1,0 +1,48 @@
+package dev.nexa.slurm.job.backend;
+
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.plan.Plan;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.ServiceLoader;
+
+/** The built-in backends. {@link Plugins} finds the others. */
+public final class Backends {
+  private Backends() {}
+
+  /**
+   * Returns the launch of a plan, or one launch for all points of its sweep.
+   *
+   * @throws dev.nexa.slurm.job.config.yaml.ConfigException if the environment or the entrypoint
+   *     contradicts the plan
+   */
+  public static Launch launch(Plan plan, Backend backend) {
+    if (!plan.env().isEmpty() || plan.entrypoint().isPresent()) {
+      List<Problem> problems = new ArrayList<>();
+      PlanDecides decides = new PlanDecides(plan, problems);
+      decides.env();
+      if (plan.entrypoint().isPresent()) {
+        decides.entrypoint(plan.entrypoint().get());
+      }
+      Problem.throwIfAny(problems);
+    }
+    return plan.points().isEmpty() ? backend.launch(plan) : SweepLaunch.of(plan, backend);
+  }
+
+  /** Returns the built-in backend with that name or short name; empty if there is none. */
+  public static Optional<Backend> builtIn(String name) {
+    for (Backend backend : ServiceLoader.load(Backend.class)) {
+      if (backend.name().equals(name) || backend.shortNames().contains(name)) {
+        return Optional.of(backend);
+      }
+    }
+    return Optional.empty();
+  }
+
+  static List<Backend> all() {
+    List<Backend> all = new ArrayList<>();
+    ServiceLoader.load(Backend.class).forEach(all::add);
+    return all;
+  }
+}

@@ -1,0 +1,166 @@
+package dev.nexa.slurm.job.backend;
+
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.ConfigPositions;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The options that a runner knows, from the list that dev/runner-options made of its release.
+ *
+ * <p>Most runners silently ignore an unknown key. Here it is an error.
+ */
+final class RunnerOptions {
+  private static final String FOLDER = "options/";
+
+  /** Cached, because each point of a sweep needs the list. */
+  private static final Map<String, RunnerOptions> READ = new HashMap<>();
+
+  private final String release;
+  private final Map<String, String> types = new TreeMap<>();
+
+  private RunnerOptions(String release) {
+    this.release = release;
+  }
+
+  /** Returns the options of a list such as {@code trl-sft}. */
+  static synchronized RunnerOptions of(String list) {
+    RunnerOptions read = READ.get(list);
+    if (read == null) {
+      read = read(list);
+      READ.put(list, read);
+    }
+    return read;
+  }
+
+  private static RunnerOptions read(String list) {
+    String[] lines = text(list).split("\n", -1);
+    RunnerOptions options = new RunnerOptions(lines[0].substring(2).split(":", 2)[0]);
+    for (String line : lines) {
+      if (!line.isEmpty() && !line.startsWith("#")) {
+        String[] option = line.split("\t", 2);
+        options.types.put(option[0], option[1]);
+      }
+    }
+    return options;
+  }
+
+  private static String text(String list) {
+    String name = FOLDER + list + ".txt";
+    try (InputStream in = RunnerOptions.class.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IllegalArgumentException("there is no " + name);
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot read " + name, failed);
+    }
+  }
+
+  /** Returns the release of the list, such as {@code trl 1.13.0}. */
+  String release() {
+    return release;
+  }
+
+  /** Adds a problem for each option, at any depth, that the runner does not know or refuses. */
+  void check(JsonObject options, String path, ConfigPositions written, List<Problem> problems) {
+    check(options, "", path, written, problems);
+  }
+
+  /**
+   * Returns a sentence for each option that has a value and that the release calls deprecated or
+   * ignores.
+   */
+  List<String> deprecated(JsonObject options, String where) {
+    List<String> notes = new ArrayList<>();
+    deprecated(options, "", where, notes);
+    return notes;
+  }
+
+  private void deprecated(JsonObject options, String above, String where, List<String> notes) {
+    for (Map.Entry<String, @Nullable Object> option : options.members().entrySet()) {
+      String name = above + option.getKey();
+      if (option.getValue() != null && isDeprecated(name)) {
+        notes.add(
+            "ignored".equals(types.get(name))
+                ? where
+                    + name
+                    + ": "
+                    + release
+                    + " does not read it, though its own examples hold it"
+                : where + name + ": deprecated, but " + release + " still reads it");
+      } else if (option.getValue() instanceof JsonObject below) {
+        deprecated(below, name + ".", where, notes);
+      }
+    }
+  }
+
+  private void check(
+      JsonObject options,
+      String above,
+      String path,
+      ConfigPositions written,
+      List<Problem> problems) {
+    for (Map.Entry<String, @Nullable Object> option : options.members().entrySet()) {
+      String name = above.isEmpty() ? option.getKey() : above + "." + option.getKey();
+      String at = path + "." + option.getKey();
+      if (!knows(name)) {
+        problems.add(
+            written.problem(
+                at,
+                release + " has no option '" + name + "'" + Nearest.hint(name, types.keySet())));
+      } else if ("refused".equals(types.get(name)) && !isEmpty(option.getValue())) {
+        String message = release + " refuses '" + name + "' unless it is empty; leave it out";
+        problems.add(written.problem(at, message));
+      } else if (option.getValue() instanceof JsonObject below && !isOpen(name)) {
+        check(below, name, at, written, problems);
+      } else if (option.getValue() instanceof List<?> list && !isOpen(name)) {
+        for (Object element : list) {
+          if (element instanceof JsonObject below) {
+            check(below, name, at, written, problems);
+          }
+        }
+      }
+    }
+  }
+
+  private boolean isDeprecated(String name) {
+    String type = types.get(name);
+    return "deprecated".equals(type) || "ignored".equals(type);
+  }
+
+  private static boolean isEmpty(@Nullable Object value) {
+    return value == null || Boolean.FALSE.equals(value);
+  }
+
+  /** Returns whether the runner knows the option, as a key of a file or a flag. */
+  boolean knows(String name) {
+    return types.containsKey(name) || types.containsKey(flag(name));
+  }
+
+  /**
+   * Returns whether any key is accepted below this one. The lists do not cover the keys below a
+   * deprecated one.
+   */
+  private boolean isOpen(String name) {
+    return isDeprecated(name)
+        || types.containsKey(name + ".*")
+        || types.containsKey(flag(name) + ".*");
+  }
+
+  /** Returns the option's flag on the command line. */
+  String flag(String name) {
+    String underscores = "--" + name.replace('-', '_');
+    return types.containsKey(underscores) ? underscores : "--" + name.replace('_', '-');
+  }
+}

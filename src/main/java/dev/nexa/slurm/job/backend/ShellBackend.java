@@ -1,0 +1,28 @@
+package dev.nexa.slurm.job.backend;
+
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.RunnerFile;
+import java.util.List;
+
+/**
+ * {@code backend: shell}: runs the config's {@code run} text, unchanged, with bash in each task.
+ */
+public final class ShellBackend implements Backend {
+  private static final String FILE = "run.sh";
+
+  @Override
+  public String name() {
+    return "shell";
+  }
+
+  @Override
+  public Launch launch(Plan plan) {
+    if (plan.run().isEmpty()) {
+      throw new ConfigException(
+          plan.written().problem("run", "missing; backend shell runs the text under this key"));
+    }
+    List<String> command = List.of("bash", "${run_dir}/runner/" + FILE);
+    return new Launch(Launch.TASK, command, List.of(RunnerFile.text(FILE, plan.run().get())));
+  }
+}

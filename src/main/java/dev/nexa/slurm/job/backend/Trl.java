@@ -1,0 +1,218 @@
+package dev.nexa.slurm.job.backend;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.Training;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.RunnerFile;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Runs TRL's own scripts: supervised fine-tuning, or distillation if {@code use_kd} is true. Checks
+ * all options against the release's list, because TRL silently ignores unknown keys.
+ */
+final class Trl {
+  private static final String FILE = "trl.yaml";
+  private static final String RESUME = "trl_resume.py";
+
+  /** The shared keys from which each key of the file is made. The other keys are our defaults. */
+  private static final Map<String, String> FROM =
+      Map.ofEntries(
+          Map.entry("model_name_or_path", "model_name"),
+          Map.entry("datasets", "dataset_path"),
+          Map.entry("dataset_name", "dataset_path"),
+          Map.entry("learning_rate", "lr"),
+          Map.entry("per_device_train_batch_size", "batch_size"),
+          Map.entry("gradient_accumulation_steps", "grad_accumulation"),
+          Map.entry("num_train_epochs", "epochs"),
+          Map.entry("max_length", "max_length"),
+          Map.entry("max_completion_length", "max_length"),
+          Map.entry("seed", "seed"),
+          Map.entry("bf16", Training.PRECISION),
+          Map.entry("fp16", Training.PRECISION),
+          Map.entry("save_strategy", "save_steps"),
+          Map.entry("save_steps", "save_steps"),
+          Map.entry("eval_strategy", "eval_steps"),
+          Map.entry("eval_steps", "eval_steps"),
+          Map.entry("use_peft", "adapter"),
+          Map.entry("load_in_4bit", "adapter"),
+          Map.entry("bnb_4bit_quant_type", "adapter"),
+          Map.entry("lora_r", "lora_r"),
+          Map.entry("lora_alpha", "lora_alpha"),
+          Map.entry("lora_dropout", "lora_dropout"),
+          Map.entry("use_cpu", "plan"),
+          Map.entry("teacher_model_name_or_path", "teacher_model"),
+          Map.entry("temperature", "kd_temperature"));
+
+  private Trl() {}
+
+  /**
+   * Returns the program and its arguments. {@link #RESUME} runs TRL's script from the newest
+   * checkpoint.
+   */
+  static List<String> program(Plan plan) {
+    List<String> words = new ArrayList<>(List.of("${run_dir}/runner/" + RESUME));
+    if (plan.warnBeforeEnd().isPresent()) {
+      words.add("--save-on-term");
+    }
+    words.add(plan.training().flag("use_kd") ? "distillation" : "sft");
+    words.addAll(List.of("--config", "${run_dir}/runner/" + FILE));
+    words.addAll(List.of("--output_dir", "${checkpoints}"));
+    return words;
+  }
+
+  /**
+   * Returns the program that starts TRL's scripts. The scripts themselves always begin at step 0.
+   */
+  static RunnerFile resume() {
+    try (InputStream in = Trl.class.getResourceAsStream(RESUME)) {
+      return new RunnerFile(RESUME, Objects.requireNonNull(in).readAllBytes());
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot read " + RESUME, failed);
+    }
+  }
+
+  /**
+   * Returns TRL's config: the shared keys with the user's options over them.
+   *
+   * @param written the user's options for TRL
+   * @param ownFile whether the config's options file belongs to TRL
+   */
+  static RunnerFile config(
+      Plan plan, JsonObject written, boolean ownFile, List<Problem> problems, List<String> notes) {
+    Training training = plan.training().written();
+    boolean distils = training.flag("use_kd");
+    RunnerOptions known = RunnerOptions.of(distils ? "trl-distill" : "trl-sft");
+    PlanDecides decides = new PlanDecides(plan, problems);
+    JsonObject options = decides.options("trl", written, "options");
+    known.check(options, "options", plan.written(), problems);
+    if (ownFile && plan.optionsFile().isPresent()) {
+      JsonObject rest = decides.optionsFile("trl", plan.optionsFile().get(), notes);
+      known.check(rest, "options_file", plan.written(), problems);
+    }
+    required(plan, "model_name", problems);
+    required(plan, "dataset_path", problems);
+    JsonObject config = new JsonObject();
+    config.withOptional("model_name_or_path", training.text("model_name"));
+    if (training.has("dataset_path")) {
+      dataset(config, training.text("dataset_path").orElseThrow());
+    }
+    config
+        .withOptional("learning_rate", training.decimal("lr"))
+        .withOptional("per_device_train_batch_size", training.integer("batch_size"))
+        .withOptional("gradient_accumulation_steps", training.integer("grad_accumulation"))
+        .withOptional("num_train_epochs", training.decimal("epochs"))
+        .withOptional(
+            distils ? "max_completion_length" : "max_length", training.integer("max_length"))
+        .withOptional("seed", training.integer("seed"))
+        .with("bf16", training.precision().equals("bf16"))
+        .with("fp16", training.precision().equals("fp16"));
+    steps(config, plan);
+    adapter(config, training);
+    if (plan.ranksPerNode() > 0) {
+      config
+          .with("ddp_backend", plan.accelerator().equals("cuda") ? "nccl" : "gloo")
+          .with("ddp_find_unused_parameters", false)
+          .with("ddp_timeout", Torchrun.TIMEOUT_SECONDS);
+    }
+    if (!plan.accelerator().equals("cuda")) {
+      config.with("use_cpu", true);
+    }
+    if (distils) {
+      distillation(config, plan, problems);
+    }
+    return ownFile
+        ? NativeFile.yaml(FILE, config, options, FROM, plan)
+        : NativeFile.yaml(FILE, config, options, plan);
+  }
+
+  /** Adds a problem if the config asks for distillation, for a backend that does not train. */
+  static void refuseDistilling(Plan plan, List<Problem> problems) {
+    if (plan.training().flag("use_kd")) {
+      String message =
+          "backend " + plan.backend() + " can't distil; axolotl, hf and accelerate can";
+      problems.add(plan.written().problem("use_kd", message));
+    }
+  }
+
+  /**
+   * Returns a training key's text. If the key is missing, adds a problem and returns an empty text.
+   */
+  static String required(Plan plan, String key, List<Problem> problems) {
+    Optional<String> value = plan.training().text(key);
+    if (value.isEmpty()) {
+      String message = "missing; backend " + plan.backend() + " needs it";
+      problems.add(plan.written().problem(key, message));
+    }
+    return value.orElse("");
+  }
+
+  private static void dataset(JsonObject config, String path) {
+    Optional<String> loader = Dataset.loader(path);
+    if (loader.isPresent()) {
+      JsonObject file = new JsonObject().with("path", loader.get()).with("data_files", path);
+      config.with("datasets", List.of(file));
+    } else {
+      config.with("dataset_name", path);
+    }
+  }
+
+  /**
+   * Adds the keys about steps. A single data file has no test split, so evaluation begins only if
+   * the options name one.
+   */
+  private static void steps(JsonObject config, Plan plan) {
+    Training training = plan.training().written();
+    if (training.has("save_steps")) {
+      config
+          .with("save_strategy", "steps")
+          .withOptional("save_steps", training.integer("save_steps"));
+    }
+    if (training.has("eval_steps") && plan.options().members().containsKey("dataset_test_split")) {
+      config
+          .with("eval_strategy", "steps")
+          .withOptional("eval_steps", training.integer("eval_steps"));
+    }
+  }
+
+  private static void adapter(JsonObject config, Training training) {
+    if (training.adapter().equals("none")) {
+      return;
+    }
+    config
+        .with("use_peft", true)
+        .withOptional("lora_r", training.integer("lora_r"))
+        .withOptional("lora_alpha", training.integer("lora_alpha"))
+        .withOptional("lora_dropout", training.decimal("lora_dropout"));
+    if (training.adapter().equals("qlora")) {
+      config.with("load_in_4bit", true).with("bnb_4bit_quant_type", "nf4");
+    }
+  }
+
+  /**
+   * Adds the keys for distillation. TRL trains on the teacher's loss alone, so it has no
+   * counterpart of {@code kd_lambda}.
+   */
+  private static void distillation(JsonObject config, Plan plan, List<Problem> problems) {
+    Training training = plan.training().written();
+    required(plan, "teacher_model", problems);
+    config
+        .withOptional("teacher_model_name_or_path", training.text("teacher_model"))
+        .withOptional("temperature", training.decimal("kd_temperature"));
+    if (training.has("kd_lambda")) {
+      problems.add(
+          plan.written()
+              .problem(
+                  "kd_lambda",
+                  "TRL's distillation has no weight between the losses; leave it out, or write"
+                      + " backend: axolotl"));
+    }
+  }
+}

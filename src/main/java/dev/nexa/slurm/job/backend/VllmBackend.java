@@ -1,0 +1,43 @@
+package dev.nexa.slurm.job.backend;
+
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.plan.Plan;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * {@code backend: vllm}: runs {@code vllm serve} if the stage is {@code serve}, else {@code vllm
+ * run-batch} with one shard for each task.
+ */
+public final class VllmBackend implements Backend {
+
+  @Override
+  public String name() {
+    return "vllm";
+  }
+
+  @Override
+  public Launch launch(Plan plan) {
+    return plan.stage().equals("serve") ? VllmServe.launch(plan) : batch(plan);
+  }
+
+  private static Launch batch(Plan plan) {
+    List<Problem> problems = new ArrayList<>();
+    Vllm vllm = new Vllm(plan, "vllm-run-batch", problems);
+    for (String key : List.of("input_file", "output_file")) {
+      if (!vllm.has(key)) {
+        vllm.refuse(
+            key, "missing; vllm run-batch needs it, such as ${durable}/prompts/${task}.jsonl");
+      }
+    }
+    if (plan.allocation().nodes() > 1) {
+      String message = "run-batch works on one node; write nodes: 1 and array: {shards: N}";
+      problems.add(plan.written().problem("resources.nodes", message));
+    }
+    vllm.add("vllm", "run-batch", "--model", Trl.required(plan, "model_name", problems));
+    vllm.parallel();
+    vllm.engine();
+    Problem.throwIfAny(problems);
+    return new Launch(Launch.TASK, vllm.command(), List.of());
+  }
+}

@@ -1,0 +1,75 @@
+package dev.nexa.slurm.job.backend;
+
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.plan.Plan;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * {@code stage: serve}: runs one {@code vllm serve} over all nodes, without Ray (vLLM's
+ * docs/serving/parallelism_scaling.md).
+ */
+final class VllmServe {
+  /** Options that the job script sets itself. */
+  private static final List<String> OURS = List.of("port", "model");
+
+  private VllmServe() {}
+
+  static Launch launch(Plan plan) {
+    List<Problem> problems = new ArrayList<>();
+    Vllm vllm = new Vllm(plan, "vllm-serve", problems);
+    String model = Trl.required(plan, "model_name", problems);
+    refuseWhatIsOurs(plan, vllm, problems);
+    vllm.add("vllm", "serve", model, "--port", "${port}");
+    if (!vllm.has("host")) {
+      vllm.add("--host", "0.0.0.0");
+    }
+    vllm.parallel();
+    int nodes = plan.allocation().nodes();
+    if (nodes > 1) {
+      vllm.add("--nnodes", "" + nodes, "--node-rank", "${node_rank}");
+      vllm.add("--master-addr", "${master_addr}", "--master-port", "${master_port}");
+    }
+    vllm.engine();
+    Problem.throwIfAny(problems);
+    return Launch.server(vllm.command(), served(plan, model));
+  }
+
+  private static void refuseWhatIsOurs(Plan plan, Vllm vllm, List<Problem> problems) {
+    if (plan.tasks() > 1) {
+      String message = "a server is one task; for more of them, submit it more often";
+      problems.add(plan.written().problem("array", message));
+    }
+    for (String option : OURS) {
+      if (vllm.has(option)) {
+        vllm.refuse(option, "the job script sets it; leave it out");
+      }
+    }
+    if (vllm.has("api_key") || plan.env().containsKey("VLLM_API_KEY")) {
+      String message = "others could read it there; each server gets a key of its own, in a file";
+      String key = vllm.has("api_key") ? "options.api_key" : "env.VLLM_API_KEY";
+      problems.add(plan.written().problem(key, message));
+    }
+    for (String option : List.of("ssl_keyfile", "ssl_certfile", "uds")) {
+      if (vllm.has(option)) {
+        vllm.refuse(option, "`serve` asks over plain HTTP and a port; put a proxy before it");
+      }
+    }
+    if (plan.allocation().nodes() > 1 && vllm.has("data_parallel_size")) {
+      vllm.refuse(
+          "data_parallel_size", "needs nodes: 1; several nodes share one copy of the model");
+    }
+  }
+
+  /**
+   * Returns the model's name in requests: the first {@code served_model_name}, else {@code
+   * model_name}.
+   */
+  private static String served(Plan plan, String model) {
+    Object name = plan.options().members().get("served_model_name");
+    if (name instanceof List<?> names && !names.isEmpty()) {
+      return String.valueOf(names.get(0));
+    }
+    return name instanceof String text ? text : model;
+  }
+}

@@ -1,0 +1,269 @@
+package dev.nexa.slurm.job.config;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.job.config.yaml.Checker;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.job.config.yaml.ConfigSource.Found;
+import dev.nexa.slurm.job.config.yaml.Expansion;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.Schema.Section;
+import dev.nexa.slurm.job.config.yaml.Setting;
+import dev.nexa.slurm.job.config.yaml.Values;
+import dev.nexa.slurm.job.config.yaml.YamlNode;
+import dev.nexa.slurm.job.config.yaml.YamlReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Reads and checks every kind of YAML file.
+ *
+ * <p>A method throws a {@link ConfigException} with all problems of a file at once, and a {@link
+ * NexaException} with {@link ExitCode#USAGE} if the file is missing.
+ */
+public final class ConfigReader {
+  /**
+   * The admin's policy. If this file exists, it replaces the workspace's policy; no option changes
+   * its path.
+   */
+  public static final Path ADMIN_POLICY = Path.of("/etc/nexa-slurm/policy.yaml");
+
+  private final ConfigSource source;
+  private final Expansion expansion;
+
+  /**
+   * Creates a reader.
+   *
+   * @param environment the variables that {@code ${env:VAR}} refers to
+   */
+  public ConfigReader(ConfigSource source, Map<String, String> environment) {
+    this.source = source;
+    this.expansion =
+        new Expansion(environment, source.workspace().toAbsolutePath().normalize().toString());
+  }
+
+  /** Reads a run's config and applies the {@code --set} overrides, in order. */
+  public RunConfig run(String path, List<String> overrides) {
+    return run(path, overrides, Optional.empty());
+  }
+
+  /**
+   * Reads a run's config, applies the {@code --set} overrides and inserts the checkpoint of a
+   * finished run. Also reads the {@code options_file} and sweep files of Nexa_Compute.
+   *
+   * @param from the finished run that {@code --from} names
+   */
+  public RunConfig run(String path, List<String> overrides, Optional<FromRun> from) {
+    Found file = source.file(path);
+    List<Problem> problems = new ArrayList<>();
+    List<String> notes = new ArrayList<>();
+    YamlNode root = tree(file, problems);
+    Checker checker = new Checker(problems, expansion, notes);
+    List<String> rest = overrides;
+    if (isOfNexaCompute(root)) {
+      rest = new ArrayList<>(overrides);
+      List<String> theirs = NexaCompute.takeOverrides(rest);
+      root =
+          new NexaCompute(checker, problems, notes).ours(Overrides.apply(root, theirs, problems));
+      Problem.throwIfAny(problems);
+    }
+    root = FromRun.apply(Overrides.apply(root, rest, problems), from, problems);
+    Values values = checker.section(RunConfig.SPEC, root, "");
+    RunConfig.check(values, problems);
+    Problem.throwIfAny(problems);
+    if (!values.has("options_file")) {
+      return RunConfig.from(file, values, Optional.empty(), List.copyOf(notes));
+    }
+    NativeOptions options = optionsFile(file, values, problems);
+    Problem.throwIfAny(problems);
+    return RunConfig.from(file, values, Optional.of(options), List.copyOf(notes));
+  }
+
+  private NativeOptions optionsFile(Found config, Values values, List<Problem> problems) {
+    String path = values.text("options_file");
+    if (!NativeKeys.areReadBy(values.text("backend"))) {
+      String message =
+          "backend " + values.text("backend") + " has no config file of its own; write its options";
+      problems.add(values.problem("options_file", message + " under options:"));
+    } else if (path.startsWith("/") || List.of(path.split("/", -1)).contains("..")) {
+      String message = "'" + path + "' does not lie beside this file, in its folder or below";
+      problems.add(values.problem("options_file", message));
+    }
+    Problem.throwIfAny(problems);
+    try {
+      Found file = source.beside(config, path);
+      return NativeOptions.read(file, source, values.at("options_file"), problems);
+    } catch (ConfigException wrong) {
+      throw wrong;
+    } catch (NexaException missing) {
+      String message = String.valueOf(missing.getMessage());
+      throw new ConfigException(values.problem("options_file", message).as(missing.code()));
+    }
+  }
+
+  /** Checked here, so that {@link NexaCompute} is loaded only for such a file. */
+  private static boolean isOfNexaCompute(YamlNode root) {
+    return root instanceof YamlNode.Mapping mapping
+        && (mapping.entries().containsKey("job") || mapping.entries().containsKey("launcher"))
+        && !mapping.entries().containsKey("stage");
+  }
+
+  /** Reads the cluster profile with that name. */
+  public ClusterProfile cluster(String name) {
+    return cluster(name, named("configs/clusters/", name, "cluster profile", ""));
+  }
+
+  /** Reads the cluster profile that a config names; empty if the config names none. */
+  public Optional<ClusterProfile> cluster(RunConfig config) {
+    if (config.cluster().isEmpty()) {
+      return Optional.empty();
+    }
+    String name = config.cluster().get();
+    String where = config.written().problem("cluster", "").toString();
+    return Optional.of(cluster(name, named("configs/clusters/", name, "cluster profile", where)));
+  }
+
+  /**
+   * Checks the text of a cluster profile before it is written, by parsing it.
+   *
+   * @param file the file's name in messages
+   */
+  public ClusterProfile cluster(String name, String file, String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    return cluster(name, new Found(file, bytes, Optional.empty()));
+  }
+
+  private ClusterProfile cluster(String name, Found file) {
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(file, ClusterProfile.SPEC, problems);
+    ClusterProfile.check(values, problems);
+    Problem.throwIfAny(problems);
+    return ClusterProfile.from(name, values);
+  }
+
+  /** Reads the price book with that name. */
+  public PriceBook prices(String name) {
+    return prices(name, named("configs/prices/", name, "price book", ""));
+  }
+
+  /** Reads the price book that a cluster profile names. */
+  public PriceBook prices(ClusterProfile cluster) {
+    String where = "configs/clusters/" + cluster.name() + ".yaml: price_book: ";
+    String name = cluster.priceBook();
+    return prices(name, named("configs/prices/", name, "price book", where));
+  }
+
+  /** Reads a price book at the path that the user typed. */
+  public PriceBook pricesFile(String path) {
+    Found file = source.file(path);
+    String name = file.name().substring(file.name().lastIndexOf('/') + 1);
+    return prices(name.replaceFirst("\\.ya?ml$", ""), file);
+  }
+
+  /**
+   * Checks the text of a price book before it is written, by parsing it.
+   *
+   * @param file the file's name in messages
+   */
+  public PriceBook prices(String name, String file, String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    return prices(name, new Found(file, bytes, Optional.empty()));
+  }
+
+  private PriceBook prices(String name, Found file) {
+    List<Problem> problems = new ArrayList<>();
+    YamlNode root = tree(file, problems);
+    Checker checker = new Checker(problems, expansion);
+    String digest = Sha256.of(file.bytes());
+    if (isOfSkyPilot(root)) {
+      Values values = checker.section(SkyPilotPrices.SPEC, root, "");
+      Problem.throwIfAny(problems);
+      return SkyPilotPrices.book(name, digest, file, values);
+    }
+    Values values = checker.section(PriceBook.SPEC, root, "");
+    Problem.throwIfAny(problems);
+    PriceBook.check(values, problems);
+    Problem.throwIfAny(problems);
+    return PriceBook.from(name, digest, values);
+  }
+
+  /** Checked here, so that {@link SkyPilotPrices} is loaded only for such a file. */
+  private static boolean isOfSkyPilot(YamlNode root) {
+    return root instanceof YamlNode.Mapping mapping && mapping.entries().containsKey("slurm");
+  }
+
+  /** Reads the GPU catalog, configs/gpus.yaml. */
+  public GpuCatalog gpus() {
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(source.product("configs/gpus.yaml"), GpuCatalog.SPEC, problems);
+    Problem.throwIfAny(problems);
+    return GpuCatalog.from(values);
+  }
+
+  /**
+   * Reads the policy that applies: {@link #ADMIN_POLICY} if that file exists, else
+   * configs/policy.yaml.
+   */
+  public Policy policy() {
+    Found file = policyFile();
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(file, Policy.SPEC, problems);
+    Policy.check(values, problems);
+    Problem.throwIfAny(problems);
+    return Policy.from(file.name(), values);
+  }
+
+  /** Returns each value of the policy with its position. Reports no problems. */
+  public List<Setting> policySettings() {
+    return Setting.of(tree(policyFile(), new ArrayList<>()), Policy.SPEC);
+  }
+
+  private Found policyFile() {
+    return ConfigSource.isFile(ADMIN_POLICY)
+        ? source.file(ADMIN_POLICY.toString())
+        : source.product("configs/policy.yaml");
+  }
+
+  private Found named(String folder, String name, String kind, String where) {
+    Optional<Found> file = source.optional(folder + name + ".yaml");
+    if (file.isPresent()) {
+      return file.get();
+    }
+    throw new NexaException(
+        ErrorCode.FILE_NOT_FOUND,
+        where
+            + "no "
+            + kind
+            + " named '"
+            + name
+            + "': there is no "
+            + folder
+            + name
+            + ".yaml here or in the jar",
+        Advice.step(
+            "the jar has configs/clusters/{default,cpu,local}.yaml and configs/prices/default.yaml"),
+        Advice.command("writes them here, to copy from", "nexa-slurm", "init"));
+  }
+
+  /** Checks the file against its keys and adds the problems. */
+  private Values read(Found file, Section spec, List<Problem> problems) {
+    return new Checker(problems, expansion).section(spec, tree(file, problems), "");
+  }
+
+  /** Parses the file; throws if it is not YAML. */
+  private static YamlNode tree(Found file, List<Problem> problems) {
+    Optional<YamlNode> node = YamlReader.read(file.name(), file.text(), problems);
+    if (node.isEmpty()) {
+      throw new ConfigException(problems);
+    }
+    return node.get();
+  }
+}

@@ -1,0 +1,104 @@
+package dev.nexa.slurm.job.config;
+
+import dev.nexa.slurm.job.config.yaml.Position;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.YamlNode;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
+import dev.nexa.slurm.job.config.yaml.YamlReader;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Applies {@code --set a.b.c=value}.
+ *
+ * <p>The value has the type that YAML would give it in the file. A number in the path is an index
+ * of a list; the index after the last element appends.
+ */
+final class Overrides {
+  private Overrides() {}
+
+  /**
+   * Returns the tree with all overrides applied, in order. Adds a problem for each override that
+   * cannot be applied.
+   */
+  static YamlNode apply(YamlNode root, List<String> overrides, List<Problem> problems) {
+    YamlNode result = root;
+    for (String override : overrides) {
+      Position at = new Position("--set " + YamlNode.shortened(override), 0, 0);
+      int equals = override.indexOf('=');
+      if (equals < 1) {
+        problems.add(new Problem(at, "", "expected key=value, such as resources.nodes=2"));
+        continue;
+      }
+      List<String> path = List.of(override.substring(0, equals).split("\\.", -1));
+      if (path.size() > YamlReader.MAX_DEPTH) {
+        problems.add(new Problem(at, "", "nested deeper than " + YamlReader.MAX_DEPTH + " levels"));
+        continue;
+      }
+      YamlNode value = YamlReader.scalar(at, override.substring(equals + 1));
+      result = with(result, path, value, at, problems);
+    }
+    return result;
+  }
+
+  private static YamlNode with(
+      YamlNode node, List<String> path, YamlNode value, Position at, List<Problem> problems) {
+    if (path.isEmpty()) {
+      return value;
+    }
+    String step = path.get(0);
+    List<String> rest = path.subList(1, path.size());
+    if (node instanceof Sequence sequence) {
+      return element(sequence, step, rest, value, at, problems);
+    }
+    if (!(node instanceof Mapping mapping)) {
+      problems.add(
+          new Problem(at, step, "there is " + node.words() + " where a mapping is needed"));
+      return node;
+    }
+    Map<String, Entry> entries = new LinkedHashMap<>(mapping.entries());
+    Entry old = entries.get(step);
+    YamlNode child = old == null ? missing(rest, at) : old.value();
+    entries.put(step, new Entry(at, with(child, rest, value, at, problems)));
+    return new Mapping(mapping.at(), entries);
+  }
+
+  private static YamlNode element(
+      Sequence sequence,
+      String step,
+      List<String> rest,
+      YamlNode value,
+      Position at,
+      List<Problem> problems) {
+    int size = sequence.elements().size();
+    Optional<Integer> index = index(step).filter(i -> i <= size);
+    if (index.isEmpty()) {
+      problems.add(new Problem(at, step, "expected a place in the list, 0 to " + size));
+      return sequence;
+    }
+    List<YamlNode> elements = new ArrayList<>(sequence.elements());
+    int i = index.get();
+    if (i == size) {
+      elements.add(with(new Mapping(at, Map.of()), rest, value, at, problems));
+    } else {
+      elements.set(i, with(elements.get(i), rest, value, at, problems));
+    }
+    return new Sequence(sequence.at(), elements);
+  }
+
+  /** Creates a missing parent: a list if the next step is index 0, else a mapping. */
+  private static YamlNode missing(List<String> path, Position at) {
+    return !path.isEmpty() && path.get(0).equals("0")
+        ? new Sequence(at, List.of())
+        : new Mapping(at, Map.of());
+  }
+
+  private static Optional<Integer> index(String step) {
+    return step.matches("\\d{1,6}") ? Optional.of(Integer.parseInt(step)) : Optional.empty();
+  }
+}

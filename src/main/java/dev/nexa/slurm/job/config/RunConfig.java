@@ -1,0 +1,623 @@
+package dev.nexa.slurm.job.config;
+
+import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
+import static dev.nexa.slurm.job.config.yaml.Schema.mapOf;
+import static dev.nexa.slurm.job.config.yaml.Schema.optional;
+import static dev.nexa.slurm.job.config.yaml.Schema.required;
+import static dev.nexa.slurm.job.config.yaml.Schema.section;
+import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.Schema;
+import dev.nexa.slurm.job.config.yaml.Schema.Section;
+import dev.nexa.slurm.job.config.yaml.ValueType;
+import dev.nexa.slurm.job.config.yaml.Values;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A run's config: one YAML file that describes a job.
+ *
+ * <pre>
+ * stage: train
+ * backend: python
+ * entrypoint: {script: train.py}
+ * model_name: mistral-7b-instruct
+ * lr: 2e-5
+ * resources: {nodes: 2, gpus_per_node: 4, gpu_type: h100, time: 12h}
+ * </pre>
+ *
+ * @param source the file that the config was read from
+ * @param written the positions of its keys
+ * @param training the training keys that it sets
+ * @param workload facts that only estimates use; empty if the key {@code estimate} is missing
+ * @param dataset the dataset's name: the key {@code dataset}, else the last part of {@code
+ *     dataset_path}
+ * @param shards the number of array tasks; 1 without an array
+ * @param maxParallel the most tasks that run at the same time; empty for all
+ * @param points the points of a sweep: the values that each task sets; empty without a sweep
+ * @param requeues how often Slurm may run a task again
+ * @param retryOn which failures are retried, as often as {@code requeues} allows; see
+ *     docs/retries.md
+ * @param watchdog a task without a sign of life for this long is ended; empty for never
+ * @param chain the number of jobs that follow each other
+ * @param warnBeforeEnd how long before the time limit a task gets SIGTERM
+ * @param options the runner's own options
+ * @param optionsFile the runner's own config file, unchanged
+ * @param notes remarks for the user on how the file was read
+ */
+public record RunConfig(
+    ConfigSource.Found source,
+    ConfigPositions written,
+    String stage,
+    Optional<String> name,
+    String backend,
+    Optional<String> cluster,
+    Training training,
+    Serving serving,
+    Optional<Workload> workload,
+    Optional<String> dataset,
+    List<String> tags,
+    Resources resources,
+    int shards,
+    Optional<Integer> maxParallel,
+    List<JsonObject> points,
+    int requeues,
+    List<String> retryOn,
+    Optional<Duration> watchdog,
+    int chain,
+    Optional<Duration> warnBeforeEnd,
+    Optional<String> run,
+    Optional<Entrypoint> entrypoint,
+    Optional<String> workdir,
+    Optional<String> setup,
+    Optional<Mail> mail,
+    List<String> files,
+    Map<String, String> env,
+    Optional<String> envFile,
+    boolean debug,
+    JsonObject options,
+    Optional<NativeOptions> optionsFile,
+    Software software,
+    List<String> notes) {
+
+  /** Stage names that would clash with the names of files beside the runs. */
+  private static final Set<String> RESERVED_STAGES = Set.of("cost", "infra", "estimate");
+
+  /** Bounded repetitions: on a long list, `+` and `*` would overflow the stack. */
+  static final ValueType MAIL_TYPE =
+      ValueType.text("words such as END,FAIL", "[A-Za-z0-9_]{1,40}(,[A-Za-z0-9_]{1,40}){0,20}");
+
+  /**
+   * Failures that the next attempt often survives: of the hardware or the network, or a kill from
+   * outside.
+   */
+  private static final List<String> RETRIED = List.of("node", "signal", "cuda", "nccl");
+
+  private static final ValueType RETRY =
+      ValueType.count(
+          "node, signal, cuda, nccl, oom, stall or an exit status from 1 to 255",
+          "(node|signal|cuda|nccl|oom|stall|[1-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])");
+
+  /** The variables of the storage tiers, whose values come from the cluster profile. */
+  public static final List<String> TIERS = List.of("NEXA_SCRATCH", "NEXA_DURABLE", "NEXA_SHARED");
+
+  private static final ValueType SHARDS = ValueType.integer(1, 4_000_000);
+
+  private static final Section RESOURCES = section(resourceKeys());
+
+  /** All keys of the file. */
+  static final Section SPEC = section(keys());
+
+  private static Schema.KnownKey[] resourceKeys() {
+    List<Schema.KnownKey> keys = new ArrayList<>();
+    keys.add(withDefault("nodes", ValueType.integer(1, 100_000), "1", "Nodes for each task."));
+    keys.add(withDefault("gpus_per_node", ValueType.integer(0, 64), "0", "GPUs on each node."));
+    keys.add(
+        optional(
+            "gpu_type",
+            ValueType.NAME_WORD,
+            "The GPU's type as the cluster names it, such as `h100`."));
+    keys.add(withDefault("cpus_per_task", ValueType.integer(1, 4096), "1", "CPUs on each node."));
+    keys.add(
+        optional(
+            "memory",
+            ValueType.MEMORY,
+            "Memory on each node. Default: the partition's default, else 4 GiB for each CPU."));
+    keys.add(
+        required(
+            "time",
+            ValueType.TIME,
+            "Time limit of each task; a bare number is minutes, `30:00` is 30 minutes."));
+    for (ResourceOption option : ResourceOption.values()) {
+      keys.add(option.known());
+    }
+    keys.add(
+        withDefault(
+            "exclusive",
+            ValueType.BOOLEAN,
+            "false",
+            "Whether the job gets whole nodes, and pays for whole nodes."));
+    return keys.toArray(new Schema.KnownKey[0]);
+  }
+
+  private static Schema.KnownKey[] keys() {
+    List<Schema.KnownKey> keys = new ArrayList<>();
+    keys.add(
+        required(
+            "stage",
+            ValueType.text("a stage name such as data, train or eval", "[a-z][a-z0-9-]{0,30}"),
+            "The kind of work: data, generate, filter, train, eval, serve, sync, or a name of your own."));
+    keys.add(
+        optional(
+            "name",
+            ValueType.NAME_WORD,
+            "The experiment's name. It becomes the tag `experiment:NAME`."));
+    keys.add(
+        required(
+            "backend",
+            ValueType.NAME_WORD,
+            "The backend that runs inside the job: `shell`, `python`, `hf`, `axolotl`, `accelerate`, `vllm` or"
+                + " `lm_eval`."));
+    keys.add(
+        optional(
+            "cluster", ValueType.NAME_WORD, "The cluster profile, configs/clusters/NAME.yaml."));
+    keys.addAll(Training.KEYS.keys());
+    keys.addAll(Serving.KEYS.keys());
+    keys.add(
+        optional(
+            "dataset",
+            ValueType.NAME_WORD,
+            "The dataset's name. Default: the last part of dataset_path."));
+    keys.add(
+        optional(
+            "tags",
+            listOf(ValueType.TEXT),
+            "Words of your own that the manifest keeps, so that you can find runs by them."));
+    keys.add(required("resources", RESOURCES, "The resources of each task."));
+    keys.add(
+        optional(
+            "array",
+            section(
+                optional(
+                    "shards",
+                    SHARDS,
+                    "The number of tasks. Required unless there is a sweep: then the points are the tasks."),
+                optional(
+                    "max_parallel",
+                    ValueType.integer(1, 4_000_000),
+                    "The most tasks that run at the same time. Default: all.")),
+            "Runs the job once for each shard. A task reads its number from NEXA_TASK and the number of tasks"
+                + " from NEXA_TASKS."));
+    keys.add(
+        optional(
+            "sweep",
+            Sweep.SPEC,
+            "Runs the job once for each point, which is a combination of values for some keys, such as `{lr:"
+                + " [1e-5, 2e-5], seed: [1, 2, 3]}`."));
+    keys.add(
+        withDefault(
+            "requeues",
+            ValueType.integer(0, 100),
+            "0",
+            "How often a task may run again. Each attempt costs money."));
+    keys.add(
+        optional(
+            "retry_on",
+            listOf(RETRY),
+            "The failures that are retried, as often as requeues allows: node, signal, cuda, nccl, oom, stall"
+                + " or exit statuses such as 75. Default: [node, signal, cuda, nccl]. A failed node is always"
+                + " retried."));
+    keys.add(
+        optional(
+            "watchdog",
+            ValueType.TIME,
+            "Ends a task that has printed nothing and has written no metrics and no checkpoint for this long. A"
+                + " bare number is minutes."));
+    keys.add(
+        withDefault(
+            "chain",
+            ValueType.integer(1, 100),
+            "1",
+            "How many jobs follow each other. Each job begins when the job before it has ended. A task that"
+                + " ended with 0 is not run again."));
+    keys.add(
+        optional(
+            "warn_before_end",
+            ValueType.TIME,
+            "How long before the time limit a task gets SIGTERM, so that it can save. If the task then ends"
+                + " with anything but 0, it is queued again, as often as requeues allows."));
+    keys.add(
+        optional(
+            "run", ValueType.SCRIPT, "For `shell`: the bash text that each task runs, unchanged."));
+    keys.add(
+        optional(
+            "entrypoint",
+            section(
+                optional(
+                    "script", ValueType.PATH, "A program beside this file. The run keeps a copy."),
+                optional("module", ValueType.TEXT, "An installed Python module, run with -m."),
+                optional(
+                    "args",
+                    listOf(ValueType.LITERAL),
+                    "Arguments of the program, each passed on unchanged."),
+                optional(
+                    "config",
+                    ValueType.BOOLEAN,
+                    "Whether the program gets `--config FILE` with the training keys as JSON. Default: true."),
+                optional(
+                    "launcher",
+                    ValueType.choice("python", "torchrun"),
+                    "The launcher that starts the program. Default: torchrun with GPUs or several nodes, else python."),
+                optional(
+                    "launcher_args",
+                    listOf(ValueType.LITERAL),
+                    "Further options of torchrun, such as `--max_restarts=2`.")),
+            "For `python`: the program to start. It gets `options` as flags, `--name value`, after its own"
+                + " arguments."));
+    keys.add(
+        optional(
+            "workdir",
+            ValueType.PATH,
+            "The folder in which the command starts, an absolute path. Default: the task's scratch, or with a"
+                + " launcher the run's folder."));
+    keys.add(
+        optional(
+            "setup",
+            ValueType.SCRIPT,
+            "Shell lines that the job runs after modules and venv and before the command, unchanged."));
+    keys.add(
+        optional(
+            "mail",
+            section(
+                required("user", ValueType.TEXT, "The address, or the user's name."),
+                optional(
+                    "type",
+                    MAIL_TYPE,
+                    "The events to write about, as in sbatch's --mail-type. Default: `END,FAIL`.")),
+            "Mail that Slurm sends about the job."));
+    keys.add(
+        optional(
+            "files",
+            listOf(ValueType.PATH),
+            "Files beside this file that the job needs. The run keeps them in runner/."));
+    keys.add(
+        optional(
+            "env",
+            mapOf(
+                ValueType.text("a variable's name", "[A-Za-z_][A-Za-z0-9_]{0,127}"),
+                ValueType.LITERAL),
+            "Environment variables of the job. Write secrets into env_file instead."));
+    keys.add(
+        optional(
+            "env_file",
+            ValueType.PATH,
+            "The absolute path of a file with your secrets, in lines NAME=value, mode 0600. The job reads the"
+                + " file itself."));
+    keys.add(
+        withDefault(
+            "debug",
+            ValueType.BOOLEAN,
+            "false",
+            "Makes NCCL and PyTorch print their steps, to find out why ranks hang. This slows training."));
+    keys.add(
+        optional(
+            "options",
+            new Schema.Free(),
+            "The runner's own options, under the runner's names. They win over the values from the other keys."));
+    keys.add(
+        optional(
+            "options_file",
+            ValueType.PATH,
+            "The runner's own config file, beside this file: Axolotl's, TRL's or Accelerate's. This file's keys"
+                + " and options win over it."));
+    keys.add(
+        optional(
+            "estimate",
+            Workload.KEYS,
+            "Facts for estimates that the other keys do not give. They change nothing that runs."));
+    keys.add(
+        optional(
+            "software",
+            Software.KEYS,
+            "The software that the job loads before the command starts."));
+    return keys.toArray(new Schema.KnownKey[0]);
+  }
+
+  /**
+   * The resources of each task. CPUs, GPUs and memory are per node.
+   *
+   * @param memoryBytes memory on each node; empty for the default
+   * @param time the time limit of a task
+   * @param options the options of sbatch that the config sets
+   */
+  public record Resources(
+      int nodes,
+      int gpusPerNode,
+      Optional<String> gpuType,
+      int cpusPerTask,
+      Optional<Long> memoryBytes,
+      Duration time,
+      Map<ResourceOption, String> options,
+      boolean exclusive) {
+
+    /** Returns a copy with other numbers of nodes and of GPUs on each node. */
+    Resources on(int nodes, int gpusPerNode) {
+      return new Resources(
+          nodes, gpusPerNode, gpuType, cpusPerTask, memoryBytes, time, options, exclusive);
+    }
+
+    /** Returns an option of sbatch; empty if the config does not set it. */
+    public Optional<String> option(ResourceOption option) {
+      return Optional.ofNullable(options.get(option));
+    }
+  }
+
+  /**
+   * The program that the python backend starts: a script or a module.
+   *
+   * @param config whether the program gets the training keys as a JSON file
+   * @param launcher {@code python} or {@code torchrun}; empty for the default
+   * @param launcherArgs further options of torchrun
+   */
+  public record Entrypoint(
+      Optional<String> script,
+      Optional<String> module,
+      List<String> args,
+      boolean config,
+      Optional<String> launcher,
+      List<String> launcherArgs) {
+
+    /** Returns whether torchrun starts the ranks, if the job has GPUs or several nodes. */
+    public boolean torchrun() {
+      return launcher.orElse("torchrun").equals("torchrun");
+    }
+  }
+
+  /**
+   * The mail that Slurm sends about the job.
+   *
+   * @param user an address or a user name
+   * @param type the events, as in sbatch's {@code --mail-type}
+   */
+  public record Mail(String user, String type) {}
+
+  /** Returns the number of tasks: the points of a sweep, or the shards. */
+  public int tasks() {
+    return points.isEmpty() ? shards : points.size();
+  }
+
+  /** Returns the run's name in tables and tags: the config's name, else its stage. */
+  public String title() {
+    return name.orElse(stage);
+  }
+
+  static RunConfig from(
+      ConfigSource.Found source,
+      Values values,
+      Optional<NativeOptions> optionsFile,
+      List<String> notes) {
+    Values array = values.section("array");
+    JsonObject options = values.section("options").json();
+    Training training = Training.from(values);
+    Resources resources = resources(values.section("resources"));
+    if (NativeKeys.areReadBy(values.text("backend"))
+        && !(options.isEmpty() && optionsFile.isEmpty())) {
+      NativeKeys keys = new NativeKeys(values.text("backend"), options, optionsFile);
+      training = keys.training(training);
+      if (optionsFile.isPresent()) {
+        resources = keys.resources(resources, values.section("resources"));
+        notes = keys.noted(notes, training, resources);
+      }
+    }
+    List<JsonObject> points =
+        values.has("sweep") ? Sweep.points(values.section("sweep"), new ArrayList<>()) : List.of();
+    return new RunConfig(
+        source,
+        new ConfigPositions(
+            source.name(),
+            values.positions(),
+            optionsFile.isPresent() ? optionsFile.get().positions() : Map.of()),
+        values.text("stage"),
+        values.optionalText("name"),
+        values.text("backend"),
+        values.optionalText("cluster"),
+        training,
+        Serving.from(values),
+        values.has("estimate")
+            ? Optional.of(Workload.from(values.section("estimate")))
+            : Optional.empty(),
+        dataset(values, training),
+        values.texts("tags"),
+        resources,
+        array.optionalInteger("shards").orElse(1),
+        array.optionalInteger("max_parallel"),
+        points,
+        values.integer("requeues"),
+        retryOn(values),
+        values.optionalDuration("watchdog"),
+        values.integer("chain"),
+        values.optionalDuration("warn_before_end"),
+        values.optionalText("run"),
+        values.has("entrypoint")
+            ? Optional.of(entrypoint(values.section("entrypoint")))
+            : Optional.empty(),
+        values.optionalText("workdir"),
+        values.optionalText("setup"),
+        values.has("mail") ? Optional.of(mail(values.section("mail"))) : Optional.empty(),
+        values.texts("files"),
+        values.textMap("env"),
+        values.optionalText("env_file"),
+        values.flag("debug"),
+        options,
+        optionsFile,
+        Software.from(values.section("software")),
+        notes);
+  }
+
+  /** Adds problems that concern several keys. */
+  static void check(Values values, List<Problem> problems) {
+    String stage = values.optionalText("stage").orElse("");
+    if (RESERVED_STAGES.contains(stage)) {
+      problems.add(
+          values.problem(
+              "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
+    }
+    Serving.check(values, problems);
+    Values array = values.section("array");
+    if (values.has("sweep")) {
+      if (array.has("shards")) {
+        problems.add(
+            array.problem(
+                "shards",
+                "a sweep's tasks are its points; leave it out, or divide each point's work itself"));
+      }
+      checkPoints(values, problems);
+    } else {
+      Training.check(values, problems);
+      if (values.has("array") && !array.has("shards")) {
+        problems.add(array.problem("shards", "missing; expected " + SHARDS.expected()));
+      }
+    }
+    boolean again =
+        values.optionalInteger("requeues").orElse(0) > 0
+            || values.optionalInteger("chain").orElse(1) > 1;
+    if (values.has("warn_before_end") && !again) {
+      problems.add(
+          values.problem(
+              "warn_before_end", "needs requeues: 1 or chain: 2 or more to go on after it"));
+    }
+    retries(values, problems);
+    Values env = values.section("env");
+    for (String name : env.names()) {
+      if (name.startsWith("NEXA_") && !TIERS.contains(name)) {
+        problems.add(env.problem(name, "names that begin with NEXA_ are the job script's own"));
+      }
+    }
+    Values resources = values.section("resources");
+    if (resources.has("gpu_type")
+        && resources.optionalInteger("gpus_per_node").orElse(0) == 0
+        && !values.has("options_file")) {
+      problems.add(resources.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
+    }
+    values.requireAbsolute("env_file", problems);
+    values.requireAbsolute("workdir", problems);
+    Software.check(values.section("software"), problems);
+    Values entrypoint = values.section("entrypoint");
+    if (values.has("entrypoint") && entrypoint.has("script") == entrypoint.has("module")) {
+      problems.add(values.problem("entrypoint", "needs either script or module"));
+    }
+  }
+
+  /** Checks the keys about retries and the watchdog. */
+  private static void retries(Values values, List<Problem> problems) {
+    boolean serves = values.optionalText("stage").orElse("").equals("serve");
+    if (values.has("watchdog") && serves) {
+      problems.add(
+          values.problem("watchdog", "a server may wait for requests for hours; leave it out"));
+    }
+    if (!values.has("retry_on")) {
+      return;
+    }
+    if (serves) {
+      problems.add(
+          values.problem(
+              "retry_on", "a server that ends by itself is always tried again; leave it out"));
+    } else if (values.optionalInteger("requeues").orElse(0) == 0) {
+      problems.add(values.problem("retry_on", "needs requeues: 1 or more to try anything again"));
+    }
+    if (values.texts("retry_on").contains("stall") && !values.has("watchdog")) {
+      problems.add(
+          values.problem("retry_on", "stall needs a watchdog, which finds it: watchdog: 30m"));
+    }
+  }
+
+  private static List<String> retryOn(Values values) {
+    return values.has("retry_on") ? values.texts("retry_on") : RETRIED;
+  }
+
+  /**
+   * Checks the training keys of each point. A problem of many points is reported for the first one
+   * only.
+   */
+  private static void checkPoints(Values values, List<Problem> problems) {
+    for (Problem problem : problems) {
+      if (problem.key().startsWith("sweep")) {
+        return; // The points of a broken sweep would repeat it.
+      }
+    }
+    Values sweep = values.section("sweep");
+    Set<Problem> seen = new HashSet<>();
+    int task = 0;
+    for (JsonObject point : Sweep.points(sweep, problems)) {
+      List<Problem> wrong = new ArrayList<>();
+      Training.check(values.at(point, Sweep.where(sweep, task)), wrong);
+      for (Problem problem : wrong) {
+        if (seen.add(problem)) {
+          problems.add(problem.atPoint(task, point));
+        }
+      }
+      task++;
+    }
+  }
+
+  private static Optional<String> dataset(Values values, Training training) {
+    Optional<String> path = training.text("dataset_path");
+    return values.has("dataset") || path.isEmpty()
+        ? values.optionalText("dataset")
+        : Optional.of(baseName(path.get()));
+  }
+
+  private static String baseName(String path) {
+    int end = path.length();
+    while (end > 0 && path.charAt(end - 1) == '/') {
+      end--;
+    }
+    // Not with a pattern: "^.*/" takes quadratic time on a long name.
+    String last = path.substring(path.lastIndexOf('/', end - 1) + 1, end);
+    int dot = last.lastIndexOf('.');
+    return dot > 0 ? last.substring(0, dot) : last;
+  }
+
+  private static Resources resources(Values values) {
+    Map<ResourceOption, String> options = new EnumMap<>(ResourceOption.class);
+    for (ResourceOption option : ResourceOption.values()) {
+      Optional<String> value = values.optionalText(option.key());
+      if (value.isPresent()) {
+        options.put(option, value.get());
+      }
+    }
+    return new Resources(
+        values.integer("nodes"),
+        values.integer("gpus_per_node"),
+        values.optionalText("gpu_type"),
+        values.integer("cpus_per_task"),
+        values.optionalBytes("memory"),
+        values.duration("time"),
+        Collections.unmodifiableMap(options),
+        values.flag("exclusive"));
+  }
+
+  private static Entrypoint entrypoint(Values values) {
+    return new Entrypoint(
+        values.optionalText("script"),
+        values.optionalText("module"),
+        values.texts("args"),
+        values.optional("config", Boolean.class).orElse(true),
+        values.optionalText("launcher"),
+        values.texts("launcher_args"));
+  }
+
+  private static Mail mail(Values values) {
+    return new Mail(values.text("user"), values.optionalText("type").orElse("END,FAIL"));
+  }
+}

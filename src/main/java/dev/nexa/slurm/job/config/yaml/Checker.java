@@ -1,0 +1,365 @@
+package dev.nexa.slurm.job.config.yaml;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.job.config.yaml.Schema.Anything;
+import dev.nexa.slurm.job.config.yaml.Schema.Axis;
+import dev.nexa.slurm.job.config.yaml.Schema.Free;
+import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
+import dev.nexa.slurm.job.config.yaml.Schema.ListOf;
+import dev.nexa.slurm.job.config.yaml.Schema.MapOf;
+import dev.nexa.slurm.job.config.yaml.Schema.Section;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
+import dev.nexa.slurm.job.config.yaml.YamlNode.ScalarType;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Checks a YAML tree against a {@link Section} and collects all problems. */
+public final class Checker {
+  private final List<Problem> problems;
+  private final Expansion expansion;
+  private final List<String> notes;
+
+  public Checker(List<Problem> problems, Expansion expansion) {
+    this(problems, expansion, new ArrayList<>());
+  }
+
+  /**
+   * Creates a checker.
+   *
+   * @param problems receives the problems
+   * @param notes receives a note for each value that is accepted but may be a mistake
+   */
+  public Checker(List<Problem> problems, Expansion expansion, List<String> notes) {
+    this.problems = problems;
+    this.expansion = expansion;
+    this.notes = notes;
+  }
+
+  /**
+   * Returns the values of a mapping. A wrong value is missing from them and has a problem.
+   *
+   * @param path the path of {@code node} in the file; empty for the root
+   */
+  public Values section(Section section, YamlNode node, String path) {
+    Values values = new Values(path, node.at());
+    if (!(node instanceof Mapping mapping)) {
+      problems.add(
+          new Problem(
+              ErrorCode.CONFIG_WRONG_TYPE,
+              node.at(),
+              path,
+              "expected a mapping of keys, got " + node.words()));
+      return values;
+    }
+    Map<String, KnownKey> known = new LinkedHashMap<>();
+    for (KnownKey key : section.keys()) {
+      known.put(key.name(), key);
+    }
+    for (Map.Entry<String, Entry> entry : mapping.entries().entrySet()) {
+      String name = entry.getKey();
+      YamlNode written = entry.getValue().value();
+      KnownKey key = known.get(name);
+      if (key == null
+          && section.takes(name)
+          && !isName(entry.getValue(), child(path, name), name)) {
+        continue;
+      }
+      if (key != null || section.takes(name)) {
+        Schema shape = key == null ? section.others().orElseThrow().value() : key.shape();
+        put(values, name, value(shape, written, child(path, name)), written.at());
+      } else {
+        Position at = entry.getValue().keyAt();
+        List<String> names = new ArrayList<>(known.keySet());
+        section.others().ifPresent(others -> names.add(others.name().expected()));
+        problems.add(
+            new Problem(ErrorCode.CONFIG_UNKNOWN_KEY, at, child(path, name), unknown(name, names)));
+        Problem.throwIfTooMany(problems);
+      }
+    }
+    for (KnownKey key : section.keys()) {
+      if (!mapping.entries().containsKey(key.name())) {
+        unwritten(key, mapping, path, values);
+      }
+    }
+    return values;
+  }
+
+  /** Checks the name of a key that another program reads: it may not contain control characters. */
+  private boolean isName(Entry entry, String path, String name) {
+    Scalar asScalar = new Scalar(entry.keyAt(), name, ScalarType.STRING);
+    return scalar(ValueType.ANY_NAME, asScalar, path).isPresent();
+  }
+
+  private static String unknown(String name, List<String> names) {
+    Optional<String> nearest = Nearest.to(name, names);
+    return "unknown key"
+        + nearest
+            .map(near -> " (did you mean '" + near + "'?)")
+            .orElse("; known are " + String.join(", ", names));
+  }
+
+  private void unwritten(KnownKey key, Mapping mapping, String path, Values values) {
+    String childPath = child(path, key.name());
+    if (key.required()) {
+      problems.add(
+          new Problem(
+              ErrorCode.CONFIG_MISSING_KEY,
+              mapping.at(),
+              childPath,
+              "missing; expected " + expected(key.shape())));
+    } else if (!key.fallback().isEmpty()) {
+      YamlNode fallback = YamlReader.scalar(mapping.at(), key.fallback());
+      put(values, key.name(), value(key.shape(), fallback, childPath), mapping.at());
+    } else if (key.shape() instanceof Section section && holdsUnwritten(section)) {
+      // A section that is not written still has its defaults.
+      values.put(
+          key.name(),
+          section(section, new Mapping(mapping.at(), Map.of()), childPath),
+          mapping.at());
+    }
+  }
+
+  private static void put(Values values, String key, Optional<Object> value, Position at) {
+    if (value.isPresent()) {
+      values.put(key, value.get(), at);
+    }
+  }
+
+  private static boolean holdsUnwritten(Section section) {
+    boolean some = false;
+    for (KnownKey key : section.keys()) {
+      if (key.required()) {
+        return false;
+      }
+      some |= !key.fallback().isEmpty();
+    }
+    return some;
+  }
+
+  private Optional<Object> value(Schema shape, YamlNode node, String path) {
+    if (shape instanceof ValueType type) {
+      return scalar(type, node, path);
+    }
+    if (shape instanceof Section section) {
+      return Optional.of(section(section, node, path));
+    }
+    if (shape instanceof Anything) {
+      return free(node, path, false);
+    }
+    if (shape instanceof Axis axis) {
+      return axis(axis, node, path);
+    }
+    if (shape instanceof Free) {
+      return node instanceof Mapping
+          ? free(node, path, true)
+          : wrongType(node, path, "expected a mapping of names, got " + node.words());
+    }
+    return shape instanceof ListOf list ? list(list, node, path) : map((MapOf) shape, node, path);
+  }
+
+  private Optional<Object> axis(Axis axis, YamlNode node, String path) {
+    Optional<Section> range = axis.range();
+    if (node instanceof Mapping && range.isPresent()) {
+      return Optional.of(section(range.get(), node, path));
+    }
+    if (node instanceof Sequence sequence && sequence.elements().isEmpty()) {
+      return problem(
+          ErrorCode.CONFIG_INVALID_VALUE, node, path, "is empty: name the values to try");
+    }
+    String or = range.isPresent() ? ", or {min: …, max: …, scale: log}" : "";
+    return node instanceof Sequence
+        ? list(new ListOf(axis.element()), node, path)
+        : wrongType(
+            node,
+            path,
+            "expected a list of " + expected(axis.element()) + or + ", got " + node.words());
+  }
+
+  /**
+   * Reads values that another program checks, by the types of YAML 1.2. References in texts are
+   * replaced.
+   *
+   * @param mayBeEmpty whether a key without a value is kept
+   */
+  private Optional<Object> free(YamlNode node, String path, boolean mayBeEmpty) {
+    if (node instanceof Mapping mapping) {
+      Values values = new Values(path, node.at());
+      for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {
+        YamlNode value = member.getValue().value();
+        String below = child(path, member.getKey());
+        if (isName(member.getValue(), below, member.getKey())) {
+          put(values, member.getKey(), free(value, below, mayBeEmpty), value.at());
+        }
+      }
+      return Optional.of(values);
+    }
+    if (node instanceof Sequence sequence) {
+      List<Object> elements = new ArrayList<>();
+      for (int i = 0; i < sequence.elements().size(); i++) {
+        free(sequence.elements().get(i), path + "[" + i + "]", mayBeEmpty).ifPresent(elements::add);
+      }
+      return Optional.of(elements);
+    }
+    ScalarType type = ((Scalar) node).type();
+    if (mayBeEmpty && type == ScalarType.NULL) {
+      return Optional.of(Values.NOTHING);
+    }
+    ValueType as =
+        type == ScalarType.NUMBER
+            ? ValueType.DECIMAL_NUMBER
+            : type == ScalarType.BOOLEAN ? ValueType.BOOLEAN : ValueType.FREE_TEXT;
+    return scalar(as, node, path);
+  }
+
+  private Optional<Object> scalar(ValueType type, YamlNode node, String path) {
+    if (!(node instanceof Scalar scalar)) {
+      return wrongType(node, path, "expected " + type.expected() + ", got " + node.words());
+    }
+    if (scalar.type() == ScalarType.NULL) {
+      return wrongType(
+          node, path, "has no value; expected " + type.expected() + ", or leave the key out");
+    }
+    // Checked before any message that would show the value.
+    boolean variable = isVariable(path);
+    if ((variable || scalar.text().length() >= Secrets.SHORTEST)
+        && isSecret(scalar, path, variable)) {
+      return Optional.empty();
+    }
+    if (!type.accepts().contains(scalar.type())) {
+      return wrongType(
+          node,
+          path,
+          "expected " + type.expected() + ", got " + node.words() + quoting(type, scalar));
+    }
+    try {
+      Object value = type.parse(scalar.text());
+      if (type.isPath()) {
+        return Optional.of(expansion.expand((String) value));
+      }
+      return Optional.of(type.mayHoldReferences() ? expansion.expandOurs((String) value) : value);
+    } catch (IllegalArgumentException wrong) {
+      return problem(
+          ErrorCode.CONFIG_INVALID_VALUE, node, path, String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  private static boolean isVariable(String path) {
+    int name = path.lastIndexOf('.');
+    return name == 3 ? path.startsWith("env") : name > 3 && path.startsWith(".env", name - 4);
+  }
+
+  private boolean isSecret(Scalar scalar, String path, boolean variable) {
+    String name = path.substring(path.lastIndexOf('.') + 1);
+    // The names of members are checked as texts too.
+    Optional<String> secret =
+        scalar.text().equals(name)
+            ? Secrets.inText(name)
+            : Secrets.of(name, scalar.text(), variable);
+    if (secret.isPresent()) {
+      problem(
+          ErrorCode.CONFIG_HOLDS_SECRET,
+          scalar,
+          path,
+          "looks like "
+              + secret.get()
+              + "; what a config holds is kept with the run and shown to others: write it into the"
+              + " file that env_file names (docs/secrets.md)");
+    } else if (Secrets.isRandom(scalar.text())) {
+      String note = "is random text: if it is a secret, write it into the file that env_file names";
+      notes.add(new Problem(scalar.at(), path, note).toString());
+    }
+    return secret.isPresent();
+  }
+
+  private static String quoting(ValueType type, Scalar scalar) {
+    boolean wantsText = type.accepts().contains(ScalarType.STRING);
+    boolean couldBeNumber =
+        type.accepts().contains(ScalarType.NUMBER) && scalar.type() == ScalarType.STRING;
+    if (wantsText) {
+      return "; put it in quotes: \"" + YamlNode.shortened(scalar.text()) + "\"";
+    }
+    return couldBeNumber && scalar.text().matches("[0-9.]+") ? "; write it without quotes" : "";
+  }
+
+  /**
+   * Returns a hint for {@code tags.project=nlp}: a word with a colon in a list is not a mapping.
+   */
+  private static String asList(YamlNode node, String path) {
+    if (node instanceof Mapping mapping && mapping.entries().size() == 1) {
+      Map.Entry<String, Entry> only = mapping.entries().entrySet().iterator().next();
+      if (only.getValue().value() instanceof Scalar scalar) {
+        String word = YamlNode.shortened(only.getKey() + ":" + scalar.text());
+        return "; a list is written " + path + "=[" + word + "]";
+      }
+    }
+    return "";
+  }
+
+  private Optional<Object> list(ListOf shape, YamlNode node, String path) {
+    if (!(node instanceof Sequence sequence)) {
+      return wrongType(
+          node,
+          path,
+          "expected a list of "
+              + expected(shape.element())
+              + ", got "
+              + node.words()
+              + asList(node, path));
+    }
+    List<Object> elements = new ArrayList<>();
+    for (int i = 0; i < sequence.elements().size(); i++) {
+      value(shape.element(), sequence.elements().get(i), path + "[" + i + "]")
+          .ifPresent(elements::add);
+    }
+    return Optional.of(elements);
+  }
+
+  private Optional<Object> map(MapOf shape, YamlNode node, String path) {
+    if (!(node instanceof Mapping mapping)) {
+      return wrongType(node, path, "expected a mapping of names, got " + node.words());
+    }
+    Values values = new Values(path, node.at());
+    for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {
+      String name = member.getKey();
+      Entry entry = member.getValue();
+      Scalar asScalar = new Scalar(entry.keyAt(), name, ScalarType.STRING);
+      boolean goodName = scalar(shape.name(), asScalar, child(path, name)).isPresent();
+      Optional<Object> value = value(shape.value(), entry.value(), child(path, name));
+      if (goodName) {
+        put(values, name, value, entry.value().at());
+      }
+    }
+    return Optional.of(values);
+  }
+
+  private Optional<Object> wrongType(YamlNode node, String path, String message) {
+    return problem(ErrorCode.CONFIG_WRONG_TYPE, node, path, message);
+  }
+
+  private Optional<Object> problem(ErrorCode code, YamlNode node, String path, String message) {
+    problems.add(new Problem(code, node.at(), path, message));
+    Problem.throwIfTooMany(problems);
+    return Optional.empty();
+  }
+
+  private static String expected(Schema shape) {
+    if (shape instanceof ValueType type) {
+      return type.expected();
+    }
+    if (shape instanceof Anything) {
+      return "values";
+    }
+    return shape instanceof ListOf ? "a list" : "a mapping";
+  }
+
+  private static String child(String path, String name) {
+    return path.isEmpty() ? name : path + "." + name;
+  }
+}

@@ -1,0 +1,300 @@
+package dev.nexa.slurm.job.config.yaml;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileBelow;
+import dev.nexa.slurm.base.units.Memory;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds config files and other files. A file of the workspace takes precedence over the jar's file
+ * of the same path.
+ *
+ * <p>If a file is missing, too large or unreadable, a method throws a {@link NexaException} with
+ * {@link ExitCode#USAGE}.
+ */
+public record ConfigSource(Path workspace) {
+  /** Maximum size of a config, checked before the file is parsed. */
+  public static final int MAX_BYTES = 1 << 20;
+
+  /** Maximum size of a program that a config names; each run keeps a copy. */
+  private static final int MAX_PROGRAM_BYTES = 16 << 20;
+
+  /** A file that was found, with its content. */
+  public static final class Found {
+    private final String name;
+    private final byte[] bytes;
+    private final Optional<Path> path;
+
+    public Found(String name, byte[] bytes, Optional<Path> path) {
+      this.name = name;
+      this.bytes = bytes;
+      this.path = path;
+    }
+
+    /** Returns the file's name for messages: the path, or {@code jar:path}. */
+    public String name() {
+      return name;
+    }
+
+    /** Returns a copy of the content. */
+    public byte[] bytes() {
+      return bytes.clone();
+    }
+
+    /** Returns the file's path on disk; empty for a file of the jar. */
+    public Optional<Path> path() {
+      return path;
+    }
+
+    /**
+     * Returns the content as text.
+     *
+     * @throws NexaException if the content is not UTF-8; the message names the line and column
+     */
+    public String text() {
+      ByteBuffer rest = ByteBuffer.wrap(bytes);
+      try {
+        return StandardCharsets.UTF_8.newDecoder().decode(rest).toString();
+      } catch (CharacterCodingException notUtf8) {
+        String before = new String(bytes, 0, rest.position(), StandardCharsets.UTF_8);
+        int line = 1 + (int) before.chars().filter(c -> c == '\n').count();
+        Position at = new Position(name, line, before.length() - before.lastIndexOf('\n'));
+        throw new NexaException(
+            ErrorCode.FILE_NOT_UTF8,
+            at + ": is not UTF-8 text",
+            notUtf8,
+            Advice.step("save it as UTF-8"));
+      }
+    }
+  }
+
+  /**
+   * Finds a file by the path that a user typed: relative to the current folder, then in the
+   * workspace, then in the jar.
+   */
+  public Found file(String typed) {
+    for (Path candidate : List.of(Path.of(typed), workspace.resolve(typed))) {
+      if (isFile(candidate)) {
+        return onDisk(candidate, MAX_BYTES);
+      }
+      if (Files.isDirectory(candidate)) {
+        throw new NexaException(
+            ErrorCode.FILE_NOT_REGULAR,
+            typed + " is a folder: name a YAML file in it",
+            Advice.command("", "ls", typed));
+      }
+    }
+    return found(inJar(typed), typed);
+  }
+
+  /**
+   * Finds a file such as {@code configs/prices/default.yaml}, in the workspace, then in the jar.
+   */
+  public Found product(String path) {
+    Path own = workspace.resolve(path);
+    return isFile(own) ? onDisk(own, MAX_BYTES) : found(inJar(path), path);
+  }
+
+  /** Returns the jar's file of that path, even if the workspace has one. */
+  public Found carried(String path) {
+    return found(inJar(path), path);
+  }
+
+  /** Returns whether the workspace has its own file of that path, which replaces the jar's. */
+  public boolean isOwn(String path) {
+    return isFile(workspace.resolve(path));
+  }
+
+  /** Finds a file in the workspace, then in the jar; empty if neither has it. */
+  public Optional<Found> optional(String path) {
+    Path own = workspace.resolve(path);
+    return isFile(own) ? Optional.of(onDisk(own, MAX_BYTES)) : inJar(path);
+  }
+
+  /**
+   * Finds a file that a config names: beside the config, then below the workspace.
+   *
+   * <p>Refuses a file if a link leads out of that folder. Otherwise a config from another user
+   * could make a run copy files that only the person who submits it can read.
+   */
+  public Found beside(Found config, String relative) {
+    if (config.path().isPresent()) {
+      Path beside = config.path().get().resolveSibling("");
+      for (Path folder : List.of(beside, workspace)) {
+        Path file = folder.resolve(relative).normalize();
+        BasicFileAttributes attributes = attributes(file);
+        if (attributes != null && !attributes.isDirectory()) {
+          return below(folder, file);
+        }
+      }
+      throw missing(beside.resolve(relative).normalize().toString());
+    }
+    String folder = config.name().substring("jar:".length(), config.name().lastIndexOf('/') + 1);
+    return found(inJar(folder + relative), config.name() + " → " + relative);
+  }
+
+  /** Finds a file beside another file; empty if there is none. */
+  public Optional<Found> besideIfThere(Found other, String relative) {
+    if (other.path().isPresent()) {
+      Path file = other.path().get().resolveSibling(relative).normalize();
+      return isFile(file) ? Optional.of(onDisk(file, MAX_BYTES)) : Optional.empty();
+    }
+    String folder = other.name().substring("jar:".length(), other.name().lastIndexOf('/') + 1);
+    return inJar(folder + relative);
+  }
+
+  private static Found below(Path folder, Path file) {
+    try {
+      byte[] content = FileBelow.read(folder, file, MAX_PROGRAM_BYTES);
+      if (content.length > MAX_PROGRAM_BYTES) {
+        throw tooLarge(file, MAX_PROGRAM_BYTES);
+      }
+      return new Found(file.toString(), content, Optional.of(file));
+    } catch (NoSuchFileException gone) {
+      throw missing(file.toString());
+    } catch (FileSystemException refused) {
+      if (refused.getOtherFile() != null) {
+        throw new NexaException(
+            ErrorCode.FILE_OUTSIDE_FOLDER,
+            file
+                + " leads to "
+                + refused.getOtherFile()
+                + ", "
+                + refused.getReason()
+                + ": a file that a run keeps lies in that folder or below",
+            refused,
+            Advice.step("copy the file there, or name it by its path below the workspace"));
+      }
+      if ("no regular file".equals(refused.getReason())) {
+        throw new NexaException(
+            ErrorCode.FILE_NOT_REGULAR,
+            file + " is a pipe, a socket or a device: only a regular file can be kept",
+            refused);
+      }
+      throw unreadable(file, refused);
+    } catch (IOException failed) {
+      throw unreadable(file, failed);
+    }
+  }
+
+  private Found found(Optional<Found> file, String typed) {
+    if (file.isEmpty()) {
+      throw missing(typed);
+    }
+    return file.get();
+  }
+
+  /**
+   * Returns whether the path is a regular file. Throws if permissions prevent the answer: otherwise
+   * the jar's policy would silently replace the workspace's.
+   */
+  public static boolean isFile(Path path) {
+    BasicFileAttributes attributes = attributes(path);
+    return attributes != null && attributes.isRegularFile();
+  }
+
+  /** Returns the file's attributes; null if nothing exists at the path. */
+  private static @Nullable BasicFileAttributes attributes(Path path) {
+    try {
+      return Files.readAttributes(path, BasicFileAttributes.class);
+    } catch (NoSuchFileException missing) {
+      return null;
+    } catch (FileSystemException failed) {
+      if ("Not a directory".equals(failed.getReason())) {
+        return null;
+      }
+      throw unreadable(path, failed);
+    } catch (IOException failed) {
+      throw unreadable(path, failed);
+    }
+  }
+
+  private static NexaException unreadable(Path path, IOException failed) {
+    return new NexaException(
+        ErrorCode.FILE_UNREADABLE,
+        "cannot read " + path + ": " + DurableFiles.reason(failed),
+        failed);
+  }
+
+  private static Found onDisk(Path file, int maxBytes) {
+    try {
+      Path real = file.toRealPath();
+      if (real.startsWith("/proc") || real.startsWith("/sys") || real.startsWith("/dev")) {
+        throw new NexaException(
+            ErrorCode.FILE_NOT_REGULAR,
+            file + " leads to " + real + ": nexa-slurm does not read files of the kernel",
+            Advice.command("", "rm", file));
+      }
+      if (Files.size(file) > maxBytes) {
+        throw tooLarge(file, maxBytes);
+      }
+      return new Found(file.toString(), Files.readAllBytes(file), Optional.of(file));
+    } catch (NoSuchFileException gone) {
+      throw missing(file.toString());
+    } catch (IOException failed) {
+      throw unreadable(file, failed);
+    }
+  }
+
+  private static NexaException tooLarge(Path file, int maxBytes) {
+    return new NexaException(
+        ErrorCode.FILE_TOO_LARGE,
+        file + " is larger than " + Memory.words(maxBytes) + "iB, the most that is read here",
+        Advice.step("name larger data by its path and let the job read it"));
+  }
+
+  private static Optional<Found> inJar(String path) {
+    try (InputStream in = PackagedFiles.open(path)) {
+      return in == null
+          ? Optional.empty()
+          : Optional.of(new Found("jar:" + path, in.readAllBytes(), Optional.empty()));
+    } catch (IOException failed) {
+      throw new NexaException(ErrorCode.DEFECT, "cannot read " + path + " from the jar", failed);
+    }
+  }
+
+  private static NexaException missing(String path) {
+    if (Files.isDirectory(Path.of(path))) {
+      return new NexaException(
+          ErrorCode.FILE_NOT_REGULAR, path + " is a folder; name a file in it");
+    }
+    return new NexaException(
+        ErrorCode.FILE_NOT_FOUND,
+        "no such file: " + path + Nearest.hint(path, neighbours(path)),
+        Advice.step("paths are looked up here, in the workspace and in the jar"),
+        Advice.command("writes the jar's configs here", "nexa-slurm", "init"));
+  }
+
+  /** Returns the files in the path's folder, as the user would type them. */
+  private static List<String> neighbours(String path) {
+    Path folder = Path.of(path).getParent();
+    if (folder == null || !Files.isDirectory(folder)) {
+      return List.of();
+    }
+    try (Stream<Path> files = Files.list(folder)) {
+      return new ArrayList<>(new TreeSet<>(files.map(Path::toString).toList()));
+    } catch (IOException unreadable) {
+      return List.of();
+    }
+  }
+}

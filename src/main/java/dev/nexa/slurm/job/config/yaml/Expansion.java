@@ -1,0 +1,114 @@
+package dev.nexa.slurm.job.config.yaml;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Replaces {@code ${env:VAR}}, {@code ${env:VAR:-default}} and {@code ${workspace}}.
+ *
+ * <p>{@code ${scratch}}, {@code ${durable}}, {@code ${shared}} and {@code ${run_dir}} stay in the
+ * text: the job script replaces them by the job's variables.
+ */
+public final class Expansion {
+  private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}]*)}");
+  private static final Pattern OURS = Pattern.compile("\\$\\{(env:[^}]*|workspace)}");
+  private static final Pattern ENV = Pattern.compile("env:([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?");
+  private static final java.util.Set<String> TIERS =
+      java.util.Set.of("scratch", "durable", "shared", "run_dir");
+
+  private final Map<String, String> environment;
+  private final String workspace;
+
+  /**
+   * Creates an expansion.
+   *
+   * @param environment the variables that {@code ${env:VAR}} refers to
+   * @param workspace the path that replaces {@code ${workspace}}
+   */
+  public Expansion(Map<String, String> environment, String workspace) {
+    this.environment = environment;
+    this.workspace = workspace;
+  }
+
+  /**
+   * Replaces the references in a path.
+   *
+   * @throws IllegalArgumentException if a reference is unknown, a variable is unset, or a variable
+   *     holds or names a secret
+   */
+  String expand(String path) {
+    return expand(path, REFERENCE);
+  }
+
+  /**
+   * Replaces {@code ${env:…}} and {@code ${workspace}} in a text of the job. Leaves other text in
+   * braces unchanged, because the job's programs may use it.
+   *
+   * @throws IllegalArgumentException if a variable is unset, or holds or names a secret
+   */
+  String expandOurs(String text) {
+    return expand(text, OURS);
+  }
+
+  private String expand(String text, Pattern references) {
+    Matcher matcher = references.matcher(text);
+    StringBuilder result = new StringBuilder();
+    while (matcher.find()) {
+      matcher.appendReplacement(result, Matcher.quoteReplacement(value(matcher.group(1))));
+    }
+    return matcher.appendTail(result).toString();
+  }
+
+  private String value(String reference) {
+    if (reference.equals("workspace")) {
+      return workspace;
+    }
+    if (TIERS.contains(reference)) {
+      return "${" + reference + "}";
+    }
+    Matcher env = ENV.matcher(reference);
+    if (!env.matches()) {
+      throw new IllegalArgumentException(
+          "unknown reference ${"
+              + reference
+              + "}; known are ${env:VAR}, ${env:VAR:-default}, ${workspace}, ${scratch}, ${durable}, ${shared}, ${run_dir}");
+    }
+    String name = env.group(1);
+    if (Secrets.isNameOfOne(name)) {
+      throw new IllegalArgumentException(
+          "${env:" + name + "} looks like a secret; a secret never goes into a config");
+    }
+    String fallback = env.group(2);
+    String value = environment.get(name);
+    if (value != null && !value.isEmpty()) {
+      for (int i = 0; i < value.length(); i++) {
+        if (Character.isISOControl(value.charAt(i))) {
+          String what = value.charAt(i) == '\n' ? "newline" : "control character";
+          throw new IllegalArgumentException(
+              "the environment variable " + name + " holds a " + what);
+        }
+      }
+      Optional<String> secret = Secrets.inText(value);
+      if (secret.isPresent()) {
+        throw new IllegalArgumentException(
+            "the environment variable "
+                + name
+                + " holds what looks like "
+                + secret.get()
+                + "; a secret never goes into a config");
+      }
+      return value;
+    }
+    if (fallback == null) {
+      throw new IllegalArgumentException(
+          "the environment variable "
+              + name
+              + " is not set; set it or write ${env:"
+              + name
+              + ":-default}");
+    }
+    return fallback;
+  }
+}

@@ -1,0 +1,58 @@
+package dev.nexa.slurm.job.config.yaml;
+
+import java.util.List;
+import java.util.Map;
+
+/** A YAML tree as it is written: every node has its position, and a scalar keeps its text. */
+public sealed interface YamlNode {
+  Position at();
+
+  /** A mapping. Keys are unique and in the order of the file. */
+  record Mapping(Position at, Map<String, Entry> entries) implements YamlNode {}
+
+  /** One key of a mapping. */
+  record Entry(Position keyAt, YamlNode value) {}
+
+  /** A list. */
+  record Sequence(Position at, List<YamlNode> elements) implements YamlNode {}
+
+  /** A scalar: its text without quotes, and its type in YAML 1.2. */
+  record Scalar(Position at, String text, ScalarType type) implements YamlNode {}
+
+  /**
+   * The scalar types of YAML 1.2's core schema. In it, {@code no}, {@code on} and {@code 12:30:00}
+   * are strings.
+   */
+  enum ScalarType {
+    STRING("text"),
+    NUMBER("a number"),
+    BOOLEAN("true or false"),
+    NULL("nothing");
+
+    final String words;
+
+    ScalarType(String words) {
+      this.words = words;
+    }
+  }
+
+  /** Returns a description of the node, for error messages. */
+  default String words() {
+    if (this instanceof Mapping) {
+      return "a mapping";
+    }
+    if (this instanceof Sequence) {
+      return "a list";
+    }
+    Scalar scalar = (Scalar) this;
+    return scalar.type == ScalarType.NULL
+        ? "nothing"
+        : scalar.type.words + " '" + shortened(scalar.text) + "'";
+  }
+
+  /** Returns the beginning of a text on one line, for messages. */
+  static String shortened(String text) {
+    String begin = text.length() <= 200 ? text : text.substring(0, 197) + "...";
+    return begin.replace("\n", "\\n");
+  }
+}

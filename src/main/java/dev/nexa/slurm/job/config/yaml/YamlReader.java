@@ -1,0 +1,261 @@
+package dev.nexa.slurm.job.config.yaml;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
+import dev.nexa.slurm.job.config.yaml.YamlNode.ScalarType;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.exceptions.Mark;
+import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamLocation;
+import tools.jackson.dataformat.yaml.YAMLFactory;
+import tools.jackson.dataformat.yaml.YAMLParser;
+import tools.jackson.dataformat.yaml.YAMLReadFeature;
+import tools.jackson.dataformat.yaml.YAMLSchema;
+
+/**
+ * Parses YAML 1.2 (core schema) into {@link YamlNode}s.
+ *
+ * <p>Reports as problems what Jackson 3 accepts silently: duplicate keys, aliases, merge keys,
+ * tags, and a second document.
+ */
+public final class YamlReader {
+  /** Accepts long names, so that the checker reports them instead of the parser. */
+  private static final StreamReadConstraints NAMES =
+      StreamReadConstraints.builder().maxNameLength(2 * ConfigSource.MAX_BYTES).build();
+
+  private static final YAMLFactory FACTORY =
+      YAMLFactory.builder()
+          .streamReadConstraints(NAMES)
+          .yamlSchema(YAMLSchema.CORE)
+          .disable(YAMLReadFeature.PARSE_OCTAL_NUMBERS)
+          .build();
+
+  /** The deepest nesting of a document. */
+  public static final int MAX_DEPTH = 20;
+
+  private final String source;
+  private final List<Problem> problems;
+  private final YAMLParser parser;
+
+  private YamlReader(String source, String text, List<Problem> problems) {
+    this.source = source;
+    this.problems = problems;
+    this.parser = (YAMLParser) FACTORY.createParser(ObjectReadContext.empty(), text);
+  }
+
+  /**
+   * Parses a document and adds its problems.
+   *
+   * @param source the file's name, for positions
+   * @return empty if the text is not YAML or is empty
+   * @throws ConfigException if the document is nested too deep or has too many problems
+   */
+  public static Optional<YamlNode> read(String source, String text, List<Problem> problems) {
+    Optional<Problem> unprintable = unprintable(source, text);
+    if (unprintable.isPresent()) {
+      problems.add(unprintable.get());
+      return Optional.empty();
+    }
+    YamlReader reader = new YamlReader(source, text, problems);
+    try {
+      return reader.document();
+    } catch (JacksonException broken) {
+      problems.add(reader.syntaxError(broken));
+      return Optional.empty();
+    } finally {
+      reader.parser.close();
+    }
+  }
+
+  /**
+   * Parses one value from outside a file: a default, or {@code --set key=value}. A text that is not
+   * valid YAML becomes a string.
+   */
+  public static YamlNode scalar(Position at, String text) {
+    List<Problem> problems = new ArrayList<>();
+    Scalar asItIs = new Scalar(at, text, ScalarType.STRING);
+    try {
+      YamlNode node = read("", text, problems).orElse(asItIs);
+      return problems.isEmpty() ? moved(node, at) : asItIs;
+    } catch (ConfigException tooDeep) {
+      return asItIs;
+    }
+  }
+
+  /**
+   * Finds a control character that YAML 1.2 (5.1) forbids. The parser refuses it too, but does not
+   * name its position.
+   */
+  private static Optional<Problem> unprintable(String source, String text) {
+    int line = 1;
+    int column = 1;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      boolean allowed = c == '\n' || c == '\r' || c == '\t' || c == '\u0085';
+      if (Character.isISOControl(c) && !allowed) {
+        String message = String.format("holds a control character (U+%04X)", (int) c);
+        return Optional.of(
+            new Problem(ErrorCode.CONFIG_SYNTAX, new Position(source, line, column), "", message));
+      }
+      column = c == '\n' ? 1 : column + 1;
+      line += c == '\n' ? 1 : 0;
+    }
+    return Optional.empty();
+  }
+
+  private static YamlNode moved(YamlNode node, Position at) {
+    if (node instanceof Scalar scalar) {
+      return new Scalar(at, scalar.text(), scalar.type());
+    }
+    if (node instanceof Sequence sequence) {
+      return new Sequence(
+          at, sequence.elements().stream().map(element -> moved(element, at)).toList());
+    }
+    Map<String, Entry> entries = new LinkedHashMap<>();
+    ((Mapping) node)
+        .entries()
+        .forEach((name, entry) -> entries.put(name, new Entry(at, moved(entry.value(), at))));
+    return new Mapping(at, entries);
+  }
+
+  /**
+   * Returns a problem at the parser engine's mark. Jackson's location is that of the previous
+   * token.
+   */
+  private Problem syntaxError(JacksonException broken) {
+    if (broken.getCause() instanceof MarkedYamlEngineException marked
+        && marked.getProblemMark().isPresent()) {
+      Mark mark = marked.getProblemMark().get();
+      Position at = new Position(source, mark.getLine() + 1, mark.getColumn() + 1);
+      return new Problem(ErrorCode.CONFIG_SYNTAX, at, "", "not YAML: " + marked.getProblem());
+    }
+    TokenStreamLocation at = broken.getLocation();
+    Position position = at == null ? new Position(source, 1, 1) : position(at);
+    return new Problem(
+        ErrorCode.CONFIG_SYNTAX, position, "", "not YAML: " + broken.getOriginalMessage());
+  }
+
+  private Optional<YamlNode> document() {
+    JsonToken first = parser.nextToken();
+    if (first == null) {
+      problems.add(
+          new Problem(ErrorCode.CONFIG_SYNTAX, new Position(source, 1, 1), "", "is empty"));
+      return Optional.empty();
+    }
+    YamlNode node = node(first, "", 0);
+    if (parser.nextToken() != null) {
+      problems.add(
+          new Problem(
+              ErrorCode.CONFIG_SYNTAX, here(), "", "a second document begins; one file holds one"));
+    }
+    return Optional.of(node);
+  }
+
+  private YamlNode node(JsonToken token, String path, int depth) {
+    Position at = here();
+    checkNode(at, path, depth);
+    return switch (token) {
+      case START_OBJECT -> mapping(at, path, depth);
+      case START_ARRAY -> sequence(at, path, depth);
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT ->
+          new Scalar(at, parser.getString(), ScalarType.NUMBER);
+      case VALUE_TRUE -> new Scalar(at, "true", ScalarType.BOOLEAN);
+      case VALUE_FALSE -> new Scalar(at, "false", ScalarType.BOOLEAN);
+      case VALUE_NULL -> new Scalar(at, "", ScalarType.NULL);
+      default -> new Scalar(at, parser.getString(), ScalarType.STRING);
+    };
+  }
+
+  private void checkNode(Position at, String path, int depth) {
+    if (parser.isCurrentAlias()) {
+      problems.add(
+          new Problem(
+              ErrorCode.CONFIG_SYNTAX,
+              at,
+              path,
+              "'*" + parser.getString() + "' is an alias; write the value out"));
+    }
+    Problem.throwIfTooMany(problems);
+    Object tag = parser.getTypeId();
+    if (tag != null) {
+      String written = "!" + tag.toString().replace("tag:yaml.org,2002:", "!");
+      problems.add(
+          new Problem(
+              ErrorCode.CONFIG_SYNTAX,
+              at,
+              path,
+              "'" + written + "' is a tag; the key decides the type of a value"));
+    }
+    if (depth == MAX_DEPTH) {
+      problems.add(
+          new Problem(
+              ErrorCode.CONFIG_SYNTAX, at, "", "nested deeper than " + MAX_DEPTH + " levels"));
+      throw new ConfigException(problems);
+    }
+  }
+
+  private Mapping mapping(Position at, String path, int depth) {
+    Map<String, Entry> entries = new LinkedHashMap<>();
+    for (JsonToken token = parser.nextToken();
+        token == JsonToken.PROPERTY_NAME;
+        token = parser.nextToken()) {
+      String name = parser.currentName();
+      Position keyAt = here();
+      String child = path.isEmpty() ? name : path + "." + name;
+      YamlNode value = node(required(parser.nextToken()), child, depth + 1);
+      if (name.equals("<<")) {
+        problems.add(
+            new Problem(
+                ErrorCode.CONFIG_SYNTAX, keyAt, path, "'<<' is a merge key; write the keys out"));
+        continue;
+      }
+      Entry earlier = entries.putIfAbsent(name, new Entry(keyAt, value));
+      if (earlier != null) {
+        problems.add(
+            new Problem(
+                ErrorCode.CONFIG_SYNTAX,
+                keyAt,
+                child,
+                "duplicate key; it was first written at line " + earlier.keyAt().line()));
+      }
+    }
+    return new Mapping(at, entries);
+  }
+
+  private Sequence sequence(Position at, String path, int depth) {
+    List<YamlNode> elements = new ArrayList<>();
+    for (JsonToken token = required(parser.nextToken());
+        token != JsonToken.END_ARRAY;
+        token = required(parser.nextToken())) {
+      elements.add(node(token, path + "[" + elements.size() + "]", depth + 1));
+    }
+    return new Sequence(at, elements);
+  }
+
+  private static JsonToken required(@Nullable JsonToken token) {
+    if (token == null) {
+      throw new IllegalStateException("the parser ended inside a node");
+    }
+    return token;
+  }
+
+  private Position here() {
+    return position(parser.currentTokenLocation());
+  }
+
+  private Position position(TokenStreamLocation at) {
+    return new Position(source, at.getLineNr(), at.getColumnNr());
+  }
+}

@@ -1,0 +1,103 @@
+package dev.nexa.slurm.job.estimate;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.PlanFile;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The reservation: the most that a plan can cost.
+ *
+ * <p>It is {@code tasks x attempts x (time limit + OverTimeLimit + KillWait + 60 s) x TRES}. {@link
+ * Outlook} has the expected cost.
+ *
+ * @param configDigest digest of the plan
+ * @param tasks the number of array tasks
+ * @param attempts the most attempts of a task: 1 + requeues, for each link of a chain
+ * @param timeLimitSeconds the time limit of one attempt
+ * @param longestAttemptSeconds the longest time that one attempt can hold its allocation
+ * @param usage the resources of all tasks and attempts
+ * @param reservation the priced lines
+ * @param total the sum of the lines, which an approval covers
+ */
+public record Estimate(
+    String configDigest,
+    Rates rates,
+    int tasks,
+    int attempts,
+    long timeLimitSeconds,
+    long longestAttemptSeconds,
+    Usage usage,
+    List<CostLine> reservation,
+    Money total) {
+
+  /**
+   * Returns the reservation of a plan at the given rates.
+   *
+   * @throws NexaException with {@link ExitCode#USAGE} if the usage exceeds a long
+   */
+  public static Estimate of(Plan plan, Rates rates) {
+    long seconds = plan.longestAttempt().toSeconds();
+    int attempts = plan.attempts();
+    Usage usage = held(plan, rates, seconds, (long) plan.tasks() * attempts);
+    long limit = plan.allocation().timeLimit().toSeconds();
+    return priced(plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage);
+  }
+
+  /**
+   * Returns the reservation for repeating some tasks of a recorded plan.
+   *
+   * @param plan the content of plan.json
+   * @param digest the digest in the earlier estimate
+   * @param tasks the number of tasks that are repeated
+   * @param links the number of links of its chain that are repeated
+   */
+  public static Estimate again(PlanFile plan, String digest, Rates rates, int tasks, int links) {
+    int attempts = links * (1 + plan.requeues());
+    long limit = plan.timeLimit().toSeconds();
+    long seconds = plan.longestAttempt().toSeconds();
+    Usage usage =
+        rates
+            .usage(plan.gpusByType(), plan.cpus(), plan.memoryBytes(), plan.nodes(), seconds)
+            .times((long) tasks * attempts);
+    return priced(digest, rates, tasks, attempts, limit, seconds, usage);
+  }
+
+  /** Returns the estimate of the same usage at other rates, such as those of an approval. */
+  public Estimate at(Rates other) {
+    return priced(
+        configDigest, other, tasks, attempts, timeLimitSeconds, longestAttemptSeconds, usage);
+  }
+
+  static Estimate priced(
+      String digest, Rates rates, int tasks, int attempts, long limit, long longest, Usage usage) {
+    List<CostLine> lines = rates.price(usage);
+    return new Estimate(
+        digest, rates, tasks, attempts, limit, longest, usage, lines, rates.total(lines));
+  }
+
+  /** Returns the usage of {@code times} allocations that are held for {@code seconds} each. */
+  static Usage held(Plan plan, Rates rates, long seconds, long times) {
+    Map<String, Long> gpus =
+        plan.billed().gpus() == 0
+            ? Map.of()
+            : Map.of(plan.billed().gpuType().orElse("unknown"), (long) plan.billed().gpus());
+    try {
+      int nodes = plan.allocation().nodes();
+      return rates
+          .usage(gpus, plan.billed().cpus(), plan.billed().memoryBytes(), nodes, seconds)
+          .times(times);
+    } catch (ArithmeticException tooMuch) {
+      throw new NexaException(
+          ErrorCode.CONFIG_INVALID_VALUE,
+          plan.config() + ": this asks for more than can be counted",
+          tooMuch,
+          Advice.step("ask for fewer tasks, nodes or requeues, or a shorter time"));
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package dev.nexa.slurm.job.estimate;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.plan.Plan;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The expected cost of a run.
+ *
+ * @param method how it was estimated
+ * @param total the most likely cost; from past runs the P50
+ * @param low the lower end; from past runs the P50
+ * @param high the upper end; from past runs the P90
+ * @param gpuHours of all tasks, at {@code total}
+ * @param runSeconds how long one task holds its allocation, at {@code total}
+ * @param highSeconds how long one task holds its allocation, at {@code high}
+ * @param basis the basis of the estimate, one sentence
+ * @param runs the ids of the past runs behind it; empty for another method
+ * @param tooShort a warning if the time limit is probably too short; else empty
+ */
+public record Expected(
+    Method method,
+    Money total,
+    Money low,
+    Money high,
+    BigDecimal gpuHours,
+    long runSeconds,
+    long highSeconds,
+    String basis,
+    List<String> runs,
+    Optional<LimitTooShort> tooShort) {
+
+  /** How an expected cost was estimated: by the config, by past runs, or from FLOPs. */
+  public enum Method {
+    CONFIG("config"),
+    HISTORY("history"),
+    ANALYTIC("analytic");
+
+    private final String word;
+
+    Method(String word) {
+      this.word = word;
+    }
+
+    /** Returns the word in estimate.json. */
+    public String word() {
+      return word;
+    }
+  }
+
+  /** Returns the expected cost by past runs, of which there must be enough. */
+  static Expected of(SimilarRuns history, Plan plan, Estimate estimate) {
+    List<String> runs = new ArrayList<>();
+    for (PastRun run : history.runs()) {
+      runs.add(run.runId());
+    }
+    String basis = "P50 and P90 of " + runs.size() + " past runs of the same " + history.likeness();
+    long likely = history.secondsP50();
+    long high = history.secondsP90();
+    return of(Method.HISTORY, plan, estimate, likely, likely, high, basis, runs);
+  }
+
+  /**
+   * Returns the expected cost by the duration of a task, all its attempts together. No amount
+   * exceeds the reservation.
+   *
+   * @param low seconds that a task hardly stays below
+   * @param likely the most likely seconds
+   * @param high seconds that a task hardly exceeds
+   */
+  public static Expected of(
+      Method method,
+      Plan plan,
+      Estimate estimate,
+      long low,
+      long likely,
+      long high,
+      String basis,
+      List<String> runs) {
+    Usage usage = Estimate.held(plan, estimate.rates(), likely, plan.tasks());
+    Money total = price(estimate, usage);
+    Money least = price(estimate, Estimate.held(plan, estimate.rates(), low, plan.tasks()));
+    Money most = price(estimate, Estimate.held(plan, estimate.rates(), high, plan.tasks()));
+    return new Expected(
+        method,
+        total,
+        least,
+        most,
+        usage.gpuHours().setScale(4, RoundingMode.HALF_EVEN),
+        likely,
+        high,
+        basis,
+        runs,
+        LimitTooShort.of(plan, method, likely, high));
+  }
+
+  /**
+   * Returns the expected cost by the GPU-hours of the whole run.
+   *
+   * @param low GPU-hours that the run hardly stays below
+   * @param likely the most likely GPU-hours
+   * @param high GPU-hours that the run hardly exceeds
+   */
+  public static Expected ofGpuHours(
+      Method method,
+      Plan plan,
+      Estimate estimate,
+      double low,
+      double likely,
+      double high,
+      String basis) {
+    double seconds = 3600.0 / plan.billed().gpus() / plan.tasks();
+    return of(
+        method,
+        plan,
+        estimate,
+        (long) Math.ceil(low * seconds),
+        (long) Math.ceil(likely * seconds),
+        (long) Math.ceil(high * seconds),
+        basis,
+        List.of());
+  }
+
+  /**
+   * Returns the price of a usage, at most the reservation: Slurm ends the run before it costs more.
+   */
+  private static Money price(Estimate estimate, Usage usage) {
+    Money price = estimate.rates().total(estimate.rates().price(usage));
+    return price.compareTo(estimate.total()) > 0 ? estimate.total() : price;
+  }
+
+  /** Returns the key {@code expected} of estimate.json. */
+  public JsonObject toJson() {
+    JsonObject json =
+        new JsonObject()
+            .with("method", method.word())
+            .with("total", total.amount().toPlainString())
+            .with("low", low.amount().toPlainString())
+            .with("high", high.amount().toPlainString());
+    if (method == Method.HISTORY) {
+      json.with("p50", low.amount().toPlainString()).with("p90", high.amount().toPlainString());
+    }
+    json.with("gpu_hours", gpuHours.toPlainString())
+        .with("run_seconds", runSeconds)
+        .with("basis", basis)
+        .with("runs", runs)
+        .with("similar", runs.size());
+    return tooShort.isPresent() ? json.with("limit_too_short", tooShort.get().toJson()) : json;
+  }
+}

@@ -1,0 +1,422 @@
+package dev.nexa.slurm.job.estimate;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.PriceEntry;
+import dev.nexa.slurm.job.config.PriceEntry.Discount;
+import dev.nexa.slurm.job.config.PriceEntry.Share;
+import dev.nexa.slurm.job.estimate.BillingMode.BillingRate;
+import dev.nexa.slurm.job.estimate.BillingMode.NodeRate;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.time.LocalDate;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the prices of a book that apply to a run.
+ *
+ * <p>Each price is chosen separately among the entries that match the run and are valid on the day:
+ * an account beats a partition, a partition beats a cluster, a later valid_from beats an earlier
+ * one, and the last in the file wins among equals. A discount is chosen in the same way and taken
+ * off every price. Pure.
+ */
+final class PriceChoice {
+  /** Decimals of a price that is a share of another price. */
+  private static final int DECIMALS = 8;
+
+  private final PriceBook book;
+  private final PriceKey key;
+  private final List<PriceEntry> matching = new ArrayList<>();
+  private final @Nullable Discount discount;
+
+  PriceChoice(PriceBook book, PriceKey key) {
+    this.book = book;
+    this.key = key;
+    TreeSet<String> partitions = new TreeSet<>();
+    for (PriceEntry entry : book.entries()) {
+      if (entry.matches(key.cluster(), key.partition(), key.account())) {
+        matching.add(entry);
+      } else if (key.partition().isEmpty()
+          && holds(entry)
+          && entry.matches(key.cluster(), entry.partition(), key.account())) {
+        partitions.add(entry.partition().orElseThrow());
+      }
+    }
+    if (!partitions.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.PRICE_NEEDS_PARTITION,
+          "price book '"
+              + book.name()
+              + "' has prices for partitions of their own ("
+              + String.join(", ", partitions)
+              + "), and it is not known which partition the run gets",
+          Advice.step(
+              "name it: resources.partition, or default_partition in configs/clusters/"
+                  + key.cluster()
+                  + ".yaml"));
+    }
+    PriceEntry off = best(entry -> entry.discount().isPresent());
+    this.discount = off == null ? null : off.discount().orElseThrow();
+  }
+
+  Rates rates() {
+    Optional<Price> storage = price("storage_gb_month", PriceEntry::storageGbMonth);
+    PriceEntry node = key.nodeCpus().isPresent() ? valid("node_hour", PriceEntry::nodeHour) : null;
+    if (node != null) {
+      Price price = discounted(node.nodeHour().orElseThrow());
+      NodeRate rate = new NodeRate(price, key.nodeCpus().orElseThrow());
+      return rates(
+          Map.of(),
+          Optional.empty(),
+          Optional.empty(),
+          storage,
+          new BillingMode(Map.of(), Optional.of(rate), Optional.empty(), false));
+    }
+    PriceEntry billing = valid("billing_hour", PriceEntry::billingHour);
+    if (billing != null && !beats(best(PriceChoice::hasParts), billing)) {
+      Price price = discounted(billing.billingHour().orElseThrow());
+      return rates(
+          Map.of(),
+          Optional.empty(),
+          Optional.empty(),
+          storage,
+          new BillingMode(
+              Map.of(), Optional.empty(), Optional.of(new BillingRate(price, weights())), false));
+    }
+    Map<String, Price> gpus = byType(PriceEntry::gpuHour, PriceEntry::gpuShares);
+    for (String type : key.gpuTypes()) {
+      requireValid(type, gpus);
+    }
+    Map<String, Price> shards = byType(PriceEntry::shardHour, PriceEntry::shardShares);
+    BillingMode terms =
+        shards.isEmpty() && !book.gpuHourCoversJob()
+            ? BillingMode.PLAIN
+            : new BillingMode(shards, Optional.empty(), Optional.empty(), book.gpuHourCoversJob());
+    return rates(
+        gpus,
+        price("cpu_hour", PriceEntry::cpuHour),
+        price("memory_gib_hour", PriceEntry::memoryGibHour),
+        storage,
+        terms);
+  }
+
+  private Rates rates(
+      Map<String, Price> gpus,
+      Optional<Price> cpu,
+      Optional<Price> memory,
+      Optional<Price> storage,
+      BillingMode terms) {
+    return new Rates(
+        book.name(),
+        book.asOf().toString(),
+        book.digest(),
+        book.currency(),
+        gpus,
+        cpu,
+        memory,
+        storage,
+        book.egressGb(),
+        terms);
+  }
+
+  private static boolean hasParts(PriceEntry entry) {
+    return !entry.gpuHour().isEmpty()
+        || !entry.gpuShares().isEmpty()
+        || entry.cpuHour().isPresent()
+        || entry.memoryGibHour().isPresent();
+  }
+
+  /** Returns the valid entry with the highest precedence among those that {@code has} accepts. */
+  private @Nullable PriceEntry best(Function<PriceEntry, Boolean> has) {
+    PriceEntry best = null;
+    for (PriceEntry entry : matching) {
+      if (holds(entry) && has.apply(entry) && (best == null || !beats(best, entry))) {
+        best = entry;
+      }
+    }
+    return best;
+  }
+
+  /**
+   * Returns whether the first entry has precedence. Among equals, the later one in the file has.
+   */
+  private boolean beats(@Nullable PriceEntry one, PriceEntry other) {
+    if (one == null) {
+      return false;
+    }
+    int weight = Integer.compare(one.weight(), other.weight());
+    int from =
+        one.validFrom().orElse(LocalDate.MIN).compareTo(other.validFrom().orElse(LocalDate.MIN));
+    int place = Integer.compare(book.entries().indexOf(one), book.entries().indexOf(other));
+    return weight != 0 ? weight > 0 : from != 0 ? from > 0 : place > 0;
+  }
+
+  private Optional<Price> price(String name, Function<PriceEntry, Optional<Price>> of) {
+    PriceEntry entry = valid(name, of);
+    return entry == null ? Optional.empty() : of.apply(entry).map(this::discounted);
+  }
+
+  /**
+   * Returns the entry whose price applies; null if no entry has such a price on any day.
+   *
+   * @throws NexaException if an entry has such a price on another day only
+   */
+  private @Nullable PriceEntry valid(String name, Function<PriceEntry, Optional<Price>> of) {
+    PriceEntry best = best(entry -> of.apply(entry).isPresent());
+    if (best == null) {
+      requireNone(name, "", entry -> of.apply(entry).map(PriceChoice::told));
+    }
+    return best;
+  }
+
+  /**
+   * Returns the prices that apply, by GPU type. A share is computed from the price that applies to
+   * the whole GPU.
+   */
+  private Map<String, Price> byType(
+      Function<PriceEntry, Map<String, Price>> prices,
+      Function<PriceEntry, Map<String, Share>> shares) {
+    TreeSet<String> types = new TreeSet<>();
+    for (PriceEntry entry : matching) {
+      types.addAll(prices.apply(entry).keySet());
+      types.addAll(shares.apply(entry).keySet());
+    }
+    Map<String, Price> all = new LinkedHashMap<>();
+    for (String type : types) {
+      PriceEntry entry =
+          best(one -> prices.apply(one).containsKey(type) || shares.apply(one).containsKey(type));
+      if (entry != null) {
+        Price price = prices.apply(entry).get(type);
+        Share share = shares.apply(entry).get(type);
+        Price found = price != null ? price : part(share);
+        if (found != null) {
+          all.put(type, discounted(found));
+        }
+      }
+    }
+    return all;
+  }
+
+  /** Returns the price of a share; null if the whole GPU has no price on that day. */
+  private @Nullable Price part(@Nullable Share share) {
+    if (share == null) {
+      return null;
+    }
+    PriceEntry whole = best(entry -> entry.gpuHour().containsKey(share.of()));
+    Price price = whole == null ? null : whole.gpuHour().get(share.of());
+    if (price == null) {
+      return null;
+    }
+    BigDecimal part =
+        price
+            .price()
+            .multiply(share.above())
+            .divide(share.below(), MathContext.DECIMAL128)
+            .setScale(DECIMALS, RoundingMode.HALF_UP);
+    return new Price(
+        plain(part),
+        share.part()
+            + " of "
+            + share.of()
+            + " at "
+            + price.price().toPlainString()
+            + " ("
+            + price.source()
+            + "): "
+            + share.source());
+  }
+
+  private Price discounted(Price price) {
+    if (discount == null || discount.percent().signum() == 0) {
+      return price;
+    }
+    BigDecimal hundred = BigDecimal.valueOf(100);
+    BigDecimal rest = price.price().multiply(hundred.subtract(discount.percent())).movePointLeft(2);
+    return new Price(
+        plain(rest),
+        price.source()
+            + "; "
+            + price.price().toPlainString()
+            + " less "
+            + plain(discount.percent()).toPlainString()
+            + " %: "
+            + discount.source());
+  }
+
+  private static BigDecimal plain(BigDecimal number) {
+    BigDecimal stripped = number.stripTrailingZeros();
+    return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
+  }
+
+  private void requireValid(String type, Map<String, Price> gpus) {
+    for (String priced : gpus.keySet()) {
+      if (priced.equalsIgnoreCase(type)) {
+        return;
+      }
+    }
+    PriceEntry holds =
+        best(one -> one.gpuHour().containsKey(type) || one.gpuShares().containsKey(type));
+    Share part = holds == null ? null : holds.gpuShares().get(type);
+    if (part != null) {
+      requireNone(
+          "gpu_hour." + part.of(),
+          ", of which gpu_hour." + type + " is " + part.part(),
+          entry -> Optional.ofNullable(entry.gpuHour().get(part.of())).map(PriceChoice::told));
+      return;
+    }
+    requireNone(
+        (book.isSkyPilots() ? "accelerators." : "gpu_hour.") + type,
+        "",
+        entry -> {
+          Price price = entry.gpuHour().get(type);
+          Share share = entry.gpuShares().get(type);
+          return price != null
+              ? Optional.of(told(price))
+              : Optional.ofNullable(share).map(one -> one.part() + " of " + one.of());
+        });
+    if (book.isSkyPilots()) {
+      throw new NexaException(
+          ErrorCode.PRICE_MISSING,
+          "price book '"
+              + book.name()
+              + "' has no price for GPU type '"
+              + type
+              + "'"
+              + (gpus.isEmpty() ? "" : "; it has " + String.join(", ", gpus.keySet())),
+          Advice.step(
+              "add "
+                  + type
+                  + " under slurm.pricing.accelerators in configs/prices/"
+                  + book.name()
+                  + ".yaml"));
+    }
+  }
+
+  private static String told(Price price) {
+    return price.price().toPlainString() + " (" + price.source() + ")";
+  }
+
+  /**
+   * Throws if the book has this price on another day only. An expired or future price is an error,
+   * not a free item.
+   *
+   * @param why why the price is needed; an empty text if the run itself holds the item
+   */
+  private void requireNone(String name, String why, Function<PriceEntry, Optional<String>> of) {
+    PriceEntry last = null;
+    PriceEntry next = null;
+    for (PriceEntry entry : matching) {
+      if (of.apply(entry).isEmpty()) {
+        continue;
+      }
+      boolean ended = ends(entry).isBefore(key.day());
+      if (ended && (last == null || !ends(last).isAfter(ends(entry)))) {
+        last = entry;
+      } else if (!ended && (next == null || begins(entry).isBefore(begins(next)))) {
+        next = entry;
+      }
+    }
+    if (last == null && next == null) {
+      return;
+    }
+    StringBuilder message = new StringBuilder("price book '").append(book.name());
+    message.append("' has no price for ").append(name).append(" on ").append(key.day());
+    message.append(why);
+    if (last != null) {
+      message.append(": the last one, ").append(of.apply(last).orElseThrow());
+      message.append(", was valid until ").append(ends(last));
+      message.append(" (").append(last.at()).append(')');
+    }
+    if (next != null) {
+      message.append(last == null ? ": the first one, " : "; the next one, ");
+      message.append(of.apply(next).orElseThrow()).append(", begins on ").append(begins(next));
+      message.append(" (").append(next.at()).append(')');
+    }
+    throw new NexaException(ErrorCode.PRICE_MISSING, message.toString(), Advice.step(advice()));
+  }
+
+  private String advice() {
+    String file = "configs/prices/" + book.name() + ".yaml";
+    PriceEntry all = book.entries().get(0);
+    return all.validOn(key.day())
+        ? "add an entry that is valid then to " + file
+        : "valid_from and valid_until on top of " + file + " bound all its prices: change them";
+  }
+
+  /**
+   * Returns whether an entry is valid on the day. The book's own dates limit the dates of its
+   * overrides.
+   */
+  private boolean holds(PriceEntry entry) {
+    return !key.day().isBefore(begins(entry)) && !key.day().isAfter(ends(entry));
+  }
+
+  private LocalDate ends(PriceEntry entry) {
+    LocalDate all = book.entries().get(0).validUntil().orElse(LocalDate.MAX);
+    LocalDate own = entry.validUntil().orElse(LocalDate.MAX);
+    return own.isBefore(all) ? own : all;
+  }
+
+  private LocalDate begins(PriceEntry entry) {
+    LocalDate all = book.entries().get(0).validFrom().orElse(LocalDate.MIN);
+    LocalDate own = entry.validFrom().orElse(LocalDate.MIN);
+    return own.isAfter(all) ? own : all;
+  }
+
+  /**
+   * Returns the partition's billing weights.
+   *
+   * @throws NexaException if the profile has none, or if they ignore the GPUs that the run holds
+   */
+  private BillingWeights weights() {
+    String partition = key.partition().orElse("");
+    if (key.billingWeights().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.BILLING_WEIGHTS_MISSING,
+          "price book '"
+              + book.name()
+              + "' prices Slurm's billing units, and the cluster profile '"
+              + key.cluster()
+              + "' does not say how they are computed"
+              + (partition.isEmpty()
+                  ? ": it is not known which partition the run gets"
+                  : " in partition '" + partition + "'"),
+          Advice.step(
+              "write partitions."
+                  + (partition.isEmpty() ? "NAME" : partition)
+                  + ".billing_weights: its TRESBillingWeights, or CPU=1 where it has none"),
+          Advice.command("reads them off the cluster", "nexa-slurm", "init"));
+    }
+    BillingWeights.Rule rule =
+        BillingWeights.Rule.valueOf(key.billingRule().toUpperCase(Locale.ROOT));
+    BillingWeights weights = BillingWeights.parse(key.billingWeights().get(), rule);
+    if (!key.gpuTypes().isEmpty() && !weights.speakOfGpus()) {
+      throw new NexaException(
+          ErrorCode.BILLING_WEIGHTS_MISSING,
+          "the billing weights of partition '"
+              + partition
+              + "' ("
+              + weights.text()
+              + ") say nothing of GPUs, and the run holds "
+              + String.join(", ", key.gpuTypes()),
+          Advice.step(
+              "price GPUs by gpu_hour, for this partition alone if you like (docs/prices.md)"),
+          Advice.step(
+              "or, if they are free there, add GRES/gpu=0 to its billing_weights in the profile"));
+    }
+    return weights;
+  }
+}

@@ -1,0 +1,112 @@
+package dev.nexa.slurm.job.estimate;
+
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.ClusterProfile.Partition;
+import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.PlanFile;
+import java.time.LocalDate;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The facts that decide which prices apply to a run.
+ *
+ * @param cluster the cluster profile's name
+ * @param partition the partition; empty if Slurm chooses
+ * @param account the Slurm account; empty if the run names none
+ * @param day the day of planning, UTC
+ * @param gpuTypes the GPU types that the run will hold; each needs a price
+ * @param nodeCpus the CPUs of a node, if the run gets whole nodes; else empty
+ * @param billingWeights the partition's billing weights; empty if the profile gives none
+ * @param billingRule the profile's rule for combining the weights
+ */
+public record PriceKey(
+    String cluster,
+    Optional<String> partition,
+    Optional<String> account,
+    LocalDate day,
+    List<String> gpuTypes,
+    Optional<Integer> nodeCpus,
+    Optional<String> billingWeights,
+    String billingRule) {
+
+  /** Returns a copy for a run that will hold GPUs of these types. */
+  public PriceKey holding(List<String> types) {
+    return new PriceKey(
+        cluster, partition, account, day, types, nodeCpus, billingWeights, billingRule);
+  }
+
+  /** Returns the key of a plan. */
+  public static PriceKey of(Plan plan, ClusterProfile cluster, LocalDate day) {
+    Optional<String> partition = plan.allocation().partition();
+    boolean local = cluster.isLocal();
+    boolean whole = plan.allocation().exclusive() || whole(cluster, partition);
+    return new PriceKey(
+        plan.cluster(),
+        local && partition.isEmpty() ? Optional.of("local") : partition,
+        plan.allocation().account(),
+        day,
+        plan.billed().gpus() > 0 ? List.of(plan.billed().gpuType().orElse("unknown")) : List.of(),
+        whole
+            ? Optional.of(Math.max(1, plan.billed().cpus() / plan.allocation().nodes()))
+            : Optional.empty(),
+        local ? Optional.of("CPU=1") : weights(cluster, partition),
+        cluster.billingRule());
+  }
+
+  /**
+   * Returns the key of a recorded plan on a given day, as a new submit would determine it.
+   *
+   * @param plan the content of plan.json
+   */
+  public static PriceKey of(PlanFile plan, ClusterProfile cluster, LocalDate day) {
+    Optional<String> partition = plan.option(ResourceOption.PARTITION);
+    boolean local = cluster.isLocal();
+    boolean whole = plan.exclusive() || whole(cluster, partition);
+    return new PriceKey(
+        plan.cluster(),
+        local && partition.isEmpty() ? Optional.of("local") : partition,
+        plan.option(ResourceOption.ACCOUNT),
+        day,
+        List.copyOf(plan.gpusByType().keySet()),
+        whole
+            ? Optional.of(Math.toIntExact(Math.max(1, plan.cpus() / plan.nodes())))
+            : Optional.empty(),
+        local ? Optional.of("CPU=1") : weights(cluster, partition),
+        cluster.billingRule());
+  }
+
+  /**
+   * Returns the key for a partition and account that are known only by name. Other facts come from
+   * the profile.
+   */
+  public static PriceKey of(
+      ClusterProfile cluster,
+      Optional<String> partition,
+      Optional<String> account,
+      LocalDate day,
+      List<String> gpuTypes) {
+    boolean local = cluster.isLocal();
+    Partition known = partition.isEmpty() ? null : cluster.partitions().get(partition.get());
+    return new PriceKey(
+        cluster.name(),
+        local && partition.isEmpty() ? Optional.of("local") : partition,
+        account,
+        day,
+        gpuTypes,
+        known != null && known.exclusive() ? known.cpusPerNode() : Optional.empty(),
+        local ? Optional.of("CPU=1") : weights(cluster, partition),
+        cluster.billingRule());
+  }
+
+  private static boolean whole(ClusterProfile cluster, Optional<String> partition) {
+    Partition known = partition.isEmpty() ? null : cluster.partitions().get(partition.get());
+    return known != null && known.exclusive();
+  }
+
+  private static Optional<String> weights(ClusterProfile cluster, Optional<String> partition) {
+    Partition known = partition.isEmpty() ? null : cluster.partitions().get(partition.get());
+    return known == null ? Optional.empty() : known.billingWeights();
+  }
+}

@@ -1,0 +1,364 @@
+package dev.nexa.slurm.job.estimate;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.estimate.BillingMode.BillingRate;
+import dev.nexa.slurm.job.estimate.BillingMode.NodeRate;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.TreeSet;
+
+/**
+ * The prices at which a run is estimated and settled.
+ *
+ * <p>The run keeps them, so a later price book changes neither its estimate nor its cost. Cluster,
+ * partition, account and day are already resolved.
+ *
+ * @param book the price book's name
+ * @param asOf the day on which its prices were valid
+ * @param digest SHA-256 of the book
+ * @param currency ISO 4217 code
+ * @param gpuHour price of one GPU for 3600 s, by GPU type
+ * @param cpuHour price of one CPU for 3600 s
+ * @param memoryGibHour price of one GiB for 3600 s
+ * @param storageGbMonth price of 10^9 bytes for 730 hours
+ * @param egressGb price of 10^9 bytes sent out
+ * @param terms the units that are charged
+ */
+public record Rates(
+    String book,
+    String asOf,
+    String digest,
+    String currency,
+    Map<String, Price> gpuHour,
+    Optional<Price> cpuHour,
+    Optional<Price> memoryGibHour,
+    Optional<Price> storageGbMonth,
+    Optional<Price> egressGb,
+    BillingMode terms) {
+
+  private static final int SECONDS = 3600;
+  private static final long GB = 1_000_000_000;
+  private static final BigDecimal HOURS_A_MONTH = BigDecimal.valueOf(730);
+  private static final BigInteger GIB = BigInteger.ONE.shiftLeft(30);
+  private static final long MIB = 1 << 20;
+
+  /** Creates rates that charge GPUs, CPUs and memory separately. */
+  public Rates(
+      String book,
+      String asOf,
+      String digest,
+      String currency,
+      Map<String, Price> gpuHour,
+      Optional<Price> cpuHour,
+      Optional<Price> memoryGibHour,
+      Optional<Price> storageGbMonth,
+      Optional<Price> egressGb) {
+    this(
+        book,
+        asOf,
+        digest,
+        currency,
+        gpuHour,
+        cpuHour,
+        memoryGibHour,
+        storageGbMonth,
+        egressGb,
+        BillingMode.PLAIN);
+  }
+
+  /**
+   * Returns the book's prices that apply to a run.
+   *
+   * @throws NexaException if a GPU type has a price on another day only, or if the partition or its
+   *     billing weights are needed and unknown
+   */
+  public static Rates of(PriceBook book, PriceKey key) {
+    if (!book.entries().isEmpty()) {
+      return new PriceChoice(book, key).rates();
+    }
+    return new Rates(
+        book.name(),
+        book.asOf().toString(),
+        book.digest(),
+        book.currency(),
+        book.gpuHour(),
+        book.cpuHour(),
+        book.memoryGibHour(),
+        book.storageGbMonth(),
+        book.egressGb(),
+        book.gpuHourCoversJob()
+            ? new BillingMode(Map.of(), Optional.empty(), Optional.empty(), true)
+            : BillingMode.PLAIN);
+  }
+
+  /**
+   * Returns the usage of one planned allocation, in the units that these rates charge.
+   *
+   * @param memoryBytes memory of all nodes
+   */
+  public Usage usage(
+      Map<String, Long> gpus, long cpus, long memoryBytes, long nodes, long seconds) {
+    Usage usage = Usage.of(gpus, cpus, memoryBytes, seconds);
+    if (terms.partsAreCharged()) {
+      // The rates of an approval may charge nodes.
+      return usage.holding(Map.of(), OptionalLong.of(nodes), OptionalLong.empty(), seconds);
+    }
+    StringBuilder tres = new StringBuilder("cpu=").append(cpus);
+    tres.append(",mem=").append(memoryBytes / MIB).append("M,node=").append(nodes);
+    for (Map.Entry<String, Long> gpu : gpus.entrySet()) {
+      tres.append(",gres/gpu:").append(gpu.getKey()).append('=').append(gpu.getValue());
+    }
+    return usage.holding(Map.of(), OptionalLong.of(nodes), billingUnits(tres.toString()), seconds);
+  }
+
+  /**
+   * Returns the billing units of an allocation: Slurm's own figure, else by the recorded weights;
+   * empty if these rates do not charge billing units.
+   */
+  public OptionalLong billingUnits(String allocTres) {
+    if (terms.billingHour().isEmpty()) {
+      return OptionalLong.empty();
+    }
+    OptionalLong told = BillingWeights.told(allocTres);
+    return told.isPresent()
+        ? told
+        : OptionalLong.of(terms.billingHour().get().weights().units(allocTres));
+  }
+
+  /** A quantity of one priced item. */
+  private record Part(String what, BigDecimal quantity, String unit, Price price) {}
+
+  private List<Part> parts(Usage usage) {
+    List<Part> parts = new ArrayList<>();
+    if (terms.billingHour().isPresent()) {
+      BillingRate rate = terms.billingHour().get();
+      BigDecimal units =
+          usage.billingSeconds().isPresent()
+              ? hours(usage.billingSeconds().getAsLong())
+              : terms.unitHours(rate, usage);
+      parts.add(new Part("billing", units, "billing_hour", rate.price()));
+      return parts;
+    }
+    if (terms.nodeHour().isPresent()) {
+      NodeRate rate = terms.nodeHour().get();
+      BigDecimal nodes =
+          usage.nodeSeconds().isPresent()
+              ? hours(usage.nodeSeconds().getAsLong())
+              : hours(usage.cpuSeconds())
+                  .divide(BigDecimal.valueOf(rate.cpus()), MathContext.DECIMAL128);
+      parts.add(new Part("node", nodes, "node_hour", rate.price()));
+      return parts;
+    }
+    boolean gpus = false;
+    for (Map.Entry<String, Long> gpu : usage.gpuSeconds().entrySet()) {
+      if (gpu.getValue() > 0) {
+        String type = gpu.getKey();
+        Price price = price("gpu_hour", "GPU type", type, gpuHour);
+        parts.add(new Part("gpu:" + type, hours(gpu.getValue()), "gpu_hour", price));
+        gpus = true;
+      }
+    }
+    for (Map.Entry<String, Long> shard : usage.shardSeconds().entrySet()) {
+      if (shard.getValue() > 0) {
+        String type = shard.getKey();
+        Price price = price("shard_hour", "a shard of GPU type", type, terms.shardHour());
+        parts.add(new Part("shard:" + type, hours(shard.getValue()), "shard_hour", price));
+        gpus = true;
+      }
+    }
+    if (gpus && terms.gpuHourCoversJob()) {
+      return parts;
+    }
+    if (cpuHour.isPresent()) {
+      parts.add(new Part("cpu", hours(usage.cpuSeconds()), "cpu_hour", cpuHour.get()));
+    }
+    if (memoryGibHour.isPresent()) {
+      BigDecimal gibHours = gibHours(usage.memoryByteSeconds());
+      parts.add(new Part("memory", gibHours, "gib_hour", memoryGibHour.get()));
+    }
+    return parts;
+  }
+
+  /**
+   * Returns the priced lines of a usage. CPUs and memory without a price are free.
+   *
+   * @throws NexaException if a GPU type has no price
+   */
+  public List<CostLine> price(Usage usage) {
+    List<CostLine> lines = new ArrayList<>();
+    for (Part part : parts(usage)) {
+      lines.add(line(part.what(), part.quantity(), part.unit(), part.price()));
+    }
+    return lines;
+  }
+
+  /**
+   * Returns the cost of keeping data; empty if the book has no price for storage.
+   *
+   * @param days days of 24 hours; a month has 730 hours
+   */
+  public Optional<CostLine> storage(long bytes, int days) {
+    if (storageGbMonth.isEmpty()) {
+      return Optional.empty();
+    }
+    BigDecimal gbMonths =
+        BigDecimal.valueOf(bytes)
+            .multiply(BigDecimal.valueOf(days * 24L))
+            .divide(BigDecimal.valueOf(GB).multiply(HOURS_A_MONTH), MathContext.DECIMAL128);
+    return Optional.of(line("storage", gbMonths, "gb_month", storageGbMonth.get()));
+  }
+
+  /** Returns the cost of sending data out; empty if the book has no price for it. */
+  public Optional<CostLine> egress(BigDecimal bytes) {
+    return egressGb.isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            line(
+                "egress",
+                bytes.divide(BigDecimal.valueOf(GB), MathContext.DECIMAL128),
+                "gb",
+                egressGb.get()));
+  }
+
+  /** Returns the price of a GPU type, ignoring case. */
+  private Price price(String key, String what, String type, Map<String, Price> prices) {
+    Price price = prices.get(type);
+    if (price != null) {
+      return price;
+    }
+    for (Map.Entry<String, Price> other : prices.entrySet()) {
+      if (other.getKey().equalsIgnoreCase(type)) {
+        return other.getValue();
+      }
+    }
+    throw new NexaException(
+        ErrorCode.PRICE_MISSING,
+        "price book '"
+            + book
+            + "' has no price for "
+            + what
+            + " '"
+            + type
+            + "'"
+            // No suggestion: the price of another GPU would be wrong.
+            + (prices.isEmpty()
+                ? ""
+                : "; it has " + String.join(", ", new TreeSet<>(prices.keySet()))),
+        Advice.step(
+            "for a new run: add " + key + "." + type + " to configs/prices/" + book + ".yaml"),
+        Advice.step("a run that is under way keeps the rates it was estimated with"));
+  }
+
+  private CostLine line(String what, BigDecimal quantity, String unit, Price price) {
+    Money amount = Money.line(quantity, price.price(), currency);
+    return new CostLine(
+        what,
+        quantity.setScale(4, RoundingMode.HALF_EVEN),
+        unit,
+        price.price(),
+        price.source(),
+        amount);
+  }
+
+  /** Returns the cost of a usage before rounding. The costs of its parts add up to it. */
+  public BigDecimal unrounded(Usage usage) {
+    BigDecimal sum = BigDecimal.ZERO;
+    for (Part part : parts(usage)) {
+      sum = sum.add(part.quantity().multiply(part.price().price()));
+    }
+    return sum;
+  }
+
+  /** Returns the sum of the rounded lines. */
+  public Money total(List<CostLine> lines) {
+    Money total = Money.zero(currency);
+    for (CostLine line : lines) {
+      total = total.plus(line.amount());
+    }
+    return total;
+  }
+
+  /** Returns seconds as hours, not rounded to decimals. */
+  static BigDecimal hours(long seconds) {
+    return BigDecimal.valueOf(seconds).divide(BigDecimal.valueOf(SECONDS), MathContext.DECIMAL128);
+  }
+
+  /** Returns byte-seconds as GiB-hours. */
+  static BigDecimal gibHours(BigInteger byteSeconds) {
+    return new BigDecimal(byteSeconds)
+        .divide(new BigDecimal(GIB.multiply(BigInteger.valueOf(SECONDS))), MathContext.DECIMAL128);
+  }
+
+  /** Returns the rates as estimate.json has them. */
+  public JsonObject toJson() {
+    JsonObject gpus = new JsonObject();
+    for (Map.Entry<String, Price> gpu : gpuHour.entrySet()) {
+      gpus.with(gpu.getKey(), price(gpu.getValue()));
+    }
+    JsonObject json = new JsonObject();
+    json.with("book", book)
+        .with("as_of", asOf)
+        .with("digest", digest)
+        .with("currency", currency)
+        .with("gpu_hour", gpus);
+    json.with("cpu_hour", cpuHour.isPresent() ? price(cpuHour.get()) : null);
+    json.with("memory_gib_hour", memoryGibHour.isPresent() ? price(memoryGibHour.get()) : null);
+    if (storageGbMonth.isPresent()) {
+      json.with("storage_gb_month", price(storageGbMonth.get()));
+    }
+    if (egressGb.isPresent()) {
+      json.with("egress_gb", price(egressGb.get()));
+    }
+    terms.into(json);
+    return json;
+  }
+
+  /** Reads rates from the form of {@link #toJson}. */
+  public static Rates fromJson(JsonObject json) {
+    Map<String, Price> gpus = new LinkedHashMap<>();
+    JsonObject byType = json.object("gpu_hour");
+    for (String type : byType.members().keySet()) {
+      gpus.put(type, price(byType.object(type)));
+    }
+    return new Rates(
+        json.text("book"),
+        json.text("as_of"),
+        json.text("digest"),
+        json.text("currency"),
+        gpus,
+        price(json.optionalObject("cpu_hour")),
+        price(json.optionalObject("memory_gib_hour")),
+        price(json.optionalObject("storage_gb_month")),
+        price(json.optionalObject("egress_gb")),
+        BillingMode.from(json));
+  }
+
+  private static Optional<Price> price(Optional<JsonObject> json) {
+    return json.isPresent() ? Optional.of(price(json.get())) : Optional.empty();
+  }
+
+  static JsonObject price(Price price) {
+    return new JsonObject()
+        .with("price", price.price().toPlainString())
+        .with("source", price.source());
+  }
+
+  static Price price(JsonObject json) {
+    return new Price(Money.price(json.text("price")), json.text("source"));
+  }
+}

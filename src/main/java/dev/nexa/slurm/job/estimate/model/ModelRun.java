@@ -1,0 +1,274 @@
+package dev.nexa.slurm.job.estimate.model;
+
+import dev.nexa.slurm.job.config.GpuCatalog.Gpu;
+import dev.nexa.slurm.job.config.Training;
+import dev.nexa.slurm.job.config.Workload;
+import dev.nexa.slurm.job.estimate.model.MemorySetup.Offload;
+import dev.nexa.slurm.job.estimate.model.MemorySetup.Optimizer;
+import dev.nexa.slurm.job.estimate.model.MemorySetup.Sharding;
+import dev.nexa.slurm.job.estimate.model.MemorySetup.Trains;
+import dev.nexa.slurm.job.estimate.model.MemorySetup.Weights;
+import dev.nexa.slurm.job.plan.Plan;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * The model that a plan trains or serves. Values that the plan does not give are unknown, or are in
+ * {@code assumptions}.
+ *
+ * @param setup the facts about a GPU's memory
+ * @param active the parameters that work on one token
+ * @param tokens the tokens of all tasks and passes; empty if unknown
+ * @param precision {@code bf16}, {@code fp16} or {@code no}
+ * @param rank the rank of an adapter
+ * @param assumptions values that the plan does not give and the estimate assumes
+ */
+public record ModelRun(
+    MemorySetup setup,
+    long active,
+    Optional<Double> tokens,
+    String precision,
+    int rank,
+    List<String> assumptions) {
+  /** DeepSpeed's default of reduce_bucket_size (deepspeed.ai, config-json). */
+  private static final long BUCKET = 500_000_000L;
+
+  /** The sequence length of our Axolotl backend without max_length. */
+  private static final int AXOLOTL_SEQUENCE = 2048;
+
+  private static final int RANK = 16;
+
+  /**
+   * Returns the model of a plan; empty if the plan gives no size, neither trains nor serves, or has
+   * no GPUs.
+   */
+  public static Optional<ModelRun> of(Plan plan) {
+    Plan one = plan.points().isEmpty() ? plan : plan.at(0);
+    Optional<Long> said = one.training().parameters();
+    boolean serves = one.backend().equals("vllm");
+    boolean trains =
+        List.of("hf", "axolotl", "accelerate").contains(one.backend())
+            || one.stage().equals("train");
+    if (said.isEmpty() || !(serves || trains) || one.allocation().gpusPerNode() == 0) {
+      return Optional.empty();
+    }
+    List<String> assumptions = new ArrayList<>();
+    if (!plan.points().isEmpty()) {
+      assumptions.add("every point of the sweep is like the first");
+    }
+    Optional<ModelShape> shape =
+        ModelShape.of(one.training().text("model_name").orElse(""), said.get(), one.workload());
+    if (shape.isPresent() && !shape.get().isTold()) {
+      assumptions.add("layers and widths as of " + shape.get().name());
+    }
+    return Optional.of(
+        serves
+            ? serving(one, said.get(), shape, assumptions)
+            : training(plan, one, said.get(), shape, assumptions));
+  }
+
+  private static ModelRun training(
+      Plan plan, Plan one, long parameters, Optional<ModelShape> shape, List<String> assumptions) {
+    Training training = one.training();
+    Optional<Workload> told = one.workload();
+    int ranks = Math.max(1, one.ranksPerNode()) * one.allocation().nodes();
+    int gpus = one.ranksPerNode() == 0 ? 1 : ranks;
+    int rank = training.integer("lora_r").orElse(RANK);
+    boolean adapter = !training.adapter().equals("none");
+    long trained = parameters;
+    if (adapter) {
+      trained = shape.isPresent() ? shape.get().adapter(rank) : 0;
+      assumptions.add("adapters at every linear layer");
+    }
+    boolean half = !training.precision().equals("no");
+    boolean pure = told.isPresent() && told.get().pureBf16();
+    Weights weights = half || adapter ? Weights.HALF : Weights.FP32;
+    if (training.adapter().equals("qlora")) {
+      weights = Weights.NF4;
+    }
+    boolean copy = half && !pure && !adapter;
+    if (copy && !training.strategy().startsWith("zero")) {
+      assumptions.add("the optimizer keeps weights in fp32");
+    }
+    Optional<Long> teacher = teacher(one);
+    MemorySetup setup =
+        new MemorySetup(
+            parameters,
+            shape,
+            weights,
+            adapter ? Trains.ADAPTER : Trains.ALL,
+            trained,
+            optimizer(told, assumptions),
+            copy,
+            sharding(training, gpus),
+            training.offload().equals("none") ? Offload.NONE : Offload.ALL,
+            gpus,
+            1,
+            teacher.isEmpty() ? 0 : training.integer("batch_size").orElse(0),
+            sequence(one),
+            recomputes(one, assumptions),
+            told.isPresent() && told.get().chunkedLoss(),
+            BUCKET,
+            teacher.orElse(0L));
+    assumptions.add("attention in blocks (FlashAttention or PyTorch's own)");
+    return new ModelRun(
+        setup,
+        active(told, parameters),
+        tokens(plan, one, setup.sequence()),
+        training.precision(),
+        rank,
+        List.copyOf(assumptions));
+  }
+
+  private static ModelRun serving(
+      Plan one, long parameters, Optional<ModelShape> shape, List<String> assumptions) {
+    int all = one.allocation().gpusPerNode() * one.allocation().nodes();
+    int copies = (int) Math.max(1, number(one, "data_parallel_size", 1));
+    int splits = (int) number(one, "tensor_parallel_size", Math.max(1, all / copies));
+    splits *= (int) number(one, "pipeline_parallel_size", 1);
+    int sequence = one.training().integer("max_length").orElse(0);
+    sequence = sequence == 0 ? (int) number(one, "max_model_len", 0) : sequence;
+    assumptions.add("weights in 16 bits");
+    assumptions.add("the cache of one request of full length; vLLM gives the rest to more");
+    MemorySetup setup =
+        new MemorySetup(
+            parameters,
+            shape,
+            Weights.HALF,
+            Trains.NOTHING,
+            0,
+            Optimizer.ADAMW,
+            false,
+            Sharding.NONE,
+            Offload.NONE,
+            all,
+            splits,
+            1,
+            sequence,
+            false,
+            false,
+            0,
+            0);
+    return new ModelRun(
+        setup,
+        active(one.workload(), parameters),
+        one.workload().isPresent() && one.workload().get().tokens().isPresent()
+            ? Optional.of((double) one.workload().get().tokens().get())
+            : Optional.empty(),
+        "bf16",
+        RANK,
+        List.copyOf(assumptions));
+  }
+
+  private static long active(Optional<Workload> told, long parameters) {
+    return told.isPresent() ? told.get().activeParameters().orElse(parameters) : parameters;
+  }
+
+  private static int sequence(Plan one) {
+    int otherwise = one.backend().equals("axolotl") ? AXOLOTL_SEQUENCE : 0;
+    return one.training().integer("max_length").orElse(otherwise);
+  }
+
+  private static Optimizer optimizer(Optional<Workload> told, List<String> assumptions) {
+    if (told.isEmpty()) {
+      assumptions.add("AdamW");
+      return Optimizer.ADAMW;
+    }
+    return Optimizer.valueOf(told.get().optimizer().toUpperCase(Locale.ROOT));
+  }
+
+  /**
+   * Returns whether activations are recomputed. By default TRL's SFTConfig does, Axolotl does not.
+   */
+  private static boolean recomputes(Plan one, List<String> assumptions) {
+    if (one.workload().isPresent() && one.workload().get().gradientCheckpointing().isPresent()) {
+      return one.workload().get().gradientCheckpointing().get();
+    }
+    if (one.options().members().get("gradient_checkpointing") instanceof Boolean said) {
+      return said;
+    }
+    boolean trl = one.backend().equals("hf") || one.backend().equals("accelerate");
+    assumptions.add(trl ? "activations are computed again, TRL's default" : "no recomputation");
+    return trl;
+  }
+
+  private static Sharding sharding(Training training, int gpus) {
+    return switch (training.strategy()) {
+      case "fsdp" -> training.reshards() ? Sharding.FULL_SHARD : Sharding.SHARD_GRAD_OP;
+      case "zero1" -> Sharding.ZERO1;
+      case "zero2" -> Sharding.ZERO2;
+      case "zero3" -> Sharding.ZERO3;
+      default -> gpus > 1 ? Sharding.DDP : Sharding.NONE;
+    };
+  }
+
+  /**
+   * Returns the parameters of a teacher on the same GPU. TRL runs the teacher beside the student;
+   * Axolotl reads its recorded output. Empty if the size is unknown: then no run certainly fits.
+   */
+  private static Optional<Long> teacher(Plan one) {
+    boolean beside = one.training().flag("use_kd") && !one.backend().equals("axolotl");
+    return beside ? one.training().teacherParameters() : Optional.of(0L);
+  }
+
+  private static Optional<Double> tokens(Plan plan, Plan one, int sequence) {
+    if (one.workload().isEmpty()) {
+      return Optional.empty();
+    }
+    Workload told = one.workload().get();
+    double pass;
+    if (told.tokens().isPresent()) {
+      pass = told.tokens().get();
+    } else if (told.examples().isPresent() && sequence > 0) {
+      pass = (double) told.examples().get() * sequence;
+    } else {
+      return Optional.empty();
+    }
+    double epochs = one.training().decimal("epochs").orElse(BigDecimal.ONE).doubleValue();
+    int tasks = plan.points().isEmpty() ? 1 : plan.tasks();
+    return Optional.of(pass * epochs * tasks);
+  }
+
+  private static long number(Plan plan, String option, long otherwise) {
+    Object value = plan.options().members().get(option);
+    Object dashed = plan.options().members().get(option.replace('_', '-'));
+    Object said = value == null ? dashed : value;
+    return said instanceof Number number ? number.longValue() : otherwise;
+  }
+
+  /** Returns whether the run fits the GPU's memory; empty if that is unknown. */
+  public Optional<MemoryFit> memory(Gpu gpu) {
+    return gpu.memoryBytes().isPresent()
+        ? MemoryFit.of(setup, gpu.memoryBytes().get(), rank, assumptions)
+        : Optional.empty();
+  }
+
+  /**
+   * Returns the GPU-hours of all tasks; empty if tokens, precision or the GPU's peak are unknown.
+   */
+  public Optional<AnalyticEstimate> expected(Gpu gpu, Mfu mfu) {
+    Optional<Double> peak = gpu.flops(precision);
+    if (tokens.isEmpty() || peak.isEmpty()) {
+      return Optional.empty();
+    }
+    if (setup.trains() == Trains.NOTHING) {
+      return DecodeSpeed.of(this, gpu).map(speed -> speed.estimate(tokens.get(), this));
+    }
+    return Optional.of(AnalyticEstimate.of(flops() * tokens.get(), peak.get(), mfu, assumptions));
+  }
+
+  /** Returns the operations for one token. */
+  double flops() {
+    double attention = 0;
+    if (setup.shape().isPresent()) {
+      ModelShape shape = setup.shape().get();
+      attention = 2.0 * shape.layers() * shape.hidden() * setup.sequence();
+    }
+    return new TrainingFlops(
+            active, setup.trains(), setup.trained(), setup.recomputes(), setup.teacher(), attention)
+        .perToken();
+  }
+}

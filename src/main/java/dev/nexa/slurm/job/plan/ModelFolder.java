@@ -1,0 +1,109 @@
+package dev.nexa.slurm.job.plan;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.Training;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Computes the size of a model in a local folder, from the config.json that transformers keeps
+ * there.
+ */
+final class ModelFolder {
+  private static final long BILLION = 1_000_000_000L;
+
+  private ModelFolder() {}
+
+  /**
+   * Returns the training keys with {@code model_size} from the model's folder, if neither the
+   * config nor the model's name gives the size. An unreadable folder changes nothing.
+   */
+  static Training sized(Training training, Storage storage) {
+    String name = training.text("model_name").orElse("");
+    Optional<Long> parameters =
+        training.parameters().isPresent() ? Optional.empty() : parameters(storage.written(name));
+    if (parameters.isEmpty()) {
+      return training;
+    }
+    Map<String, Object> given = new LinkedHashMap<>(training.given());
+    given.put("model_size", words(parameters.get()));
+    return new Training(given);
+  }
+
+  private static String words(long parameters) {
+    BigDecimal count = BigDecimal.valueOf(parameters);
+    boolean billions = parameters >= BILLION;
+    return count
+            .movePointLeft(billions ? 9 : 6)
+            .setScale(2, RoundingMode.HALF_UP)
+            .stripTrailingZeros()
+            .toPlainString()
+        + (billions ? "B" : "M");
+  }
+
+  private static Optional<Long> parameters(String folder) {
+    try {
+      Path file = Path.of(folder, "config.json");
+      if (!Files.isRegularFile(file) || Files.size(file) > 1 << 20) {
+        return Optional.empty();
+      }
+      return parameters(Json.parseObject(DurableFiles.read(file)));
+    } catch (IOException | UncheckedIOException | IllegalArgumentException unreadable) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Returns the number of a transformer's parameters: its embeddings, and attention and
+   * feed-forward part of each layer; empty if the config lacks a size.
+   */
+  static Optional<Long> parameters(JsonObject config) {
+    JsonObject text = config.optionalObject("text_config").orElse(config);
+    long width = first(text, "hidden_size", "n_embd", "d_model", "dim");
+    long layers = first(text, "num_hidden_layers", "n_layer", "num_layers", "n_layers");
+    long words = first(text, "vocab_size");
+    if (width <= 0 || layers <= 0 || words <= 0) {
+      return Optional.empty();
+    }
+    long inner = first(text, "intermediate_size", "n_inner", "d_ff", "ffn_dim", "hidden_dim");
+    boolean gated =
+        text.optionalText("hidden_act").orElse("").equals("silu")
+            || text.optionalText("hidden_activation").isPresent();
+    long heads = Math.max(1, first(text, "num_attention_heads", "n_head", "num_heads"));
+    long keyHeads = first(text, "num_key_value_heads");
+    long experts = Math.max(1, first(text, "num_local_experts", "n_routed_experts", "num_experts"));
+    long expert = first(text, "moe_intermediate_size");
+    double feedForward =
+        (double) (gated ? 3 : 2)
+            * width
+            * (experts > 1 && expert > 0 ? expert : inner > 0 ? inner : 4 * width)
+            * experts;
+    double attention =
+        (double) width * width * (2 + 2.0 * (keyHeads > 0 ? keyHeads : heads) / heads);
+    boolean tied = Boolean.TRUE.equals(config.members().get("tie_word_embeddings"));
+    double all =
+        layers * (feedForward + attention) + (double) words * width * (tied || !gated ? 1 : 2);
+    return all < 1e15 ? Optional.of((long) all) : Optional.empty();
+  }
+
+  private static long first(JsonObject config, String... names) {
+    for (String name : names) {
+      if (config.members().get(name) instanceof BigDecimal number
+          && number.signum() > 0
+          && number.precision() - number.scale() < 12) {
+        return number.longValue();
+      }
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,213 @@
+package dev.nexa.slurm.job.plan;
+
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.ClusterProfile.Partition;
+import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.job.config.RunConfig.Resources;
+import dev.nexa.slurm.job.plan.PartitionLimits.Misfit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Chooses the partition of a job.
+ *
+ * <p>A job that names a partition gets it. Otherwise the job gets the profile's default partition
+ * if it fits, else the fitting partition with the smallest nodes. For a job with GPUs, a partition
+ * that is known to have them takes precedence over one whose GPUs are unknown.
+ */
+final class PartitionChoice {
+  private final ClusterProfile cluster;
+  private final PartitionLimits limits;
+  private final Resources asked;
+  private final int gpus;
+  private final String byDefault;
+
+  /**
+   * Creates a choice for one job.
+   *
+   * @param gpus GPUs on each node; 0 if ranks run on CPUs
+   */
+  PartitionChoice(ClusterProfile cluster, PartitionLimits limits, Resources asked, int gpus) {
+    this.cluster = cluster;
+    this.limits = limits;
+    this.asked = asked;
+    this.gpus = gpus;
+    this.byDefault = cluster.defaultPartition().orElse("");
+  }
+
+  /**
+   * The result.
+   *
+   * @param partition empty if Slurm chooses, or if no partition fits
+   * @param reason one sentence that begins with the partition; empty if {@code partition} is empty
+   * @param misfit why no partition fits, a line for each; an empty text if one fits
+   */
+  record Choice(Optional<String> partition, Optional<String> reason, String misfit) {
+    private static Choice of(String partition, String why) {
+      String reason = "partition " + partition + ": " + why;
+      return new Choice(Optional.of(partition), Optional.of(reason), "");
+    }
+  }
+
+  Choice choose() {
+    if (asked.option(ResourceOption.PARTITION).isPresent()) {
+      return Choice.of(asked.option(ResourceOption.PARTITION).get(), "named by the config");
+    }
+    if (cluster.partitions().isEmpty() || cluster.isLocal()) {
+      return byDefault.isEmpty()
+          ? new Choice(Optional.empty(), Optional.empty(), "")
+          : Choice.of(byDefault, "the profile's default");
+    }
+    if (cluster.partitions().size() == 1) {
+      String only = cluster.partitions().keySet().iterator().next();
+      if (only.equals(byDefault) || !known(only).byNameOnly()) {
+        return Choice.of(only, "the profile has no other");
+      }
+    }
+    List<String> fitting = new ArrayList<>();
+    StringBuilder misfits = new StringBuilder();
+    for (Map.Entry<String, Partition> entry : cluster.partitions().entrySet()) {
+      String why = misfit(entry.getKey(), entry.getValue());
+      if (why.isEmpty()) {
+        fitting.add(entry.getKey());
+      } else {
+        misfits.append("\n    ").append(entry.getKey()).append(' ').append(why);
+      }
+    }
+    if (fitting.isEmpty()) {
+      String none =
+          "no partition of cluster profile '" + cluster.name() + "' fits " + wanted() + ":";
+      return new Choice(Optional.empty(), Optional.empty(), none + misfits);
+    }
+    return among(fitting);
+  }
+
+  private Choice among(List<String> fitting) {
+    List<String> sure = sure(fitting);
+    if (sure.contains(byDefault)) {
+      return Choice.of(byDefault, "the profile's default");
+    }
+    String best = smallest(asked.gpuType().isPresent() ? sure : ofClustersType(sure));
+    return Choice.of(best, why(best, fitting));
+  }
+
+  /** Returns the requested resources in words. */
+  private String wanted() {
+    StringBuilder wanted = new StringBuilder();
+    wanted.append(asked.nodes()).append(asked.nodes() == 1 ? " node" : " nodes");
+    if (gpus > 0) {
+      wanted.append(" with ").append(gpus);
+      asked.gpuType().ifPresent(type -> wanted.append(' ').append(type));
+      wanted.append(gpus == 1 ? " GPU" : " GPUs").append(asked.nodes() == 1 ? "" : " each");
+    }
+    return wanted.toString();
+  }
+
+  /** Returns why the job does not fit the partition; an empty text if it fits. */
+  private String misfit(String name, Partition partition) {
+    if (partition.byNameOnly() && !name.equals(byDefault)) {
+      return "is only for jobs that name it (by_name_only)";
+    }
+    StringBuilder why = new StringBuilder();
+    for (Misfit misfit : misfits(name, partition)) {
+      why.append(why.length() == 0 ? "has " : ", ").append(misfit.has());
+      why.append(misfit.key().equals("gpu_type") ? " GPUs" : "");
+    }
+    return why.toString();
+  }
+
+  private List<Misfit> misfits(String name, Partition partition) {
+    Allocation there = Allocation.of(asked, cluster, gpus, Optional.of(name));
+    return limits.misfits(name, partition, there);
+  }
+
+  /**
+   * Returns the partitions that are known to have the requested GPUs; all of them if none has, or
+   * if the job needs no GPUs.
+   */
+  private List<String> sure(List<String> names) {
+    List<String> sure = new ArrayList<>();
+    for (String name : names) {
+      Partition partition = known(name);
+      boolean has =
+          asked.gpuType().isPresent()
+              ? asked.gpuType().get().equalsIgnoreCase(partition.gpuType().orElse(""))
+              : partition.gpuType().isPresent() || partition.gpusPerNode().isPresent();
+      if (gpus > 0 && has) {
+        sure.add(name);
+      }
+    }
+    return sure.isEmpty() ? names : sure;
+  }
+
+  /** Returns the partitions with the profile's default GPU type; all of them if none has it. */
+  private List<String> ofClustersType(List<String> names) {
+    List<String> same = new ArrayList<>();
+    for (String name : names) {
+      if (gpus > 0
+          && cluster.gpuType().isPresent()
+          && known(name).gpuType().equals(cluster.gpuType())) {
+        same.add(name);
+      }
+    }
+    return same.isEmpty() ? names : same;
+  }
+
+  private String smallest(List<String> names) {
+    String best = names.get(0);
+    for (String name : names) {
+      if (isSmaller(name, best)) {
+        best = name;
+      }
+    }
+    return best;
+  }
+
+  /**
+   * Compares nodes by GPUs, then CPUs, then memory, then the partition's name. An unknown value
+   * counts as the largest.
+   */
+  private boolean isSmaller(String name, String other) {
+    Partition a = known(name);
+    Partition b = known(other);
+    int order = Integer.compare(orMost(a.gpusPerNode()), orMost(b.gpusPerNode()));
+    if (order == 0) {
+      order = Integer.compare(orMost(a.cpusPerNode()), orMost(b.cpusPerNode()));
+    }
+    if (order == 0) {
+      order =
+          Long.compare(
+              a.memoryPerNode().orElse(Long.MAX_VALUE), b.memoryPerNode().orElse(Long.MAX_VALUE));
+    }
+    return order == 0 ? name.compareTo(other) < 0 : order < 0;
+  }
+
+  private static int orMost(Optional<Integer> number) {
+    return number.orElse(Integer.MAX_VALUE);
+  }
+
+  private String why(String best, List<String> fitting) {
+    if (byDefault.isEmpty()) {
+      return fitting.size() == 1
+          ? "the only one that fits"
+          : "the smallest nodes of the " + fitting.size() + " that fit";
+    }
+    List<Misfit> misfits = misfits(byDefault, known(byDefault));
+    String key = misfits.isEmpty() ? "gpu_type" : misfits.get(0).key();
+    Optional<String> has = PartitionLimits.has(key, known(best));
+    String instead =
+        misfits.isEmpty() ? "does not say which GPUs it has" : "has " + misfits.get(0).has();
+    return (has.isPresent() ? "has " + has.get() : "fits")
+        + "; default partition "
+        + byDefault
+        + " "
+        + instead;
+  }
+
+  private Partition known(String name) {
+    return Objects.requireNonNull(cluster.partitions().get(name));
+  }
+}

@@ -1,0 +1,150 @@
+package dev.nexa.slurm.job.plan;
+
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.ClusterProfile.Partition;
+import dev.nexa.slurm.job.config.ConfigPositions;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Checks whether an allocation fits a partition, as far as the cluster profile describes it. Slurm
+ * would refuse a job that does not fit, or never start it.
+ */
+final class PartitionLimits {
+  private final ClusterProfile cluster;
+
+  PartitionLimits(ClusterProfile cluster) {
+    this.cluster = cluster;
+  }
+
+  /**
+   * One resource that does not fit.
+   *
+   * @param key the key of {@code resources}
+   * @param has what the partition has instead: {@code 8 GPUs on a node}
+   * @param message a sentence with advice
+   */
+  record Misfit(String key, String has, String message) {}
+
+  /** Adds a problem for each resource that does not fit the chosen partition. */
+  void check(Allocation asked, ConfigPositions written, List<Problem> problems) {
+    String name = asked.partition().orElse("");
+    Partition partition = cluster.partitions().get(name);
+    if (partition != null) {
+      for (Misfit misfit : misfits(name, partition, asked)) {
+        problems.add(written.problem("resources." + misfit.key(), misfit.message()));
+      }
+      return;
+    }
+    if (!name.isEmpty() && !cluster.partitions().isEmpty()) {
+      problems.add(written.problem("resources.partition", unknown(name)));
+    }
+    if (asked.exclusive() && !cluster.isLocal()) {
+      problems.add(written.problem("resources.exclusive", unsized(name.isEmpty() ? "NAME" : name)));
+    }
+  }
+
+  private String unknown(String partition) {
+    List<String> names = List.copyOf(cluster.partitions().keySet());
+    return "cluster profile '"
+        + cluster.name()
+        + "' has no partition '"
+        + partition
+        + "'"
+        + Nearest.hint(partition, names)
+        + "; it has "
+        + String.join(", ", names);
+  }
+
+  private String unsized(String partition) {
+    return "whole nodes are paid for, and cluster profile '"
+        + cluster.name()
+        + "' does not say how large they are; give partitions."
+        + partition
+        + " cpus_per_node, memory_per_node and gpus_per_node (0 for none)";
+  }
+
+  /**
+   * Returns the resources that do not fit. A limit that the profile does not give fits every value.
+   */
+  List<Misfit> misfits(String name, Partition partition, Allocation asked) {
+    List<Misfit> misfits = new ArrayList<>();
+    if (asked.exclusive() && !cluster.isLocal() && !partition.sized()) {
+      misfits.add(new Misfit("exclusive", has("exclusive", partition).orElse(""), unsized(name)));
+    }
+    if (above(asked.nodes(), partition.maxNodes())) {
+      add(misfits, "nodes", name, partition, "");
+    }
+    if (above(asked.gpusPerNode(), partition.gpusPerNode())) {
+      boolean some = partition.gpusPerNode().orElse(0) > 0;
+      add(misfits, "gpus_per_node", name, partition, some ? "; ask for more nodes" : "");
+    }
+    if (asked.gpusPerNode() > 0 && differ(asked.gpuType(), partition.gpuType())) {
+      add(misfits, "gpu_type", name, partition, "");
+    }
+    if (above(asked.cpusPerTask(), partition.cpusPerNode())) {
+      add(misfits, "cpus_per_task", name, partition, "");
+    }
+    Optional<Long> memory = partition.memoryPerNode();
+    if (memory.isPresent() && asked.memoryBytes() > memory.get()) {
+      add(misfits, "memory", name, partition, "");
+    }
+    Optional<Duration> most = partition.maxTime();
+    if (most.isPresent() && asked.timeLimit().compareTo(most.get()) > 0) {
+      add(misfits, "time", name, partition, "");
+    }
+    return misfits;
+  }
+
+  private static void add(
+      List<Misfit> misfits, String key, String name, Partition partition, String advice) {
+    String has = has(key, partition).orElse("");
+    String type = key.equals("gpu_type") ? "GPUs of type " : "";
+    misfits.add(new Misfit(key, has, "partition '" + name + "' has " + type + has + advice));
+  }
+
+  /**
+   * Returns what the partition has for {@code resources.KEY}; empty if the profile does not say.
+   */
+  static Optional<String> has(String key, Partition partition) {
+    return switch (key) {
+      case "exclusive" ->
+          Optional.of(partition.sized() ? "nodes of known size" : "nodes of unknown size");
+      case "nodes" -> counted(partition.maxNodes(), " nodes for a job at most");
+      case "gpus_per_node" ->
+          partition.gpusPerNode().orElse(-1) == 0
+              ? Optional.of("no GPUs")
+              : counted(partition.gpusPerNode(), " GPUs on a node");
+      case "gpu_type" -> partition.gpuType();
+      case "cpus_per_task" -> counted(partition.cpusPerNode(), " CPUs on a node");
+      case "memory" ->
+          partition.memoryPerNode().isEmpty()
+              ? Optional.empty()
+              : Optional.of(Memory.words(partition.memoryPerNode().get()) + "iB on a node");
+      case "time" ->
+          partition.maxTime().isEmpty()
+              ? Optional.empty()
+              : Optional.of(
+                  "a time limit of " + TimeLimit.format(partition.maxTime().get()) + " (MaxTime)");
+      default -> throw new IllegalArgumentException(key);
+    };
+  }
+
+  private static Optional<String> counted(Optional<Integer> number, String what) {
+    return number.isPresent() ? Optional.of(number.get() + what) : Optional.empty();
+  }
+
+  private static boolean above(int asked, Optional<Integer> most) {
+    return most.isPresent() && asked > most.get();
+  }
+
+  private static boolean differ(Optional<String> asked, Optional<String> had) {
+    return asked.isPresent() && had.isPresent() && !asked.get().equalsIgnoreCase(had.get());
+  }
+}

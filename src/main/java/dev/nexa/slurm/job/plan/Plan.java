@@ -1,0 +1,263 @@
+package dev.nexa.slurm.job.plan;
+
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.ConfigPositions;
+import dev.nexa.slurm.job.config.Energy;
+import dev.nexa.slurm.job.config.Health;
+import dev.nexa.slurm.job.config.NativeOptions;
+import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
+import dev.nexa.slurm.job.config.RunConfig.Mail;
+import dev.nexa.slurm.job.config.Serving;
+import dev.nexa.slurm.job.config.Software;
+import dev.nexa.slurm.job.config.Sweep;
+import dev.nexa.slurm.job.config.Training;
+import dev.nexa.slurm.job.config.Workload;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run with everything resolved. After planning, no code reads the config again.
+ *
+ * <p>A plugin may read a plan (docs/plugins.md); only nexa-slurm makes one.
+ *
+ * @param written the positions of the config's keys
+ * @param title the config's name, else its stage
+ * @param cluster the name of the cluster profile
+ * @param scheduler {@code slurm} or {@code local}
+ * @param accelerator {@code cuda} or {@code cpu}
+ * @param partitionReason why the partition was chosen, one sentence; empty if Slurm chooses
+ * @param ranksPerNode processes of a distributed launch on each node; 0 if the task is one process
+ * @param billed the resources that a task is charged for
+ * @param tasks the number of array tasks; 1 for a single job
+ * @param maxArraySize the highest index of an array on the cluster, plus one
+ * @param maxParallel the most tasks that run at the same time; empty for all
+ * @param points the points of a sweep: training keys and {@code options.NAME} for each task; empty
+ *     without a sweep
+ * @param requeues how often Slurm may run a task again
+ * @param retryOn which failures are retried, as often as {@code requeues} allows
+ * @param watchdog a task without a sign of life for this long is ended; empty for never
+ * @param chain the number of jobs that follow each other, each with all tasks
+ * @param warnBeforeEnd how long before the time limit a task is told to save
+ * @param workload facts that only estimates use; the digest does not include them
+ * @param optionsFile the runner's own config file; the config's keys and options override it
+ * @param workdir the folder in which the command starts; empty for the template's choice
+ * @param setup whether the job first runs the file {@link #SETUP}
+ * @param files the files that the config names; the run keeps them
+ * @param health the conditions that a node must meet; empty if nodes are not checked
+ * @param energy figures to compute CO2e; empty if the profile gives none
+ * @param overTimeLimit how long a job may exceed its time limit
+ * @param killWait the time between SIGTERM and SIGKILL
+ * @param messageTimeout how long Slurm's commands wait for an answer
+ * @param notes remarks for the user on how the config was read
+ */
+public record Plan(
+    ConfigPositions written,
+    String stage,
+    String title,
+    String backend,
+    String cluster,
+    String scheduler,
+    String accelerator,
+    Training training,
+    Serving serving,
+    Optional<Workload> workload,
+    Optional<String> dataset,
+    List<String> tags,
+    Allocation allocation,
+    Optional<String> partitionReason,
+    int ranksPerNode,
+    BilledResources billed,
+    int tasks,
+    int maxArraySize,
+    Optional<Integer> maxParallel,
+    List<JsonObject> points,
+    int requeues,
+    List<String> retryOn,
+    Optional<Duration> watchdog,
+    int chain,
+    Optional<Duration> warnBeforeEnd,
+    Storage storage,
+    Software software,
+    Map<String, String> env,
+    Optional<String> envFile,
+    boolean debug,
+    JsonObject options,
+    Optional<NativeOptions> optionsFile,
+    Optional<Health> health,
+    Optional<Energy> energy,
+    Optional<String> run,
+    Optional<Entrypoint> entrypoint,
+    Optional<String> workdir,
+    boolean setup,
+    Optional<Mail> mail,
+    List<RunnerFile> files,
+    Duration overTimeLimit,
+    Duration killWait,
+    Duration messageTimeout,
+    List<String> notes) {
+
+  /** The name of the file with the config's {@code setup}. */
+  public static final String SETUP = "setup.sh";
+
+  /** Seconds that an attempt may hold its allocation beyond all of Slurm's limits, as observed. */
+  public static final long MARGIN_SECONDS = 60;
+
+  /**
+   * Returns the plan for one task of a sweep.
+   *
+   * @param task the index of the point, from 0
+   */
+  public Plan at(int task) {
+    Map<String, Object> given = new LinkedHashMap<>();
+    JsonObject own = options;
+    for (Map.Entry<String, @Nullable Object> set : points.get(task).members().entrySet()) {
+      if (set.getKey().startsWith(Sweep.OPTIONS)) {
+        String path = set.getKey().substring(Sweep.OPTIONS.length());
+        own = with(own, path.split("\\.", -1), 0, set.getValue());
+      } else {
+        given.put(set.getKey(), Objects.requireNonNull(set.getValue()));
+      }
+    }
+    return with(written.ofPoint(task), training.with(given), own, notes);
+  }
+
+  /** Returns a copy with more notes. Skips notes that the plan already has. */
+  public Plan noting(List<String> more) {
+    if (more.isEmpty()) {
+      return this;
+    }
+    List<String> all = new ArrayList<>(notes);
+    for (String note : more) {
+      if (!all.contains(note)) {
+        all.add(note);
+      }
+    }
+    return with(written, training, options, List.copyOf(all));
+  }
+
+  private Plan with(
+      ConfigPositions written, Training training, JsonObject options, List<String> notes) {
+    return new Plan(
+        written,
+        stage,
+        title,
+        backend,
+        cluster,
+        scheduler,
+        accelerator,
+        training,
+        serving,
+        workload,
+        dataset,
+        tags,
+        allocation,
+        partitionReason,
+        ranksPerNode,
+        billed,
+        tasks,
+        maxArraySize,
+        maxParallel,
+        points,
+        requeues,
+        retryOn,
+        watchdog,
+        chain,
+        warnBeforeEnd,
+        storage,
+        software,
+        env,
+        envFile,
+        debug,
+        options,
+        optionsFile,
+        health,
+        energy,
+        run,
+        entrypoint,
+        workdir,
+        setup,
+        mail,
+        files,
+        overTimeLimit,
+        killWait,
+        messageTimeout,
+        notes);
+  }
+
+  /** Returns a copy with the value at the path. */
+  private static JsonObject with(JsonObject old, String[] path, int at, @Nullable Object value) {
+    JsonObject copy = new JsonObject();
+    old.members().forEach(copy::with);
+    boolean last = at == path.length - 1;
+    JsonObject below = old.optionalObject(path[at]).orElseGet(JsonObject::new);
+    return copy.with(path[at], last ? value : with(below, path, at + 1, value));
+  }
+
+  /** Returns the config's path as it is shown to users. */
+  public String config() {
+    return written.file();
+  }
+
+  /** Returns the model's name; empty if the config names none. */
+  public Optional<String> model() {
+    return training.text("model_name");
+  }
+
+  /**
+   * Returns the manifest's tags: the backend as the user wrote it, the stage, the experiment, then
+   * the user's own tags.
+   */
+  public List<String> allTags() {
+    List<String> all = new ArrayList<>();
+    all.add("backend:" + backend);
+    all.add(stage);
+    if (!title.equals(stage)) {
+      all.add("experiment:" + title);
+    }
+    for (String tag : tags) {
+      if (!all.contains(tag)) {
+        all.add(tag);
+      }
+    }
+    return List.copyOf(all);
+  }
+
+  /**
+   * Replaces the storage tiers in a text by their paths, for a program that reads no shell
+   * variables.
+   */
+  public String atTiers(String text) {
+    return storage.written(text);
+  }
+
+  /** Returns the most attempts of one task. Each link of the chain may be requeued. */
+  public int attempts() {
+    return chain * (1 + requeues);
+  }
+
+  /** Returns the longest time that one attempt can hold its allocation. */
+  public Duration longestAttempt() {
+    return allocation.timeLimit().plus(overTimeLimit).plus(killWait).plusSeconds(MARGIN_SECONDS);
+  }
+
+  /**
+   * Returns the SHA-256 of the plan. It does not depend on the config's path or on the cluster's
+   * other partitions.
+   */
+  public String digest() {
+    return Sha256.of(PlanFile.whatRuns(this).toString());
+  }
+
+  /** Returns the training keys as a runner's config file and plan.json have them. */
+  public JsonObject trainingJson() {
+    return PlanFile.values(training.given());
+  }
+}

@@ -1,0 +1,452 @@
+package dev.nexa.slurm.job.plan;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.SchemaVersion;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.Energy;
+import dev.nexa.slurm.job.config.Health;
+import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
+import dev.nexa.slurm.job.config.RunConfig.Mail;
+import dev.nexa.slurm.job.config.Software;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * {@code plan.json}: the plan of a run, as it is kept and read back. No other class knows its keys.
+ * Its bytes are signed with an approval, so they change for all runs or for none.
+ */
+public final class PlanFile {
+  private static final int NEWEST = 1;
+
+  private final JsonObject json;
+
+  private PlanFile(JsonObject json) {
+    this.json = json;
+  }
+
+  /** The document of a plan that is about to be kept. */
+  public static PlanFile of(Plan plan) {
+    return new PlanFile(whatRuns(plan).withOptional("partition_reason", plan.partitionReason()));
+  }
+
+  /**
+   * Reads a file that was kept.
+   *
+   * @param file its name, for the error
+   * @throws NexaException if a newer nexa-slurm wrote it
+   */
+  public static PlanFile parse(String text, String file) {
+    return new PlanFile(SchemaVersion.parse(text, file, NEWEST));
+  }
+
+  /** The document itself; changes of it change this plan. */
+  public JsonObject json() {
+    return json;
+  }
+
+  /** Adds the config's name and what the job runs: the digest of the script and its files. */
+  public PlanFile rendered(String config, String scriptDigest, Optional<String> servedModel) {
+    json.with("config", config)
+        .with("script_digest", scriptDigest)
+        .withOptional("served_model", servedModel);
+    return this;
+  }
+
+  /** Adds how long a server may take until it is ready. */
+  public PlanFile readyWithin(Duration time) {
+    json.with("ready_within_seconds", time.toSeconds());
+    return this;
+  }
+
+  /** Adds the plugin that the backend is from. */
+  public PlanFile plugin(JsonObject plugin) {
+    json.with("plugin", plugin);
+    return this;
+  }
+
+  /** Adds Slurm's default account, where the plan names none and budgets need to know it. */
+  public PlanFile chargedTo(String account) {
+    json.with("charged_account", account);
+    return this;
+  }
+
+  /** Adds the run that this run repeats. */
+  public PlanFile rerunOf(String run) {
+    json.with("rerun_of", run);
+    return this;
+  }
+
+  /** The same plan for some of its tasks, once. */
+  public PlanFile once(int tasks) {
+    JsonObject copy = new JsonObject();
+    json.members().forEach(copy::with);
+    return new PlanFile(copy.with("tasks", tasks).with("chain", 1));
+  }
+
+  /** The digest of the script and its files; empty in a plan that was not rendered. */
+  public Optional<String> scriptDigest() {
+    return json.optionalText("script_digest");
+  }
+
+  /** The config file, as the submitter named it. */
+  public String config() {
+    return json.text("config");
+  }
+
+  public String stage() {
+    return json.text("stage");
+  }
+
+  /** Empty in plans of before it was kept. */
+  public Optional<String> backend() {
+    return json.optionalText("backend");
+  }
+
+  /** The profile's name. */
+  public String cluster() {
+    return json.text("cluster");
+  }
+
+  /** {@code slurm} or {@code local}. */
+  public String scheduler() {
+    return json.text("scheduler");
+  }
+
+  /** Returns whether the run is for this machine without Slurm. */
+  public boolean isLocal() {
+    return scheduler().equals(ClusterProfile.LOCAL);
+  }
+
+  public Optional<String> model() {
+    return json.optionalText("model");
+  }
+
+  /** The config's {@code model_size}, as it was written. */
+  public Optional<String> modelSize() {
+    Optional<JsonObject> training = json.optionalObject("training");
+    return training.isPresent() ? training.get().optionalText("model_size") : Optional.empty();
+  }
+
+  public Optional<String> dataset() {
+    return json.optionalText("dataset");
+  }
+
+  public List<String> tags() {
+    return json.texts("tags");
+  }
+
+  /** For people: {@code 4x h100}. */
+  public String hardware() {
+    return json.text("hardware");
+  }
+
+  /** How many array tasks; 1 for a single job. */
+  public int tasks() {
+    return (int) json.number("tasks");
+  }
+
+  /** One more than the highest index of one array; empty in plans of before it was kept. */
+  public Optional<Integer> maxArraySize() {
+    return whole(json, "max_array_size");
+  }
+
+  /** How many tasks may run at once; empty for all. */
+  public Optional<Integer> maxParallel() {
+    return whole(json, "max_parallel");
+  }
+
+  /** How often Slurm may run a task again. */
+  public int requeues() {
+    return (int) json.number("requeues");
+  }
+
+  /** How many jobs follow each other; 1 in plans of before it was kept. */
+  public int chain() {
+    return whole(json, "chain").orElse(1);
+  }
+
+  /** Of one job. */
+  public int nodes() {
+    return (int) json.object("allocation").number("nodes");
+  }
+
+  public Duration timeLimit() {
+    return Duration.ofSeconds(json.object("allocation").number("time_limit_seconds"));
+  }
+
+  /** Returns an option of sbatch; empty if the plan does not set it. */
+  public Optional<String> option(ResourceOption option) {
+    return json.object("allocation").optionalText(option.key());
+  }
+
+  /** The GPU type that the plan asks for; empty for a job on CPUs. */
+  public Optional<String> allocatedGpuType() {
+    return json.object("allocation").optionalText("gpu_type");
+  }
+
+  /** Whether its nodes are its own. */
+  public boolean exclusive() {
+    return json.object("allocation").flag("exclusive");
+  }
+
+  /** The account that is charged: the plan's, or Slurm's default one where it was asked. */
+  public Optional<String> account() {
+    Optional<String> named = option(ResourceOption.ACCOUNT);
+    return named.isPresent() ? named : json.optionalText("charged_account");
+  }
+
+  /** GPUs that one task is charged for, over all its nodes. */
+  public long gpus() {
+    return json.object("billed").number("gpus");
+  }
+
+  /** The type of these GPUs; empty for none, and where it is not known. */
+  public Optional<String> gpuType() {
+    return json.object("billed").optionalText("gpu_type");
+  }
+
+  /** The GPUs that one task is charged for, by type; {@code unknown} where the type is. */
+  public Map<String, Long> gpusByType() {
+    return gpus() == 0 ? Map.of() : Map.of(gpuType().orElse("unknown"), gpus());
+  }
+
+  /** CPUs that one task is charged for, over all its nodes. */
+  public long cpus() {
+    return json.object("billed").number("cpus");
+  }
+
+  /** Memory that one task is charged for, over all its nodes. */
+  public long memoryBytes() {
+    return json.object("billed").number("memory_bytes");
+  }
+
+  /** The longest that one attempt can hold its allocation. */
+  public Duration longestAttempt() {
+    return timeLimit()
+        .plusSeconds(json.number("over_time_limit_seconds"))
+        .plusSeconds(json.number("kill_wait_seconds"))
+        .plusSeconds(Plan.MARGIN_SECONDS);
+  }
+
+  /** After which Slurm's clients give up on an answer. */
+  public Duration messageTimeout() {
+    return Duration.ofSeconds(json.number("message_timeout_seconds"));
+  }
+
+  /** Returns the keys that each task of a sweep sets; empty for other runs. */
+  public List<JsonObject> points() {
+    return json.members().containsKey("points") ? json.objects("points") : List.of();
+  }
+
+  /** The storage tiers. */
+  public Storage storage() {
+    JsonObject tiers = json.object("storage");
+    return new Storage(
+        tiers.text("scratch"),
+        tiers.text("durable"),
+        tiers.text("shared"),
+        whole(tiers, "retention_days"));
+  }
+
+  /** Returns the cluster's energy factors; empty if the profile has none. */
+  public Optional<Energy> energy() {
+    Optional<JsonObject> kept = json.optionalObject("energy");
+    if (kept.isEmpty()) {
+      return Optional.empty();
+    }
+    JsonObject energy = kept.get();
+    JsonObject gpus = energy.object("gpu_watts");
+    Map<String, Integer> watts = new TreeMap<>();
+    gpus.members().keySet().forEach(type -> watts.put(type, (int) gpus.number(type)));
+    return Optional.of(
+        new Energy(
+            energy.decimal("co2e_grams_per_kwh"),
+            energy.decimal("pue"),
+            watts,
+            energy.text("source")));
+  }
+
+  /** The model that the run serves; empty for a run that serves none. */
+  public Optional<String> servedModel() {
+    return json.optionalText("served_model");
+  }
+
+  /** How long a server may take until it is ready; empty where the plan does not say. */
+  public Optional<Duration> readyWithin() {
+    Optional<Integer> seconds = whole(json, "ready_within_seconds");
+    return seconds.isPresent() ? Optional.of(Duration.ofSeconds(seconds.get())) : Optional.empty();
+  }
+
+  /** Returns the part that the plan's digest covers: all but the reason for its partition. */
+  static JsonObject whatRuns(Plan plan) {
+    JsonObject json =
+        new JsonObject()
+            .with(SchemaVersion.KEY, NEWEST)
+            .with("stage", plan.stage())
+            .with("title", plan.title())
+            .with("backend", plan.backend())
+            .with("cluster", plan.cluster())
+            .with("scheduler", plan.scheduler())
+            .with("accelerator", plan.accelerator())
+            .withOptional("model", plan.model())
+            .withOptional("dataset", plan.dataset())
+            .with("tags", plan.allTags())
+            .with("hardware", plan.allocation().hardware())
+            .with("training", plan.trainingJson())
+            .with("allocation", allocation(plan.allocation()))
+            .with("billed", billed(plan.billed()))
+            .with("ranks_per_node", plan.ranksPerNode())
+            .with("tasks", plan.tasks())
+            .with("max_array_size", plan.maxArraySize())
+            .withOptional("max_parallel", plan.maxParallel())
+            .with("requeues", plan.requeues())
+            .with("chain", plan.chain())
+            .with("warn_before_end_seconds", plan.warnBeforeEnd().orElse(Duration.ZERO).toSeconds())
+            .with("storage", tiers(plan.storage()))
+            .with("software", loaded(plan.software()))
+            .with("env", values(new TreeMap<>(plan.env())))
+            .withOptional("env_file", plan.envFile())
+            .with("debug", plan.debug())
+            .with("options", plan.options())
+            .withOptional("run", plan.run())
+            .with("files", fileDigests(plan))
+            .with("over_time_limit_seconds", plan.overTimeLimit().toSeconds())
+            .with("kill_wait_seconds", plan.killWait().toSeconds())
+            .with("message_timeout_seconds", plan.messageTimeout().toSeconds());
+    if (plan.entrypoint().isPresent()) {
+      json.with("entrypoint", entrypoint(plan.entrypoint().get()));
+    }
+    if (!plan.points().isEmpty()) {
+      json.with("points", plan.points());
+    }
+    if (plan.requeues() > 0) {
+      json.with("retry_on", plan.retryOn());
+    }
+    if (plan.watchdog().isPresent()) {
+      json.with("watchdog_seconds", plan.watchdog().get().toSeconds());
+    }
+    if (plan.optionsFile().isPresent()) {
+      json.with("options_file", plan.optionsFile().get().digest());
+    }
+    json.withOptional("workdir", plan.workdir());
+    if (plan.mail().isPresent()) {
+      Mail told = plan.mail().get();
+      json.with("mail", new JsonObject().with("user", told.user()).with("type", told.type()));
+    }
+    if (plan.energy().isPresent()) {
+      json.with("energy", energy(plan.energy().get()));
+    }
+    if (plan.health().isPresent()) {
+      json.with("health", checked(plan.health().get()));
+    }
+    if (!plan.serving().loraAdapters().isEmpty()) {
+      json.with("lora_adapters", values(new TreeMap<>(plan.serving().loraAdapters())));
+    }
+    return plan.notes().isEmpty() ? json : json.with("notes", plan.notes());
+  }
+
+  private static JsonObject entrypoint(Entrypoint started) {
+    JsonObject json =
+        new JsonObject()
+            .withOptional("script", started.script())
+            .withOptional("module", started.module())
+            .with("args", started.args());
+    if (!started.config()) {
+      json.with("config", false);
+    }
+    json.withOptional("launcher", started.launcher());
+    return started.launcherArgs().isEmpty()
+        ? json
+        : json.with("launcher_args", started.launcherArgs());
+  }
+
+  private static JsonObject allocation(Allocation allocation) {
+    JsonObject json =
+        new JsonObject()
+            .with("nodes", allocation.nodes())
+            .with("gpus_per_node", allocation.gpusPerNode())
+            .withOptional("gpu_type", allocation.gpuType())
+            .with("cpus_per_task", allocation.cpusPerTask())
+            .with("memory_bytes", allocation.memoryBytes())
+            .with("time_limit", TimeLimit.format(allocation.timeLimit()))
+            .with("time_limit_seconds", allocation.timeLimit().toSeconds());
+    for (ResourceOption option : ResourceOption.values()) {
+      json.withOptional(option.key(), allocation.option(option));
+    }
+    return json.with("exclusive", allocation.exclusive());
+  }
+
+  private static JsonObject billed(BilledResources billed) {
+    return new JsonObject()
+        .with("cpus", billed.cpus())
+        .with("memory_bytes", billed.memoryBytes())
+        .with("gpus", billed.gpus())
+        .withOptional("gpu_type", billed.gpuType());
+  }
+
+  private static JsonObject tiers(Storage tiers) {
+    return new JsonObject()
+        .with("scratch", tiers.scratch())
+        .with("durable", tiers.durable())
+        .with("shared", tiers.shared())
+        .withOptional("retention_days", tiers.retentionDays());
+  }
+
+  private static JsonObject energy(Energy energy) {
+    JsonObject watts = new JsonObject();
+    energy.gpuWatts().forEach(watts::with);
+    return new JsonObject()
+        .with("co2e_grams_per_kwh", energy.co2eGramsPerKwh())
+        .with("pue", energy.pue())
+        .with("gpu_watts", watts)
+        .with("source", energy.source());
+  }
+
+  private static JsonObject loaded(Software loaded) {
+    return new JsonObject()
+        .with("modules", loaded.modules())
+        .withOptional("venv", loaded.venv())
+        .withOptional("conda", loaded.conda())
+        .withOptional("uv", loaded.uv())
+        .withOptional("container", loaded.container())
+        .withOptional("container_runtime", loaded.containerRuntime())
+        .with("mounts", loaded.mounts());
+  }
+
+  private static JsonObject checked(Health health) {
+    return new JsonObject()
+        .with("scratch_free_bytes", health.scratchFreeBytes())
+        .withOptional("min_driver", health.minDriver())
+        .withOptional("interface", health.networkInterface())
+        .with("all_reduce", health.allReduce());
+  }
+
+  private static JsonObject fileDigests(Plan plan) {
+    JsonObject digests = new JsonObject();
+    for (RunnerFile file : plan.files()) {
+      digests.with(file.name(), file.digest());
+    }
+    return digests;
+  }
+
+  private static Optional<Integer> whole(JsonObject json, String key) {
+    Optional<BigDecimal> number = json.optionalDecimal(key);
+    return number.isPresent() ? Optional.of(number.get().intValueExact()) : Optional.empty();
+  }
+
+  static JsonObject values(Map<String, ?> map) {
+    JsonObject json = new JsonObject();
+    for (Map.Entry<String, ?> entry : map.entrySet()) {
+      json.with(entry.getKey(), entry.getValue());
+    }
+    return json;
+  }
+}

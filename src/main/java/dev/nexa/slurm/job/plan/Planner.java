@@ -1,0 +1,341 @@
+package dev.nexa.slurm.job.plan;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.ClusterProfile.Partition;
+import dev.nexa.slurm.job.config.ConfigPositions;
+import dev.nexa.slurm.job.config.DatasetRegistry;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.RunConfig;
+import dev.nexa.slurm.job.config.RunConfig.Resources;
+import dev.nexa.slurm.job.config.Software;
+import dev.nexa.slurm.job.config.Training;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Resolves a config against a cluster profile. Pure, except that it reads the files that the config
+ * names.
+ */
+public final class Planner {
+  private final ConfigSource source;
+
+  /**
+   * Creates a planner.
+   *
+   * @param source finds the files that a config names
+   */
+  public Planner(ConfigSource source) {
+    this.source = source;
+  }
+
+  /**
+   * Returns the plan of a config.
+   *
+   * @throws ConfigException with every key that cannot be met
+   */
+  public Plan plan(RunConfig config, ClusterProfile cluster, Policy policy) {
+    List<Problem> problems = new ArrayList<>();
+    ConfigPositions written = config.written();
+    Resources asked = config.resources();
+    boolean onGpus = cluster.accelerator().equals("cuda");
+    int gpus = onGpus ? asked.gpusPerNode() : 0;
+    PartitionLimits limits = new PartitionLimits(cluster);
+    PartitionChoice.Choice choice = new PartitionChoice(cluster, limits, asked, gpus).choose();
+    Software software = config.software().over(cluster.software());
+    rules(config, cluster, policy, software, problems);
+    Allocation allocation = Allocation.of(asked, cluster, gpus, choice.partition());
+    Optional<Partition> partition = known(choice.partition(), cluster);
+    BilledResources billed = billed(allocation, partition, cluster, written);
+    if (!choice.misfit().isEmpty()) {
+      problems.add(written.problem("resources", choice.misfit()));
+    } else if (billed.gpus() > 0 && billed.gpuType().isEmpty()) {
+      problems.add(
+          written.problem(
+              "resources.gpu_type",
+              "is needed to know the price; the cluster profile names none either"));
+    }
+    if (choice.misfit().isEmpty()) {
+      limits.check(allocation, written, problems);
+    }
+    DatasetRegistry.require(config, cluster, policy, source, problems);
+    List<RunnerFile> files = files(config, problems);
+    Problem.throwIfAny(problems);
+    Optional<String> launcher =
+        config.entrypoint().isPresent() ? config.entrypoint().get().launcher() : Optional.empty();
+    Map<String, String> env = merged(cluster.env(), config.env());
+    List<String> notes = config.notes();
+    if (!env.isEmpty()) {
+      notes = withoutTiers(env, config, cluster);
+    }
+    boolean alone = launcher.orElse("").equals("python");
+    boolean distributed =
+        asked.nodes() > 1
+            || (asked.gpusPerNode() > 0 && !alone)
+            || launcher.orElse("").equals("torchrun");
+    return new Plan(
+        written,
+        config.stage(),
+        config.title(),
+        config.backend(),
+        cluster.name(),
+        cluster.scheduler(),
+        cluster.accelerator(),
+        training(config, cluster),
+        config.serving(),
+        config.workload(),
+        config.dataset(),
+        config.tags(),
+        allocation,
+        choice.reason(),
+        distributed ? Math.max(1, alone ? 1 : asked.gpusPerNode()) : 0,
+        billed,
+        config.tasks(),
+        cluster.maxArraySize(),
+        config.maxParallel(),
+        config.points(),
+        config.requeues(),
+        config.retryOn(),
+        config.watchdog(),
+        config.chain(),
+        config.warnBeforeEnd(),
+        cluster.storage(),
+        software,
+        env,
+        config.envFile(),
+        config.debug(),
+        config.options(),
+        config.optionsFile(),
+        cluster.health(),
+        cluster.energy(),
+        config.run(),
+        config.entrypoint(),
+        config.workdir(),
+        config.setup().isPresent(),
+        config.mail(),
+        files,
+        overTimeLimit(partition, cluster),
+        cluster.killWait(),
+        cluster.messageTimeout(),
+        notes);
+  }
+
+  /**
+   * Removes the storage tiers' variables from {@code env}, because the profile gives their paths.
+   * Adds a note for each one with another path.
+   */
+  private static List<String> withoutTiers(
+      Map<String, String> env, RunConfig config, ClusterProfile cluster) {
+    List<String> notes = new ArrayList<>(config.notes());
+    for (String tier : RunConfig.TIERS) {
+      String path = env.remove(tier);
+      String key = tier.substring("NEXA_".length()).toLowerCase(Locale.ROOT);
+      String ours =
+          switch (key) {
+            case "scratch" -> cluster.storage().scratch();
+            case "durable" -> cluster.storage().durable();
+            default -> cluster.storage().shared();
+          };
+      if (path != null && !path.equals(ours)) {
+        notes.add(
+            "env."
+                + tier
+                + ": "
+                + path
+                + " is not used: the cluster profile "
+                + cluster.name()
+                + " has "
+                + ours
+                + "; to change it, write storage."
+                + key
+                + " in configs/clusters/"
+                + cluster.name()
+                + ".yaml");
+      }
+    }
+    return List.copyOf(notes);
+  }
+
+  /**
+   * Returns the training keys, with the model's size if it is in a folder. A sweep over models has
+   * no single size.
+   */
+  private static Training training(RunConfig config, ClusterProfile cluster) {
+    String model = config.training().text("model_name").orElse("");
+    boolean folder = model.startsWith("/") || model.startsWith("${");
+    boolean varied =
+        !config.points().isEmpty() && config.points().get(0).members().containsKey("model_name");
+    return folder && !varied
+        ? ModelFolder.sized(config.training(), cluster.storage())
+        : config.training();
+  }
+
+  /** Adds a problem for each request that the policy or the cluster does not allow. */
+  private static void rules(
+      RunConfig config,
+      ClusterProfile cluster,
+      Policy policy,
+      Software software,
+      List<Problem> problems) {
+    ConfigPositions written = config.written();
+    Resources asked = config.resources();
+    if (config.requeues() > policy.maxRequeues()) {
+      problems.add(
+          written.problem(
+              "requeues",
+              "the policy allows at most " + policy.maxRequeues() + " (" + policy.name() + ")"));
+    }
+    boolean local = cluster.isLocal();
+    boolean gpus = cluster.accelerator().equals("cuda") && asked.gpusPerNode() > 0;
+    if (local && (asked.nodes() > 1 || gpus)) {
+      problems.add(
+          written.problem(
+              "resources",
+              "this machine alone has one node and no GPUs to give: add --set resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out"));
+    }
+    if (local && config.chain() > 1) {
+      problems.add(
+          written.problem(
+              "chain", "its links wait for each other, which this machine alone can't"));
+    }
+    container(config, software, problems);
+    if (local && software.isStep()) {
+      problems.add(
+          written.problem(
+              "software.container",
+              "container_runtime "
+                  + software.containerRuntime().orElseThrow()
+                  + " is srun's, and there is none on this machine alone; apptainer works"));
+    }
+    if (config.watchdog().isPresent() && config.watchdog().get().compareTo(asked.time()) >= 0) {
+      problems.add(
+          written.problem(
+              "watchdog", "must be shorter than resources.time, which ends the task anyway"));
+    }
+    if (config.warnBeforeEnd().isPresent()
+        && config.warnBeforeEnd().get().compareTo(asked.time()) >= 0) {
+      problems.add(
+          written.problem(
+              "warn_before_end", "must be shorter than resources.time; nothing would run"));
+    }
+  }
+
+  /** Adds a problem if the container's runtime cannot find the image under this name. */
+  private static void container(RunConfig config, Software software, List<Problem> problems) {
+    Software own = config.software();
+    if (software.container().isEmpty()) {
+      if (own.runtime().isPresent() || !own.mounts().isEmpty()) {
+        String key = own.mounts().isEmpty() ? "container_runtime" : "mounts";
+        problems.add(
+            config.written().problem("software." + key, "there is no container; name one"));
+      }
+      return;
+    }
+    String image = software.container().get();
+    boolean path = image.startsWith("/") || image.startsWith("${");
+    String runtime = software.containerRuntime().orElseThrow();
+    if (!path && !runtime.equals("pyxis") && !image.contains("://")) {
+      problems.add(
+          config
+              .written()
+              .problem(
+                  "software.container",
+                  "expected an absolute path"
+                      + (runtime.equals("slurm") || image.endsWith(".sif")
+                          ? ""
+                          : " or an image such as docker://" + image)
+                      + ", got '"
+                      + image
+                      + "'; a path begins with ${workspace}/ or ${env:HOME}/"));
+    }
+  }
+
+  private static Optional<Partition> known(Optional<String> partition, ClusterProfile cluster) {
+    return partition.isEmpty()
+        ? Optional.empty()
+        : Optional.ofNullable(cluster.partitions().get(partition.get()));
+  }
+
+  private static Duration overTimeLimit(Optional<Partition> partition, ClusterProfile cluster) {
+    return partition.isPresent() && partition.get().overTimeLimit().isPresent()
+        ? partition.get().overTimeLimit().get()
+        : cluster.overTimeLimit();
+  }
+
+  private static BilledResources billed(
+      Allocation asked,
+      Optional<Partition> partition,
+      ClusterProfile cluster,
+      ConfigPositions written) {
+    boolean whole = asked.exclusive() || (partition.isPresent() && partition.get().exclusive());
+    int cpus = asked.cpusPerTask();
+    long memory = asked.memoryBytes();
+    int gpus = asked.gpusPerNode();
+    if (whole && partition.isPresent()) {
+      cpus = partition.get().cpusPerNode().orElse(cpus);
+      memory = partition.get().memoryPerNode().orElse(memory);
+      gpus = partition.get().gpusPerNode().orElse(gpus);
+    }
+    Optional<String> type = either(asked.gpuType(), Allocation.gpuType(partition, cluster));
+    try {
+      long allMemory = Math.multiplyExact(memory, (long) asked.nodes());
+      return new BilledResources(cpus * asked.nodes(), allMemory, gpus * asked.nodes(), type);
+    } catch (ArithmeticException tooMuch) {
+      throw new ConfigException(
+          written.problem("resources.memory", "over all nodes it is more than can be counted"));
+    }
+  }
+
+  private static Optional<String> either(Optional<String> own, Optional<String> cluster) {
+    return own.isPresent() ? own : cluster;
+  }
+
+  private static Map<String, String> merged(Map<String, String> cluster, Map<String, String> own) {
+    Map<String, String> env = new LinkedHashMap<>(cluster);
+    env.putAll(own);
+    return env;
+  }
+
+  private List<RunnerFile> files(RunConfig config, List<Problem> problems) {
+    List<RunnerFile> files = new ArrayList<>();
+    for (int i = 0; i < config.files().size(); i++) {
+      file(config, "files." + i, config.files().get(i), problems).ifPresent(files::add);
+    }
+    if (config.entrypoint().isPresent() && config.entrypoint().get().script().isPresent()) {
+      String script = config.entrypoint().get().script().get();
+      file(config, "entrypoint.script", script, problems).ifPresent(files::add);
+    }
+    if (config.setup().isPresent()) {
+      files.add(RunnerFile.text(Plan.SETUP, config.setup().get()));
+    }
+    return files;
+  }
+
+  private Optional<RunnerFile> file(
+      RunConfig config, String key, String path, List<Problem> problems) {
+    Path relative = Path.of(path).normalize();
+    if (relative.isAbsolute() || relative.startsWith("..")) {
+      String message = "'" + path + "' does not lie beside this file, in its folder or below";
+      problems.add(config.written().problem(key, message));
+      return Optional.empty();
+    }
+    try {
+      String name = path.substring(path.lastIndexOf('/') + 1);
+      byte[] content = source.beside(config.source(), path).bytes();
+      return Optional.of(new RunnerFile(name, content));
+    } catch (NexaException missing) {
+      problems.add(
+          config.written().problem(key, String.valueOf(missing.getMessage())).as(missing.code()));
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,242 @@
+package dev.nexa.slurm.job.render;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.backend.Launch;
+import dev.nexa.slurm.job.backend.Plugin;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.job.config.yaml.Position;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.RunnerFile;
+import freemarker.cache.ConditionalTemplateConfigurationFactory;
+import freemarker.cache.FileNameGlobMatcher;
+import freemarker.cache.StringTemplateLoader;
+import freemarker.cache.TemplateLoader;
+import freemarker.core.ParseException;
+import freemarker.core.TemplateClassResolver;
+import freemarker.core.TemplateConfiguration;
+import freemarker.log.Logger;
+import freemarker.template.Configuration;
+import freemarker.template.SimpleObjectWrapper;
+import freemarker.template.TemplateException;
+import freemarker.template.TemplateExceptionHandler;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Renders a plan as an sbatch script. */
+public final class Renderer {
+  /** The templates of most scripts. */
+  private static final List<String> LIKELY =
+      List.of(
+          Launch.TASK,
+          "lib/directives.ftl",
+          "lib/preamble.ftl",
+          "lib/health.ftl",
+          "lib/exit.ftl",
+          "lib/container.ftl");
+
+  static {
+    logNothing();
+  }
+
+  private final Configuration freemarker;
+  private final TemplateSource templates;
+
+  public Renderer(ConfigSource source) {
+    this(source, Optional.empty());
+  }
+
+  /**
+   * Creates a renderer that also finds the templates of a plugin.
+   *
+   * @param plugin the plugin whose backend is launched
+   */
+  public Renderer(ConfigSource source, Optional<Plugin> plugin) {
+    this.templates = new TemplateSource(source, plugin);
+    this.freemarker = configuration(templates);
+  }
+
+  /** Loads FreeMarker (20 ms), so that a later script does not wait for it. */
+  public static void load() {
+    configuration(new StringTemplateLoader());
+  }
+
+  /**
+   * Starts to load a renderer in a thread and returns a supplier that waits for it. FreeMarker
+   * takes as long to load as the configs.
+   */
+  public static Supplier<Renderer> inBackground(ConfigSource source) {
+    FutureTask<Renderer> task =
+        new FutureTask<>(
+            () -> {
+              Renderer renderer = new Renderer(source);
+              for (String template : LIKELY) {
+                renderer.load(template);
+              }
+              return renderer;
+            });
+    Thread thread = new Thread(task, "renderer");
+    thread.setDaemon(true);
+    thread.start();
+    return () -> {
+      try {
+        return task.get();
+      } catch (ExecutionException | InterruptedException failed) {
+        return new Renderer(source);
+      }
+    };
+  }
+
+  /** Parses a template into FreeMarker's cache. {@link #render} reports its errors. */
+  private void load(String template) {
+    try {
+      freemarker.getTemplate(template);
+    } catch (IOException | NexaException tooEarlyToTell) {
+      // render() reports it.
+    }
+  }
+
+  /** Returns the script's directives as arguments of sbatch. */
+  public static List<String> options(Plan plan) {
+    return ScriptModel.options(plan);
+  }
+
+  /**
+   * Returns the script of a plan, with its files.
+   *
+   * @throws NexaException with {@link ExitCode#USAGE} if a template has an error, or if two
+   *     different files have one name
+   */
+  public Script render(Plan plan, Launch launch) {
+    StringWriter text = new StringWriter(8192);
+    try {
+      freemarker.getTemplate(launch.template()).process(ScriptModel.of(plan, launch), text);
+    } catch (ParseException wrong) {
+      Position at = at(wrong.getTemplateName(), wrong.getLineNumber(), wrong.getColumnNumber());
+      throw failure(at.toString(), wrong.getEditorMessage(), wrong);
+    } catch (TemplateException wrong) {
+      Position at =
+          at(wrong.getTemplateSourceName(), wrong.getLineNumber(), wrong.getColumnNumber());
+      throw failure(at.toString(), wrong.getMessageWithoutStackTop(), wrong);
+    } catch (IOException failed) {
+      throw failure(templates.told(launch.template()), String.valueOf(failed.getMessage()), failed);
+    }
+    Map<String, RunnerFile> files = new LinkedHashMap<>();
+    for (RunnerFile file : plan.files()) {
+      add(files, file, plan.config());
+    }
+    for (RunnerFile file : launch.files()) {
+      add(files, file, plan.config());
+    }
+    add(files, templates.verbatim("nexa_storage.sh"), plan.config());
+    if (plan.health().isPresent()) {
+      add(files, templates.verbatim("check_node.sh"), plan.config());
+    }
+    if (!launch.serves()) {
+      add(files, templates.verbatim("attempt.sh"), plan.config());
+      add(files, templates.verbatim("first_failure.sh"), plan.config());
+      add(files, templates.verbatim("failures.tsv"), plan.config());
+    }
+    if (launch.template().equals(Launch.DISTRIBUTED)) {
+      add(files, templates.verbatim("rank.sh"), plan.config());
+    }
+    if (plan.watchdog().isPresent()) {
+      add(files, templates.verbatim("watchdog.sh"), plan.config());
+    }
+    if (ScriptModel.addsUp(plan)) {
+      add(files, templates.verbatim("all_reduce.py"), plan.config());
+    }
+    for (int task = 0; task < plan.points().size(); task++) {
+      RunnerFile file = SweepPointFile.of(task, plan.points().get(task), launch.words().get(task));
+      files.put(file.name(), file);
+    }
+    String template = templates.nameOf(launch.template());
+    return new Script(text.toString(), List.copyOf(files.values()), template);
+  }
+
+  private Position at(@Nullable String template, @Nullable Integer line, @Nullable Integer column) {
+    return new Position(
+        templates.told(template), line == null ? 0 : line, column == null ? 0 : column);
+  }
+
+  /** Returns an error without FreeMarker's advice, which is for Java developers. */
+  private static NexaException failure(String where, String message, Exception cause) {
+    String ours = message.split("\n\n?----", 2)[0].strip();
+    return new NexaException(
+        ErrorCode.TEMPLATE_INVALID,
+        where + ": " + ours,
+        cause,
+        Advice.step("see docs/templates.md"));
+  }
+
+  /**
+   * Adds a file. A file that is named twice is kept once; two different files with one name are an
+   * error.
+   */
+  private static void add(Map<String, RunnerFile> files, RunnerFile file, String config) {
+    RunnerFile earlier = files.putIfAbsent(file.name(), file);
+    if (earlier != null && !earlier.hasSameContent(file)) {
+      throw new NexaException(
+          ErrorCode.CONFIG_CONFLICT,
+          config + ": files: two different files would be runner/" + file.name(),
+          Advice.step("give one of them another name"));
+    }
+  }
+
+  /** Returns a configuration that cannot evaluate data, format by locale or skip quoting. */
+  static Configuration configuration(TemplateLoader templates) {
+    Configuration configuration = new Configuration(Configuration.VERSION_2_3_34);
+    configuration.setTemplateLoader(templates);
+    configuration.setTemplateUpdateDelayMilliseconds(Long.MAX_VALUE);
+    configuration.setLocalizedLookup(false);
+    configuration.setDefaultEncoding("UTF-8");
+    configuration.setLocale(Locale.ROOT);
+    configuration.setRegisteredCustomOutputFormats(
+        List.of(ShellFormat.INSTANCE, DirectiveFormat.INSTANCE));
+    configuration.setOutputFormat(ShellFormat.INSTANCE);
+    configuration.setRecognizeStandardFileExtensions(false);
+    configuration.setTemplateConfigurations(directives());
+    configuration.setAutoEscapingPolicy(Configuration.FORCE_AUTO_ESCAPING_POLICY);
+    configuration.setInterpolationSyntax(Configuration.SQUARE_BRACKET_INTERPOLATION_SYNTAX);
+    configuration.setNewBuiltinClassResolver(TemplateClassResolver.ALLOWS_NOTHING_RESOLVER);
+    configuration.setAPIBuiltinEnabled(false);
+    configuration.setObjectWrapper(new SimpleObjectWrapper(Configuration.VERSION_2_3_34));
+    configuration.setNumberFormat("c");
+    configuration.setBooleanFormat("c");
+    configuration.setTemplateExceptionHandler(TemplateExceptionHandler.RETHROW_HANDLER);
+    configuration.setLogTemplateExceptions(false);
+    configuration.setWhitespaceStripping(true);
+    return configuration;
+  }
+
+  /**
+   * Disables logging: FreeMarker also throws what it logs, and java.util.logging takes 8 ms to
+   * start.
+   */
+  @SuppressWarnings("deprecation") // Its replacement is a system property.
+  private static void logNothing() {
+    try {
+      Logger.selectLoggerLibrary(Logger.LIBRARY_NONE);
+    } catch (ClassNotFoundException impossible) {
+      throw new IllegalStateException("a logger that does nothing is always there", impossible);
+    }
+  }
+
+  private static ConditionalTemplateConfigurationFactory directives() {
+    TemplateConfiguration directives = new TemplateConfiguration();
+    directives.setOutputFormat(DirectiveFormat.INSTANCE);
+    return new ConditionalTemplateConfigurationFactory(
+        new FileNameGlobMatcher(TemplateSource.DIRECTIVES), directives);
+  }
+}

@@ -1,0 +1,213 @@
+package dev.nexa.slurm.job.render;
+
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.job.backend.Launch;
+import dev.nexa.slurm.job.config.Health;
+import dev.nexa.slurm.job.config.ResourceOption;
+import dev.nexa.slurm.job.plan.Allocation;
+import dev.nexa.slurm.job.plan.Plan;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** The data of a template: texts, numbers, flags and lists. docs/templates.md lists it. */
+final class ScriptModel {
+  /** The value of an option that has none. */
+  private static final String FLAG = "";
+
+  private ScriptModel() {}
+
+  static Map<String, Object> of(Plan plan, Launch launch) {
+    Map<String, Object> model = new LinkedHashMap<>();
+    model.put("directives", directives(plan));
+    model.put("stage", plan.stage());
+    model.put("tasks", plan.tasks());
+    model.put("requeues", plan.requeues());
+    model.put("retry_on", String.join(" ", plan.retryOn()));
+    model.put("watchdog_seconds", plan.watchdog().orElse(Duration.ZERO).toSeconds());
+    model.put("chain", plan.chain());
+    model.put("warning_seconds", warningSeconds(plan));
+    // On several nodes, the last one may still save this long after the first has ended.
+    model.put("wait_seconds", Math.max(60, warningSeconds(plan)));
+    model.put("scheduler", plan.scheduler());
+    model.put("nodes", plan.allocation().nodes());
+    model.put("gpus_per_node", plan.allocation().gpusPerNode());
+    model.put("ranks_per_node", plan.ranksPerNode());
+    model.put("cpus_per_task", plan.allocation().cpusPerTask());
+    model.put(
+        "threads_per_rank",
+        Math.max(1, plan.allocation().cpusPerTask() / Math.max(1, plan.ranksPerNode())));
+    model.put("accelerator", plan.accelerator());
+    model.put("debug", plan.debug());
+    health(model, plan);
+    model.put("scratch", plan.storage().scratch());
+    model.put("durable", plan.storage().durable());
+    model.put("shared", plan.storage().shared());
+    model.put("modules", plan.software().modules());
+    path(model, "venv", plan.software().venv());
+    path(model, "conda", plan.software().conda());
+    path(model, "uv", plan.software().uv());
+    path(model, "container", plan.software().container());
+    text(model, "container_runtime", plan.software().containerRuntime());
+    model.put("mounts", mounts(plan));
+    model.put("container_step", plan.software().isStep());
+    path(model, "env_file", plan.envFile());
+    model.put("env", env(plan));
+    model.put("command", words(launch.command()));
+    model.put("sweep", !plan.points().isEmpty());
+    model.put("setup", plan.setup());
+    path(model, "workdir", plan.workdir());
+    path(model, "served_model", launch.servedModel());
+    tags(model, plan);
+    return model;
+  }
+
+  /**
+   * Adds the tags for W&B. Leaves out tags of more than 64 characters, because W&B would refuse the
+   * run.
+   */
+  private static void tags(Map<String, Object> model, Plan plan) {
+    StringBuilder tags = new StringBuilder();
+    for (String tag : plan.allTags()) {
+      if (tag.length() <= 64 && tag.indexOf(',') < 0) {
+        tags.append(tags.length() == 0 ? "" : ",").append(tag);
+      }
+    }
+    model.put("tracking_tags", tags.toString());
+  }
+
+  private static void health(Map<String, Object> model, Plan plan) {
+    model.put("health_check", plan.health().isPresent());
+    model.put("all_reduce", addsUp(plan));
+    if (plan.health().isPresent()) {
+      Health check = plan.health().get();
+      model.put("scratch_free_kib", check.scratchFreeBytes() / 1024);
+      text(model, "min_driver", check.minDriver());
+      text(model, "interface", check.networkInterface());
+    }
+  }
+
+  /** Returns whether the nodes run an all-reduce before the command starts. */
+  static boolean addsUp(Plan plan) {
+    return plan.health().isPresent()
+        && plan.health().get().allReduce()
+        && plan.allocation().nodes() > 1
+        && plan.allocation().gpusPerNode() > 0;
+  }
+
+  /** Returns the container's mounts as SRC:DST. A path without DST has the same name inside. */
+  private static List<Object> mounts(Plan plan) {
+    List<String> words = new ArrayList<>();
+    for (String mount : plan.software().mounts()) {
+      words.add(mount.indexOf(':') < 0 ? mount + ":" + mount : mount);
+    }
+    if (plan.workdir().isPresent()) {
+      words.add(plan.workdir().get() + ":" + plan.workdir().get());
+    }
+    return words(words);
+  }
+
+  private static void text(Map<String, Object> model, String name, Optional<String> text) {
+    if (text.isPresent()) {
+      model.put(name, text.get());
+    }
+  }
+
+  private static void path(Map<String, Object> model, String name, Optional<String> path) {
+    if (path.isPresent()) {
+      model.put(name, ShellFormat.INSTANCE.path(path.get()));
+    }
+  }
+
+  /** Returns the directives as arguments of sbatch: {@code --name=value}. */
+  static List<String> options(Plan plan) {
+    List<String> options = new ArrayList<>();
+    for (Map<String, Object> option : directives(plan)) {
+      Object value = option.get("value");
+      options.add("--" + option.get("name") + (value == null ? "" : "=" + value));
+    }
+    return options;
+  }
+
+  /**
+   * Returns every option of the plan as {@code name} and {@code value}, in the order of sbatch(1).
+   * A flag has no value.
+   */
+  private static List<Map<String, Object>> directives(Plan plan) {
+    Allocation asked = plan.allocation();
+    Map<String, String> options = new TreeMap<>();
+    for (Map.Entry<ResourceOption, String> option : asked.options().entrySet()) {
+      options.put(option.getKey().key(), option.getValue());
+    }
+    options.put("array", array(plan));
+    options.put("cpus-per-task", "" + asked.cpusPerTask());
+    if (asked.exclusive()) {
+      options.put("exclusive", FLAG);
+    }
+    if (asked.gpusPerNode() > 0) {
+      String type = asked.gpuType().map(name -> name + ":").orElse("");
+      options.put("gpus-per-node", type + asked.gpusPerNode());
+    }
+    if (plan.mail().isPresent()) {
+      options.put("mail-type", plan.mail().get().type());
+      options.put("mail-user", plan.mail().get().user());
+    }
+    options.put("mem", Memory.slurm(asked.memoryBytes()));
+    options.put("nodes", "" + asked.nodes());
+    options.put("ntasks-per-node", "1");
+    options.put("open-mode", "append");
+    options.put("requeue", FLAG);
+    if (warningSeconds(plan) > 0) {
+      options.put("signal", "B:USR1@" + warningSeconds(plan));
+    }
+    options.put("time", TimeLimit.format(asked.timeLimit()));
+    List<Map<String, Object>> directives = new ArrayList<>();
+    for (Map.Entry<String, String> option : options.entrySet()) {
+      boolean negated = option.getKey().equals("requeue") && plan.requeues() == 0;
+      String name = (negated ? "no-" : "") + option.getKey();
+      directives.add(
+          option.getValue().equals(FLAG)
+              ? Map.of("name", name)
+              : Map.of("name", name, "value", option.getValue()));
+    }
+    return directives;
+  }
+
+  private static long warningSeconds(Plan plan) {
+    return plan.warnBeforeEnd().isPresent() ? plan.warnBeforeEnd().get().toSeconds() : 0;
+  }
+
+  private static String array(Plan plan) {
+    // A larger run has several submissions; each gets its range as an argument.
+    int tasks = Math.min(plan.tasks(), plan.maxArraySize());
+    int atOnce = plan.maxParallel().orElse(tasks);
+    return "0-" + (tasks - 1) + (atOnce < tasks ? "%" + atOnce : "");
+  }
+
+  private static List<Map<String, Object>> env(Plan plan) {
+    List<Map<String, Object>> variables = new ArrayList<>();
+    for (Map.Entry<String, String> variable : plan.env().entrySet()) {
+      variables.add(
+          Map.of(
+              "name", variable.getKey(), "value", ShellFormat.INSTANCE.path(variable.getValue())));
+    }
+    return variables;
+  }
+
+  private static List<Object> words(List<String> command) {
+    List<Object> words = new ArrayList<>();
+    int varied = 0;
+    for (String word : command) {
+      words.add(
+          word.equals(Launch.VARIED)
+              ? ShellFormat.INSTANCE.varied(varied++)
+              : ShellFormat.INSTANCE.path(word));
+    }
+    return words;
+  }
+}

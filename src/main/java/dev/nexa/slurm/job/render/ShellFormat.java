@@ -1,0 +1,139 @@
+package dev.nexa.slurm.job.render;
+
+import freemarker.core.CommonMarkupOutputFormat;
+import freemarker.core.CommonTemplateMarkupOutputModel;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * FreeMarker output format that writes any text as one word of a POSIX shell. {@link TemplateLint}
+ * keeps interpolations out of quotes and heredocs, where the single quotes would be literal.
+ */
+final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
+  static final ShellFormat INSTANCE = new ShellFormat();
+
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@%+=:,./-]+");
+  private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([a-z_]+)}");
+
+  /**
+   * The placeholders of a command and the job's variables that replace them
+   * (docs/configuration.md).
+   */
+  private static final Map<String, String> VARIABLES =
+      Map.ofEntries(
+          Map.entry("scratch", "NEXA_SCRATCH"),
+          Map.entry("durable", "NEXA_DURABLE"),
+          Map.entry("shared", "NEXA_SHARED"),
+          Map.entry("run_dir", "NEXA_RUN_DIR"),
+          Map.entry("run_id", "NEXA_RUN_ID"),
+          Map.entry("task", "NEXA_TASK"),
+          Map.entry("point", "{NEXA_POINT:-000}"),
+          Map.entry("checkpoints", "NEXA_CHECKPOINTS"),
+          Map.entry("node_rank", "SLURM_NODEID"),
+          Map.entry("is_first", "NEXA_IS_FIRST"),
+          Map.entry("master_addr", "MASTER_ADDR"),
+          Map.entry("master_port", "MASTER_PORT"),
+          Map.entry("port", "NEXA_PORT"),
+          Map.entry("rendezvous", "NEXA_RENDEZVOUS"));
+
+  private ShellFormat() {}
+
+  @Override
+  public String getName() {
+    return "shell";
+  }
+
+  @Override
+  public String getMimeType() {
+    return "text/x-shellscript";
+  }
+
+  @Override
+  public void output(String text, Writer out) throws IOException {
+    out.write(escapePlainText(text));
+  }
+
+  /**
+   * Puts a text in single quotes, which can hold everything except a single quote. A plain text
+   * stays as it is.
+   */
+  @Override
+  public String escapePlainText(String text) {
+    if (text.indexOf('\0') >= 0) {
+      throw new IllegalArgumentException("a shell word can't hold NUL");
+    }
+    return PLAIN.matcher(text).matches() ? text : "'" + text.replace("'", "'\\''") + "'";
+  }
+
+  /**
+   * Returns a word whose placeholders become the job's variables: {@code ${durable}/x} becomes
+   * {@code "$NEXA_DURABLE"/x}.
+   */
+  Word path(String text) {
+    return newTemplateMarkupOutputModel(null, quoted(text));
+  }
+
+  /**
+   * Returns a word that differs between the points of a sweep, or is missing for some. The job
+   * reads it from the task's own file.
+   */
+  Word varied(int place) {
+    String variable = varying(place);
+    return newTemplateMarkupOutputModel(null, "${" + variable + "+\"$" + variable + "\"}");
+  }
+
+  /** Returns the job's variable with that word. */
+  static String varying(int place) {
+    return "NEXA_WORD_" + place;
+  }
+
+  /** Returns the quoted text, with placeholders as the job's variables. */
+  String quoted(String text) {
+    StringBuilder word = new StringBuilder();
+    Matcher placeholder = PLACEHOLDER.matcher(text);
+    int from = 0;
+    while (placeholder.find()) {
+      String variable = VARIABLES.get(placeholder.group(1));
+      if (variable != null) {
+        word.append(segment(text.substring(from, placeholder.start())));
+        word.append("\"$").append(variable).append('"');
+        from = placeholder.end();
+      }
+    }
+    String rest = text.substring(from);
+    return word.length() == 0 ? escapePlainText(rest) : word.append(segment(rest)).toString();
+  }
+
+  private String segment(String text) {
+    return text.isEmpty() ? "" : escapePlainText(text);
+  }
+
+  @Override
+  public boolean isLegacyBuiltInBypassed(String builtInName) {
+    return false;
+  }
+
+  @Override
+  protected Word newTemplateMarkupOutputModel(
+      @org.jspecify.annotations.Nullable String plainText,
+      @org.jspecify.annotations.Nullable String markup) {
+    return new Word(plainText, markup);
+  }
+
+  /** A text that is already quoted. */
+  static final class Word extends CommonTemplateMarkupOutputModel<Word> {
+    Word(
+        @org.jspecify.annotations.Nullable String plainText,
+        @org.jspecify.annotations.Nullable String markup) {
+      super(plainText, markup);
+    }
+
+    @Override
+    public ShellFormat getOutputFormat() {
+      return INSTANCE;
+    }
+  }
+}

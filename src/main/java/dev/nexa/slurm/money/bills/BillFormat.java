@@ -1,0 +1,120 @@
+package dev.nexa.slurm.money.bills;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The columns of a bill.
+ *
+ * @param columns the column of each field; fields are run, tags, amount, credits, currency, start,
+ *     what, id
+ */
+public record BillFormat(Map<String, String> columns) {
+  /** Fields that {@code --map} can name. The run's id comes from run, or from a label in tags. */
+  private static final List<String> NAMES =
+      List.of("run", "tags", "amount", "credits", "currency", "start", "what", "id");
+
+  /** A format without known columns. */
+  public static final BillFormat PLAIN = new BillFormat(Map.of());
+
+  /**
+   * Google Cloud's detailed billing export, written by `bq extract` or a query (Cloud Billing
+   * documentation, "Structure of Detailed data export"). The amount paid is cost plus credits,
+   * which are negative.
+   */
+  public static final BillFormat GCP =
+      new BillFormat(
+          Map.of(
+              "tags", "labels",
+              "amount", "cost",
+              "credits", "credits",
+              "currency", "currency",
+              "start", "usage_start_time",
+              "what", "service.description"));
+
+  /** FOCUS 1.2, from any provider. */
+  public static final BillFormat FOCUS =
+      new BillFormat(
+          Map.of(
+              "tags", "Tags",
+              "amount", "BilledCost",
+              "currency", "BillingCurrency",
+              "start", "ChargePeriodStart",
+              "what", "ServiceName"));
+
+  /**
+   * Returns a copy with columns from the command line.
+   *
+   * @param maps items of the form {@code NAME=COLUMN}
+   * @throws NexaException if an item has another form, or an unknown name
+   */
+  public BillFormat with(List<String> maps) {
+    Map<String, String> all = new LinkedHashMap<>(columns);
+    for (String map : maps) {
+      int equals = map.indexOf('=');
+      String name = equals < 0 ? map : map.substring(0, equals);
+      if (equals < 0 || !NAMES.contains(name) || equals + 1 == map.length()) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "--map: expected NAME=COLUMN, got '" + map + "'" + Nearest.hint(name, NAMES),
+            Advice.step("NAME is one of " + String.join(", ", NAMES)));
+      }
+      all.put(name, map.substring(equals + 1));
+    }
+    return new BillFormat(all);
+  }
+
+  /** Returns the field's column; empty if the format has none. */
+  Optional<String> column(String name) {
+    return Optional.ofNullable(columns.get(name));
+  }
+
+  /**
+   * Throws if a file lacks a column that is needed: amount, start, currency unless it is given, and
+   * each column of the format that must exist.
+   *
+   * @param has the file's columns
+   * @param currencyGiven whether the user has named the currency
+   */
+  void require(String file, List<String> has, boolean currencyGiven) {
+    List<String> needed = new ArrayList<>(Arrays.asList("amount", "start"));
+    if (!currencyGiven) {
+      needed.add("currency");
+    }
+    for (String name : needed) {
+      if (column(name).isEmpty()) {
+        throw new NexaException(
+            ErrorCode.BILL_UNREADABLE,
+            file + ": which column is the " + name + "? It has " + String.join(", ", has),
+            Advice.step(
+                "--map "
+                    + name
+                    + "=COLUMN"
+                    + (name.equals("currency") ? ", or --currency USD" : "")));
+      }
+    }
+    for (Map.Entry<String, String> column : columns.entrySet()) {
+      boolean optional = !needed.contains(column.getKey()) && !column.getKey().equals("run");
+      if (!optional && !has.contains(column.getValue())) {
+        throw new NexaException(
+            ErrorCode.BILL_UNREADABLE,
+            file
+                + ": there is no column '"
+                + column.getValue()
+                + "'"
+                + Nearest.hint(column.getValue(), has)
+                + "; it has "
+                + String.join(", ", has),
+            Advice.step("--map " + column.getKey() + "=COLUMN"));
+      }
+    }
+  }
+}

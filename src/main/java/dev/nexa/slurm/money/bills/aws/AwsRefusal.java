@@ -1,0 +1,172 @@
+package dev.nexa.slurm.money.bills.aws;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.money.bills.CostSource.Question;
+import java.io.IOException;
+import java.util.Set;
+import java.util.stream.Stream;
+import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.awscore.exception.AwsServiceException;
+import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
+import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
+import software.amazon.awssdk.core.exception.SdkException;
+
+/**
+ * Turns failures of AWS into errors with advice. The SDK's exceptions are not kept as causes, and
+ * their messages are mostly left out: the message of a refused signature holds the request's
+ * headers, including the session token.
+ *
+ * @see <a
+ *     href="https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/CommonErrors.html">
+ *     Cost Explorer's common errors</a>
+ */
+final class AwsRefusal {
+  private static final Set<String> FORBIDDEN =
+      Set.of("AccessDeniedException", "AccessDenied", "UnauthorizedOperation", "OptInRequired");
+  private static final Set<String> WRONG_KEY =
+      Set.of(
+          "UnrecognizedClientException",
+          "InvalidClientTokenId",
+          "InvalidSignatureException",
+          "SignatureDoesNotMatch",
+          "IncompleteSignature",
+          "MissingAuthenticationToken",
+          "MissingAuthenticationTokenException",
+          "ExpiredToken",
+          "ExpiredTokenException",
+          "RequestExpired");
+
+  private AwsRefusal() {}
+
+  /** Returns the error for missing credentials. The SDK's exception says where it looked. */
+  static NexaException noCredentials(Question question, RuntimeException failure) {
+    String who = question.profile().map(name -> " in the profile '" + name + "'").orElse("");
+    if (String.valueOf(failure.getMessage()).contains("must be on the class path")) {
+      return credentials(
+          "AWS: the credentials"
+              + who
+              + " come from SSO or an assumed role, which only the AWS CLI can fetch",
+          export(question));
+    }
+    return credentials(
+        "AWS: there are no credentials" + who,
+        "aws configure list" + profile(question) + " shows what there is; then --aws-profile NAME,",
+        "or AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or " + export(question));
+  }
+
+  /** Returns the error for a request that failed after all attempts. */
+  static NexaException of(Question question, SdkException failure) {
+    if (failure instanceof AwsServiceException answered) {
+      return answered(question, answered);
+    }
+    Throwable cause = failure;
+    while (cause != null && !(cause instanceof IOException)) {
+      cause = cause.getCause();
+    }
+    boolean late =
+        failure instanceof ApiCallTimeoutException
+            || failure instanceof ApiCallAttemptTimeoutException;
+    return failure(
+        "AWS: "
+            + host(question)
+            + " does not answer"
+            + (late
+                ? " in time"
+                : cause == null ? "" : " (" + cause.getClass().getSimpleName() + ")"),
+        "check that this host can reach it; behind a proxy, set HTTPS_PROXY=http://HOST:PORT",
+        "nothing was imported: type it again");
+  }
+
+  private static NexaException answered(Question question, AwsServiceException answered) {
+    AwsErrorDetails details = answered.awsErrorDetails();
+    String code = details == null || details.errorCode() == null ? "" : details.errorCode();
+    if (FORBIDDEN.contains(code)) {
+      return credentials(
+          "AWS: these credentials may not ask what was spent: they lack ce:GetCostAndUsage",
+          "aws sts get-caller-identity" + profile(question) + " says whose they are",
+          "give it a policy with {\"Effect\": \"Allow\", \"Action\": \"ce:GetCostAndUsage\","
+              + " \"Resource\": \"*\"}; the account must also let IAM users see billing");
+    }
+    if (WRONG_KEY.contains(code)) {
+      return credentials(
+          "AWS: the credentials were refused as wrong or expired (" + code + ")",
+          "aws sts get-caller-identity" + profile(question) + " says whether they are good",
+          "after `aws sso login`: " + export(question));
+    }
+    if (answered.isThrottlingException() || code.equals("LimitExceededException")) {
+      return failure(
+          "AWS: Cost Explorer still says that it is asked too often, after "
+              + CostExplorer.ATTEMPTS
+              + " tries",
+          "nothing was imported: type it again in some minutes");
+    }
+    return switch (code) {
+      case "DataUnavailableException" ->
+          refused(
+              "AWS: Cost Explorer has no figures of " + period(question),
+              "it has them a day after it was first turned on, in the console under Billing");
+      case "BillExpirationException" ->
+          refused(
+              "AWS: Cost Explorer no longer keeps figures of " + period(question),
+              "begin later: --from; or import an export: nexa-slurm costs import focus FILE");
+      case "ValidationException" ->
+          refused(
+              "AWS: Cost Explorer refuses the question for "
+                  + period(question)
+                  + ": "
+                  + details.errorMessage(),
+              "--from, --to, --granularity and --tag are what it was asked");
+      default ->
+          failure(
+              "AWS: Cost Explorer answered "
+                  + (code.isEmpty() ? "" : code + ", ")
+                  + "HTTP "
+                  + answered.statusCode(),
+              "nothing was imported: type it again later");
+    };
+  }
+
+  /** Returns the error for an answer that cannot be interpreted. */
+  static NexaException strange(String what) {
+    return failure("AWS: Cost Explorer's answer has " + what, "nothing was imported");
+  }
+
+  private static String period(Question question) {
+    return question.from() + " to " + question.to().minusDays(1);
+  }
+
+  private static String host(Question question) {
+    return question
+        .endpoint()
+        .map(uri -> String.valueOf(uri.getAuthority()))
+        .orElse(
+            "ce."
+                + question.region()
+                + ".amazonaws.com"
+                + (question.region().startsWith("cn-") ? ".cn" : ""));
+  }
+
+  private static String profile(Question question) {
+    return question.profile().map(name -> " --profile " + name).orElse("");
+  }
+
+  private static String export(Question question) {
+    return "eval \"$(aws configure export-credentials --format env" + profile(question) + ")\"";
+  }
+
+  private static NexaException credentials(String message, String... advice) {
+    return new NexaException(
+        ErrorCode.AWS_CREDENTIALS, message, Stream.of(advice).map(Advice::step).toList());
+  }
+
+  private static NexaException refused(String message, String advice) {
+    return new NexaException(ErrorCode.AWS_QUERY_REFUSED, message, Advice.step(advice));
+  }
+
+  private static NexaException failure(String message, String... advice) {
+    return new NexaException(
+        ErrorCode.AWS_UNAVAILABLE, message, Stream.of(advice).map(Advice::step).toList());
+  }
+}

@@ -1,0 +1,280 @@
+package dev.nexa.slurm.money.summary;
+
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.money.bills.Charges;
+import dev.nexa.slurm.money.ledger.CostKind;
+import dev.nexa.slurm.money.ledger.LedgerKey;
+import dev.nexa.slurm.money.ledger.LedgerLine;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds up the cost of finished runs in groups. Amounts of different currencies are never added:
+ * each currency has groups of its own.
+ */
+public final class CostSummary {
+  /** Stands for the currency of a run that has none. */
+  private static final String NO_CURRENCY = "-";
+
+  private final GroupBy by;
+  private final RunFilter where;
+  private final Charges charges;
+  private final Map<String, Map<List<String>, Group>> groups = new HashMap<>();
+  private final Map<String, Group> totals = new HashMap<>();
+  private final Set<String> known = new HashSet<>();
+
+  /**
+   * Creates an empty summary.
+   *
+   * @param by the grouping
+   * @param where selects the runs
+   * @param charges the bills and API usage of the runs
+   */
+  public CostSummary(GroupBy by, RunFilter where, Charges charges) {
+    this.by = by;
+    this.where = where;
+    this.charges = charges;
+  }
+
+  /** Adds a run if the filter accepts it. */
+  public void add(LedgerLine run) {
+    if (!charges.isEmpty()) {
+      known.add(run.runId());
+    }
+    if (!where.accepts(run)) {
+      return;
+    }
+    String own = run.currency();
+    String currency = own == null ? NO_CURRENCY : own;
+    Sums sums = Sums.of(run);
+    List<List<String>> keys = by.keys(run);
+    for (List<String> key : keys) {
+      group(key, currency).add(sums);
+    }
+    total(currency).add(sums);
+    if (!charges.isEmpty()) {
+      addCharges(run.runId(), keys);
+    }
+  }
+
+  private void addCharges(String runId, List<List<String>> keys) {
+    charges
+        .billed(runId)
+        .forEach(
+            (currency, amount) -> {
+              keys.forEach(key -> group(key, currency).addBilled(amount));
+              total(currency).addBilled(amount);
+            });
+    charges
+        .api(runId)
+        .forEach(
+            (currency, amount) -> {
+              keys.forEach(key -> group(key, currency).addApi(amount));
+              total(currency).addApi(amount);
+            });
+  }
+
+  private Group group(List<String> key, String currency) {
+    return groups
+        .computeIfAbsent(currency, one -> new HashMap<>())
+        .computeIfAbsent(key, words -> new Group(words, currency));
+  }
+
+  private Group total(String currency) {
+    return totals.computeIfAbsent(currency, one -> new Group(List.of(), one));
+  }
+
+  /** Returns the grouping. */
+  public GroupBy by() {
+    return by;
+  }
+
+  /**
+   * Returns the groups by currency, then by falling total, or by month if months are grouped first.
+   */
+  public List<Group> groups() {
+    List<Group> all = new ArrayList<>();
+    groups.values().forEach(ofCurrency -> all.addAll(ofCurrency.values()));
+    Comparator<Group> within =
+        by.words().get(0).equals(RunField.MONTH.word())
+            ? Comparator.comparing(group -> String.join("\n", group.key()))
+            : Comparator.comparing(Group::total)
+                .reversed()
+                .thenComparing(group -> String.join("\n", group.key()));
+    all.sort(Comparator.comparing(Group::currency).thenComparing(within));
+    return all;
+  }
+
+  /** Returns the total of each currency. */
+  public List<Group> totals() {
+    List<Group> all = new ArrayList<>(totals.values());
+    all.sort(Comparator.comparing(Group::currency));
+    return all;
+  }
+
+  /** Returns the billed amounts that name no added run, by currency. */
+  public Map<String, BigDecimal> unmatched() {
+    return charges.unmatched(known);
+  }
+
+  /** The values of one run, computed once for all its groups and the total. */
+  private record Sums(
+      int failed,
+      long gpuSeconds,
+      long cpuSeconds,
+      BigDecimal cost,
+      BigDecimal wasted,
+      BigDecimal credit,
+      Map<CostKind, BigDecimal> amounts) {
+
+    static Sums of(LedgerLine run) {
+      return new Sums(
+          run.completed() ? 0 : 1,
+          orZero(run.gpuSeconds()),
+          orZero(run.whole(LedgerKey.CPU_SECONDS)),
+          orZero(run.cost()),
+          orZero(run.wasted()),
+          orZero(run.credit()),
+          run.amounts());
+    }
+
+    private static long orZero(@Nullable Long number) {
+      return number == null ? 0 : number;
+    }
+
+    private static BigDecimal orZero(@Nullable BigDecimal number) {
+      return number == null ? BigDecimal.ZERO : number;
+    }
+  }
+
+  /** The runs of one group in one currency. */
+  public static final class Group {
+    private final List<String> key;
+    private final String currency;
+    private final Map<CostKind, BigDecimal> breakdown = new EnumMap<>(CostKind.class);
+    private int runs;
+    private int failed;
+    private long gpuSeconds;
+    private long cpuSeconds;
+    private BigDecimal cost;
+    private BigDecimal wasted;
+    private BigDecimal credit;
+    private BigDecimal api;
+    private BigDecimal billed;
+
+    private Group(List<String> key, String currency) {
+      this.key = key;
+      this.currency = currency;
+      BigDecimal zero = Money.zero(currency).amount();
+      cost = zero;
+      wasted = zero;
+      credit = zero;
+      api = zero;
+      billed = zero;
+    }
+
+    private void add(Sums run) {
+      runs++;
+      failed += run.failed;
+      gpuSeconds += run.gpuSeconds;
+      cpuSeconds += run.cpuSeconds;
+      cost = cost.add(run.cost);
+      wasted = wasted.add(run.wasted);
+      credit = credit.add(run.credit);
+      for (Map.Entry<CostKind, BigDecimal> amount : run.amounts.entrySet()) {
+        BigDecimal before = breakdown.get(amount.getKey());
+        breakdown.put(
+            amount.getKey(), before == null ? amount.getValue() : before.add(amount.getValue()));
+      }
+    }
+
+    private void addApi(BigDecimal amount) {
+      api = api.add(amount);
+    }
+
+    private void addBilled(BigDecimal amount) {
+      billed = billed.add(amount);
+    }
+
+    /** Returns the group's value for each word of {@link CostSummary#by}; empty for a total. */
+    public List<String> key() {
+      return key;
+    }
+
+    /** Returns the currency, an ISO 4217 code; {@code -} for runs without one. */
+    public String currency() {
+      return currency;
+    }
+
+    /** Returns the number of runs. */
+    public int runs() {
+      return runs;
+    }
+
+    /** Returns the number of runs that did not complete. */
+    public int failed() {
+      return failed;
+    }
+
+    /** Returns the allocated GPU-seconds. */
+    public long gpuSeconds() {
+      return gpuSeconds;
+    }
+
+    /** Returns the allocated CPU-seconds. */
+    public long cpuSeconds() {
+      return cpuSeconds;
+    }
+
+    /** Returns the cost by the price book. */
+    public BigDecimal cost() {
+      return cost;
+    }
+
+    /** Returns the cost by kind, from the runs whose line has these amounts. */
+    public Map<CostKind, BigDecimal> breakdown() {
+      return breakdown;
+    }
+
+    /** Returns the cost of one kind; 0 if there is none. */
+    public BigDecimal part(CostKind kind) {
+      return breakdown.getOrDefault(kind, Money.zero(currency).amount());
+    }
+
+    /** Returns the cost of attempts that did not complete. */
+    public BigDecimal wasted() {
+      return wasted;
+    }
+
+    /** Returns the credits, as a positive amount. */
+    public BigDecimal credit() {
+      return credit;
+    }
+
+    /** Returns the cost of API tokens, which {@link #cost} does not include. */
+    public BigDecimal api() {
+      return api;
+    }
+
+    /**
+     * Returns what providers billed. It is a second measure of the cost and not part of {@link
+     * #total}.
+     */
+    public BigDecimal billed() {
+      return billed;
+    }
+
+    /** Returns the cost minus credits, plus API usage. */
+    public BigDecimal total() {
+      return cost.subtract(credit).add(api);
+    }
+  }
+}

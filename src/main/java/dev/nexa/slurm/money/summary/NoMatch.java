@@ -1,0 +1,105 @@
+package dev.nexa.slurm.money.summary;
+
+import dev.nexa.slurm.money.ledger.FinishedRuns;
+import dev.nexa.slurm.money.ledger.LedgerLine;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Explains why no run matches a filter: it counts the runs, and collects their values in the
+ * filter's fields.
+ */
+public final class NoMatch {
+  private static final int MOST_VALUES = 12;
+
+  private final RunFilter where;
+  private final Map<RunField, TreeSet<String>> words = new LinkedHashMap<>();
+  private final Map<RunField, BigDecimal[]> numbers = new LinkedHashMap<>();
+  private final Map<RunField, Instant[]> times = new LinkedHashMap<>();
+  private int runs;
+
+  /** Creates an empty explanation for the filter. */
+  public NoMatch(RunFilter where) {
+    this.where = where;
+  }
+
+  /**
+   * Returns the explanation for the finished runs.
+   *
+   * @param completed whether only completed runs count
+   */
+  public static NoMatch among(FinishedRuns runs, RunFilter where, boolean completed) {
+    NoMatch none = new NoMatch(where);
+    runs.forEach(
+        run -> {
+          if (!completed || run.completed()) {
+            none.add(run);
+          }
+        });
+    return none;
+  }
+
+  /** Adds a run that the filter was applied to. */
+  public void add(LedgerLine run) {
+    runs++;
+    for (RunField field : where.fields()) {
+      switch (field.type()) {
+        case TEXT -> words.computeIfAbsent(field, f -> new TreeSet<>()).addAll(field.texts(run));
+        case TIME -> widen(times, field, field.time(run), new Instant[2]);
+        default -> widen(numbers, field, field.number(run), new BigDecimal[2]);
+      }
+    }
+  }
+
+  private static <T extends Comparable<T>> void widen(
+      Map<RunField, T[]> ranges, RunField field, @Nullable T value, T[] none) {
+    if (value != null) {
+      T[] range = ranges.computeIfAbsent(field, f -> none);
+      range[0] = range[0] == null || value.compareTo(range[0]) < 0 ? value : range[0];
+      range[1] = range[1] == null || value.compareTo(range[1]) > 0 ? value : range[1];
+    }
+  }
+
+  /** Returns the number of added runs. */
+  public int runs() {
+    return runs;
+  }
+
+  /**
+   * Returns the explanation, a sentence and a line for each field.
+   *
+   * @param kind the name of such a run, such as {@code finished run}
+   */
+  public String text(String kind) {
+    StringBuilder text = new StringBuilder("No ").append(kind).append(" matches '");
+    text.append(where.text().strip()).append("': there ").append(runs == 1 ? "is " : "are ");
+    text.append(runs).append(' ').append(kind).append(runs == 1 ? "" : "s").append(".\n");
+    for (RunField field : where.fields()) {
+      text.append("  ").append(field.word()).append(": ").append(values(field)).append('\n');
+    }
+    return text.toString();
+  }
+
+  private String values(RunField field) {
+    if (times.containsKey(field)) {
+      Instant[] range = times.get(field);
+      return range[0] + " to " + range[1];
+    }
+    if (numbers.containsKey(field)) {
+      BigDecimal[] range = numbers.get(field);
+      String unit = field.type() == RunField.Type.DURATION ? " seconds" : "";
+      return range[0].toPlainString() + " to " + range[1].toPlainString() + unit;
+    }
+    TreeSet<String> all = words.getOrDefault(field, new TreeSet<>());
+    if (all.isEmpty()) {
+      return "no run has one";
+    }
+    String first = String.join(", ", all.stream().limit(MOST_VALUES).toList());
+    int more = all.size() - MOST_VALUES;
+    return more > 0 ? first + " and " + more + " more" : first;
+  }
+}

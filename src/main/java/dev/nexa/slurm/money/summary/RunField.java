@@ -1,0 +1,198 @@
+package dev.nexa.slurm.money.summary;
+
+import dev.nexa.slurm.base.units.Hours;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.money.ledger.LedgerKey;
+import dev.nexa.slurm.money.ledger.LedgerLine;
+import dev.nexa.slurm.records.runs.RunStatus;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** The fields by which runs can be filtered, and the text fields by which they can be grouped. */
+public enum RunField {
+  RUN(Type.TEXT),
+  STAGE(Type.TEXT),
+  STATUS(Type.TEXT),
+  STATE(Type.TEXT),
+  MODEL(Type.TEXT),
+  DATASET(Type.TEXT),
+  BACKEND(Type.TEXT),
+  TAG(Type.TEXT),
+  PROJECT(Type.TEXT),
+  PIPELINE(Type.TEXT),
+  EXPERIMENT(Type.TEXT),
+  CLUSTER(Type.TEXT),
+  USER(Type.TEXT),
+  ACCOUNT(Type.TEXT),
+  PARTITION(Type.TEXT),
+  GPU_TYPE(Type.TEXT),
+  CURRENCY(Type.TEXT),
+  PRICE_BOOK(Type.TEXT),
+  METHOD(Type.TEXT),
+  MONTH(Type.TEXT),
+  COST(Type.NUMBER),
+  WASTED(Type.NUMBER),
+  CREDIT(Type.NUMBER),
+  RESERVATION(Type.NUMBER),
+  EXPECTED(Type.NUMBER),
+  GPU_HOURS(Type.NUMBER),
+  CPU_HOURS(Type.NUMBER),
+  TASKS(Type.NUMBER),
+  TASKS_FAILED(Type.NUMBER),
+  ATTEMPTS(Type.NUMBER),
+  LOSS(Type.NUMBER),
+  RUN_TIME(Type.DURATION),
+  QUEUE_TIME(Type.DURATION),
+  CREATED(Type.TIME),
+  STARTED(Type.TIME),
+  ENDED(Type.TIME);
+
+  private static final List<String> STATUSES =
+      Arrays.stream(RunStatus.values()).map(RunStatus::text).toList();
+  private static final List<String> STATES = states();
+  private static final List<String> METHODS = List.of("config", "history", "analytic");
+
+  /** The type of a field's values. */
+  enum Type {
+    TEXT,
+    NUMBER,
+    /** Seconds. */
+    DURATION,
+    TIME
+  }
+
+  private final Type type;
+
+  RunField(Type type) {
+    this.type = type;
+  }
+
+  Type type() {
+    return type;
+  }
+
+  /** Returns the field's name as users type it. */
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Returns all possible values in lower case; empty if any value is possible. */
+  List<String> known() {
+    return switch (this) {
+      case STATUS -> STATUSES;
+      case STATE -> STATES;
+      case METHOD -> METHODS;
+      default -> List.of();
+    };
+  }
+
+  private static List<String> states() {
+    // The manifest has two states that no job has in Slurm.
+    List<String> states = new ArrayList<>(List.of("unconfirmed", "unknown"));
+    for (JobState state : JobState.values()) {
+      states.add(state.name().toLowerCase(Locale.ROOT));
+    }
+    return List.copyOf(states);
+  }
+
+  static Optional<RunField> of(String word) {
+    for (RunField field : values()) {
+      if (field.word().equals(word)) {
+        return Optional.of(field);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * Returns the names of all fields.
+   *
+   * @param onlyText whether to return only text fields, by which runs can be grouped
+   */
+  static List<String> words(boolean onlyText) {
+    List<String> words = new ArrayList<>();
+    for (RunField field : values()) {
+      if (!onlyText || field.type == Type.TEXT) {
+        words.add(field.word());
+      }
+    }
+    return words;
+  }
+
+  /** Returns a run's values of a text field; several only for {@code tag}, empty if unknown. */
+  List<String> texts(LedgerLine run) {
+    if (this == TAG) {
+      return run.tags();
+    }
+    String text = text(run);
+    return text == null ? List.of() : List.of(text);
+  }
+
+  /** Returns a run's value of a text field; null if unknown. */
+  @Nullable String text(LedgerLine run) {
+    return switch (this) {
+      case RUN -> run.runId();
+      case STAGE -> run.stage();
+      case STATUS -> run.status();
+      case STATE -> run.state();
+      case MODEL -> run.model();
+      case DATASET -> run.text(LedgerKey.DATASET);
+      case BACKEND -> run.text(LedgerKey.BACKEND);
+      case PROJECT, PIPELINE, EXPERIMENT -> run.tagged(word());
+      case CLUSTER -> run.cluster();
+      case USER -> run.user();
+      case ACCOUNT -> run.account();
+      case PARTITION -> run.text(LedgerKey.PARTITION);
+      case GPU_TYPE -> run.gpuType();
+      case CURRENCY -> run.currency();
+      case PRICE_BOOK -> run.priceBook();
+      case METHOD -> run.text(LedgerKey.EXPECTED_METHOD);
+      case MONTH -> run.month();
+      default -> throw new IllegalStateException(word() + " is no word");
+    };
+  }
+
+  /** Returns a run's value of a number field, in seconds for durations; null if unknown. */
+  @Nullable BigDecimal number(LedgerLine run) {
+    return switch (this) {
+      case COST -> run.cost();
+      case WASTED -> run.wasted();
+      case CREDIT -> run.credit();
+      case RESERVATION -> run.reservation();
+      case EXPECTED -> run.expected();
+      case GPU_HOURS -> hours(run.gpuSeconds());
+      case CPU_HOURS -> hours(run.whole(LedgerKey.CPU_SECONDS));
+      case TASKS -> run.decimal(LedgerKey.TASKS);
+      case TASKS_FAILED -> run.decimal(LedgerKey.TASKS_FAILED);
+      case ATTEMPTS -> run.decimal(LedgerKey.ATTEMPTS);
+      case LOSS -> run.decimal(LedgerKey.LOSS);
+      case RUN_TIME -> seconds(run.runSeconds());
+      case QUEUE_TIME -> seconds(run.queueSeconds());
+      default -> throw new IllegalStateException(word() + " is no number");
+    };
+  }
+
+  /** Returns a run's value of a time field; null if unknown. */
+  @Nullable Instant time(LedgerLine run) {
+    return switch (this) {
+      case CREATED -> run.time(LedgerKey.CREATED);
+      case STARTED -> run.started();
+      case ENDED -> run.ended();
+      default -> throw new IllegalStateException(word() + " is no time");
+    };
+  }
+
+  private static @Nullable BigDecimal seconds(@Nullable Long seconds) {
+    return seconds == null ? null : BigDecimal.valueOf(seconds);
+  }
+
+  private static @Nullable BigDecimal hours(@Nullable Long seconds) {
+    return seconds == null ? null : Hours.of(seconds);
+  }
+}

@@ -1,0 +1,148 @@
+package dev.nexa.slurm.records.approvals;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
+import java.security.SecureRandom;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * A permission to submit runs. An approver signs the bytes of {@link #statement()}.
+ *
+ * @param id 16 random lower-case hex digits; part of file names
+ * @param approver the principal who signs
+ * @param created when it was made
+ * @param expires from this time on it allows nothing
+ * @param uses how many runs it allows; at least 1
+ * @param maxCost the highest cost of one run
+ * @param overBudget whether it also lets the run exceed a budget
+ * @param note the approver's note
+ * @param scope the run, or the family of runs, that it allows
+ */
+public record Approval(
+    String id,
+    String approver,
+    Instant created,
+    Instant expires,
+    int uses,
+    Money maxCost,
+    boolean overBudget,
+    Optional<String> note,
+    Scope scope) {
+  /**
+   * The namespace of the SSH signature. A signature for git or for a file has another namespace and
+   * does not count.
+   */
+  public static final String NAMESPACE = "nexa-slurm";
+
+  private static final Pattern ID = Pattern.compile("[0-9a-f]{16}");
+
+  /** The runs that an approval allows: one run, or a family of runs. */
+  public sealed interface Scope permits ApprovedRun, ApprovalEnvelope {
+    void addTo(JsonObject json);
+  }
+
+  /**
+   * Checks the values.
+   *
+   * @throws IllegalArgumentException if the id has another form, {@code uses} is below 1, {@code
+   *     maxCost} is negative, or {@code expires} is not after {@code created}
+   */
+  public Approval {
+    requireId(id);
+    if (uses < 1) {
+      throw new IllegalArgumentException("expected at least one use, got " + uses);
+    }
+    if (maxCost.amount().signum() < 0) {
+      throw new IllegalArgumentException("expected a max_cost of zero or more, got " + maxCost);
+    }
+    if (!expires.isAfter(created)) {
+      throw new IllegalArgumentException("expires at " + expires + ", and is made at " + created);
+    }
+  }
+
+  static void requireId(String id) {
+    if (!ID.matcher(id).matches()) {
+      throw new IllegalArgumentException(
+          "expected an approval's id of 16 hex digits, got '" + id + "'");
+    }
+  }
+
+  /** Returns a new random id. */
+  public static String newId() {
+    return String.format("%016x", new SecureRandom().nextLong());
+  }
+
+  /** Returns the text that is signed. Equal approvals give equal bytes. */
+  public String statement() {
+    JsonObject json =
+        new JsonObject()
+            .with("schema_version", 1)
+            .with("kind", scope instanceof ApprovedRun ? "run" : "envelope")
+            .with("approval_id", id)
+            .with("approver", approver)
+            .with("created", created)
+            .with("expires", expires)
+            .with("uses", uses)
+            .with("max_cost", maxCost.amount().toPlainString())
+            .with("currency", maxCost.currency())
+            .with("over_budget", overBudget)
+            .withOptional("note", note);
+    scope.addTo(json);
+    return Json.pretty(json);
+  }
+
+  /**
+   * Reads a statement.
+   *
+   * @throws IllegalArgumentException if the text is no statement, or differs in a byte from what
+   *     {@link #statement()} returns
+   */
+  static Approval parse(String statement) {
+    JsonObject json = Json.parseObject(statement);
+    if (json.number("schema_version") != 1) {
+      throw new IllegalArgumentException(
+          "has schema_version " + json.number("schema_version") + "; this nexa-slurm knows 1");
+    }
+    String currency = json.text("currency");
+    Approval approval =
+        new Approval(
+            json.text("approval_id"),
+            json.text("approver"),
+            json.instant("created"),
+            json.instant("expires"),
+            json.decimal("uses").intValueExact(),
+            Money.parse(json.text("max_cost"), currency),
+            json.flag("over_budget"),
+            json.optionalText("note"),
+            scope(json, currency));
+    if (!approval.statement().equals(statement)) {
+      throw new IllegalArgumentException("is not written as nexa-slurm writes a statement");
+    }
+    return approval;
+  }
+
+  private static Scope scope(JsonObject json, String currency) {
+    return switch (json.text("kind")) {
+      case "run" -> ApprovedRun.fromJson(json, currency);
+      case "envelope" -> ApprovalEnvelope.fromJson(json, currency);
+      default ->
+          throw new IllegalArgumentException(
+              "is of kind '" + json.text("kind") + "'; this nexa-slurm knows run and envelope");
+    };
+  }
+
+  /** Returns the name of the approval's file. */
+  public String fileName() {
+    String first =
+        scope instanceof ApprovedRun run ? run.configDigest().substring(0, 16) : "envelope";
+    return first + "-" + id + ".approval";
+  }
+
+  /** Returns the {@code --comment} that sbatch gets for jobs of this approval. */
+  public String comment() {
+    return "nexa:v1:" + id;
+  }
+}

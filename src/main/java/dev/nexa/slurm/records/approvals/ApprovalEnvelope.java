@@ -1,0 +1,76 @@
+package dev.nexa.slurm.records.approvals;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
+import java.nio.file.FileSystems;
+import java.nio.file.PathMatcher;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The limits of an approval for a family of runs. An empty list allows any value.
+ *
+ * @param name a name for people
+ * @param configs glob patterns of paths below the workspace, such as {@code configs/train/*.yaml}
+ * @param stages allowed stages
+ * @param clusters allowed clusters
+ * @param accounts allowed Slurm accounts
+ * @param users allowed submitters
+ * @param projects allowed projects; a run's projects are its tags {@code project:NAME}
+ * @param maxMonth the highest cost of all its runs in one calendar month (UTC); empty for no limit
+ */
+public record ApprovalEnvelope(
+    String name,
+    List<String> configs,
+    List<String> stages,
+    List<String> clusters,
+    List<String> accounts,
+    List<String> users,
+    List<String> projects,
+    Optional<Money> maxMonth)
+    implements Approval.Scope {
+
+  /**
+   * Checks the patterns.
+   *
+   * @throws IllegalArgumentException if a pattern of {@code configs} is not valid
+   */
+  public ApprovalEnvelope {
+    for (String glob : configs) {
+      matcher(glob);
+    }
+  }
+
+  /**
+   * Returns the matcher of a pattern of {@code configs}.
+   *
+   * @throws IllegalArgumentException if the pattern is not valid
+   */
+  static PathMatcher matcher(String glob) {
+    return FileSystems.getDefault().getPathMatcher("glob:" + glob);
+  }
+
+  static ApprovalEnvelope fromJson(JsonObject json, String currency) {
+    return new ApprovalEnvelope(
+        json.text("name"),
+        json.texts("configs"),
+        json.texts("stages"),
+        json.texts("clusters"),
+        json.texts("accounts"),
+        json.texts("users"),
+        json.texts("projects"),
+        json.optionalText("max_month").map(text -> Money.parse(text, currency)));
+  }
+
+  @Override
+  public void addTo(JsonObject json) {
+    json.with("name", name)
+        .with("configs", configs)
+        .with("stages", stages)
+        .with("clusters", clusters)
+        .with("accounts", accounts)
+        .with("users", users)
+        .with("projects", projects)
+        .with("max_month", maxMonth.map(most -> most.amount().toPlainString()).orElse(null));
+  }
+}

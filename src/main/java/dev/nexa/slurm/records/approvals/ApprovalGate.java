@@ -1,0 +1,35 @@
+package dev.nexa.slurm.records.approvals;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.estimate.Estimate;
+
+/** Decides whether an estimate needs an approval. */
+public final class ApprovalGate {
+  private ApprovalGate() {}
+
+  /**
+   * Returns whether the run's highest cost is above the policy's limit for runs without an
+   * approval.
+   *
+   * @throws NexaException if the policy and the price book have different currencies
+   */
+  public static boolean needsApproval(Estimate estimate, Policy policy) {
+    if (!estimate.total().currency().equals(policy.approvalOver().currency())) {
+      throw new NexaException(
+          ErrorCode.CURRENCY_MISMATCH,
+          "the policy's threshold is in "
+              + policy.approvalOver().currency()
+              + " ("
+              + policy.name()
+              + ") but the price book '"
+              + estimate.rates().book()
+              + "' is in "
+              + estimate.total().currency(),
+          Advice.step("give both the same currency"));
+    }
+    return estimate.total().compareTo(policy.approvalOver()) > 0;
+  }
+}

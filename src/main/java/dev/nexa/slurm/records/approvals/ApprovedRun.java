@@ -1,0 +1,65 @@
+package dev.nexa.slurm.records.approvals;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * The content of an approval for one run.
+ *
+ * @param config the config's path, as the approver saw it
+ * @param configDigest digest of the plan, 64 hex digits
+ * @param whatRuns digests of script, options and files ({@link ApprovedContent#of})
+ * @param limits the options that affect cost or rights ({@link ApprovedContent#limits})
+ * @param submitter the user who may submit it; empty for any user
+ * @param rates the prices at which the run is charged
+ * @param reservation the run's highest cost when it was approved
+ */
+public record ApprovedRun(
+    String config,
+    String configDigest,
+    JsonObject whatRuns,
+    JsonObject limits,
+    Optional<UnixUser> submitter,
+    JsonObject rates,
+    Money reservation)
+    implements Approval.Scope {
+
+  private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{64}");
+
+  /**
+   * Checks the digest.
+   *
+   * @throws IllegalArgumentException if {@code configDigest} has another form
+   */
+  public ApprovedRun {
+    // The digest becomes part of a file name, and the submitter could choose it.
+    if (!DIGEST.matcher(configDigest).matches()) {
+      throw new IllegalArgumentException(
+          "expected a config_digest of 64 hex digits, got '" + configDigest + "'");
+    }
+  }
+
+  static ApprovedRun fromJson(JsonObject json, String currency) {
+    return new ApprovedRun(
+        json.text("config"),
+        json.text("config_digest"),
+        json.object("what_runs"),
+        json.object("limits"),
+        json.optionalObject("submitter").map(UnixUser::fromJson),
+        json.object("rates"),
+        Money.parse(json.text("reservation"), currency));
+  }
+
+  @Override
+  public void addTo(JsonObject json) {
+    json.with("config", config)
+        .with("config_digest", configDigest)
+        .with("what_runs", whatRuns)
+        .with("limits", limits)
+        .with("submitter", submitter.map(UnixUser::toJson).orElse(null))
+        .with("rates", rates)
+        .with("reservation", reservation.amount().toPlainString());
+  }
+}

@@ -1,0 +1,37 @@
+package dev.nexa.slurm.records.approvals;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonDiff;
+import dev.nexa.slurm.base.json.JsonObject;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Says which values of a run are not those that were approved. */
+public final class ApprovedValues {
+  private ApprovedValues() {}
+
+  /** One line for each value, by name: {@code nodes: 1 was approved, this is 2}. */
+  public static List<String> differences(JsonObject approved, JsonObject now) {
+    List<JsonDiff.Change> changes = new ArrayList<>(JsonDiff.between(approved, now));
+    changes.sort(Comparator.comparing(JsonDiff.Change::path));
+    List<String> lines = new ArrayList<>();
+    for (JsonDiff.Change change : changes) {
+      lines.add(
+          change.path()
+              + ": "
+              + shown(change.before())
+              + " was approved, this is "
+              + shown(change.after()));
+    }
+    return lines;
+  }
+
+  private static String shown(@Nullable Object value) {
+    if (value == null) {
+      return "none";
+    }
+    return value instanceof String text ? text : Json.compact(value);
+  }
+}

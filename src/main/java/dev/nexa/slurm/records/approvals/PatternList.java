@@ -1,0 +1,55 @@
+package dev.nexa.slurm.records.approvals;
+
+/**
+ * Matches OpenSSH's pattern lists (ssh_config(5), PATTERNS), such as {@code ada@site,*@lab,!eve@*}.
+ * {@code *} matches any text, {@code ?} one character, and {@code !} excludes what its pattern
+ * matches.
+ */
+final class PatternList {
+  private PatternList() {}
+
+  /** Returns whether a pattern matches the whole text and no excluding pattern does. */
+  static boolean matches(String list, String text) {
+    boolean matches = false;
+    for (String pattern : list.split(",", -1)) {
+      boolean negated = pattern.startsWith("!");
+      if (one(negated ? pattern.substring(1) : pattern, text)) {
+        if (negated) {
+          return false;
+        }
+        matches = true;
+      }
+    }
+    return matches;
+  }
+
+  /**
+   * Matches one pattern. On a mismatch it goes back only to the last star, so no pattern takes
+   * exponential time.
+   */
+  static boolean one(String pattern, String text) {
+    int p = 0;
+    int t = 0;
+    int star = -1;
+    int from = 0;
+    while (t < text.length()) {
+      char wanted = p < pattern.length() ? pattern.charAt(p) : 0;
+      if (p < pattern.length() && wanted == '*') {
+        star = p++;
+        from = t;
+      } else if (p < pattern.length() && (wanted == '?' || wanted == text.charAt(t))) {
+        p++;
+        t++;
+      } else if (star >= 0) {
+        p = star + 1;
+        t = ++from;
+      } else {
+        return false;
+      }
+    }
+    while (p < pattern.length() && pattern.charAt(p) == '*') {
+      p++;
+    }
+    return p == pattern.length();
+  }
+}

@@ -1,0 +1,93 @@
+package dev.nexa.slurm.records.approvals;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The admin's folder of approvals that slurmctld accepts. slurmctld's Lua cannot see who owns a
+ * file, so this class checks that only root can write here.
+ *
+ * @param path absolute; the folder {@code used/} below it belongs to SlurmUser, who counts uses
+ *     there
+ */
+public record TokenDirectory(Path path) {
+
+  private static final String MODE = "rw-r--r--";
+  private static final Set<Integer> ROOT = Set.of(0);
+
+  /**
+   * Writes a token atomically and returns its file. An existing token is replaced; its counted uses
+   * remain.
+   *
+   * @throws NexaException if {@link #problems} finds any
+   */
+  public Path install(SlurmToken token, DurableFiles files) {
+    List<String> problems = problems();
+    if (!problems.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.APPROVAL_NOT_INSTALLABLE,
+          problems.get(0),
+          Stream.of(setUp(path)).map(Advice::step).toList());
+    }
+    Path file = path.resolve(token.id());
+    files.replace(file, token.text().getBytes(StandardCharsets.US_ASCII), MODE);
+    return file;
+  }
+
+  /**
+   * Returns what lets another user than root approve runs, or prevents uses from being counted;
+   * empty if all is well.
+   */
+  public List<String> problems() {
+    List<String> problems = new ArrayList<>();
+    if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+      problems.add("there is no folder " + path + ", where slurmctld looks for approvals");
+      return problems;
+    }
+    guarded(path, problems);
+    if (!Files.isDirectory(path.resolve("used"), LinkOption.NOFOLLOW_LINKS)) {
+      problems.add("there is no folder " + path.resolve("used") + ", where uses are counted");
+    }
+    if (!problems.isEmpty()) {
+      return problems;
+    }
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
+      for (Path entry : entries) {
+        if (!entry.endsWith("used")) {
+          guarded(entry, problems);
+        }
+      }
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", path, failed);
+    }
+    return problems;
+  }
+
+  private static void guarded(Path file, List<String> problems) {
+    if (Files.isSymbolicLink(file)) {
+      problems.add(file + " is a symbolic link");
+    } else {
+      GuardedPath.problem(file, ROOT).ifPresent(problems::add);
+    }
+  }
+
+  /** Returns the commands that an admin types to create such a folder. */
+  public static String[] setUp(Path path) {
+    return new String[] {
+      "install -d -o root -m 755 " + path,
+      "install -d -o SLURM_USER -m 755 " + path.resolve("used") + "   # slurm.conf's SlurmUser"
+    };
+  }
+}

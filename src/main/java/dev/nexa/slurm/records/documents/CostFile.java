@@ -1,0 +1,446 @@
+package dev.nexa.slurm.records.documents;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.SchemaVersion;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.job.estimate.CostLine;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.estimate.Usage;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunStatus;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * {@code cost_<run_id>.json}: what a run cost, line by line and attempt by attempt. No other class
+ * knows its keys. The journal holds the digest of its bytes, so they change for all runs or for
+ * none.
+ */
+public final class CostFile {
+  private static final int NEWEST = 1;
+
+  private final JsonObject json;
+
+  private CostFile(JsonObject json) {
+    this.json = json;
+  }
+
+  /**
+   * Begins a document. The other parts follow in the order of this class's methods.
+   *
+   * @param compute the cost of the attempts
+   * @param stored the cost of the durable files
+   * @param sent the cost of egress
+   * @param version 1, and one more for each correction
+   * @param corrects the SHA-256 of the earlier version
+   */
+  public static CostFile of(
+      RunId id,
+      Money compute,
+      Money stored,
+      Money sent,
+      int version,
+      Optional<String> corrects,
+      RunStatus status) {
+    return new CostFile(
+        new JsonObject()
+            .with("run_id", id.value())
+            .with(
+                "breakdown",
+                new JsonObject()
+                    .with("compute_hours", compute.amount())
+                    .with("storage_gb_month", stored.amount())
+                    .with("egress_gb", sent.amount()))
+            .with("total", compute.plus(stored).plus(sent).amount())
+            .with(SchemaVersion.KEY, NEWEST)
+            .with("version", version)
+            .withOptional("corrects", corrects)
+            .with("currency", compute.currency())
+            .with("status", status.text()));
+  }
+
+  /**
+   * Reads a stored file.
+   *
+   * @param file the file's name for messages
+   * @throws IllegalArgumentException if the text is no JSON object
+   * @throws NexaException if a newer nexa-slurm wrote the file
+   */
+  public static CostFile parse(String text, String file) {
+    return new CostFile(SchemaVersion.parse(text, file, NEWEST));
+  }
+
+  /**
+   * Checks that a stored file may be replaced.
+   *
+   * @throws NexaException if a newer nexa-slurm wrote the file
+   */
+  public static void requireReplaceable(String text, String file) {
+    SchemaVersion.requireReplaceable(text, file, NEWEST);
+  }
+
+  /** Adds the parts that nothing measures, which stand as zero. */
+  public CostFile notMeasured(List<String> parts) {
+    json.with("not_measured", parts);
+    return this;
+  }
+
+  /**
+   * Adds the estimate.
+   *
+   * @param reserved the reservation with the reservations of reruns
+   */
+  public CostFile estimate(EstimateFile estimate, Money reserved) {
+    json.with(
+        "estimate",
+        new JsonObject()
+            .with("config_digest", estimate.isOfImported() ? null : estimate.configDigest())
+            .with("price_book", estimate.priceBook())
+            .with("quote", estimate.quote().orElse(null))
+            .with("promised", estimate.reserved().toPlainString())
+            .with("reservation", plain(reserved))
+            .with("expected", estimate.expectedSummary().orElse(null))
+            .with("gpu_hours", estimate.gpuHours().toPlainString())
+            .with("cpu_hours", estimate.cpuHours().toPlainString()));
+    return this;
+  }
+
+  /** Adds sentences about rows that do not come from accounting. */
+  public CostFile limits(List<String> limits) {
+    if (!limits.isEmpty()) {
+      json.with("limits", limits);
+    }
+    return this;
+  }
+
+  /**
+   * Adds the difference between cost and reservation.
+   *
+   * @param parts the difference's parts by name; empty if nothing was reserved by attempt
+   */
+  public CostFile difference(Money difference, Optional<Map<String, Money>> parts) {
+    json.with("difference", plain(difference))
+        .with("difference_parts", parts.isPresent() ? amounts(parts.get()) : null);
+    return this;
+  }
+
+  /**
+   * Adds the money that was spent without a result.
+   *
+   * @param failures the cost of attempts by end state
+   * @param idleGpus the cost of idle GPUs; empty if unknown
+   */
+  public CostFile waste(Money total, Map<JobState, Money> failures, Optional<Money> idleGpus) {
+    JsonObject waste = new JsonObject();
+    for (Map.Entry<JobState, Money> failure : failures.entrySet()) {
+      waste.with(failure.getKey().name().toLowerCase(Locale.ROOT), plain(failure.getValue()));
+    }
+    json.with("wasted", plain(total))
+        .with(
+            "waste", waste.with("idle_gpus", idleGpus.isPresent() ? plain(idleGpus.get()) : null));
+    return this;
+  }
+
+  /**
+   * Adds the credit, and the cost without it.
+   *
+   * @param states the states whose attempts the cluster pays for
+   */
+  public CostFile credit(Money credit, Set<JobState> states) {
+    List<String> names = new ArrayList<>();
+    for (JobState state : states) {
+      names.add(state.name());
+    }
+    json.with("credit", new JsonObject().with("amount", plain(credit)).with("states", names))
+        .with("net", plain(total().minus(credit)));
+    return this;
+  }
+
+  /** Adds the energy of the attempts. */
+  public CostFile energy(Optional<JsonObject> energy) {
+    json.with("energy", energy.orElse(null));
+    return this;
+  }
+
+  /**
+   * Adds the priced lines and the attempts.
+   *
+   * @param attempts objects of {@link #attempt}
+   */
+  public CostFile actual(
+      Usage used, Optional<Long> durableBytes, List<CostLine> lines, List<JsonObject> attempts) {
+    json.with(
+        "actual",
+        new JsonObject()
+            .with("gpu_hours", hours(used.gpuHours()))
+            .with("cpu_hours", hours(used.cpuHours()))
+            .withOptional("durable_bytes", durableBytes)
+            .with("lines", CostLine.toJson(lines))
+            .with("attempts", attempts));
+    return this;
+  }
+
+  /**
+   * Returns the object of a row that held an allocation.
+   *
+   * @param gpus the number of GPUs by type
+   * @param requested whether the GPUs are the plan's, because accounting has none
+   * @param cost the cost before rounding to cents
+   */
+  public static JsonObject attempt(
+      AccountingRecord row,
+      long cpus,
+      long memoryBytes,
+      JsonObject gpus,
+      boolean requested,
+      String cost) {
+    String word = row.witness().name().toLowerCase(Locale.ROOT);
+    boolean accounted = row.witness() == AccountingRecord.Witness.ACCOUNTING;
+    AccountingRecord.More more = row.more();
+    return new JsonObject()
+        .with("task", row.tasks().indices().get(0))
+        .with("cluster", row.cluster())
+        .with("job_id", row.rawJobId())
+        .with("array_job_id", row.arrayJobId())
+        .with("name", row.name())
+        .with("user", row.user().isEmpty() ? null : row.user())
+        .with("account", row.account().isEmpty() ? null : row.account())
+        .with("partition", row.partition().isEmpty() ? null : row.partition())
+        .with("state", accounted ? row.rawState() : row.state().name())
+        .with("exit_code", row.exitCode())
+        .with("submit", row.submit())
+        .withOptional("start", row.start())
+        .withOptional("end", row.end())
+        .with("elapsed_seconds", row.elapsedSeconds())
+        .with("nodes", row.nodes())
+        .with("cpus", cpus)
+        .with("memory_bytes", memoryBytes)
+        .with("gpus", gpus)
+        .with("gpus_from", requested ? "request" : word)
+        .with("cost", cost)
+        .with("witness", word)
+        .withOptional("planned_seconds", more.plannedSeconds())
+        .withOptional("restart", more.restarts());
+  }
+
+  private static JsonObject amounts(Map<String, Money> parts) {
+    JsonObject json = new JsonObject();
+    for (Map.Entry<String, Money> part : parts.entrySet()) {
+      json.with(part.getKey(), plain(part.getValue()));
+    }
+    return json;
+  }
+
+  private static String plain(Money money) {
+    return money.amount().toPlainString();
+  }
+
+  private static String hours(BigDecimal hours) {
+    return hours.setScale(4, RoundingMode.HALF_EVEN).toPlainString();
+  }
+
+  /** Returns the document itself. */
+  public JsonObject json() {
+    return json;
+  }
+
+  /** Returns the file's content. */
+  public String text() {
+    return Json.pretty(json);
+  }
+
+  public String runId() {
+    return json.text("run_id");
+  }
+
+  /** Returns 1, and one more after each rerun or correction. */
+  public long version() {
+    return json.number("version");
+  }
+
+  /** Returns the status; {@link RunStatus#RUNNING} for an unknown word. */
+  public RunStatus status() {
+    return RunStatus.of(json);
+  }
+
+  public String currency() {
+    return json.text("currency");
+  }
+
+  /** Returns the cost by the price book. */
+  public Money total() {
+    return new Money(json.decimal("total"), currency());
+  }
+
+  /** Returns the cost of the attempts, without durable files and egress. */
+  public Money compute() {
+    return new Money(json.object("breakdown").decimal("compute_hours"), currency());
+  }
+
+  /** Returns whether the job was imported: it had no config and nothing was reserved. */
+  public boolean isOfImported() {
+    return json.object("estimate").optionalText("config_digest").isEmpty();
+  }
+
+  /** Returns the reservation with the reservations of reruns. */
+  public Money reservation() {
+    return money(json.object("estimate").text("reservation"));
+  }
+
+  /** Returns the name of the price book. */
+  public String priceBook() {
+    return json.object("estimate").object("price_book").text("name");
+  }
+
+  /** Returns the money that was spent without a result. */
+  public Money wasted() {
+    return money(json.text("wasted"));
+  }
+
+  /** Returns the credit, as a positive amount. */
+  public Money credit() {
+    return money(json.object("credit").text("amount"));
+  }
+
+  /** Returns the states whose attempts the cluster pays for. */
+  public Set<JobState> credited() {
+    Set<JobState> credited = EnumSet.noneOf(JobState.class);
+    for (String state : json.object("credit").texts("states")) {
+      credited.add(JobState.parse(state));
+    }
+    return credited;
+  }
+
+  /** Returns the bytes of the run's durable files; empty if they were not measured. */
+  public Optional<Long> durableBytes() {
+    Optional<BigDecimal> bytes = json.object("actual").optionalDecimal("durable_bytes");
+    return bytes.isPresent() ? Optional.of(bytes.get().longValueExact()) : Optional.empty();
+  }
+
+  /** Returns the priced lines. */
+  public List<CostLine> lines() {
+    return CostLine.fromJson(json.object("actual").objects("lines"), currency());
+  }
+
+  /** Returns the number of attempts. */
+  public int attemptCount() {
+    return json.object("actual").objects("attempts").size();
+  }
+
+  /** Returns the attempts, in the order of their tasks and starts. */
+  public List<Attempt> attempts() {
+    List<Attempt> attempts = new ArrayList<>();
+    for (JsonObject attempt : json.object("actual").objects("attempts")) {
+      attempts.add(Attempt.of(attempt));
+    }
+    return attempts;
+  }
+
+  /**
+   * Returns the document as versions before {@code difference_parts} wrote it, if {@code kept} is
+   * of such a version. An audit does not report members that they did not know.
+   */
+  public JsonObject comparableTo(CostFile kept) {
+    if (kept.json.members().containsKey("difference_parts")) {
+      return json;
+    }
+    return without(json, List.of("difference_parts"))
+        .with("estimate", without(json.object("estimate"), List.of("quote", "promised")));
+  }
+
+  private static JsonObject without(JsonObject whole, List<String> names) {
+    JsonObject rest = new JsonObject();
+    whole
+        .members()
+        .forEach(
+            (name, value) -> {
+              if (!names.contains(name)) {
+                rest.with(name, value);
+              }
+            });
+    return rest;
+  }
+
+  private Money money(String amount) {
+    return new Money(new BigDecimal(amount), currency());
+  }
+
+  /**
+   * One attempt of one task.
+   *
+   * @param task the task's number
+   * @param jobId Slurm's own id of the task
+   * @param arrayJobId the id of the array
+   * @param state the state as accounting printed it
+   * @param exitCode as accounting printed it: {@code 0:0}
+   * @param nodes the node list; empty if unknown
+   * @param elapsedSeconds seconds as Slurm counts them
+   * @param gpus the number of GPUs by type
+   * @param amount cost with six decimals; only the run's lines are rounded to cents, because
+   *     rounded attempts would not add up to them
+   */
+  public record Attempt(
+      long task,
+      long jobId,
+      long arrayJobId,
+      Optional<String> user,
+      Optional<String> account,
+      Optional<String> partition,
+      String state,
+      String exitCode,
+      Optional<Instant> submit,
+      Optional<Instant> start,
+      long elapsedSeconds,
+      String nodes,
+      long cpus,
+      Map<String, Long> gpus,
+      BigDecimal amount) {
+    private static Attempt of(JsonObject json) {
+      JsonObject held = json.optionalObject("gpus").orElseGet(JsonObject::new);
+      Map<String, Long> gpus = new LinkedHashMap<>();
+      held.members().keySet().forEach(type -> gpus.put(type, held.number(type)));
+      return new Attempt(
+          json.number("task"),
+          json.number("job_id"),
+          json.number("array_job_id"),
+          json.optionalText("user"),
+          json.optionalText("account"),
+          json.optionalText("partition"),
+          json.text("state"),
+          json.text("exit_code"),
+          time(json, "submit"),
+          time(json, "start"),
+          json.number("elapsed_seconds"),
+          json.optionalText("nodes").orElse(""),
+          json.optionalDecimal("cpus").orElse(BigDecimal.ZERO).longValueExact(),
+          gpus,
+          new BigDecimal(json.text("cost")));
+    }
+
+    private static Optional<Instant> time(JsonObject json, String key) {
+      return json.optionalText(key).isPresent() ? Optional.of(json.instant(key)) : Optional.empty();
+    }
+
+    /** Returns the number of GPUs of all types. */
+    public long gpuCount() {
+      long count = 0;
+      for (long gpusOfType : gpus.values()) {
+        count += gpusOfType;
+      }
+      return count;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package dev.nexa.slurm.records.runs;
+
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import java.time.Duration;
+import java.time.Instant;
+
+/** Names the holder of a workspace's lock, and decides when a holder is dead. */
+public final class LockOwner {
+  /**
+   * A holder on another host cannot be checked and counts as dead after this time, which is longer
+   * than any sbatch call.
+   */
+  private static final Duration ABANDONED = Duration.ofHours(1);
+
+  private static final int PARTS = 4;
+
+  private LockOwner() {}
+
+  /** Returns the name of this process as a holder: host, pid, start time and the time now. */
+  public static String me() {
+    ProcessIdentity me = ProcessIdentity.ofThisProcess();
+    return me.host() + " " + me.pid() + " " + me.started() + " " + Instant.now();
+  }
+
+  /**
+   * Returns whether the holder no longer runs. A holder on another host counts as dead after an
+   * hour; a name that cannot be read counts as alive.
+   */
+  public static boolean dead(String owner) {
+    String[] part = owner.split(" ", -1);
+    if (part.length < PARTS) {
+      return false;
+    }
+    ProcessIdentity holder =
+        new ProcessIdentity(part[0], Long.parseLong(part[1]), Instant.parse(part[2]));
+    boolean old = Instant.parse(part[3]).plus(ABANDONED).isBefore(Instant.now());
+    return holder.alive().map(alive -> !alive).orElse(old);
+  }
+}

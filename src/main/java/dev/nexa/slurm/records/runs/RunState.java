@@ -1,0 +1,224 @@
+package dev.nexa.slurm.records.runs;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.records.runs.Submission.Phase;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The state of a run, derived from its events. Pure: equal events give equal states.
+ *
+ * @param created when the run was made; for an imported job, when it was submitted
+ * @param submissions in the order they were made
+ * @param cancelRequested whether a user asked to end the run, since the last rerun
+ * @param finished whether the manifest and the cost file are final
+ * @param timesFinished how often they became final; a rerun or a correction makes another version
+ * @param costDigest SHA-256 of the last final cost file; empty if there was none, or if the journal
+ *     is of a version that did not record it
+ * @param durableBytes size of its durable files, measured at its end
+ * @param rerun the tasks of the last rerun; empty if there was none
+ * @param submissionsBefore how many submissions there were before the last rerun
+ * @param reservedMore reservations of all reruns, in addition to the run's own
+ */
+public record RunState(
+    Optional<Instant> created,
+    List<Submission> submissions,
+    boolean cancelRequested,
+    boolean finished,
+    int timesFinished,
+    Optional<String> costDigest,
+    Optional<Long> durableBytes,
+    Optional<IndexRange> rerun,
+    int submissionsBefore,
+    BigDecimal reservedMore) {
+
+  /** Derives the state from a journal's events. */
+  public static RunState of(List<Event> events) {
+    Optional<Instant> created = Optional.empty();
+    Map<String, Submission> submissions = new LinkedHashMap<>();
+    boolean cancelRequested = false;
+    boolean finished = false;
+    int timesFinished = 0;
+    Optional<String> costDigest = Optional.empty();
+    Optional<Long> durableBytes = Optional.empty();
+    Optional<IndexRange> rerun = Optional.empty();
+    int before = 0;
+    BigDecimal reservedMore = BigDecimal.ZERO;
+    for (Event event : events) {
+      switch (event.type()) {
+        case CREATED -> {
+          created = Optional.of(event.at());
+          if (event.data().members().containsKey("imported")) {
+            Submission job = Submission.imported(event.data());
+            created = Optional.of(job.intended());
+            submissions.put(job.key(), job);
+          }
+        }
+        case RERUN -> {
+          rerun = Optional.of(IndexRange.parse(event.data().text("tasks")));
+          before = submissions.size();
+          reservedMore = reservedMore.add(new BigDecimal(event.data().text("reservation")));
+          cancelRequested = false;
+          finished = false;
+          durableBytes = Optional.empty();
+        }
+        case CANCEL_REQUESTED -> cancelRequested = true;
+        case FINISHED -> {
+          finished = true;
+          timesFinished++;
+          costDigest = event.data().optionalText("cost_sha256");
+        }
+        case MEASURED -> durableBytes = Optional.of(event.data().number("durable_bytes"));
+        case TORN_TAIL -> {}
+        default -> {
+          if (finished && event.type() == Event.Type.ADOPTED) {
+            finished = false;
+            durableBytes = Optional.empty();
+          }
+          String key = event.data().text("key");
+          submissions.put(key, apply(Optional.ofNullable(submissions.get(key)), event));
+        }
+      }
+    }
+    return new RunState(
+        created,
+        List.copyOf(submissions.values()),
+        cancelRequested,
+        finished,
+        timesFinished,
+        costDigest,
+        durableBytes,
+        rerun,
+        before,
+        reservedMore);
+  }
+
+  private static Submission apply(Optional<Submission> before, Event event) {
+    JsonObject data = event.data();
+    if (event.type() == Event.Type.SUBMITTING) {
+      return Submission.intended(
+          data.text("key"),
+          IndexRange.parse(data.text("tasks")),
+          data.optionalDecimal("offset").orElse(BigDecimal.ZERO).intValueExact(),
+          data.optionalText("dependency").orElse(""),
+          event.at());
+    }
+    if (before.isEmpty()) {
+      throw new IllegalArgumentException("an event of a submission that was never intended");
+    }
+    Submission now = before.get();
+    return switch (event.type()) {
+      case CLIENT_STARTED ->
+          now.withClient(
+              new ProcessIdentity(data.text("host"), data.number("pid"), data.instant("started")));
+      case SUBMITTED -> now.withJob(data.number("job_id"), event.at(), List.of());
+      case ADOPTED -> now.found(data.number("job_id"), event.at(), duplicates(data));
+      case REFUSED -> now.in(Phase.REFUSED, data.text("message"));
+      case UNKNOWN -> now.in(Phase.UNKNOWN, data.text("message"));
+      case CLIENT_GONE -> now.withClientGone(event.at());
+      case MISSED -> now.withMissed(event.at());
+      case CONFIRMED -> now.in(Phase.CONFIRMED, now.message());
+      case CLOSED -> now.in(Phase.CLOSED, data.text("message"));
+      default -> now;
+    };
+  }
+
+  private static List<Long> duplicates(JsonObject data) {
+    List<Long> duplicates = new ArrayList<>();
+    data.texts("duplicates").forEach(id -> duplicates.add(Long.parseLong(id)));
+    return duplicates;
+  }
+
+  /** Returns the submission that was made last. */
+  public Optional<Submission> last() {
+    return submissions.isEmpty()
+        ? Optional.empty()
+        : Optional.of(submissions.get(submissions.size() - 1));
+  }
+
+  /**
+   * Returns the submission that counts for each task: the last one that holds the task. A failed
+   * submission does not replace one that has not failed, unless that one was made before the last
+   * rerun. For example, a later link of a chain may be refused while the first link still runs.
+   */
+  public Map<Integer, Submission> newest() {
+    Map<Integer, Submission> newest = new HashMap<>();
+    for (int i = 0; i < submissions.size(); i++) {
+      Submission submission = submissions.get(i);
+      for (int task : submission.tasks().indices()) {
+        Submission before = newest.get(task);
+        boolean outlived =
+            before != null
+                && submission.failed()
+                && !before.failed()
+                && (i < submissionsBefore || submissions.indexOf(before) >= submissionsBefore);
+        if (!outlived) {
+          newest.put(task, submission);
+        }
+      }
+    }
+    return newest;
+  }
+
+  /** Returns the submissions that count for any task, in the order they were made. */
+  public List<Submission> current() {
+    if (submissions.size() < 2) {
+      return submissions;
+    }
+    Set<Submission> counting = new HashSet<>(newest().values());
+    List<Submission> current = new ArrayList<>();
+    for (Submission submission : submissions) {
+      if (counting.contains(submission)) {
+        current.add(submission);
+      }
+    }
+    return current;
+  }
+
+  /**
+   * Returns the tasks whose next submission is still to be made, because the submitting process
+   * died, or because an earlier submission is not settled. For a chain, these are the tasks that
+   * lack the earliest missing link. Empty if a submission was refused, or if a user asked to end
+   * the run.
+   *
+   * @param count how many tasks the run has
+   * @param chain how many submissions each task needs; a rerun needs one
+   */
+  public IndexRange unsubmitted(int count, int chain) {
+    // A lost submission and its replacement have equal dependencies, so they count as one link.
+    Map<Integer, Set<String>> links = new TreeMap<>();
+    for (int task : rerun.orElseGet(() -> IndexRange.upTo(count)).indices()) {
+      links.put(task, new HashSet<>());
+    }
+    boolean stopped = cancelRequested || submissions.isEmpty();
+    for (Submission submission : submissions.subList(submissionsBefore, submissions.size())) {
+      stopped |= submission.phase() == Phase.REFUSED;
+      for (int task : submission.tasks().indices()) {
+        links.getOrDefault(task, new HashSet<>()).add(submission.dependency());
+      }
+    }
+    int wanted = stopped ? 0 : rerun.isPresent() ? 1 : chain;
+    int fewest = wanted;
+    for (Set<String> made : links.values()) {
+      fewest = Math.min(fewest, made.size());
+    }
+    List<Integer> open = new ArrayList<>();
+    for (Map.Entry<Integer, Set<String>> task : links.entrySet()) {
+      if (task.getValue().size() == fewest && fewest < wanted) {
+        open.add(task.getKey());
+      }
+    }
+    return new IndexRange(open);
+  }
+}

@@ -1,0 +1,45 @@
+package dev.nexa.slurm.records.runs;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import java.util.Locale;
+import java.util.Optional;
+
+/** The {@code status} of a run in manifests, cost files and the ledger. */
+public enum RunStatus {
+  /** Not all tasks have ended, or it is not known that they have. */
+  RUNNING,
+  /** A part of the run will run again by policy. No code writes this status yet. */
+  RETRY,
+  COMPLETED,
+  FAILED;
+
+  /** Returns the word in the files, in lower case. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  /** Returns whether the run is over. */
+  public boolean ended() {
+    return this == COMPLETED || this == FAILED;
+  }
+
+  /** Returns the status of a word; empty for an unknown word. */
+  public static Optional<RunStatus> of(String text) {
+    for (RunStatus status : values()) {
+      if (status.text().equals(text)) {
+        return Optional.of(status);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * Returns the status that a manifest, a cost file or a ledger line holds.
+   *
+   * @return {@link #RUNNING} for a missing or unknown word, because the run is not known to have
+   *     ended
+   */
+  public static RunStatus of(JsonObject document) {
+    return document.optionalText("status").flatMap(RunStatus::of).orElse(RUNNING);
+  }
+}

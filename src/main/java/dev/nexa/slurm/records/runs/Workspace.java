@@ -1,0 +1,501 @@
+package dev.nexa.slurm.records.runs;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.FileOwner;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The folder that holds configs and runs (docs/architecture.md shows its tree). This class finds
+ * and makes its files, its runs and its locks.
+ */
+public final class Workspace {
+  private final Path root;
+  private final DurableFiles files;
+
+  /**
+   * Creates a workspace.
+   *
+   * @param root the folder; it need not exist
+   * @param files writes the files
+   */
+  public Workspace(Path root, DurableFiles files) {
+    this.root = root.toAbsolutePath().normalize();
+    this.files = files;
+  }
+
+  /** Returns the workspace's folder, absolute and normalized. */
+  public Path root() {
+    return root;
+  }
+
+  /** Returns the writer of the workspace's files. */
+  public DurableFiles files() {
+    return files;
+  }
+
+  /** Returns the folder {@code runs}. */
+  public Path runs() {
+    return root.resolve("runs");
+  }
+
+  Path open() {
+    return runs().resolve("open");
+  }
+
+  /** Returns the folder of manifests and cost files. */
+  public Path manifests() {
+    return runs().resolve("manifests");
+  }
+
+  /**
+   * Returns the path of the estimate that an approver signs.
+   *
+   * @param digest the digest of its plan
+   */
+  public Path estimate(String digest) {
+    return own(estimates(), digest, ".json");
+  }
+
+  /**
+   * Returns whether several users make runs here. The modes of the folder {@code runs} say so
+   * (docs/teams.md).
+   */
+  public boolean isShared() {
+    return runsOwner().filter(FileOwner::shared).isPresent();
+  }
+
+  /**
+   * Returns the path of a file that each user has one of. For the owner of {@code runs} it is
+   * {@code STEM + END}; for another user of a shared workspace, {@code STEM.USER + END}.
+   */
+  public Path own(Path folder, String stem, String end) {
+    Optional<FileOwner> owner = runsOwner().filter(FileOwner::shared);
+    try {
+      String user = owner.isEmpty() || owner.get().isMe() ? "" : "." + UnixUser.me().user();
+      return folder.resolve(stem + user + end);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read the owner of", runs(), failed);
+    }
+  }
+
+  /** Returns the owner of the folder {@code runs}; empty if it is missing or has none. */
+  private Optional<FileOwner> runsOwner() {
+    try {
+      return Optional.of(FileOwner.of(runs()));
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException none) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Returns the login name of the owner of a file or folder, or the user id of an unknown user.
+   * Does not follow links.
+   */
+  public static String ownerOf(Path path) {
+    try {
+      return Files.getOwner(path, LinkOption.NOFOLLOW_LINKS).getName();
+    } catch (UnsupportedOperationException noOwners) {
+      return UnixUser.me().user();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read the owner of", path, failed);
+    }
+  }
+
+  /** Returns the link to the user's newest run. */
+  private Path latestLink() {
+    return own(runs(), "latest", "");
+  }
+
+  /** Returns the lock that the user's own part of the ledger is written under. */
+  public Path ledgerLock() {
+    return own(runs(), ".ledger", ".lock");
+  }
+
+  /** Returns the folder of estimates that wait for an approval. */
+  public Path estimates() {
+    return root.resolve("estimates");
+  }
+
+  /** Returns the folder of a run; it need not exist. */
+  public RunFolder run(RunId id) {
+    return new RunFolder(this, id);
+  }
+
+  /**
+   * Makes the folder of a new run with the stage's next free id. Only one process can make a
+   * folder.
+   */
+  public RunFolder claim(String stage, Instant now) {
+    files.directories(state());
+    files.directories(open());
+    files.directories(manifests());
+    for (int n = 1; n < 10_000; n++) {
+      RunFolder run = run(RunId.of(stage, now, n));
+      if (files.claimDirectory(run.path())) {
+        files.force(runs());
+        return run;
+      }
+    }
+    throw new IllegalStateException("10,000 runs of one stage in one second");
+  }
+
+  /**
+   * Gives a new run the stage's next free id. The id is entered in {@code runs/open} first, so that
+   * a pass finds the run if this process crashes. The caller makes its folder.
+   *
+   * @param tiers storage tiers on which no other workspace's run may have the name
+   */
+  public RunFolder name(String stage, Instant now, StorageClaims tiers) {
+    files.directories(state());
+    files.directories(open());
+    files.directories(manifests());
+    String me = LockOwner.me() + " " + Thread.currentThread().getId() + " 0";
+    for (int n = 1; n < 10_000; n++) {
+      RunFolder run = run(RunId.of(stage, now, n));
+      if (!run.exists() && !tiers.taken(run) && files.claim(open().resolve(run.id().value()), me)) {
+        forceOrGiveUp(open(), run);
+        return run;
+      }
+    }
+    throw new IllegalStateException("10,000 runs of one stage in one second");
+  }
+
+  /**
+   * Makes the folder of a run that {@link #name} has named, and reserves its name on the tiers.
+   *
+   * @return false if another run has the name; the run is then given up
+   */
+  public boolean make(RunFolder run, StorageClaims tiers) {
+    if (!run.make()) {
+      markClosed(run.id());
+      return false;
+    }
+    if (!tiers.take(run)) {
+      giveUp(run);
+      return false;
+    }
+    forceOrGiveUp(runs(), run);
+    return true;
+  }
+
+  /** Syncs a directory. If that fails, it frees the name, because this process will not use it. */
+  private void forceOrGiveUp(Path directory, RunFolder run) {
+    try {
+      files.force(directory);
+    } catch (UncheckedIOException failed) {
+      giveUp(run);
+      throw failed;
+    }
+  }
+
+  /** Frees the name of a run that has at most an empty folder. */
+  public void giveUp(RunFolder run) {
+    markClosed(run.id());
+    try {
+      files.removeEmpty(run.path());
+    } catch (UncheckedIOException failing) {
+      // The folder is gone, or it is empty and harmless.
+    }
+  }
+
+  /** Returns whether the process that named the run lives, as far as this host can tell. */
+  boolean makerLives(RunId id) {
+    Path mark = open().resolve(id.value());
+    try {
+      String maker = Files.exists(mark) ? DurableFiles.read(mark) : "";
+      return !maker.isBlank() && !LockOwner.dead(maker);
+    } catch (UncheckedIOException closed) {
+      return false;
+    }
+  }
+
+  /**
+   * Refuses a workspace whose path has a backslash, because Slurm then expands no pattern in a
+   * log's name.
+   *
+   * @throws NexaException if the path has a backslash
+   */
+  public void requirePathForLogs() {
+    String path = runs().toAbsolutePath().normalize().toString();
+    if (path.indexOf('\\') >= 0) {
+      throw new NexaException(
+          ErrorCode.PATH_UNUSABLE,
+          "a backslash in " + path + ": Slurm would not expand %j and %a in the names of logs",
+          Advice.step("use a workspace without one: --workspace DIR"));
+    }
+  }
+
+  /**
+   * Removes temporary files and locks of dead processes. Folders that grow with the number of runs
+   * are searched once an hour. A run's own folder is cleaned under the run's lock.
+   */
+  public void sweep(Instant now) {
+    if (stateForWriting().isEmpty()) {
+      return;
+    }
+    DurableFiles.sweepDead(state(), now);
+    DurableFiles.sweepDead(open(), now);
+    clear(state().resolve("import.lock"));
+    clear(state().resolve("budgets.lock"));
+    clear(state().resolve("accounting.lock"));
+    clear(ledgerLock());
+    Path swept = state().resolve("swept");
+    if (Files.exists(swept)) {
+      Instant last = DurableFiles.written(swept);
+      if (last.isBefore(now) && last.isAfter(now.minus(Duration.ofHours(1)))) {
+        return;
+      }
+    }
+    DurableFiles.sweepDead(root, now);
+    for (String folder :
+        List.of(
+            "runs",
+            "runs/manifests",
+            "estimates",
+            "configs",
+            "configs/clusters",
+            "configs/prices",
+            "configs/data",
+            "configs/train",
+            "docs/schemas")) {
+      DurableFiles.sweepDead(root.resolve(folder), now);
+    }
+    sweepBills(now);
+    files.replace(swept, now + "\n");
+  }
+
+  private void sweepBills(Instant now) {
+    Path bills = runs().resolve("bills");
+    try (DirectoryStream<Path> providers = Files.newDirectoryStream(bills)) {
+      for (Path provider : providers) {
+        DurableFiles.sweepDead(provider, now);
+      }
+      clear(bills.resolve(".lock"));
+    } catch (IOException none) {
+      // No bill was imported.
+    }
+  }
+
+  private static void clear(Path lock) {
+    FileLock.clear(lock, LockOwner.me(), LockOwner::dead);
+  }
+
+  /** Marks the run as unfinished. Each pass reads it from now on. */
+  public void markOpen(RunId id) {
+    files.mark(open().resolve(id.value()));
+  }
+
+  /** Marks the run as finished. No pass reads it any more. */
+  public void markClosed(RunId id) {
+    files.unmark(open().resolve(id.value()));
+  }
+
+  /** Returns whether the run is unfinished. */
+  public boolean isOpen(RunId id) {
+    return Files.exists(open().resolve(id.value()));
+  }
+
+  /** Returns the unfinished runs, ordered by id. */
+  public List<RunId> openRuns() {
+    return ids(open(), "");
+  }
+
+  /** Returns every run that has a manifest or is unfinished, newest first. */
+  public List<RunId> allRuns() {
+    List<RunId> all = new ArrayList<>(ids(manifests(), ".json"));
+    openRuns().stream().filter(id -> !all.contains(id)).forEach(all::add);
+    all.sort(java.util.Comparator.comparing(Workspace::time).reversed());
+    return all;
+  }
+
+  /**
+   * Returns the runs of {@link #allRuns}, followed by runs that have only a folder or a cost file.
+   * An audit reports what such runs lack.
+   */
+  public List<RunId> everyRun() {
+    List<RunId> every = allRuns();
+    Set<RunId> known = new HashSet<>(every);
+    for (RunId id : ids(runs(), "")) {
+      RunFolder run = run(id);
+      boolean begun = Files.exists(run.path().resolve("journal.jsonl")) || Files.exists(run.plan());
+      if (begun && known.add(id)) {
+        every.add(id);
+      }
+    }
+    for (String name : runsWithCost()) {
+      Optional<RunId> id = RunId.parse(name);
+      if (id.isPresent() && known.add(id.get())) {
+        every.add(id.get());
+      }
+    }
+    return every;
+  }
+
+  /**
+   * Returns the ids of all runs with a cost file. It reads only names, because a workspace may have
+   * 100,000 runs.
+   */
+  public Set<String> runsWithCost() {
+    Set<String> runs = new HashSet<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(manifests(), "cost_*.json")) {
+      for (Path file : found) {
+        String name = file.getFileName().toString();
+        String id = name.substring("cost_".length(), name.length() - ".json".length());
+        // Earlier versions end in .v1.json.
+        if (id.indexOf('.') < 0) {
+          runs.add(id);
+        }
+      }
+    } catch (NoSuchFileException none) {
+      return runs;
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", manifests(), failed);
+    }
+    return runs;
+  }
+
+  /** Returns the part of an id after the stage, which orders runs of different stages by time. */
+  private static String time(RunId id) {
+    return id.value().substring(id.value().indexOf('_'));
+  }
+
+  /** Returns every run of the stage that has a folder, even an empty one, ordered by id. */
+  public List<RunId> claimed(String stage) {
+    List<RunId> claimed = new ArrayList<>();
+    for (RunId id : ids(runs(), "")) {
+      if (id.value().startsWith(stage + "_")) {
+        claimed.add(id);
+      }
+    }
+    return claimed;
+  }
+
+  /**
+   * Takes the lock for imports, because two imports at once would adopt the same job.
+   *
+   * @param patience how long to wait for another holder
+   * @return empty if another process still holds the lock
+   */
+  public Optional<FileLock> lockImport(Duration patience) {
+    return lock("import.lock", patience);
+  }
+
+  /**
+   * Takes the lock for reservations from budgets.
+   *
+   * @param patience how long to wait for another holder
+   * @return empty if another process still holds the lock
+   */
+  public Optional<FileLock> lockBudgets(Duration patience) {
+    return lock("budgets.lock", patience);
+  }
+
+  private Optional<FileLock> lock(String name, Duration patience) {
+    files.directories(runs());
+    files.directories(state());
+    try {
+      Path lock = state().resolve(name);
+      return Optional.of(FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience));
+    } catch (FileLock.LockedException held) {
+      return Optional.empty();
+    }
+  }
+
+  /** Returns {@code .nexa}, the folder for the state of passes, which belongs to no run. */
+  Path state() {
+    return root.resolve(".nexa");
+  }
+
+  /**
+   * Returns {@code .nexa}, and makes it if necessary; empty if there are no runs, or the workspace
+   * may not be written.
+   */
+  Optional<Path> stateForWriting() {
+    if (!Files.isDirectory(runs()) || !Files.isWritable(runs())) {
+      return Optional.empty();
+    }
+    files.directories(state());
+    return Optional.of(state());
+  }
+
+  /**
+   * Takes the lock for accounting queries. Accounting serves the whole cluster, so a workspace
+   * sends one query at a time.
+   *
+   * @param patience how long to wait for another holder
+   * @return empty if the workspace may not be written; a reader of another user's workspace queries
+   *     without a lock
+   * @throws FileLock.LockedException if another process still holds the lock
+   */
+  public Optional<FileLock> askAccounting(Duration patience) {
+    Optional<Path> state = stateForWriting();
+    if (state.isEmpty()) {
+      return Optional.empty();
+    }
+    Path lock = state.get().resolve("accounting.lock");
+    return Optional.of(FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience));
+  }
+
+  /** Points the user's {@code runs/latest} at the run. */
+  public void linkLatest(RunId id) {
+    // The temporary link is made in open/, because a sweep of runs/ is slow.
+    files.link(latestLink(), root.getFileSystem().getPath(id.value()), open());
+  }
+
+  /**
+   * Returns the run that {@code runs/latest} names: the user's newest run.
+   *
+   * @throws NexaException if there is no run
+   */
+  public RunId latest() {
+    try {
+      return new RunId(Files.readSymbolicLink(latestLink()).getFileName().toString());
+    } catch (NoSuchFileException none) {
+      throw new NexaException(
+          ErrorCode.RUN_UNKNOWN,
+          "there is no run " + (isShared() ? "of yours in " : "in ") + root,
+          Advice.step("`nexa-slurm submit CONFIG` makes one"));
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", latestLink(), failed);
+    }
+  }
+
+  private static List<RunId> ids(Path directory, String suffix) {
+    try (Stream<Path> entries = Files.list(directory)) {
+      List<RunId> ids = new ArrayList<>();
+      for (Path entry : (Iterable<Path>) entries::iterator) {
+        String name = entry.getFileName().toString();
+        if (name.endsWith(suffix)) {
+          Optional<RunId> id = RunId.parse(name.substring(0, name.length() - suffix.length()));
+          id.ifPresent(ids::add);
+        }
+      }
+      Collections.sort(ids);
+      return ids;
+    } catch (NoSuchFileException none) {
+      return new ArrayList<>();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", directory, failed);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+package dev.nexa.slurm.records.runs;
+
+import dev.nexa.slurm.base.files.FileOwner;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The workspace of a folder: the folder itself or the nearest one above it that has {@code .nexa/},
+ * {@code configs/policy.yaml}, {@code configs/clusters/} or {@code runs/manifests/}.
+ *
+ * <p>As in git, the search stays on one file system. It ends without a result at a workspace of
+ * another user, because that user's policy would apply, and the templates would run with this
+ * user's rights. It also ends at a folder that all users can write to, such as /tmp.
+ *
+ * @param found the workspace; empty if there is none that may be used
+ * @param reason why no workspace was found; empty if there is one
+ * @param here whether files of the start folder may be read, and runs be kept in it
+ */
+public record WorkspaceSearch(Optional<Path> found, String reason, Here here) {
+
+  /** Whether the start folder can be trusted. */
+  public enum Here {
+    /** The folder belongs to this user or to root, and not all users can write to it. */
+    OURS,
+    /** Other users may have put files into the folder. */
+    NOT_OURS,
+    /** Other users may have put files into the folder, and it has parts of a workspace. */
+    PLANTED
+  }
+
+  /** Searches the folder and the folders above it. It makes only a few stat calls. */
+  public static WorkspaceSearch from(Path folder) {
+    Path start = folder.toAbsolutePath().normalize();
+    try {
+      return search(start);
+    } catch (IOException unreadable) {
+      return none(
+          "cannot read the owner of " + start + " or of a folder above it: " + unreadable,
+          Here.PLANTED);
+    } catch (UnsupportedOperationException | IllegalArgumentException noOwners) {
+      // The file system has no owners.
+      return isWorkspace(start)
+          ? new WorkspaceSearch(Optional.of(start), "", Here.OURS)
+          : none("there is no workspace in " + start, Here.OURS);
+    }
+  }
+
+  private static WorkspaceSearch search(Path start) throws IOException {
+    FileOwner first = FileOwner.of(start);
+    Here here = isSafe(first) ? Here.OURS : hasParts(start) ? Here.PLANTED : Here.NOT_OURS;
+    String nothing = "there is no workspace in " + start + " or above it";
+    for (Path folder = start; folder != null; folder = folder.getParent()) {
+      FileOwner owner = folder.equals(start) ? first : FileOwner.of(folder);
+      if (owner.device() != first.device()) {
+        return none(nothing + " on this file system, which ends below " + folder, here);
+      }
+      if (isWorkspace(folder)) {
+        return isSafe(owner)
+            ? new WorkspaceSearch(Optional.of(folder), "", here)
+            : none(nothing + " that is yours: " + folder + " " + whose(owner), here);
+      }
+      if (owner.writableByAll()) {
+        break;
+      }
+    }
+    return none(nothing, here);
+  }
+
+  private static WorkspaceSearch none(String reason, Here here) {
+    return new WorkspaceSearch(Optional.empty(), reason, here);
+  }
+
+  private static boolean isWorkspace(Path folder) {
+    return Files.isDirectory(folder.resolve(".nexa"))
+        || Files.exists(folder.resolve("configs/policy.yaml"))
+        || Files.isDirectory(folder.resolve("configs/clusters"))
+        // Earlier versions made no .nexa with the first run.
+        || Files.isDirectory(folder.resolve("runs/manifests"));
+  }
+
+  /** Returns whether the folder has a file or folder that commands would read as a workspace's. */
+  private static boolean hasParts(Path folder) {
+    return Files.exists(folder.resolve(".nexa"))
+        || Files.exists(folder.resolve("configs"))
+        || Files.exists(folder.resolve("templates"))
+        || Files.exists(folder.resolve("plugins"))
+        || Files.exists(folder.resolve("runs"));
+  }
+
+  /** Returns whether only this user, root and their groups can have put files there. */
+  private static boolean isSafe(FileOwner owner) throws IOException {
+    return !owner.writableByAll() && (owner.uid() == 0 || owner.isMe());
+  }
+
+  private static String whose(FileOwner owner) {
+    return owner.writableByAll()
+        ? "can be written by everybody"
+        : "belongs to the user with the number " + owner.uid();
+  }
+}

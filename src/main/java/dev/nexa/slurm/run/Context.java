@@ -1,0 +1,167 @@
+package dev.nexa.slurm.run;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sync;
+import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.cluster.scheduler.ClientEnvironment;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.cluster.scheduler.local.LocalScheduler;
+import dev.nexa.slurm.cluster.scheduler.slurm.ClientTimeouts;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.ConfigReader;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.submit.CrashPoint;
+import java.io.File;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * The state that all use cases share: the workspace, its files and the schedulers.
+ *
+ * <p>Each object is made at its first use, because a submit must start quickly.
+ *
+ * @param root the workspace's directory
+ * @param environment the environment of this process
+ * @param passing receives each crash point; does nothing outside the tests that kill the process
+ * @param disk makes writes durable; a test that injects disk faults passes its own
+ * @param patience timeouts for Slurm's client commands
+ * @param missing why {@code root} is not a workspace; empty if it is a workspace, or if the user
+ *     named it
+ */
+public record Context(
+    Path root,
+    Map<String, String> environment,
+    Consumer<CrashPoint> passing,
+    Sync disk,
+    ClientTimeouts patience,
+    Optional<String> missing) {
+
+  /** Makes a context with real disks and the default timeouts. */
+  public Context(Path root, Map<String, String> environment) {
+    this(root, environment, CrashPoint.NONE);
+  }
+
+  /** Makes a context whose crash points are observed. */
+  public Context(Path root, Map<String, String> environment, Consumer<CrashPoint> passing) {
+    this(root, environment, passing, Sync.DISK, ClientTimeouts.DEFAULT);
+  }
+
+  public Context(
+      Path root,
+      Map<String, String> environment,
+      Consumer<CrashPoint> passing,
+      Sync disk,
+      ClientTimeouts patience) {
+    this(root, environment, passing, disk, patience, Optional.empty());
+  }
+
+  /** Returns a copy of this context that records why its root is not a workspace. */
+  public Context missing(String reason) {
+    return new Context(root, environment, passing, disk, patience, Optional.of(reason));
+  }
+
+  /**
+   * Rejects a run on Slurm outside a workspace, because only a workspace has a policy and prices.
+   *
+   * @param scheduler {@code slurm} or {@code local}; {@code local} is always accepted
+   * @throws NexaException with {@link ExitCode#USAGE} if the root is not a workspace
+   */
+  public void requireWorkspace(String scheduler) {
+    if (missing.isPresent() && !scheduler.equals(ClusterProfile.LOCAL)) {
+      throw noWorkspace(
+          missing.get(), Advice.step("or run it on this machine, at the jar's prices: --local"));
+    }
+  }
+
+  /**
+   * Returns the error for a command that needs a workspace.
+   *
+   * @param reason why there is no workspace
+   * @param more further advice, printed last
+   */
+  public static NexaException noWorkspace(String reason, Advice... more) {
+    List<Advice> next = new ArrayList<>();
+    next.add(
+        Advice.command("makes one here: policy, prices and cluster profile", "nexa-slurm", "init"));
+    next.add(Advice.step("or name yours: --workspace DIR, or NEXA_WORKSPACE=DIR"));
+    next.addAll(List.of(more));
+    return new NexaException(ErrorCode.WORKSPACE_NOT_FOUND, reason, next);
+  }
+
+  /** Returns the workspace's folders and files. */
+  public Workspace workspace() {
+    return new Workspace(root, new DurableFiles(disk));
+  }
+
+  /** Returns the source of config files: the workspace, then the jar. */
+  public ConfigSource source() {
+    return new ConfigSource(root);
+  }
+
+  /** Returns the reader of configs. */
+  public ConfigReader configs() {
+    return new ConfigReader(source(), environment);
+  }
+
+  /**
+   * Returns the scheduler with this name, {@code slurm} or {@code local}.
+   *
+   * @throws SchedulerUnavailable if sbatch is not on the PATH
+   */
+  public Scheduler scheduler(String name) {
+    if (name.equals(ClusterProfile.LOCAL)) {
+      return new LocalScheduler(
+          root.toAbsolutePath().normalize().resolve(".nexa-local"),
+          ourselves(),
+          ClientEnvironment.forJobs(environment));
+    }
+    Optional<SlurmScheduler> slurm = slurm();
+    if (slurm.isEmpty()) {
+      throw new SchedulerUnavailable(
+          ErrorCode.SLURM_NOT_FOUND,
+          "there is no Slurm here: sbatch is not on the PATH",
+          Advice.step("type it where Slurm's clients are on the PATH"),
+          Advice.step("or submit to this machine: add --local; or only look at it: add --dry-run"));
+    }
+    return slurm.get();
+  }
+
+  /** Returns Slurm, or empty if its client commands are not on the PATH. */
+  public Optional<SlurmScheduler> slurm() {
+    Map<String, String> client = ClientEnvironment.forClients(environment);
+    if (!SlurmScheduler.installed(client)) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        new SlurmScheduler(
+            new CommandRunner(),
+            client,
+            root.toAbsolutePath(),
+            patience,
+            () -> workspace().askAccounting(patience.queryTimeout())));
+  }
+
+  /**
+   * Returns the command that starts the local scheduler's supervisor with this JVM and class path.
+   */
+  private static List<String> ourselves() {
+    StringBuilder classPath = new StringBuilder();
+    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
+      classPath
+          .append(classPath.length() == 0 ? "" : File.pathSeparator)
+          .append(Path.of(entry).toAbsolutePath());
+    }
+    return List.of(System.getProperty("java.home") + "/bin/java", "-cp", classPath.toString());
+  }
+}

@@ -1,0 +1,112 @@
+package dev.nexa.slurm.run.control;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+
+/**
+ * Implements {@code cancel}: ends a run's jobs. A job of the run that appears later is cancelled by
+ * reconcile.
+ */
+public final class CancelRun {
+  private final Context context;
+
+  public CancelRun(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Cancels the run, or one task of it.
+   *
+   * @param task the task; empty for the whole run
+   * @return the ids that were passed to scancel; for a task, {@code JOB_INDEX}
+   * @throws NexaException with {@link ExitCode#USAGE} if the run has already ended
+   * @throws SchedulerUnavailable if the scheduler cannot be asked; a request to cancel the whole
+   *     run is then kept
+   */
+  public List<String> cancel(RunFolder run, OptionalInt task) {
+    Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
+    try (FileLock held = lock(run)) {
+      RunState state = RunState.of(run.journal().read());
+      if (state.finished() || !held.holds()) {
+        throw new NexaException(
+            ErrorCode.RUN_NOT_SUITABLE,
+            run.id() + " has already ended",
+            Advice.command("shows how it ended", "nexa-slurm", "runs", "show", run.id()));
+      }
+      if (task.isEmpty() && !state.cancelRequested()) {
+        run.journal().append(Event.now(Event.Type.CANCEL_REQUESTED, new JsonObject()));
+      }
+      try {
+        return cancel(scheduler, state, task);
+      } catch (SchedulerUnavailable outage) {
+        if (task.isPresent()) {
+          throw outage;
+        }
+        throw new SchedulerUnavailable(
+            outage.code(),
+            String.valueOf(outage.getMessage()),
+            Advice.command(
+                "ends its jobs: that the run is to end is written down",
+                "nexa-slurm",
+                "reconcile"));
+      }
+    }
+  }
+
+  /**
+   * Takes the run's lock for its owner; waits for up to 20 seconds.
+   *
+   * @throws NexaException with {@link ErrorCode#RUN_OF_ANOTHER_USER}, or with {@link
+   *     ErrorCode#WORKSPACE_BUSY} if another process holds the lock
+   */
+  static FileLock lock(RunFolder run) {
+    run.requireOwn();
+    return run.lock(Duration.ofSeconds(20))
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ErrorCode.WORKSPACE_BUSY,
+                    run.id() + " is being submitted or reconciled at this moment",
+                    Advice.step("try again in a minute")));
+  }
+
+  private static List<String> cancel(Scheduler scheduler, RunState state, OptionalInt task) {
+    List<String> asked = new ArrayList<>();
+    if (task.isPresent()) {
+      // Every link of a chain holds the task.
+      for (Submission submission : state.submissions()) {
+        boolean holds = submission.tasks().indices().contains(task.getAsInt());
+        if (holds && submission.jobId().isPresent()) {
+          long id = submission.jobId().get();
+          int index = task.getAsInt() - submission.offset();
+          scheduler.cancel(submission.key(), id, OptionalInt.of(index));
+          asked.add(id + "_" + index);
+        }
+      }
+      return asked;
+    }
+    for (Submission submission : state.submissions()) {
+      if (submission.jobId().isPresent()) {
+        scheduler.cancel(submission.key(), submission.jobId().get(), OptionalInt.empty());
+        asked.add("" + submission.jobId().get());
+      }
+    }
+    return asked;
+  }
+}

@@ -1,0 +1,93 @@
+package dev.nexa.slurm.run.control;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+
+/**
+ * Implements {@code interrupt}, a simulated preemption: requeues running tasks as
+ * PreemptMode=REQUEUE without grace time does (slurm.conf(5)).
+ */
+public final class InterruptRun {
+  private final Context context;
+
+  public InterruptRun(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Interrupts the run's running tasks, or one of them.
+   *
+   * @return the interrupted tasks as {@code JOB_INDEX}; never empty
+   * @throws NexaException if the run allows no requeue, has used them all, or has no running task
+   */
+  public List<String> interrupt(RunFolder run, OptionalInt task) {
+    ProvenFiles files = ProvenFiles.of(run);
+    if (!files.staged()) {
+      throw RerunTasks.notSubmittedHere(run);
+    }
+    if (files.plan().requeues() == 0) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          run.id() + " may not be queued again: a preemption would end it",
+          Advice.step("give its config requeues: 1 or more"));
+    }
+    Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
+    try (FileLock lock = CancelRun.lock(run)) {
+      List<String> interrupted = new ArrayList<>();
+      RunState state = RunState.of(run.journal().read());
+      List<QueueEntry> queue = lock.holds() ? scheduler.queue() : List.of();
+      for (Submission submission : state.submissions()) {
+        for (QueueEntry entry : queue) {
+          boolean ours = entry.name().equals(submission.key());
+          boolean meant = task.isEmpty() || entry.task() + submission.offset() == task.getAsInt();
+          if (ours && meant && entry.state() == JobState.RUNNING) {
+            requireOneLeft(run, submission, entry.task() + submission.offset());
+            scheduler.requeue(entry.arrayJobId(), entry.task());
+            interrupted.add(entry.arrayJobId() + "_" + entry.task());
+          }
+        }
+      }
+      if (interrupted.isEmpty()) {
+        throw new NexaException(
+            ErrorCode.RUN_NOT_SUITABLE,
+            (task.isEmpty() ? "no task of " + run.id() : "task " + task.getAsInt())
+                + " is running at this moment",
+            Advice.command("tells what it does", "nexa-slurm", "status", run.id()));
+      }
+      return interrupted;
+    }
+  }
+
+  /**
+   * Checks that the task has a requeue left. Each ended attempt of the task has left one result.
+   */
+  private static void requireOneLeft(RunFolder run, Submission submission, int task) {
+    long allowed = ProvenFiles.of(run).plan().requeues();
+    long used = 0;
+    for (Path result : run.results(submission.key())) {
+      Path name = result.getFileName();
+      used += name != null && name.toString().startsWith(task + ".") ? 1 : 0;
+    }
+    if (used >= allowed) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          "task " + task + " of " + run.id() + " has been queued again " + used + " times already",
+          Advice.step("that is all its requeues allow; a preemption would end it now"));
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package dev.nexa.slurm.run.control;
+
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.estimate.Estimate;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.records.approvals.Proposal;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.Clearance;
+import dev.nexa.slurm.run.start.NewRun;
+import dev.nexa.slurm.run.start.Submitted;
+import dev.nexa.slurm.run.submit.ArrayShape;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Implements {@code rerun RUN}: submits a finished run's stored script, unchanged, as a new run.
+ *
+ * <p>Today's prices, policy, budgets and approvals apply, as for a submit.
+ */
+public final class RerunRun {
+  private final Context context;
+
+  public RerunRun(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Submits the whole run again, under a new run id.
+   *
+   * @param approval the approval's file; if empty, it is searched in the policy's folder
+   */
+  public Submitted rerun(RunFolder old, Optional<String> approval) {
+    ProvenFiles files = RerunTasks.proven(old, old.journal().read());
+    PlanFile plan = files.plan();
+    Script script = files.script();
+    ArrayShape array = ArrayShape.of(plan);
+    String digest = files.estimate().configDigest();
+    Estimate estimate = RerunTasks.today(context, plan, digest, array.tasks(), array.chain());
+    Proposal proposal = Proposal.of(context.root(), plan, script, estimate, UnixUser.me());
+    Policy policy = context.configs().policy();
+    EstimateFile asked = proposal.addTo(EstimateFile.of(estimate, true));
+    try (Clearance clearance = Clearance.of(context, policy, proposal, plan, asked, approval)) {
+      List<String> notes = new ArrayList<>(List.of("the stored script of " + old.id()));
+      notes.addAll(clearance.notes());
+      return new NewRun(
+              script,
+              plan.rerunOf(old.id().value()),
+              clearance.addTo(proposal.addTo(EstimateFile.of(clearance.estimate(), false))),
+              clearance,
+              notes,
+              List.of(),
+              "")
+          .submit(context);
+    }
+  }
+}

@@ -1,0 +1,396 @@
+package dev.nexa.slurm.run.control;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.estimate.Estimate;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.estimate.PriceKey;
+import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.records.approvals.Grant;
+import dev.nexa.slurm.records.approvals.Proposal;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.StorageClaims;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.Approved;
+import dev.nexa.slurm.run.decision.BudgetGate;
+import dev.nexa.slurm.run.decision.Clearance;
+import dev.nexa.slurm.run.decision.Decision;
+import dev.nexa.slurm.run.decision.RequireApproval;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.run.reconcile.CostRecord;
+import dev.nexa.slurm.run.reconcile.ReconcileRuns;
+import dev.nexa.slurm.run.reconcile.RunFacts;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
+import dev.nexa.slurm.run.reconcile.TaskEvidence;
+import dev.nexa.slurm.run.reconcile.TaskOutcome;
+import dev.nexa.slurm.run.reconcile.TaskResults;
+import dev.nexa.slurm.run.start.Submitted;
+import dev.nexa.slurm.run.submit.SubmitTasks;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Implements {@code rerun RUN --failed}: runs some tasks again, as new attempts of the same run.
+ */
+public final class RerunTasks {
+  private final Context context;
+  private final Optional<String> approval;
+
+  /**
+   * Makes a rerun for one command.
+   *
+   * @param approval the approval's file; if empty, the run's own approval, or one in the policy's
+   *     folder, is used
+   */
+  public RerunTasks(Context context, Optional<String> approval) {
+    this.context = context;
+    this.approval = approval;
+  }
+
+  /**
+   * Submits tasks again.
+   *
+   * @param chosen the tasks; empty for all tasks that failed, timed out or were lost
+   * @throws NexaException if the run is not settled, if a chosen task has not ended, or if an
+   *     approval is missing
+   */
+  public Submitted rerun(RunFolder run, Optional<IndexRange> chosen) {
+    proven(run, run.journal().read());
+    Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
+    Submitted submitted;
+    try (FileLock lock = CancelRun.lock(run)) {
+      submitted = locked(run, scheduler, chosen, lock);
+    }
+    try {
+      // The pass writes to the manifest that the run is running again.
+      new ReconcileRuns(context).reconcile(List.of(run.id()));
+    } catch (SchedulerUnavailable outage) {
+      // The job is submitted in any case. A later pass updates the manifest.
+    }
+    return submitted;
+  }
+
+  private Submitted locked(
+      RunFolder run, Scheduler scheduler, Optional<IndexRange> chosen, FileLock lock) {
+    List<Event> events = run.journal().read();
+    ProvenFiles files = proven(run, events);
+    RunState state = RunState.of(events);
+    RunFacts facts = RunFacts.of(run, files);
+    requireSettled(run, state, facts);
+    TaskEvidence evidence = TaskEvidence.gather(scheduler, List.of(state));
+    RunOutcome outcome = evidence.outcome(run, facts, state, new ArrayList<>());
+    requireKept(run, state, outcome);
+    IndexRange tasks =
+        chosen.isPresent() ? ended(run, facts, outcome, chosen.get()) : failed(run, outcome);
+    PlanFile plan = files.plan();
+    String digest = facts.estimate().configDigest();
+    int count = tasks.indices().size();
+    // The rerun is settled at the run's own rates, but the policy's limits apply at today's rates
+    // too.
+    Estimate estimate = Estimate.again(plan, digest, facts.rates(), count, 1);
+    Estimate today = today(context, plan, digest, count, 1);
+    Policy policy = context.configs().policy();
+    List<String> notes = new ArrayList<>();
+    notes.add((count == 1 ? "task " : "tasks ") + tasks + " again");
+    try (BudgetGate budgets = BudgetGate.enter(context, policy, plan)) {
+      notes.addAll(budgets.notes(estimate.total()));
+      boolean needed =
+          approval.isPresent()
+              || Clearance.needsApproval(estimate, policy, budgets)
+              || Clearance.needsApproval(today, policy, budgets);
+      Optional<Grant> grant =
+          needed
+              ? approved(
+                  run, policy, files, estimate, today, spent(run, facts, state, outcome), budgets)
+              : Optional.empty();
+      try {
+        begin(run, plan, lock, grant, asked(tasks, estimate, grant));
+      } catch (RuntimeException failed) {
+        grant.ifPresent(Grant::release);
+        throw failed;
+      }
+    }
+    List<SubmitAnswer> answers =
+        new SubmitTasks(scheduler, context.passing())
+            .submit(
+                run, facts.array(), tasks, 1, "", ProvenFiles.of(run).comment(), Optional.empty());
+    RunState now = RunState.of(run.journal().read());
+    List<String> keys = new ArrayList<>();
+    List<Submission> made = now.submissions();
+    for (Submission submission : made.subList(now.submissionsBefore(), made.size())) {
+      keys.add(submission.key());
+    }
+    return new Submitted(
+        run,
+        tasks,
+        EstimateFile.of(estimate, false),
+        estimate.total(),
+        notes,
+        List.of(),
+        scheduler.name(),
+        keys,
+        answers,
+        evidence.outcome(run, facts, now, new ArrayList<>()));
+  }
+
+  /**
+   * Records the rerun: from now on budgets see its reservation, and reconcile submits it if this
+   * process dies.
+   */
+  private void begin(
+      RunFolder run, PlanFile plan, FileLock lock, Optional<Grant> grant, Event asked) {
+    if (!lock.holds()) {
+      throw new IllegalStateException(
+          "the lock of " + run.id() + " was taken over while we hold it");
+    }
+    if (grant.isPresent()) {
+      grant.get().hold(run.path().toString());
+      run.keepApproval(grant.get().file().text());
+    }
+    context.workspace().markOpen(run.id());
+    new StorageClaims(plan.storage()).moved(run);
+    run.journal().append(asked);
+  }
+
+  private static Money spent(RunFolder run, RunFacts facts, RunState state, RunOutcome outcome) {
+    TaskResults results =
+        TaskResults.read(run, state, !facts.points().isEmpty(), new ArrayList<>());
+    return CostRecord.total(facts, state, outcome, results);
+  }
+
+  private static Event asked(IndexRange tasks, Estimate estimate, Optional<Grant> grant) {
+    return Event.now(
+        Event.Type.RERUN,
+        new JsonObject()
+            .with("user", UnixUser.me().user())
+            .with("tasks", tasks.toString())
+            .with("reservation", estimate.total().amount().toPlainString())
+            .withOptional("approval_id", grant.map(taken -> taken.approval().id()))
+            .withOptional("approval_sha256", grant.map(taken -> Sha256.of(taken.file().text()))));
+  }
+
+  /**
+   * Returns a new approval for the rerun; empty if the run's own approval covers it.
+   *
+   * <p>The run is settled at its own rates, so an approval must pin those rates.
+   */
+  private Optional<Grant> approved(
+      RunFolder run,
+      Policy policy,
+      ProvenFiles files,
+      Estimate estimate,
+      Estimate today,
+      Money spent,
+      BudgetGate budgets) {
+    Script script = files.script();
+    Proposal whole = Proposal.of(context.root(), files.plan(), script, estimate, UnixUser.me());
+    PlanFile once = files.plan().once(estimate.tasks());
+    Proposal part = Proposal.of(context.root(), once, script, estimate, UnixUser.me());
+    RequireApproval required =
+        new RequireApproval(
+            context, policy, part, part.addTo(EstimateFile.of(estimate, true)), budgets);
+    List<Decision.Mismatch> reasons = new ArrayList<>();
+    if (approval.isEmpty()
+        && required.ofRun(run, whole, today.total(), spent, reasons).isPresent()) {
+      return Optional.empty();
+    }
+    Approved approved;
+    do {
+      approved = required.check(approval, reasons);
+      if (!approved.estimate().rates().equals(estimate.rates())) {
+        throw new NexaException(
+            ErrorCode.NEEDS_APPROVAL,
+            "the rates of "
+                + run.id()
+                + " differ from the approved rates, and it is settled at its own",
+            Advice.step(
+                "approve the estimate of this rerun: "
+                    + context.workspace().estimate(estimate.configDigest())));
+      }
+      requireEnough(run, approved.grant(), today);
+    } while (!approved.grant().claim());
+    return Optional.of(approved.grant());
+  }
+
+  /**
+   * Checks that the rerun at today's prices is within the approval, whatever the run's own rates
+   * are.
+   */
+  private static void requireEnough(RunFolder run, Grant grant, Estimate today) {
+    Money most = grant.approval().maxCost();
+    if (most.currency().equals(today.total().currency()) && today.total().compareTo(most) <= 0) {
+      return;
+    }
+    throw new NexaException(
+        ErrorCode.NEEDS_APPROVAL,
+        "at today's prices this rerun of "
+            + run.id()
+            + " can cost "
+            + today.total()
+            + ", and "
+            + grant.file().name()
+            + " allows at most "
+            + most,
+        Advice.command(
+            "makes a new run of all its tasks at today's prices", "nexa-slurm", "rerun", run.id()));
+  }
+
+  /**
+   * Checks that every submission of the run is settled, because a rerun would hide unfinished work.
+   */
+  private static void requireSettled(RunFolder run, RunState state, RunFacts facts) {
+    boolean settled =
+        state.finished()
+            || (!state.cancelRequested()
+                && state.unsubmitted(facts.tasks(), facts.array().chain()).indices().isEmpty());
+    for (Submission submission : state.current()) {
+      settled &= state.finished() || submission.phase() == Submission.Phase.CONFIRMED;
+    }
+    if (!settled) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SETTLED,
+          run.id()
+              + " is not settled: it is being cancelled, or some of its jobs are not known yet",
+          Advice.command("settles it; then type this again", "nexa-slurm", "reconcile"));
+    }
+  }
+
+  /**
+   * Checks that accounting still has all attempts: the cost file is derived again, and would lose
+   * the others.
+   */
+  private static void requireKept(RunFolder run, RunState state, RunOutcome outcome) {
+    if (!Files.exists(run.cost())) {
+      return;
+    }
+    byte[] bytes = DurableFiles.readBytes(run.cost());
+    if (state.finished()
+        && state.costDigest().isPresent()
+        && !state.costDigest().get().equals(Sha256.of(bytes))) {
+      throw new NexaException(
+          ErrorCode.FILE_CHANGED,
+          run.cost() + " was changed since " + run.id() + " was over",
+          Advice.command("puts back what was final", "nexa-slurm", "audit", "--repair", run.id()));
+    }
+    int kept =
+        CostFile.parse(new String(bytes, StandardCharsets.UTF_8), run.cost().toString())
+            .attemptCount();
+    if (outcome.attempts().size() < kept) {
+      throw new NexaException(
+          ErrorCode.RERUN_IMPOSSIBLE,
+          "accounting has "
+              + outcome.attempts().size()
+              + " attempts of "
+              + run.id()
+              + ", but its cost file has "
+              + kept
+              + ": their cost would be lost",
+          Advice.command("makes a new run", "nexa-slurm", "rerun", run.id()));
+    }
+  }
+
+  /** Returns the tasks that failed, timed out or were lost. A cancelled task is not repeated. */
+  private static IndexRange failed(RunFolder run, RunOutcome outcome) {
+    List<Integer> failed = new ArrayList<>();
+    for (TaskOutcome task : outcome.tasks()) {
+      boolean well = task.state() == JobState.COMPLETED || task.state() == JobState.CANCELLED;
+      if (task.ended() && !well) {
+        failed.add(task.task());
+      }
+    }
+    if (failed.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          "no task of " + run.id() + " has failed, timed out or been lost",
+          Advice.step(
+              "--tasks 3,7-9 names tasks; without --failed all of it runs again, as a new run"));
+    }
+    return new IndexRange(failed);
+  }
+
+  private static IndexRange ended(
+      RunFolder run, RunFacts facts, RunOutcome outcome, IndexRange chosen) {
+    for (int task : chosen.indices()) {
+      RunLookup.requireTask(run, task);
+      if (facts.array().chain() > 1 && outcome.tasks().get(task).state() == JobState.COMPLETED) {
+        throw new NexaException(
+            ErrorCode.RERUN_IMPOSSIBLE,
+            "task " + task + " of " + run.id() + " has completed: its chain does nothing more",
+            Advice.command("makes a new run", "nexa-slurm", "rerun", run.id()));
+      }
+      if (!outcome.tasks().get(task).ended()) {
+        throw new NexaException(
+            ErrorCode.RUN_NOT_SUITABLE,
+            "task " + task + " of " + run.id() + " has not ended",
+            Advice.command("ends it", "nexa-slurm", "cancel", run.id()),
+            Advice.command("lets it begin again", "nexa-slurm", "interrupt", run.id()));
+      }
+    }
+    return chosen;
+  }
+
+  static NexaException notSubmittedHere(RunFolder run) {
+    return new NexaException(
+        ErrorCode.RERUN_IMPOSSIBLE,
+        run.id() + " was not submitted from here: there is no script to run again",
+        Advice.step("submit its config"));
+  }
+
+  /**
+   * Returns the proven files of a run that may run again.
+   *
+   * @param events the run's journal
+   * @throws NexaException if the run died before it was planned, or if a file differs from the
+   *     submitted one
+   */
+  static ProvenFiles proven(RunFolder run, List<Event> events) {
+    ProvenFiles files = ProvenFiles.of(run, events);
+    if (!files.staged()) {
+      throw notSubmittedHere(run);
+    }
+    files.plan();
+    files.estimate();
+    files.script();
+    return files;
+  }
+
+  /**
+   * Returns the estimate of a rerun at today's prices.
+   *
+   * @param plan the content of plan.json
+   * @param digest the digest of the plan
+   * @param links how many links of the chain are made again
+   */
+  static Estimate today(Context context, PlanFile plan, String digest, int tasks, int links) {
+    ClusterProfile cluster = context.configs().cluster(plan.cluster());
+    PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
+    return Estimate.again(
+        plan, digest, Rates.of(context.configs().prices(cluster), key), tasks, links);
+  }
+}

@@ -1,0 +1,130 @@
+package dev.nexa.slurm.run.cron;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The command that makes one pass.
+ *
+ * <p>It uses absolute paths and sets every environment variable that a pass needs, because cron(8)
+ * and systemd(1) start programs with a nearly empty environment.
+ *
+ * @param argv {@code /usr/bin/env NAME=VALUE… PROGRAM … reconcile --quiet}
+ * @param workspace the workspace's absolute path
+ */
+public record PassCommand(List<String> argv, Path workspace) {
+  /** The programs that a pass and the start script run. */
+  private static final List<String> NEEDED =
+      List.of("sbatch", "squeue", "sacct", "scancel", "scontrol", "java");
+
+  private static final List<String> ALWAYS = List.of("/usr/bin", "/bin");
+
+  /** Copied from the installing shell: Slurm's clients may not start without them. */
+  private static final List<String> KEPT = List.of("SLURM_CONF", "LD_LIBRARY_PATH");
+
+  /**
+   * Makes the command for a workspace.
+   *
+   * @param environment the environment of the user who installs the command
+   * @param javaHome the JDK that runs this process
+   * @param classPath the class path of this process: nexa-slurm.jar, or folders and jars
+   * @param metrics the metrics file that each pass writes
+   * @throws NexaException with {@link ExitCode#USAGE} if a path holds a backslash or a control
+   *     character
+   */
+  public static PassCommand of(
+      Map<String, String> environment,
+      String javaHome,
+      String classPath,
+      Path workspace,
+      Optional<Path> metrics) {
+    Path root = workspace.toAbsolutePath().normalize();
+    List<String> argv = new ArrayList<>();
+    argv.add("/usr/bin/env");
+    argv.add("PATH=" + path(environment.getOrDefault("PATH", "")));
+    argv.add("JAVA_HOME=" + javaHome);
+    // Java encodes file names by the locale, and cron sets the locale C.
+    argv.add("LC_ALL=C.UTF-8");
+    for (String name : KEPT) {
+      if (environment.containsKey(name)) {
+        argv.add(name + "=" + environment.get(name));
+      }
+    }
+    argv.addAll(program(javaHome, classPath));
+    argv.addAll(List.of("--workspace", root.toString(), "reconcile", "--quiet"));
+    if (metrics.isPresent()) {
+      argv.addAll(List.of("--metrics", metrics.get().toAbsolutePath().normalize().toString()));
+    }
+    for (String word : argv) {
+      requirePlain(word);
+    }
+    return new PassCommand(argv, root);
+  }
+
+  /** Rejects characters that a crontab and a unit file cannot quote. */
+  private static void requirePlain(String word) {
+    for (int i = 0; i < word.length(); i++) {
+      char c = word.charAt(i);
+      if (c == '\\' || c < ' ') {
+        throw new NexaException(
+            ErrorCode.PATH_UNUSABLE,
+            "a "
+                + (c == '\\' ? "backslash" : "control character")
+                + " in '"
+                + word
+                + "': cron would read it as something else",
+            Advice.step("use a path without one"));
+      }
+    }
+  }
+
+  /**
+   * Returns the folders of the PATH with a needed program, in their order, then the system's
+   * folders.
+   */
+  private static String path(String all) {
+    List<String> folders = new ArrayList<>();
+    for (String folder : all.split(File.pathSeparator, -1)) {
+      boolean holds = false;
+      for (String program : NEEDED) {
+        holds |= !folder.isEmpty() && Files.isExecutable(Path.of(folder, program));
+      }
+      String absolute = Path.of(folder).toAbsolutePath().normalize().toString();
+      if (holds && !folders.contains(absolute)) {
+        folders.add(absolute);
+      }
+    }
+    for (String folder : ALWAYS) {
+      if (!folders.contains(folder)) {
+        folders.add(folder);
+      }
+    }
+    return String.join(File.pathSeparator, folders);
+  }
+
+  /**
+   * Returns the start script beside the jar if there is one, because it starts twice as fast; else
+   * java.
+   */
+  private static List<String> program(String javaHome, String classPath) {
+    String java = javaHome + "/bin/java";
+    boolean isJar = classPath.endsWith(".jar") && !classPath.contains(File.pathSeparator);
+    if (!isJar) {
+      return List.of(java, "-cp", classPath, "dev.nexa.slurm.command.Main");
+    }
+    Path jar = Path.of(classPath).toAbsolutePath().normalize();
+    Path script = jar.resolveSibling("nexa-slurm");
+    return jar.endsWith("nexa-slurm.jar") && Files.isExecutable(script)
+        ? List.of(script.toString())
+        : List.of(java, "-jar", jar.toString());
+  }
+}

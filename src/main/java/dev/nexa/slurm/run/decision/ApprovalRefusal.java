@@ -1,0 +1,165 @@
+package dev.nexa.slurm.run.decision;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.records.approvals.Approval;
+import dev.nexa.slurm.records.approvals.Proposal;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.Context;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** Builds the error for a run that needs an approval and has none. */
+final class ApprovalRefusal {
+  private static final int MISMATCHES_SHOWN = 3;
+
+  private final Context context;
+  private final Policy policy;
+  private final Proposal proposal;
+  private final EstimateFile estimate;
+
+  ApprovalRefusal(Context context, Policy policy, Proposal proposal, EstimateFile estimate) {
+    this.context = context;
+    this.policy = policy;
+    this.proposal = proposal;
+    this.estimate = estimate;
+  }
+
+  /**
+   * Writes the estimate to {@code estimates/} and returns the error, whose advice names the file
+   * and the approvers.
+   */
+  NexaException of(Decision.Refused refused) {
+    Optional<PolicyApprovals> approvals = refused.approvals();
+    boolean over = !refused.overBudgets().isEmpty();
+    ErrorCode code = over ? ErrorCode.OVER_BUDGET : ErrorCode.NEEDS_APPROVAL;
+    Workspace workspace = context.workspace();
+    Path file = workspace.estimate(proposal.estimate().configDigest()).toAbsolutePath().normalize();
+    workspace.files().directories(workspace.estimates());
+    workspace.files().replace(file, Json.pretty(estimate.json()));
+    List<Advice> advice = new ArrayList<>();
+    estimate.warnings().forEach(warning -> advice.add(Advice.note(warning)));
+    String less = "ask for less: a shorter time, fewer tasks, fewer requeues";
+    if (over) {
+      advice.add(
+          Advice.command("releases what ended runs had reserved", "nexa-slurm", "reconcile"));
+      less = "ask for less";
+    }
+    if (approvals.isEmpty()) {
+      advice.add(Advice.step(over ? "or " + less : less));
+      advice.add(
+          Advice.step(
+              "or ask the policy's owner: it names nobody who may approve (docs/approvals.md)"));
+      advice.add(Advice.step("nothing was submitted; the estimate is in " + file));
+      return new NexaException(code, why(refused), advice);
+    }
+    ask(approvals.get(), file, over, advice);
+    advice.add(Advice.step("or " + less));
+    advice.add(Advice.step("nothing was submitted; the estimate is in " + file));
+    List<Decision.Mismatch> nearest = new ArrayList<>(refused.mismatches());
+    nearest.sort(Comparator.comparingInt(Decision.Mismatch::distance));
+    int shown = Math.min(nearest.size(), MISMATCHES_SHOWN);
+    for (Decision.Mismatch mismatch : nearest.subList(0, shown)) {
+      advice.add(Advice.step(mismatch.text()));
+    }
+    if (nearest.size() > shown) {
+      advice.add(
+          Advice.command(
+              "shows " + (nearest.size() - shown) + " more that do not cover it",
+              "nexa-slurm",
+              "approvals",
+              "list"));
+    }
+    approvals.get().note().ifPresent(note -> advice.add(Advice.note(note)));
+    return new NexaException(code, why(refused), advice);
+  }
+
+  /**
+   * Adds the advice that names the approvers, the command for them, and the folder where submit
+   * looks.
+   */
+  private void ask(PolicyApprovals approvals, Path file, boolean over, List<Advice> advice) {
+    List<String> broken = approvals.signers().allowed().problems();
+    List<String> principals = others(approvals);
+    if (!broken.isEmpty()) {
+      advice.add(
+          Advice.step("nobody can approve until this is mended: " + String.join("; ", broken)));
+      return;
+    }
+    if (principals.isEmpty()) {
+      advice.add(
+          Advice.step(
+              "nobody may approve it now: the owner of "
+                  + approvals.signers().allowed().file()
+                  + " can add a line"));
+      return;
+    }
+    List<String> command = new ArrayList<>(List.of("nexa-slurm", "approve", file.toString()));
+    if (over) {
+      command.add("--over-budget");
+    }
+    advice.add(
+        Advice.step(
+            "send "
+                + file
+                + " to "
+                + either(principals)
+                + ", who types: "
+                + Script.shellLine(command)));
+    advice.add(
+        Advice.step(
+            "then type this again: the approval is looked for in "
+                + approvals.directory().path()
+                + "; or name it: --approval FILE"));
+  }
+
+  /**
+   * Returns the possible approvers, without the submitter unless the policy allows self-approval.
+   */
+  private List<String> others(PolicyApprovals approvals) {
+    List<String> others = new ArrayList<>();
+    for (String principal :
+        approvals.signers().allowed().principals(Approval.NAMESPACE, Instant.now())) {
+      if (approvals.policy().selfApproval() || !proposal.submitter().mayBe(principal)) {
+        others.add(principal);
+      }
+    }
+    return others;
+  }
+
+  private String why(Decision.Refused refused) {
+    Money total = proposal.estimate().total();
+    List<String> why = new ArrayList<>();
+    if (total.currency().equals(policy.approvalOver().currency())
+        && total.compareTo(policy.approvalOver()) > 0) {
+      why.add(
+          "this run can cost "
+              + total
+              + "; the policy lets "
+              + policy.approvalOver()
+              + " through without an approval ("
+              + policy.name()
+              + ")");
+    }
+    why.addAll(refused.overBudgets());
+    return why.isEmpty() ? "the named approval does not cover this run" : String.join("\n", why);
+  }
+
+  private static String either(List<String> names) {
+    return names.size() == 1
+        ? names.get(0)
+        : String.join(", ", names.subList(0, names.size() - 1))
+            + " or "
+            + names.get(names.size() - 1);
+  }
+}

@@ -1,0 +1,177 @@
+package dev.nexa.slurm.run.decision;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.money.budgets.BudgetClaim;
+import dev.nexa.slurm.money.budgets.BudgetStatus;
+import dev.nexa.slurm.money.ledger.LedgerKey;
+import dev.nexa.slurm.money.ledger.LedgerLine;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.run.Context;
+import java.time.Duration;
+import java.time.LocalDate;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Compares a run's cost with the policy's budgets.
+ *
+ * <p>{@link #enter} takes a lock that all submits in the workspace share. A second submit waits
+ * until this run's reservation is on disk, so two runs cannot both take the last of a budget.
+ */
+public final class BudgetGate implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+  private static final BudgetGate NONE = new BudgetGate(Optional.empty(), List.of(), List.of());
+
+  private final Optional<FileLock> lock;
+  private final List<BudgetStatus> budgets;
+  private final List<String> unread;
+
+  private BudgetGate(Optional<FileLock> lock, List<BudgetStatus> budgets, List<String> unread) {
+    this.lock = lock;
+    this.budgets = budgets;
+    this.unread = unread;
+  }
+
+  /**
+   * Takes the lock for a run that is about to be submitted. Close the gate when the run's
+   * reservation is on disk.
+   *
+   * @param plan the content of plan.json; gets {@code charged_account} if a budget is by account
+   *     and only Slurm knows the account
+   * @throws NexaException if other submits hold the lock for 60 seconds, or if the account is
+   *     unknown
+   */
+  public static BudgetGate enter(Context context, Policy policy, PlanFile plan) {
+    if (policy.budgets().isEmpty()) {
+      return NONE;
+    }
+    account(context, policy, plan);
+    Optional<FileLock> lock = context.workspace().lockBudgets(PATIENCE);
+    if (lock.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.CONCURRENT_CHANGE,
+          "other submits have held the budgets for " + PATIENCE.toSeconds() + " s",
+          Advice.step("nothing was submitted; type it again"));
+    }
+    try {
+      return of(lock, context, policy, plan);
+    } catch (RuntimeException failed) {
+      lock.get().close();
+      throw failed;
+    }
+  }
+
+  /** Returns the budgets without a lock and without asking Slurm, for a report. */
+  public static BudgetGate look(Context context, Policy policy, PlanFile plan) {
+    return of(Optional.empty(), context, policy, plan);
+  }
+
+  private static BudgetGate of(
+      Optional<FileLock> lock, Context context, Policy policy, PlanFile plan) {
+    LocalDate today = LocalDate.now(ZoneOffset.UTC);
+    LedgerLine asks = asks(plan, YearMonth.from(today));
+    List<String> unread = new ArrayList<>();
+    List<BudgetStatus> budgets = new ArrayList<>();
+    for (BudgetStatus budget : new BudgetUsage(context).on(policy, today, unread)) {
+      if (budget.covers(asks)) {
+        budgets.add(budget);
+      }
+    }
+    return new BudgetGate(lock, budgets, budgets.isEmpty() ? List.of() : unread);
+  }
+
+  private static LedgerLine asks(PlanFile plan, YearMonth month) {
+    return new LedgerLine.Draft("none")
+        .with(LedgerKey.TAGS, plan.tags())
+        .with(LedgerKey.ACCOUNT, plan.account())
+        .with(LedgerKey.USER, UnixUser.me().user())
+        .line(month.toString());
+  }
+
+  /**
+   * Adds the user's default account to the plan, because Slurm charges it if a job names no
+   * account.
+   */
+  private static void account(Context context, Policy policy, PlanFile plan) {
+    boolean byAccount = false;
+    for (Policy.Budget budget : policy.budgets()) {
+      byAccount |= budget.scope().equals("account");
+    }
+    if (!byAccount || plan.account().isPresent() || plan.isLocal()) {
+      return;
+    }
+    Optional<String> account = Optional.empty();
+    try {
+      account = context.slurm().orElseThrow().defaultAccount(UnixUser.me().user());
+    } catch (SchedulerUnavailable outage) {
+      // An unknown account is an error below: a run must not start before it is known who pays.
+    }
+    if (account.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.ACCOUNT_NEEDED,
+          policy.name()
+              + " has budgets by account, "
+              + plan.config()
+              + " names no account, and accounting reports no default account for you",
+          Advice.step(
+              "name it: --set resources.account=NAME (`sacctmgr show associations user=$USER` lists"
+                  + " yours)"));
+    }
+    plan.chargedTo(account.get());
+  }
+
+  /** Returns the run's claim on each budget that applies to it. */
+  public List<BudgetClaim> claims(Money needs) {
+    List<BudgetClaim> claims = new ArrayList<>();
+    for (BudgetStatus budget : budgets) {
+      claims.add(new BudgetClaim(budget, needs));
+    }
+    return claims;
+  }
+
+  /**
+   * Returns a line for each budget that the run would exceed, and for each record that cannot be
+   * read; empty if the run fits.
+   */
+  List<String> over(Money needs) {
+    List<String> over = new ArrayList<>();
+    for (BudgetClaim claim : claims(needs)) {
+      if (claim.over()) {
+        over.add(claim.sentence());
+      }
+    }
+    for (String problem : unread) {
+      over.add("what is left of the budgets can't be told: " + problem);
+    }
+    return over;
+  }
+
+  /** Returns the warnings that the budgets ask for, such as a budget that is nearly used up. */
+  public List<String> notes(Money needs) {
+    List<String> notes = new ArrayList<>();
+    for (BudgetClaim claim : claims(needs)) {
+      if (claim.warns() || !claim.comparable()) {
+        notes.add(claim.warning());
+      }
+    }
+    return notes;
+  }
+
+  @Override
+  public void close() {
+    if (lock.isPresent()) {
+      lock.get().close();
+    }
+  }
+}

@@ -1,0 +1,114 @@
+package dev.nexa.slurm.run.decision;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.job.config.ConfigReader;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.records.approvals.AllowedSigners;
+import dev.nexa.slurm.records.approvals.ApprovalDirectory;
+import dev.nexa.slurm.records.approvals.GuardedPath;
+import dev.nexa.slurm.records.approvals.RevokedKeys;
+import dev.nexa.slurm.records.approvals.Signers;
+import dev.nexa.slurm.records.approvals.SshKeygen;
+import dev.nexa.slurm.run.Context;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.ZoneId;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The policy's section on approvals, with the folder of approvals and the trusted signers.
+ *
+ * @param isAdmins whether the policy is the administrator's, which the submitter cannot change
+ */
+public record PolicyApprovals(
+    Policy.Approvals policy, ApprovalDirectory directory, Signers signers, boolean isAdmins) {
+
+  /**
+   * Reads the approvals section and its files.
+   *
+   * @throws NexaException if the policy names no approvers, if a file cannot be read, or if a
+   *     submitter could change a file that the administrator's policy relies on
+   */
+  public static PolicyApprovals of(Context context, Policy policy) {
+    Policy.Approvals approvals =
+        policy
+            .approvals()
+            .orElseThrow(
+                () ->
+                    new NexaException(
+                        ErrorCode.POLICY_INCOMPLETE,
+                        "the policy names nobody who may approve: it has no `approvals`",
+                        Advice.step(
+                            "the owner of " + policy.name() + " can add it (docs/approvals.md)")));
+    Path root = context.root().toAbsolutePath().normalize();
+    Path directory = root.resolve(approvals.directory());
+    Path allowed = root.resolve(approvals.allowedSigners());
+    Optional<Path> revoked = approvals.revokedKeys().map(root::resolve);
+    boolean admins = policy.name().equals(ConfigReader.ADMIN_POLICY.toString());
+    requireThere(allowed, "allowed_signers");
+    revoked.ifPresent(file -> requireThere(file, "revoked_keys"));
+    if (admins) {
+      requireGuarded(allowed, directory, revoked);
+    }
+    Signers signers =
+        new Signers(
+            AllowedSigners.parse(
+                allowed.toString(), DurableFiles.read(allowed), ZoneId.systemDefault()),
+            revoked
+                .map(file -> RevokedKeys.parse(file.toString(), DurableFiles.readBytes(file)))
+                .orElse(RevokedKeys.NONE),
+            revoked,
+            new SshKeygen(context.environment()));
+    return new PolicyApprovals(
+        approvals, new ApprovalDirectory(directory, context.workspace().files()), signers, admins);
+  }
+
+  private static void requireThere(Path file, String key) {
+    if (!Files.isReadable(file)) {
+      throw new NexaException(
+          ErrorCode.APPROVALS_UNUSABLE,
+          "the policy's approvals." + key + " can't be read: " + file,
+          Advice.step("the policy's owner puts it there, readable for all"));
+    }
+  }
+
+  /**
+   * Checks the owners and modes of the guarded files: anyone who can change them could approve
+   * their own runs.
+   */
+  private static void requireGuarded(Path allowed, Path directory, Optional<Path> revoked) {
+    Set<Integer> trusted = new HashSet<>();
+    trusted.add(0);
+    GuardedPath.owner(ConfigReader.ADMIN_POLICY).ifPresent(trusted::add);
+    List<Path> guarded = new ArrayList<>(List.of(ConfigReader.ADMIN_POLICY, allowed));
+    guarded.add(directory.getParent());
+    revoked.ifPresent(guarded::add);
+    for (Path path : guarded) {
+      Optional<String> problem = GuardedPath.problem(path, trusted);
+      if (problem.isPresent()) {
+        throw new NexaException(
+            ErrorCode.APPROVALS_UNUSABLE,
+            "approvals can't be trusted here: " + problem.get() + " (" + path + ")",
+            Advice.step("it must belong to root or to who owns " + ConfigReader.ADMIN_POLICY),
+            Advice.step("and be writable by nobody else: chmod go-w"));
+      }
+    }
+  }
+
+  /**
+   * Returns a warning if the users can edit the policy themselves; empty for the administrator's
+   * policy.
+   */
+  public Optional<String> note() {
+    return isAdmins
+        ? Optional.empty()
+        : Optional.of("this policy is yours to edit: it guards against accidents only");
+  }
+}

@@ -1,0 +1,284 @@
+package dev.nexa.slurm.run.decision;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.estimate.Estimate;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.records.approvals.Approval;
+import dev.nexa.slurm.records.approvals.ApprovalDirectory;
+import dev.nexa.slurm.records.approvals.ApprovalFile;
+import dev.nexa.slurm.records.approvals.ApprovalMatcher;
+import dev.nexa.slurm.records.approvals.ApprovalUse;
+import dev.nexa.slurm.records.approvals.ApprovalUseLog;
+import dev.nexa.slurm.records.approvals.ApprovedRun;
+import dev.nexa.slurm.records.approvals.Grant;
+import dev.nexa.slurm.records.approvals.Proposal;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.run.Context;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Finds the approval for a run over the policy's limits. Without an approval, the run is not
+ * submitted and its estimate is written to {@code estimates/}.
+ */
+public final class RequireApproval {
+  private static final int MOST_TOLD = 5;
+
+  private final Context context;
+  private final Policy policy;
+  private final Proposal proposal;
+  private final EstimateFile estimate;
+  private final BudgetGate budgets;
+  private final Instant now = Instant.now();
+
+  /**
+   * Makes a check for one run.
+   *
+   * @param estimate the estimate as an approver reads it
+   * @param budgets the budgets that the run takes from
+   */
+  public RequireApproval(
+      Context context,
+      Policy policy,
+      Proposal proposal,
+      EstimateFile estimate,
+      BudgetGate budgets) {
+    this.context = context;
+    this.policy = policy;
+    this.proposal = proposal;
+    this.estimate = estimate;
+    this.budgets = budgets;
+  }
+
+  /**
+   * Returns the approval that covers the run. No use of it is taken yet.
+   *
+   * @param named the file that the user named; if empty, the approval is searched in the policy's
+   *     folder
+   * @throws NexaException if there is none; the estimate is then written, and the advice says what
+   *     to send to whom
+   */
+  public Approved check(Optional<String> named) {
+    return check(named, List.of());
+  }
+
+  /**
+   * Returns the approval that covers the run, after another approval was tried.
+   *
+   * @param before why that approval does not cover the run
+   * @throws NexaException if no approval covers the run
+   */
+  public Approved check(Optional<String> named, List<Decision.Mismatch> before) {
+    Decision decision = decide(named, before);
+    if (decision instanceof Approved approved) {
+      return approved;
+    }
+    throw new ApprovalRefusal(context, policy, proposal, estimate).of((Decision.Refused) decision);
+  }
+
+  private Decision decide(Optional<String> named, List<Decision.Mismatch> before) {
+    if (policy.approvals().isEmpty()) {
+      return refused(before, Optional.empty());
+    }
+    PolicyApprovals approvals = PolicyApprovals.of(context, policy);
+    List<Decision.Mismatch> reasons = new ArrayList<>(before);
+    if (named.isPresent()) {
+      ApprovalFile file = ApprovalFile.read(Path.of(named.get()));
+      Optional<Approved> approved = approved(approvals, file, reasons);
+      return approved.isPresent() ? approved.get() : refused(reasons, Optional.of(approvals));
+    }
+    ApprovalDirectory directory = approvals.directory();
+    List<ApprovalDirectory.Found> found =
+        new ArrayList<>(directory.of(proposal.estimate().configDigest()));
+    found.addAll(directory.envelopes());
+    for (ApprovalDirectory.Found one : found) {
+      one.problem().ifPresent(problem -> reasons.add(Decision.Mismatch.unusable(problem, problem)));
+      if (one.approval().isPresent()) {
+        Optional<Approved> approved = approved(approvals, one.approval().get(), reasons);
+        if (approved.isPresent()) {
+          return approved.get();
+        }
+      }
+    }
+    if (reasons.isEmpty()) {
+      reasons.addAll(ofOtherVersions(approvals));
+    }
+    return refused(reasons, Optional.of(approvals));
+  }
+
+  private Optional<Approved> approved(
+      PolicyApprovals approvals, ApprovalFile file, List<Decision.Mismatch> reasons) {
+    Approval approval = file.approval();
+    Optional<String> unsigned = approvals.signers().refusal(file, now);
+    if (unsigned.isPresent()) {
+      reasons.add(Decision.Mismatch.unusable(file.name(), file.name() + ": " + unsigned.get()));
+      return Optional.empty();
+    }
+    Estimate pinned =
+        approval.scope() instanceof ApprovedRun run
+            ? proposal.estimate().at(Rates.fromJson(run.rates()))
+            : proposal.estimate();
+    List<String> differences = differences(approvals, file, proposal.at(pinned));
+    ApprovalUseLog uses = approvals.directory().uses(approval);
+    ApprovalUse use = ApprovalUse.now(proposal.submitter(), pinned.total());
+    if (differences.isEmpty()) {
+      try {
+        uses.refusal(use, SettledApprovalUse::cost).ifPresent(differences::add);
+      } catch (NexaException notCounted) {
+        differences.add(String.valueOf(notCounted.getMessage()));
+      }
+    }
+    if (!differences.isEmpty()) {
+      reasons.add(mismatch(file, differences));
+      return Optional.empty();
+    }
+    Grant grant = new Grant(file, uses, use, SettledApprovalUse::cost);
+    return Optional.of(new Approved(grant, pinned, approvals.note()));
+  }
+
+  private List<String> differences(PolicyApprovals approvals, ApprovalFile file, Proposal asked) {
+    List<String> differences = new ArrayList<>();
+    String id = file.approval().id();
+    approvals
+        .directory()
+        .revocationOf(id)
+        .ifPresent(revocation -> differences.add(revoked(revocation)));
+    if (!approvals.policy().selfApproval()) {
+      approvals.signers().selfApproval(file, proposal.submitter()).ifPresent(differences::add);
+    }
+    differences.addAll(
+        ApprovalMatcher.differences(file.approval(), asked, now, approvals.policy().longest()));
+    if (!file.approval().overBudget() && !budgets.over(asked.estimate().total()).isEmpty()) {
+      differences.add("it does not let the run take more than is left of a budget");
+    }
+    return differences;
+  }
+
+  private static String revoked(JsonObject revocation) {
+    Object by = revocation.members().get("revoked_by");
+    Object reason = revocation.members().get("reason");
+    return "it was revoked"
+        + (by == null ? "" : " by " + by)
+        + (reason == null ? "" : " (" + reason + ")");
+  }
+
+  private static Decision.Mismatch mismatch(ApprovalFile file, List<String> differences) {
+    return Decision.Mismatch.of(file.name() + " by " + file.approval().approver(), differences);
+  }
+
+  /**
+   * Returns the differences to approvals of earlier versions of the config, which show what has
+   * changed.
+   */
+  private List<Decision.Mismatch> ofOtherVersions(PolicyApprovals approvals) {
+    List<Decision.Mismatch> reasons = new ArrayList<>();
+    for (ApprovalDirectory.Found found : approvals.directory().all()) {
+      boolean told =
+          found.approval().isPresent()
+              && found.approval().get().approval().scope() instanceof ApprovedRun run
+              && run.config().equals(proposal.config());
+      if (told && reasons.size() < MOST_TOLD) {
+        approved(approvals, found.approval().get(), reasons);
+      }
+    }
+    return reasons;
+  }
+
+  /**
+   * Returns the run's own approval if it also covers a rerun of some tasks.
+   *
+   * <p>The rerun takes no further use. The whole run with its rerun must stay within the approval,
+   * and within an envelope's monthly limit. If it does, the run's use is enlarged to the whole
+   * run's new cost.
+   *
+   * @param whole the proposal of the whole run, as it was approved
+   * @param today the cost of the tasks at today's prices
+   * @param spent the run's cost so far
+   * @param reasons receives the reasons if the approval does not cover the rerun
+   * @return empty if the run has no approval, or if it does not cover the rerun
+   */
+  public Optional<ApprovalFile> ofRun(
+      RunFolder run, Proposal whole, Money today, Money spent, List<Decision.Mismatch> reasons) {
+    if (policy.approvals().isEmpty() || !Files.exists(run.approval())) {
+      return Optional.empty();
+    }
+    PolicyApprovals approvals = PolicyApprovals.of(context, policy);
+    ApprovalFile file = ApprovalFile.read(run.approval());
+    Optional<String> unsigned = approvals.signers().refusal(file, now);
+    if (unsigned.isPresent()) {
+      reasons.add(Decision.Mismatch.unusable(file.name(), file.name() + ": " + unsigned.get()));
+      return Optional.empty();
+    }
+    List<String> differences = differences(approvals, file, whole);
+    Money own = proposal.estimate().total();
+    Money most = own.compareTo(today) < 0 ? today : own;
+    Money together = spent.plus(most);
+    if (together.compareTo(file.approval().maxCost()) > 0) {
+      differences.add(
+          "the run has cost "
+              + spent
+              + ", this can cost "
+              + most
+              + " more, and at most "
+              + file.approval().maxCost()
+              + " was approved");
+    }
+    try {
+      requireUse(approvals.directory().uses(file.approval()), run, differences);
+    } catch (NexaException notCounted) {
+      differences.add(String.valueOf(notCounted.getMessage()));
+    }
+    if (differences.isEmpty()) {
+      return Optional.of(file);
+    }
+    reasons.add(mismatch(file, differences));
+    return Optional.empty();
+  }
+
+  /** Enlarges the run's use by the rerun's cost, unless there are differences. */
+  private void requireUse(ApprovalUseLog uses, RunFolder run, List<String> differences) {
+    Optional<ApprovalUse> held = held(uses, run);
+    if (held.isEmpty()) {
+      differences.add("no use of it is held by " + run.path());
+      return;
+    }
+    ApprovalUse use = held.get();
+    Money more = proposal.estimate().total();
+    Money inAll =
+        SettledApprovalUse.cost(use)
+            .map(cost -> new Money(cost, more.currency()))
+            .orElse(use.reservation())
+            .plus(more);
+    uses.refusalOf(use, inAll, SettledApprovalUse::cost).ifPresent(differences::add);
+    if (!differences.isEmpty()) {
+      return;
+    }
+    // The run is open again, so its cost until now is no longer final.
+    context.workspace().markOpen(run.id());
+    if (!uses.enlarge(use, inAll, SettledApprovalUse::cost)) {
+      differences.add("somebody else has just taken what was left of the month");
+    }
+  }
+
+  private static Optional<ApprovalUse> held(ApprovalUseLog uses, RunFolder run) {
+    for (ApprovalUse use : uses.all()) {
+      if (!use.released() && use.run().equals(Optional.of(run.path().toString()))) {
+        return Optional.of(use);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Decision.Refused refused(
+      List<Decision.Mismatch> reasons, Optional<PolicyApprovals> approvals) {
+    return new Decision.Refused(budgets.over(proposal.estimate().total()), reasons, approvals);
+  }
+}

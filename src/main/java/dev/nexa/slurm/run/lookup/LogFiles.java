@@ -1,0 +1,78 @@
+package dev.nexa.slurm.run.lookup;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The log files of a run's tasks: one file for each job and task. A requeued task appends to its
+ * file.
+ *
+ * @param jobs the run's jobs, newest first
+ */
+public record LogFiles(Path folder, List<Job> jobs) {
+  /** The message of a link that finds its task finished (templates/lib/preamble.ftl). */
+  private static final String LEFT = "was finished by an earlier link of the chain";
+
+  /**
+   * A job of the run.
+   *
+   * @param offset the task number at array index 0
+   */
+  public record Job(long id, int offset) {}
+
+  /** Returns the log files of the jobs that the journal names now. */
+  public static LogFiles of(RunFolder run) {
+    List<Job> jobs = new ArrayList<>();
+    for (Submission submission : RunState.of(run.journal().read()).submissions()) {
+      submission.jobId().ifPresent(id -> jobs.add(0, new Job(id, submission.offset())));
+    }
+    return new LogFiles(run.logs(), jobs);
+  }
+
+  /**
+   * Returns the task's newest log; empty if there is none. In a chain, it skips the logs of links
+   * that had nothing to do, unless there are no others.
+   */
+  public Optional<Path> newest(int task) {
+    Optional<Path> newest = Optional.empty();
+    for (Job job : jobs) {
+      Path log = folder.resolve(job.id() + "_" + (task - job.offset()) + ".out");
+      if (Files.exists(log)) {
+        newest = newest.isEmpty() ? Optional.of(log) : newest;
+        if (!onlySaysItHadNothingToDo(log)) {
+          return Optional.of(log);
+        }
+      }
+    }
+    return newest;
+  }
+
+  /** Returns the log of one rank of the task; empty if no launcher started ranks. */
+  public Optional<Path> ofRank(int task, int rank) {
+    Optional<Path> log = newest(task);
+    if (log.isEmpty()) {
+      return log;
+    }
+    String name = log.get().getFileName().toString();
+    String ranks = name.substring(0, name.length() - ".out".length()) + ".ranks";
+    Path own = folder.resolve(ranks).resolve("rank_" + rank + ".log");
+    return Files.exists(own) ? Optional.of(own) : Optional.empty();
+  }
+
+  private static boolean onlySaysItHadNothingToDo(Path log) {
+    try {
+      return Files.size(log) < 200 && DurableFiles.read(log).contains(LEFT);
+    } catch (IOException | UncheckedIOException unreadable) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,348 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.RunStatus;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.reconcile.RunRecords.Derived;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Compares one run's files with its journal, and with the records that its journal and accounting
+ * yield today. Writes nothing.
+ */
+public final class Audit {
+  private final Workspace workspace;
+  private final RunFolder run;
+  private final Map<String, BillingWeights> weights;
+  private final List<String> differences = new ArrayList<>();
+  private final List<String> notes = new ArrayList<>();
+  private final ProvenFiles files;
+  private boolean derivedDiffers;
+  private Optional<Settled> settled = Optional.empty();
+
+  private Audit(
+      Workspace workspace, RunFolder run, ProvenFiles files, Map<String, BillingWeights> weights) {
+    this.weights = weights;
+    this.workspace = workspace;
+    this.run = run;
+    this.files = files;
+  }
+
+  /**
+   * The result of an audit.
+   *
+   * @param differences the errors, each with its file
+   * @param notes the checks that were not possible, and why
+   * @param correctable whether a repair may change the records: the derived records differ, a
+   *     record is missing or broken, or a job of a submission that was given up has appeared
+   * @param unfinished whether the run is unfinished in its journal but missing in {@code runs/open}
+   * @param settled the content that the run's newest ledger line should have; empty if the run has
+   *     not ended
+   */
+  public record Finding(
+      List<String> differences,
+      List<String> notes,
+      boolean correctable,
+      boolean unfinished,
+      Optional<Settled> settled) {}
+
+  /**
+   * The final state of a run, from its kept cost file.
+   *
+   * @param version the version of the cost file
+   * @param timesFinished how often the journal says that the run has finished
+   */
+  public record Settled(RunStatus status, BigDecimal total, long version, int timesFinished) {}
+
+  /** Returns the result for a run that cannot be checked because a file cannot be read. */
+  public static Finding broken(RunFolder run, RuntimeException failed) {
+    String why = failed.getMessage() == null ? failed.toString() : failed.getMessage();
+    return new Finding(
+        List.of(why.contains(run.id().value()) ? why : run.id() + ": " + why),
+        List.of(),
+        false,
+        false,
+        Optional.empty());
+  }
+
+  /** Returns the result for a run that another process is changing. */
+  public static Finding changing(RunFolder run) {
+    List<String> note = List.of(run.id() + ": it changes just now, and was not checked");
+    return new Finding(List.of(), note, false, false, Optional.empty());
+  }
+
+  /**
+   * Checks a run.
+   *
+   * @param weights the billing weights of the partitions today
+   * @param open whether {@code runs/open} holds the run
+   */
+  public static Finding of(
+      Workspace workspace,
+      RunFolder run,
+      List<Event> events,
+      TaskEvidence evidence,
+      Map<String, BillingWeights> weights,
+      boolean open) {
+    Audit audit = new Audit(workspace, run, ProvenFiles.of(run, events), weights);
+    RunState state = RunState.of(events);
+    audit.marker(state, open);
+    if (events.isEmpty() && (Files.exists(run.manifest()) || Files.exists(run.cost()))) {
+      audit.differences.add(run.id() + "/journal.jsonl: missing");
+    }
+    for (Event event : events) {
+      if (event.type() == Event.Type.CREATED) {
+        audit.staged(event.data());
+      }
+    }
+    audit.earlierVersions(events);
+    for (Submission submission : state.submissions()) {
+      Optional<Event> found =
+          RunPass.foundAfterAll(run, state, submission, evidence, Instant.EPOCH);
+      if (found.isPresent() && state.finished()) {
+        audit.derivedDiffers = true;
+        audit.differences.add(
+            run.id()
+                + ": job "
+                + found.get().data().number("job_id")
+                + " has the name "
+                + submission.key()
+                + ", of which the journal says that there is no job");
+      }
+    }
+    if (state.finished()) {
+      Event last = events.get(events.size() - 1);
+      if (last.type() == Event.Type.FINISHED) {
+        audit.told(last.data().text("status"));
+        audit.kept(run.manifest(), last.data().optionalText("manifest_sha256"));
+        // A run that died before it was planned has no prices and no cost file.
+        if (state.created().isPresent() || last.data().optionalText("cost_sha256").isPresent()) {
+          audit.kept(run.cost(), last.data().optionalText("cost_sha256"));
+          audit.derived(events.subList(0, events.size() - 1), evidence);
+        }
+      }
+    }
+    return new Finding(
+        audit.differences,
+        audit.notes,
+        audit.derivedDiffers,
+        state.created().isPresent() && !state.finished() && !open,
+        audit.settled);
+  }
+
+  private void marker(RunState state, boolean open) {
+    boolean created = state.created().isPresent();
+    if (state.finished() && open) {
+      differences.add("open/" + run.id() + ": it is there, and the journal says finished");
+    } else if (created && !state.finished() && !open) {
+      differences.add(
+          "open/"
+              + run.id()
+              + ": missing, so no reconcile looks at the run; the journal says"
+              + " unfinished");
+    }
+  }
+
+  /** Checks each earlier final cost file against its digest in the journal. */
+  private void earlierVersions(List<Event> events) {
+    List<Optional<String>> digests = new ArrayList<>();
+    for (Event event : events) {
+      if (event.type() == Event.Type.FINISHED) {
+        digests.add(event.data().optionalText("cost_sha256"));
+      }
+    }
+    for (int version = 1; version < digests.size(); version++) {
+      if (digests.get(version - 1).isPresent()) {
+        kept(run.cost(version), digests.get(version - 1));
+      }
+    }
+  }
+
+  /**
+   * Compares the manifest's status with the journal's last line, whose own digest no later line
+   * holds.
+   */
+  private void told(String status) {
+    if (Files.notExists(run.manifest())) {
+      return;
+    }
+    try {
+      String kept = manifest().requireWhole().status().text();
+      if (!kept.equals(status)) {
+        differences.add(
+            name(run.manifest()) + ": status is " + kept + ", the journal ends with " + status);
+      }
+    } catch (IllegalArgumentException | NexaException noManifest) {
+      differences.add(name(run.manifest()) + ": " + noManifest.getMessage());
+    }
+  }
+
+  /**
+   * Checks the plan, the estimate and the script against the digests in the journal's first line.
+   */
+  private void staged(JsonObject created) {
+    if (created.members().containsKey("imported")) {
+      return;
+    }
+    for (Path file : List.of(run.plan(), run.estimate(), run.script())) {
+      if (files.digest(file).isEmpty()) {
+        kept(file, Optional.empty());
+      }
+    }
+    for (ProvenFiles.Changed changed : files.changes()) {
+      differences.add(
+          name(changed.file())
+              + (changed.found().isEmpty()
+                  ? ": missing"
+                  : ": changed since the journal told its digest"));
+    }
+  }
+
+  /** Returns whether a file exists and has this digest. */
+  static boolean isProven(Path file, Optional<String> digest) {
+    return Files.isRegularFile(file)
+        && digest.isPresent()
+        && Sha256.of(DurableFiles.readBytes(file)).equals(digest.get());
+  }
+
+  private ManifestFile manifest() {
+    return ManifestFile.read(run);
+  }
+
+  private void kept(Path file, Optional<String> digest) {
+    if (Files.notExists(file)) {
+      differences.add(name(file) + ": missing");
+      derivedDiffers |= file.equals(run.cost()) || file.equals(run.manifest());
+    } else if (digest.isEmpty()) {
+      notes.add(name(file) + ": the journal does not tell its digest");
+    } else if (!isProven(file, digest)) {
+      differences.add(name(file) + ": changed since the journal told its digest");
+    }
+  }
+
+  private void derived(List<Event> before, TaskEvidence evidence) {
+    if (Files.notExists(run.cost()) || Files.notExists(run.manifest())) {
+      return;
+    }
+    try {
+      CostFile cost = CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString());
+      // A run that died before its first submission has no end time and no ledger line.
+      if (RunState.of(before).created().isPresent()) {
+        settled =
+            Optional.of(
+                new Settled(
+                    cost.status(),
+                    cost.total().amount(),
+                    cost.version(),
+                    RunState.of(before).timesFinished() + 1));
+      }
+      if (Files.notExists(run.plan())) {
+        notes.add(run.id() + ": imported, so only its digests were checked");
+        return;
+      }
+      Optional<ProvenFiles.Changed> changed = files.settlementChange();
+      if (changed.isPresent()) {
+        notes.add(
+            run.id()
+                + ": what accounting tells was not compared, because "
+                + changed.get().sentence()
+                + "; put it back as it was, from a backup");
+        return;
+      }
+      ManifestFile manifest = manifest();
+      RunState state = RunState.of(before);
+      RunFacts facts = RunFacts.of(run, files).loggingAs(manifest);
+      List<String> problems = new ArrayList<>();
+      RunOutcome outcome = evidence.outcome(run, facts, state, problems);
+      for (FaultyRow row : evidence.faulty(state)) {
+        (row.waits(evidence.asked()) ? differences : notes)
+            .add(run.id() + ": " + row.told(evidence.asked()));
+      }
+      if (evidence.isInDoubt(state)) {
+        return;
+      }
+      int kept = cost.attemptCount();
+      if (outcome.attempts().size() < kept) {
+        notes.add(
+            run.id()
+                + ": accounting has "
+                + outcome.attempts().size()
+                + " of its "
+                + kept
+                + " attempts, and has forgotten the others: only digests were checked");
+        return;
+      }
+      if (!evidence.accountingKept()) {
+        notes.add(
+            run.id()
+                + ": this cluster keeps no accounting, and slurmctld forgets: only digests were"
+                + " checked");
+        return;
+      }
+      billing(outcome);
+      SourceComparison witnesses = SourceComparison.of(run, state, outcome);
+      Derived derived =
+          RunRecords.derive(
+              run,
+              facts,
+              state,
+              outcome.disagreeing(evidence.disagreements(state, witnesses.told()), false),
+              cost.credited(),
+              problems);
+      CostFile made = CostFile.parse(derived.cost(), run.cost().toString());
+      compare(run.cost(), cost.json(), made.comparableTo(cost));
+      compare(run.manifest(), manifest.json(), Json.parseObject(derived.manifest()));
+    } catch (IllegalArgumentException broken) {
+      differences.add(run.id() + ": " + broken.getMessage());
+      derivedDiffers |= files.settlementChange().isEmpty() && Files.exists(run.plan());
+    } catch (UncheckedIOException | NexaException broken) {
+      differences.add(run.id() + ": " + broken.getMessage());
+    }
+  }
+
+  /**
+   * Compares our reading of AllocTRES with Slurm's {@code billing}. A difference is a note, because
+   * the weights are today's.
+   */
+  private void billing(RunOutcome outcome) {
+    for (String disagreement : BillingCheck.disagreements(outcome.attempts(), weights)) {
+      notes.add(
+          run.id()
+              + ": "
+              + disagreement
+              + ": they have changed since, or accounting does not track all that they count");
+    }
+  }
+
+  private void compare(Path file, JsonObject kept, JsonObject derived) {
+    for (String difference : JsonDifferences.between(kept, derived)) {
+      derivedDiffers = true;
+      differences.add(name(file) + ": " + difference);
+    }
+  }
+
+  /** Returns the path relative to runs/. */
+  private String name(Path file) {
+    return workspace.runs().relativize(file).toString();
+  }
+}

@@ -1,0 +1,235 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.Tres;
+import dev.nexa.slurm.job.estimate.CostLine;
+import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.runs.RunState;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Makes {@code cost_<run_id>.json}: the keys of the project's specification, and every cost line
+ * and attempt, so that each cent can be traced to a row of sacct. Reads and writes no file.
+ */
+public final class CostRecord {
+  private static final long HOUR = 3600;
+  private static final int DECIMALS = 6;
+
+  /** Figures of an attempt that exist only if the profile's sacct_fields name them. */
+  static final Set<String> ASKED_FOR = Set.of("planned_seconds", "restart");
+
+  private CostRecord() {}
+
+  /**
+   * Returns the run's cost so far: its ended attempts at the rates of its estimate, its durable
+   * files and its egress.
+   */
+  public static Money total(
+      RunFacts facts, RunState journal, RunOutcome outcome, TaskResults results) {
+    Rates rates = facts.rates();
+    Money compute = rates.total(rates.price(outcome.used()));
+    return compute
+        .plus(amount(storage(facts, journal), rates))
+        .plus(amount(egress(facts, outcome, results), rates));
+  }
+
+  private static Money amount(Optional<CostLine> line, Rates rates) {
+    return line.isPresent() ? line.get().amount() : Money.zero(rates.currency());
+  }
+
+  /**
+   * Returns the line for durable files, for as long as they are kept; empty if their size or
+   * retention is unknown.
+   */
+  private static Optional<CostLine> storage(RunFacts facts, RunState journal) {
+    if (facts.kept().isEmpty() || journal.durableBytes().isEmpty()) {
+      return Optional.empty();
+    }
+    return facts.rates().storage(journal.durableBytes().get(), facts.kept().get().days());
+  }
+
+  /**
+   * Returns the line for egress of an ended run; empty if no task reports it or it has no price.
+   */
+  private static Optional<CostLine> egress(
+      RunFacts facts, RunOutcome outcome, TaskResults results) {
+    Optional<BigDecimal> bytes = outcome.ended() ? results.charged().egress() : Optional.empty();
+    return bytes.isPresent() ? facts.rates().egress(bytes.get()) : Optional.empty();
+  }
+
+  /**
+   * Returns the record. Its reservation includes the reservations of reruns.
+   *
+   * @param results the tasks' results, whose metrics may give GPU utilization and egress
+   * @param credited the states whose attempts the cluster pays for
+   */
+  public static CostFile of(
+      RunFacts facts,
+      RunState journal,
+      RunOutcome outcome,
+      TaskResults results,
+      Set<JobState> credited) {
+    Rates rates = facts.rates();
+    List<CostLine> lines = new ArrayList<>(rates.price(outcome.used()));
+    Money compute = rates.total(lines);
+    Optional<CostLine> storage = storage(facts, journal);
+    Optional<CostLine> egress = egress(facts, outcome, results);
+    Money stored = amount(storage, rates);
+    Money sent = amount(egress, rates);
+    if (storage.isPresent()) {
+      lines.add(storage.get());
+    }
+    if (egress.isPresent()) {
+      lines.add(egress.get());
+    }
+    List<String> notMeasured = new ArrayList<>();
+    if (storage.isEmpty()) {
+      notMeasured.add("storage_gb_month");
+    }
+    if (egress.isEmpty()) {
+      notMeasured.add("egress_gb");
+    }
+    // Some tasks may have reported it: the part is then in the breakdown, but incomplete.
+    for (String part : results.charged().notMeasured()) {
+      if (outcome.ended() && !notMeasured.contains(part)) {
+        notMeasured.add(part);
+      }
+    }
+    Optional<EnergyUse> energy =
+        outcome.attempts().isEmpty() ? Optional.empty() : EnergyUse.of(facts, outcome, results);
+    Waste waste = Waste.of(facts, outcome, results);
+    Money credit = rates.total(rates.price(outcome.usage(credited, facts)));
+    Money reserved = reserved(facts, journal);
+    Optional<CostDifference> parts =
+        CostDifference.of(facts, outcome, compute, reserved, journal.reservedMore());
+    List<String> limits = limits(outcome);
+    if (outcome.ended()) {
+      limits.addAll(results.charged().limits());
+    }
+    return CostFile.of(
+            facts.id(),
+            compute,
+            stored,
+            sent,
+            journal.timesFinished() + 1,
+            journal.costDigest(),
+            outcome.status())
+        .notMeasured(notMeasured)
+        .estimate(facts.estimate(), reserved)
+        .limits(limits)
+        .difference(compute.minus(reserved), parts.map(CostDifference::parts))
+        .waste(waste.total(), waste.failures(), waste.idleGpus())
+        .credit(credit, credited)
+        .energy(
+            energy.isPresent()
+                ? Optional.of(energy.get().toJson(facts.energy()))
+                : Optional.empty())
+        .actual(outcome.used(), journal.durableBytes(), lines, attempts(facts, outcome));
+  }
+
+  /** Returns the reservation of the run and its reruns. */
+  private static Money reserved(RunFacts facts, RunState journal) {
+    BigDecimal first = facts.estimate().reserved();
+    return new Money(first.add(journal.reservedMore()), facts.rates().currency());
+  }
+
+  /**
+   * Returns a sentence if the run's attempts cost more than was reserved, because Slurm gave the
+   * run more time or attempts than was planned; empty if they did not, and for an imported job,
+   * which has no reservation.
+   */
+  static Optional<String> overrun(RunFacts facts, RunState journal, RunOutcome outcome) {
+    Money compute = facts.rates().total(facts.rates().price(outcome.used()));
+    Money reserved = reserved(facts, journal);
+    return !facts.estimate().isOfImported() && compute.compareTo(reserved) > 0
+        ? Optional.of(
+            "cost "
+                + compute
+                + ", over its reservation of "
+                + reserved
+                + ": Slurm gave it more time or attempts than was planned; compare its attempts"
+                + " (`nexa-slurm costs show "
+                + facts.id()
+                + "`) with the cluster profile's slurm: section and `scontrol show config`")
+        : Optional.empty();
+  }
+
+  /** Returns each row that held an allocation, with its cost before rounding to cents. */
+  private static List<JsonObject> attempts(RunFacts facts, RunOutcome outcome) {
+    Map<String, Held> known = new HashMap<>();
+    List<JsonObject> attempts = new ArrayList<>(outcome.attempts().size());
+    for (AccountingRecord row : outcome.attempts()) {
+      Held held = known.get(row.allocTres());
+      if (held == null) {
+        held = Held.of(row.allocTres(), facts);
+        known.put(row.allocTres(), held);
+      }
+      boolean requested = held.fromRequest() || row.witness() == AccountingRecord.Witness.JOB;
+      String cost = held.cost(row.elapsedSeconds());
+      attempts.add(
+          CostFile.attempt(row, held.cpus(), held.memoryBytes(), held.gpus(), requested, cost));
+    }
+    return attempts;
+  }
+
+  /**
+   * An allocation that thousands of attempts may share.
+   *
+   * @param fromRequest whether the GPUs are the plan's, because accounting has none
+   * @param perHour the cost of holding the allocation for an hour
+   */
+  private record Held(
+      long cpus, long memoryBytes, JsonObject gpus, boolean fromRequest, BigDecimal perHour) {
+    static Held of(String allocTres, RunFacts facts) {
+      Tres tres = Tres.parse(allocTres);
+      JsonObject gpus = new JsonObject();
+      tres.gpusBy(facts.gpuType().orElse("gpu"), facts.plannedGpus()).forEach(gpus::with);
+      return new Held(
+          tres.cpus(),
+          tres.memoryBytes(),
+          gpus,
+          tres.gpus().isEmpty() && facts.plannedGpus() > 0,
+          facts.rates().unrounded(RunOutcome.charged(allocTres, HOUR, facts)));
+    }
+
+    String cost(long seconds) {
+      return perHour
+          .multiply(BigDecimal.valueOf(seconds))
+          .divide(BigDecimal.valueOf(HOUR), DECIMALS, RoundingMode.HALF_EVEN)
+          .toPlainString();
+    }
+  }
+
+  /** Returns the limits of rows that do not come from accounting. */
+  private static List<String> limits(RunOutcome outcome) {
+    boolean job = false;
+    boolean controller = false;
+    for (AccountingRecord row : outcome.attempts()) {
+      job |= row.witness() == AccountingRecord.Witness.JOB;
+      controller |= row.witness() == AccountingRecord.Witness.CONTROLLER;
+    }
+    List<String> limits = new ArrayList<>();
+    if (job) {
+      limits.add(
+          "witness job: what it held is what was planned; its signal and the clock tell what ended"
+              + " it; one that was killed outright is given its time limit");
+    }
+    if (controller) {
+      limits.add(
+          "witness controller: slurmctld's memory of the newest attempt; no accounting keeps it, so"
+              + " it can't be looked up again");
+    }
+    return limits;
+  }
+}

@@ -1,0 +1,110 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.units.SlurmSize;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.Tres;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * A row of accounting that contradicts itself, so that it is unknown which of its figures is right.
+ *
+ * <p>Its run waits for 7 days until somebody corrects the row in accounting. After that, the run is
+ * settled at the most that the row and the plan allow, and its records say so.
+ */
+record FaultyRow(AccountingRecord row, String fault) {
+  /** How long accounting may still be corrected after the row's end. */
+  private static final Duration PATIENCE = Duration.ofDays(7);
+
+  /** A time that exceeds the time limit by more than this is not a real time of an attempt. */
+  private static final Duration OVER_ITS_LIMIT = Duration.ofDays(1);
+
+  /** Returns whether the run still waits for a correction of the row. */
+  boolean waits(Instant now) {
+    return !isGivenUp(row, now);
+  }
+
+  private static boolean isGivenUp(AccountingRecord row, Instant now) {
+    return row.end().isPresent()
+        && row.state().endsAttempt()
+        && row.start().isPresent()
+        && row.end().get().plus(PATIENCE).isBefore(now);
+  }
+
+  /** Returns a sentence that says what is wrong and how to correct it. */
+  String told(Instant now) {
+    String what = "job " + row.shownId() + " in accounting: " + fault;
+    if (!waits(now)) {
+      return what + "; it is charged the most that the row and the plan allow";
+    }
+    return what
+        + "; its run waits until that row is mended in slurmdbd's database (`sacctmgr show"
+        + " runawayjobs` mends a job without an end)"
+        + (row.end().isPresent() && row.state().endsAttempt()
+            ? ", or is charged the most that the row and the plan allow after "
+                + row.end().get().plus(PATIENCE)
+            : "");
+  }
+
+  /**
+   * Returns the row; if it is faulty and its wait is over, returns it with the most that it can
+   * have cost.
+   */
+  static AccountingRecord priced(AccountingRecord row, RunFacts facts, Instant now) {
+    if (row.more().faults().isEmpty() || !isGivenUp(row, now)) {
+      return row;
+    }
+    long most = facts.timeLimit().plus(OVER_ITS_LIMIT).toSeconds();
+    long between = Duration.between(row.start().orElseThrow(), row.end().orElseThrow()).toSeconds();
+    long seconds = Math.max(plausible(row.elapsedSeconds(), most), plausible(between, most));
+    return row.holding(
+        most(row.allocTres(), row.reqTres(), facts.plannedTres()),
+        seconds == 0 && between != 0 ? facts.timeLimit().toSeconds() : seconds);
+  }
+
+  private static long plausible(long seconds, long most) {
+    return seconds > most ? 0 : Math.max(0, seconds);
+  }
+
+  /**
+   * Returns the largest amount of each resource in the lists, and the GPUs of the list with the
+   * most GPUs.
+   */
+  private static String most(String allocated, String requested, String planned) {
+    Map<String, Long> most = new TreeMap<>();
+    String gpus = allocated;
+    long count = -1;
+    for (String list : new String[] {allocated, requested, planned}) {
+      for (String item : list.split(",", -1)) {
+        int equals = item.indexOf('=');
+        String name = item.substring(0, Math.max(0, equals));
+        boolean memory = name.equals("mem");
+        if (memory || name.equals("cpu") || name.equals("node") || name.equals("billing")) {
+          long unit = memory ? SlurmSize.MIB : 1;
+          SlurmSize.bytes(item.substring(equals + 1), unit)
+              .ifPresent(amount -> most.merge(name, amount, Math::max));
+        }
+      }
+      long own = Tres.parse(list).gpus().orElse(0L);
+      if (own > count || (own == count && !gpus.contains("gres/gpu:"))) {
+        count = own;
+        gpus = list;
+      }
+    }
+    StringBuilder all = new StringBuilder();
+    for (Map.Entry<String, Long> one : most.entrySet()) {
+      boolean memory = one.getKey().equals("mem");
+      all.append(all.length() == 0 ? "" : ",").append(one.getKey()).append('=');
+      all.append(
+          memory ? (one.getValue() + SlurmSize.MIB - 1) / SlurmSize.MIB + "M" : one.getValue());
+    }
+    for (String item : gpus.split(",", -1)) {
+      if (item.startsWith("gres/")) {
+        all.append(',').append(item);
+      }
+    }
+    return all.toString();
+  }
+}

@@ -1,0 +1,70 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists the differences between a kept and a derived document: path, kept value, expected value.
+ */
+final class JsonDifferences {
+  private static final int MOST = 10;
+  private static final int LONGEST = 120;
+
+  private final List<String> found = new ArrayList<>();
+  private int more;
+
+  private JsonDifferences() {}
+
+  /** Returns the first ten differences, and a line that counts the others. */
+  static List<String> between(JsonObject kept, JsonObject derived) {
+    JsonDifferences differences = new JsonDifferences();
+    differences.compare("", kept, derived);
+    if (differences.more > 0) {
+      differences.found.add("and " + differences.more + " more");
+    }
+    return differences.found;
+  }
+
+  private void compare(String path, @Nullable Object kept, @Nullable Object derived) {
+    if (kept instanceof JsonObject one && derived instanceof JsonObject other) {
+      TreeSet<String> names = new TreeSet<>(one.members().keySet());
+      names.addAll(other.members().keySet());
+      for (String name : names) {
+        String inner = path.isEmpty() ? name : path + "." + name;
+        boolean both = one.members().containsKey(name) && other.members().containsKey(name);
+        if (both) {
+          compare(inner, one.members().get(name), other.members().get(name));
+        } else if (!CostRecord.ASKED_FOR.contains(name)) {
+          String where = one.members().containsKey(name) ? "should not be there" : "is missing";
+          add(inner + " " + where);
+        }
+      }
+    } else if (kept instanceof List<?> one && derived instanceof List<?> other) {
+      if (one.size() != other.size()) {
+        add(path + " has " + one.size() + " elements, expected " + other.size());
+      }
+      for (int i = 0; i < Math.min(one.size(), other.size()); i++) {
+        compare(path + "[" + i + "]", one.get(i), other.get(i));
+      }
+    } else if (!text(kept).equals(text(derived))) {
+      add(path + " is " + text(kept) + ", expected " + text(derived));
+    }
+  }
+
+  private static String text(@Nullable Object value) {
+    String text = Json.compact(value);
+    return text.length() > LONGEST ? text.substring(0, LONGEST) + "…" : text;
+  }
+
+  private void add(String difference) {
+    if (found.size() < MOST) {
+      found.add(difference);
+    } else {
+      more++;
+    }
+  }
+}

@@ -1,0 +1,84 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The queue at one moment, by job name.
+ *
+ * @param accountingKept whether the cluster keeps accounting, so that absent jobs can be looked up
+ * @param asked when squeue was called; all entries are at least this new
+ */
+record QueueSnapshot(Map<String, List<QueueEntry>> queue, boolean accountingKept, Instant asked) {
+  /** Returns an empty snapshot, for runs without jobs. */
+  static QueueSnapshot notAsked() {
+    return new QueueSnapshot(Map.of(), true, Instant.now());
+  }
+
+  static QueueSnapshot of(Scheduler scheduler) {
+    Instant asked = Instant.now();
+    Map<String, List<QueueEntry>> queue = new HashMap<>();
+    for (QueueEntry entry : scheduler.queue()) {
+      queue.computeIfAbsent(entry.name(), key -> new ArrayList<>()).add(entry);
+    }
+    return new QueueSnapshot(queue, scheduler.keepsAccounting(), asked);
+  }
+
+  /** Returns the arrays with tasks that have ended but are still listed. */
+  Set<Long> ended(Collection<Long> arrays) {
+    Set<Long> ended = new TreeSet<>();
+    for (List<QueueEntry> entries : queue.values()) {
+      for (QueueEntry entry : entries) {
+        if (!entry.active() && arrays.contains(entry.arrayJobId())) {
+          ended.add(entry.arrayJobId());
+        }
+      }
+    }
+    return ended;
+  }
+
+  /** Returns whether the queue lists the submission's job under the submission's key. */
+  boolean shows(Submission submission) {
+    for (QueueEntry entry : entries(submission.key())) {
+      if (submission.jobId().isPresent() && entry.arrayJobId() == submission.jobId().get()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Returns whether the queue lists all tasks of all submissions of a run as active, each under the
+   * job id that sbatch printed. Then no task of the run has ended.
+   */
+  boolean showsAll(RunState run) {
+    for (Submission submission : run.submissions()) {
+      Set<Integer> shown = new TreeSet<>();
+      for (QueueEntry entry : entries(submission.key())) {
+        if (entry.active() && submission.jobId().equals(Optional.of(entry.arrayJobId()))) {
+          shown.add(entry.task());
+        }
+      }
+      if (shown.size() < submission.tasks().indices().size()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Returns the entries of one submission. */
+  List<QueueEntry> entries(String key) {
+    return queue.getOrDefault(key, List.of());
+  }
+}

@@ -1,0 +1,278 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.records.runs.ChangedFileException;
+import dev.nexa.slurm.records.runs.Heartbeat;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunsByScheduler;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+/** Implements {@code reconcile}: one pass over unfinished runs. */
+public final class ReconcileRuns {
+  private final Context context;
+
+  public ReconcileRuns(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * The result of a pass.
+   *
+   * @param problems lines that somebody should look at
+   * @param broken runs that could not be processed; the next pass will fail on them too
+   * @param outage a scheduler that could not be asked; its runs are unchanged
+   * @param behindSince since when an outage hides the state of the runs
+   * @param left how many unfinished runs of other users were left to them
+   * @param leftTo the login names of these users
+   */
+  public record Pass(
+      int runsRead,
+      int runsChanged,
+      int rowsRead,
+      List<String> problems,
+      Set<RunId> broken,
+      Optional<SchedulerUnavailable> outage,
+      Optional<Instant> behindSince,
+      int left,
+      Set<String> leftTo) {
+    /** Returns a sentence about the runs of other users; empty if there are none. */
+    public Optional<String> leftToOthers() {
+      return left == 0
+          ? Optional.empty()
+          : Optional.of(
+              (left == 1 ? "1 unfinished run" : left + " unfinished runs")
+                  + (left == 1 ? " was left to " : " were left to ")
+                  + String.join(", ", leftTo));
+    }
+
+    /** Returns the document that {@code --json} prints. */
+    public JsonObject toJson() {
+      List<String> all = new ArrayList<>(problems);
+      outage.ifPresent(failed -> all.add(String.valueOf(failed.getMessage())));
+      return new JsonObject()
+          .with("schema_version", 1)
+          .with("runs_read", runsRead)
+          .with("runs_changed", runsChanged)
+          .with("rows_read", rowsRead)
+          .with("behind_since", behindSince.orElse(null))
+          .with("left_to_others", left)
+          .with("problems", all);
+    }
+  }
+
+  /**
+   * Makes a pass over all unfinished runs of this user and writes the heartbeat. An outage is part
+   * of the result.
+   */
+  public Pass reconcile() {
+    Instant begun = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+    long nanos = System.nanoTime();
+    Workspace workspace = context.workspace();
+    Optional<Heartbeat> before = Heartbeat.read(workspace);
+    Optional<Instant> lastSuccess = before.flatMap(Heartbeat::lastSuccess);
+    Set<String> leftTo = new TreeSet<>();
+    List<RunId> open = workspace.openRuns();
+    List<RunId> own = own(open, leftTo);
+    Pass pass = pass(own, open.size() - own.size(), leftTo, () -> lastSuccess.orElse(begun));
+    new Heartbeat(
+            begun,
+            pass.outage().isPresent() ? lastSuccess : Optional.of(begun),
+            pass.behindSince(),
+            pass.outage().map(failed -> String.valueOf(failed.getMessage())),
+            pass.runsRead(),
+            pass.runsChanged(),
+            pass.rowsRead(),
+            Duration.ofNanos(System.nanoTime() - nanos))
+        .write(workspace);
+    if (pass.outage().isEmpty()) {
+      sweep(workspace);
+    }
+    return pass;
+  }
+
+  /** Returns the runs that this user can reconcile, and adds the owners of the others. */
+  private List<RunId> own(List<RunId> ids, Set<String> owners) {
+    List<RunId> own = new ArrayList<>();
+    for (RunId id : ids) {
+      RunFolder run = context.workspace().run(id);
+      if (run.isOfAnotherUser()) {
+        owners.add(run.owner());
+      } else {
+        own.add(id);
+      }
+    }
+    return own;
+  }
+
+  /**
+   * Removes leftovers of dead processes. A failure is ignored, because the next pass tries again.
+   */
+  private static void sweep(Workspace workspace) {
+    try {
+      workspace.sweep(Instant.now());
+    } catch (UncheckedIOException unwritable) {
+      return;
+    }
+  }
+
+  /**
+   * Makes a pass for cron. During an outage, passes become less frequent.
+   *
+   * @return empty if it is too early to ask again
+   */
+  public Optional<Pass> reconcilePatiently() {
+    Optional<Heartbeat> before = Heartbeat.read(context.workspace());
+    Optional<Instant> later = before.flatMap(beat -> beat.askAgain(Instant.now()));
+    return later.isPresent() ? Optional.empty() : Optional.of(reconcile());
+  }
+
+  /**
+   * Makes a pass over these runs. Writes no heartbeat.
+   *
+   * @throws SchedulerUnavailable if a scheduler cannot be asked; its runs are unchanged
+   */
+  public Pass reconcile(List<RunId> ids) {
+    Pass pass = pass(ids, 0, Set.of(), Instant::now);
+    if (pass.outage().isPresent()) {
+      throw pass.outage().get();
+    }
+    return pass;
+  }
+
+  private Pass pass(List<RunId> ids, int left, Set<String> leftTo, Supplier<Instant> behindSince) {
+    RunsByScheduler runs = RunsByScheduler.of(context.workspace(), ids);
+    List<String> problems = new ArrayList<>(runs.problems().values());
+    Set<RunId> broken = new HashSet<>(runs.problems().keySet());
+    Optional<SchedulerUnavailable> outage = Optional.empty();
+    Counts counts = new Counts();
+    for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
+      try {
+        reconcile(group.getKey(), group.getValue(), counts, problems, broken);
+      } catch (SchedulerUnavailable failed) {
+        outage = Optional.of(failed);
+      }
+    }
+    return new Pass(
+        ids.size(),
+        counts.changed,
+        counts.rows,
+        problems,
+        broken,
+        outage,
+        outage.map(failed -> behindSince.get()),
+        left,
+        leftTo);
+  }
+
+  private void reconcile(
+      String name,
+      Map<RunId, RunState> runs,
+      Counts counts,
+      List<String> problems,
+      Set<RunId> broken) {
+    Scheduler scheduler = context.scheduler(name);
+    ProfileSacctFields.askFor(context, scheduler, runs.keySet());
+    Policy policy = context.configs().policy();
+    Map<String, Map<String, BillingWeights>> weights = new HashMap<>();
+    RunPass pass =
+        new RunPass(
+            context.workspace(),
+            scheduler,
+            policy,
+            cluster -> weights.computeIfAbsent(cluster, this::weights),
+            context.passing());
+    SchedulerPoll.forEachPart(
+        scheduler,
+        runs,
+        (evidence, part) -> {
+          counts.rows += evidence.rowsRead();
+          for (Map.Entry<RunId, RunState> run : part.entrySet()) {
+            counts.changed += reconcile(pass, run, evidence, problems, broken) ? 1 : 0;
+          }
+        });
+    ProfileSacctFields.tellRefusal(scheduler, problems);
+  }
+
+  /**
+   * Returns the billing weights of the profile's partitions; empty if the profile is missing or
+   * broken.
+   */
+  private Map<String, BillingWeights> weights(String cluster) {
+    Map<String, BillingWeights> weights = new HashMap<>();
+    try {
+      for (Map.Entry<String, ClusterProfile.Partition> partition :
+          context.configs().cluster(cluster).partitions().entrySet()) {
+        Optional<String> told = partition.getValue().billingWeights();
+        told.ifPresent(text -> weights.put(partition.getKey(), BillingWeights.parse(text)));
+      }
+    } catch (NexaException | UncheckedIOException unreadable) {
+      return Map.of();
+    }
+    return weights;
+  }
+
+  /** Sums over the parts of a pass. */
+  private static final class Counts {
+    private int changed;
+    private int rows;
+  }
+
+  /** Reconciles one run. A failure is a problem of this run only. */
+  private boolean reconcile(
+      RunPass pass,
+      Map.Entry<RunId, RunState> run,
+      TaskEvidence evidence,
+      List<String> problems,
+      Set<RunId> broken) {
+    try {
+      RunFolder folder = context.workspace().run(run.getKey());
+      return pass.reconcile(folder, run.getValue(), evidence, problems);
+    } catch (OutOfMemoryError tooLarge) {
+      problems.add(
+          run.getKey()
+              + ": it has too many attempts for this heap; NEXA_JAVA_OPTS=-Xmx2g gives more");
+      broken.add(run.getKey());
+      return false;
+    } catch (SchedulerUnavailable outage) {
+      throw outage;
+    } catch (ChangedFileException changed) {
+      problems.add(
+          run.getKey()
+              + ": "
+              + changed.getMessage()
+              + "; the run waits: put the file back as it was, from a backup, then type `nexa-slurm"
+              + " reconcile`; `nexa-slurm audit "
+              + run.getKey()
+              + "` lists what differs");
+      broken.add(run.getKey());
+      return false;
+    } catch (RuntimeException failed) {
+      String why = failed.getMessage() == null ? failed.toString() : failed.getMessage();
+      problems.add(run.getKey() + ": " + why);
+      broken.add(run.getKey());
+      return false;
+    }
+  }
+}

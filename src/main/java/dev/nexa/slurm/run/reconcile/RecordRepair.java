@@ -1,0 +1,314 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.RunStatus;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.reconcile.RunRecords.Derived;
+import dev.nexa.slurm.run.submit.CrashPoint;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/**
+ * Restores or corrects the records (manifest, cost file, ledger line) of a finished run.
+ *
+ * <p>Never deletes a record that an earlier pass had closed: a changed file is kept beside the
+ * restored one.
+ */
+public final class RecordRepair {
+  private final Workspace workspace;
+  private final Policy policy;
+  private final RunRecords records;
+
+  public RecordRepair(Workspace workspace, Policy policy, Consumer<CrashPoint> passing) {
+    this.workspace = workspace;
+    this.policy = policy;
+    this.records = new RunRecords(workspace, passing);
+  }
+
+  /**
+   * Derives the run's records again and writes them if they differ from the files.
+   *
+   * <ul>
+   *   <li>Same result as the closed version: restores the files and keeps an edited one as {@code
+   *       *.changed}.
+   *   <li>Accounting has changed: writes a new version; earlier versions stay.
+   *   <li>A job of a submission that was given up has appeared: opens the run again.
+   * </ul>
+   *
+   * @return false, and nothing is written, if another process holds the run's lock, if the run's
+   *     plan or estimate was changed, if accounting contradicts itself, lacks rows that an earlier
+   *     version was made from or has rows in the future, or if the kept cost file is broken and the
+   *     closed version cannot be derived
+   */
+  public boolean correct(RunFolder run, TaskEvidence evidence) {
+    Optional<FileLock> lock = lock(run);
+    if (lock.isEmpty()) {
+      return false;
+    }
+    try (FileLock held = lock.get()) {
+      List<Event> events = run.journal().read();
+      RunState state = RunState.of(events);
+      if (!state.finished() || !held.holds()) {
+        return false;
+      }
+      if (adopted(run, state, evidence)) {
+        return true;
+      }
+      ProvenFiles files = ProvenFiles.of(run, events);
+      if (files.settlementChange().isPresent()) {
+        return false;
+      }
+      RunFacts facts = RunFacts.of(run, files);
+      List<String> problems = new ArrayList<>();
+      RunOutcome outcome = evidence.outcome(run, facts, state, problems);
+      SourceComparison witnesses = SourceComparison.of(run, state, outcome);
+      RunOutcome compared =
+          outcome.disagreeing(evidence.disagreements(state, witnesses.told()), false);
+      if (evidence.isInDoubt(state)
+          || !outcome.ended()
+          || RunPass.isYetToCome(outcome)
+          || hasForgotten(run, outcome)) {
+        return false;
+      }
+      RunState before = RunState.of(events.subList(0, events.size() - 1));
+      Optional<Derived> same = Optional.empty();
+      for (Derived made : derived(run, facts, before, compared)) {
+        boolean cost = state.costDigest().equals(Optional.of(Sha256.of(made.cost())));
+        boolean manifest = manifestDigest(events).equals(Optional.of(Sha256.of(made.manifest())));
+        if (cost && (same.isEmpty() || manifest)) {
+          same = Optional.of(made);
+        }
+      }
+      if (same.isPresent()) {
+        records.restore(run, same.get());
+        return true;
+      }
+      if (Files.exists(run.cost()) && kept(run).isEmpty()) {
+        // Without a readable cost file it is unknown whether accounting has lost rows.
+        return false;
+      }
+      return records.write(run, facts, state, compared, settledCredit(run), problems);
+    }
+  }
+
+  /**
+   * Writes the run's ledger line again, from its manifest and cost file.
+   *
+   * @return false if another process holds the run's lock, or if a record differs from its digest
+   *     in the journal
+   */
+  public boolean relist(RunFolder run) {
+    Optional<FileLock> lock = lock(run);
+    if (lock.isEmpty()) {
+      return false;
+    }
+    try (FileLock held = lock.get()) {
+      List<Event> events = run.journal().read();
+      RunState state = RunState.of(events);
+      if (!held.holds()
+          || !state.finished()
+          || !Audit.isProven(run.cost(), state.costDigest())
+          || !Audit.isProven(run.manifest(), manifestDigest(events))) {
+        return false;
+      }
+      ProvenFiles files = ProvenFiles.of(run, events);
+      boolean planned = Files.exists(run.plan()) && files.settlementChange().isEmpty();
+      return records.relist(
+          run,
+          planned ? Optional.of(RunFacts.of(run, files)) : Optional.empty(),
+          state,
+          ManifestFile.read(run),
+          CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()));
+    }
+  }
+
+  private static Optional<String> manifestDigest(List<Event> events) {
+    return events.get(events.size() - 1).data().optionalText("manifest_sha256");
+  }
+
+  /**
+   * Repairs a run that is unfinished in its journal but not among the open runs.
+   *
+   * <ul>
+   *   <li>The records are final and proven: appends the lost {@code finished} line. The proof is
+   *       either accounting, from which the same bytes can be derived, or a ledger line that agrees
+   *       with records which agree with the journal.
+   *   <li>Nothing says that the run had ended: opens it again.
+   * </ul>
+   *
+   * @param listed tests whether the run's newest ledger line agrees with a cost file; empty if the
+   *     ledger has no line
+   * @return false if neither applies, or if another process holds the run's lock
+   */
+  public boolean finishAgain(
+      RunFolder run, TaskEvidence evidence, Optional<Predicate<CostFile>> listed) {
+    Optional<FileLock> lock = lock(run);
+    if (lock.isEmpty()) {
+      return false;
+    }
+    try (FileLock held = lock.get()) {
+      List<Event> events = run.journal().read();
+      RunState state = RunState.of(events);
+      ProvenFiles files = ProvenFiles.of(run, events);
+      if (!held.holds()
+          || state.finished()
+          || state.created().isEmpty()
+          || files.settlementChange().isPresent()) {
+        return false;
+      }
+      Optional<ManifestFile> manifest = manifest(run);
+      boolean over = manifest.isPresent() && manifest.get().status() != RunStatus.RUNNING;
+      if (!over && listed.isEmpty()) {
+        workspace.markOpen(run.id());
+        return true;
+      }
+      Optional<CostFile> cost = kept(run);
+      if (manifest.isEmpty() || cost.isEmpty()) {
+        return false;
+      }
+      List<Event> missing = measured(state, cost.get());
+      List<Event> longer = new ArrayList<>(events);
+      longer.addAll(missing);
+      RunState before = RunState.of(longer);
+      boolean proven =
+          isDerived(run, RunFacts.of(run, files), before, evidence)
+              || (listed.isPresent()
+                  && listed.get().test(cost.get())
+                  && cost.get().version() == before.timesFinished() + 1
+                  && agree(manifest.get(), cost.get(), before));
+      if (proven) {
+        records.finishAgain(run, missing, cost.get());
+      }
+      return proven;
+    }
+  }
+
+  /** Returns the {@code measured} event if it was lost too: the size of the run's durable files. */
+  private static List<Event> measured(RunState state, CostFile cost) {
+    Optional<Long> bytes = cost.durableBytes();
+    return bytes.isPresent() && state.durableBytes().isEmpty()
+        ? List.of(
+            Event.now(Event.Type.MEASURED, new JsonObject().with("durable_bytes", bytes.get())))
+        : List.of();
+  }
+
+  /** Returns whether the journal and accounting yield the kept records, byte for byte. */
+  private boolean isDerived(RunFolder run, RunFacts facts, RunState before, TaskEvidence evidence) {
+    RunOutcome outcome = evidence.outcome(run, facts, before, new ArrayList<>());
+    if (!outcome.ended() || evidence.isInDoubt(before) || hasForgotten(run, outcome)) {
+      return false;
+    }
+    SourceComparison witnesses = SourceComparison.of(run, before, outcome);
+    for (Derived same : derived(run, facts, before, outcome.disagreeing(witnesses.told(), false))) {
+      if (Audit.isProven(run.cost(), Optional.of(Sha256.of(same.cost())))
+          && Audit.isProven(run.manifest(), Optional.of(Sha256.of(same.manifest())))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Returns the possible forms of the records: with and without the profile's sacct_fields, and
+   * with the current and the former path of the workspace.
+   */
+  private List<Derived> derived(
+      RunFolder run, RunFacts facts, RunState journal, RunOutcome compared) {
+    List<Derived> derived = new ArrayList<>();
+    RunFacts asKept = manifest(run).map(facts::loggingAs).orElse(facts);
+    for (RunFacts named : List.of(facts, asKept)) {
+      for (RunOutcome told : List.of(compared, compared.plain())) {
+        derived.add(
+            RunRecords.derive(run, named, journal, told, settledCredit(run), new ArrayList<>()));
+      }
+    }
+    return derived;
+  }
+
+  /** Returns whether both records and the journal describe the same end. */
+  private static boolean agree(ManifestFile manifest, CostFile cost, RunState journal) {
+    return manifest.status() == cost.status()
+        && manifest.cost().isPresent()
+        && manifest.cost().get().compareTo(cost.total()) == 0
+        && manifest.hasSubmissions(journal);
+  }
+
+  private Optional<FileLock> lock(RunFolder run) {
+    return run.exists() ? run.lock(Duration.ofSeconds(5)) : Optional.empty();
+  }
+
+  /**
+   * Opens a finished run again if a job of a submission that was given up has appeared. The next
+   * {@code reconcile} waits for that job and counts its cost.
+   */
+  private boolean adopted(RunFolder run, RunState state, TaskEvidence evidence) {
+    boolean found = false;
+    for (Submission submission : state.submissions()) {
+      Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
+      Optional<Event> event = RunPass.foundAfterAll(run, state, submission, evidence, now);
+      if (event.isPresent()) {
+        workspace.markOpen(run.id());
+        run.journal().append(event.get());
+        found = true;
+      }
+    }
+    return found;
+  }
+
+  /** The credited states are those of the kept cost file, because they were settled with it. */
+  private Set<JobState> settledCredit(RunFolder run) {
+    return kept(run).map(CostFile::credited).orElseGet(() -> RunPass.credited(policy));
+  }
+
+  /** Returns whether accounting has fewer attempts than the kept cost file. */
+  private static boolean hasForgotten(RunFolder run, RunOutcome outcome) {
+    Optional<CostFile> kept = kept(run);
+    return kept.isPresent() && outcome.attempts().size() < kept.get().attemptCount();
+  }
+
+  /** Returns the cost file; empty if it is missing or broken. */
+  private static Optional<CostFile> kept(RunFolder run) {
+    if (!Files.isRegularFile(run.cost())) {
+      return Optional.empty();
+    }
+    try {
+      CostFile cost = CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString());
+      cost.credited();
+      cost.attemptCount();
+      return Optional.of(cost);
+    } catch (IllegalArgumentException broken) {
+      return Optional.empty();
+    }
+  }
+
+  /** Returns the manifest; empty if it is missing or broken. */
+  private static Optional<ManifestFile> manifest(RunFolder run) {
+    if (!Files.isRegularFile(run.manifest())) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(ManifestFile.read(run));
+    } catch (IllegalArgumentException broken) {
+      return Optional.empty();
+    }
+  }
+}

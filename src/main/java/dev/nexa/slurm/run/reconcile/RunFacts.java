@@ -1,0 +1,169 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.Energy;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.StorageClaims;
+import dev.nexa.slurm.run.submit.ArrayShape;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A run's plan and estimate, read from its folder.
+ *
+ * @param plannedGpus the number of GPUs that one task is charged for, over all its nodes
+ * @param plannedTres the planned resources of one task, in the form of AllocTRES (sacct(1))
+ * @param timeLimit the time limit of one attempt
+ * @param requeues how often Slurm may run a task again
+ * @param estimate the run's estimate.json
+ * @param points for a sweep, the values of each task; else empty
+ * @param kept the durable files that are charged; empty if the profile gives no retention
+ * @param energy the profile's factors for energy; empty if it gives none
+ * @param messageTimeout the cluster's MessageTimeout, which decides the settle window
+ */
+public record RunFacts(
+    RunId id,
+    String stage,
+    Optional<String> model,
+    Optional<String> dataset,
+    String hardware,
+    List<String> tags,
+    String cluster,
+    String scheduler,
+    ArrayShape array,
+    int requeues,
+    Optional<String> gpuType,
+    long plannedGpus,
+    String plannedTres,
+    Duration timeLimit,
+    Rates rates,
+    EstimateFile estimate,
+    Duration messageTimeout,
+    String logs,
+    List<JsonObject> points,
+    Optional<Kept> kept,
+    Optional<Energy> energy) {
+
+  /**
+   * Files that outlive the run.
+   *
+   * @param checkpoints the run's folder in NEXA_DURABLE
+   * @param days how many days they are kept
+   */
+  public record Kept(String checkpoints, int days) {}
+
+  private static final long MIB = 1 << 20;
+
+  /**
+   * Reads the facts from a run's proven files.
+   *
+   * @throws dev.nexa.slurm.records.runs.ChangedFileException if the plan or the estimate differs
+   *     from the submitted file
+   */
+  public static RunFacts of(RunFolder run, ProvenFiles files) {
+    return of(run, files.plan(), files.estimate());
+  }
+
+  /**
+   * Reads the facts from a run's files as they are now, for display only. They may have been
+   * edited.
+   */
+  public static RunFacts shown(RunFolder run) {
+    return of(run, run.shownPlan(), run.shownEstimate());
+  }
+
+  /** Makes the facts from a plan and an estimate. */
+  public static RunFacts of(RunFolder run, PlanFile plan, EstimateFile estimate) {
+    return new RunFacts(
+        run.id(),
+        plan.stage(),
+        plan.model(),
+        plan.dataset(),
+        plan.hardware(),
+        plan.tags(),
+        plan.cluster(),
+        plan.scheduler(),
+        ArrayShape.of(plan),
+        plan.requeues(),
+        plan.gpuType(),
+        plan.gpus(),
+        tres(plan),
+        plan.timeLimit(),
+        estimate.rates(),
+        estimate,
+        plan.messageTimeout(),
+        run.logs().toString(),
+        plan.points(),
+        kept(run, plan.storage()),
+        plan.energy());
+  }
+
+  /**
+   * Returns a copy with another path of the log folder, because the workspace was moved or is a
+   * link.
+   */
+  RunFacts loggingTo(String folder) {
+    return new RunFacts(
+        id,
+        stage,
+        model,
+        dataset,
+        hardware,
+        tags,
+        cluster,
+        scheduler,
+        array,
+        requeues,
+        gpuType,
+        plannedGpus,
+        plannedTres,
+        timeLimit,
+        rates,
+        estimate,
+        messageTimeout,
+        folder,
+        points,
+        kept,
+        energy);
+  }
+
+  /** Returns a copy with the log folder that a manifest names, if it is this run's folder. */
+  RunFacts loggingAs(ManifestFile manifest) {
+    Optional<String> named = manifest.logs();
+    return named.isPresent() && named.get().endsWith("/" + id + "/logs")
+        ? loggingTo(named.get())
+        : this;
+  }
+
+  private static Optional<Kept> kept(RunFolder run, Storage storage) {
+    if (storage.retentionDays().isEmpty()) {
+      return Optional.empty();
+    }
+    String durable = storage.durable();
+    String folder = durable + "/checkpoints/" + StorageClaims.nameOn(durable, run);
+    return Optional.of(new Kept(folder, storage.retentionDays().get()));
+  }
+
+  /** Returns the number of the run's tasks. */
+  public int tasks() {
+    return array.tasks();
+  }
+
+  private static String tres(PlanFile plan) {
+    String tres =
+        "cpu=" + plan.cpus() + ",mem=" + plan.memoryBytes() / MIB + "M,node=" + plan.nodes();
+    if (plan.gpus() == 0) {
+      return tres;
+    }
+    Optional<String> type = plan.gpuType();
+    return tres + (type.isPresent() ? ",gres/gpu:" + type.get() : ",gres/gpu") + "=" + plan.gpus();
+  }
+}

@@ -1,0 +1,601 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.BillingWeights;
+import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.ControllerJob;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.Journal;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.StorageClaims;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.records.runs.Submission.Phase;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.submit.CrashPoint;
+import dev.nexa.slurm.run.submit.SettleRules;
+import dev.nexa.slurm.run.submit.SubmissionResolver;
+import dev.nexa.slurm.run.submit.SubmitTasks;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Makes one reconcile pass over one run: settles its submissions, submits lost tasks again, and
+ * writes its records.
+ */
+public final class RunPass {
+  /** How much the clocks of two hosts may differ. */
+  private static final Duration CLOCKS = Duration.ofMinutes(5);
+
+  /** How many claiming jobs of a lost submission are looked up; one that still runs is enough. */
+  private static final int MOST_HOLDERS = 20;
+
+  private final Scheduler scheduler;
+  private final Policy policy;
+  private final Consumer<CrashPoint> passing;
+  private final Function<String, Map<String, BillingWeights>> weights;
+  private final RunRecords records;
+
+  /**
+   * Makes a pass.
+   *
+   * @param weights returns the billing weights of a cluster profile's partitions; called only for
+   *     runs that have ended
+   */
+  public RunPass(
+      Workspace workspace,
+      Scheduler scheduler,
+      Policy policy,
+      Function<String, Map<String, BillingWeights>> weights,
+      Consumer<CrashPoint> passing) {
+    this.weights = weights;
+    this.scheduler = scheduler;
+    this.policy = policy;
+    this.passing = passing;
+    this.records = new RunRecords(workspace, passing);
+  }
+
+  /**
+   * Processes the run, unless another process holds its lock.
+   *
+   * @param known the run's state when the evidence was gathered; if the state has changed since,
+   *     nothing happens until the next pass
+   * @return true if anything changed
+   */
+  public boolean reconcile(
+      RunFolder run, RunState known, TaskEvidence evidence, List<String> problems) {
+    if (run.isBeingMade()) {
+      return false;
+    }
+    if (run.isOfAnotherUser()) {
+      problems.add(run.id() + " belongs to " + run.owner() + ": only that user can reconcile it");
+      return false;
+    }
+    if (!run.exists()) {
+      if (Files.exists(run.manifest())) {
+        problems.add(
+            run.id() + ": its folder " + run.path() + " is not there: restore it from a backup");
+        return false;
+      }
+      // Its submitter died before it made the folder. The run ends as one that was never submitted.
+      run.make();
+    }
+    Optional<FileLock> lock = run.lock(Duration.ZERO);
+    if (lock.isEmpty()) {
+      return false;
+    }
+    try (FileLock held = lock.get()) {
+      List<Event> events = run.journal().read();
+      RunState state = RunState.of(events);
+      if (!state.equals(known) || !held.holds()) {
+        return false;
+      }
+      ProvenFiles files = ProvenFiles.of(run, events);
+      boolean changed = locked(run, files, state, evidence, problems);
+      if (changed && !run.isOpen()) {
+        run.tidy(held);
+        giveBack(run, files, state);
+      }
+      return changed;
+    }
+  }
+
+  /**
+   * Releases the ended run's name on the scratch tier; if nothing was ever submitted, on all tiers.
+   */
+  private static void giveBack(RunFolder run, ProvenFiles files, RunState state) {
+    if (Files.exists(run.plan())) {
+      StorageClaims tiers = new StorageClaims(files.plan().storage());
+      if (state.submissions().isEmpty()) {
+        tiers.release(run);
+      } else {
+        tiers.releaseScratch(run);
+      }
+    }
+  }
+
+  private boolean locked(
+      RunFolder run,
+      ProvenFiles files,
+      RunState before,
+      TaskEvidence evidence,
+      List<String> problems) {
+    if (before.finished()) {
+      records.close(run);
+      return true;
+    }
+    requireWhole(run, before);
+    boolean staged = Files.exists(run.plan()) && Files.exists(run.estimate());
+    if (!staged && before.submissions().isEmpty()) {
+      records.abandon(run, before);
+      return true;
+    }
+    RunFacts facts = RunFacts.of(run, files);
+    boolean settled = settle(run, facts, before, evidence, problems);
+    RunState state = settled ? RunState.of(run.journal().read()) : before;
+    // A job that was just found by its name may have ended already.
+    if (settled && settle(run, facts, state, evidence, problems)) {
+      state = RunState.of(run.journal().read());
+    }
+    for (Submission submission : state.submissions()) {
+      cancelStrays(submission, evidence.queue(submission), state.cancelRequested());
+    }
+    tellNeverSatisfied(run, evidence.queue(state), problems);
+    boolean more = submitMore(run, files, facts, state, evidence, problems);
+    if (more) {
+      state = RunState.of(run.journal().read());
+    }
+    RunOutcome outcome = evidence.outcome(run, facts, state, problems);
+    if (outcome.ended()) {
+      SourceComparison witnesses = SourceComparison.of(run, state, outcome);
+      if (namedAnew(run, state, witnesses.misnamed())) {
+        return true;
+      }
+      outcome = compared(run, witnesses, outcome, problems);
+    }
+    outcome = withoutDoubt(run, state, outcome, evidence, problems);
+    if (outcome.ended() && !state.cancelRequested()) {
+      outcome = lookedForAgain(run, facts, state, outcome, evidence);
+    }
+    Optional<String> overrun = CostRecord.overrun(facts, state, outcome);
+    if (overrun.isPresent()) {
+      problems.add(run.id() + " " + overrun.get());
+    }
+    if (outcome.ended() && facts.kept().isPresent() && state.durableBytes().isEmpty()) {
+      state = measured(run, facts.kept().get(), state, problems);
+    }
+    if (outcome.ended()) {
+      tellBilling(run, facts, outcome, problems);
+    }
+    return records.write(run, facts, state, outcome, credited(policy), problems) || settled || more;
+  }
+
+  /**
+   * Rejects a journal that has fewer submissions than the manifest that was made from it: the jobs
+   * of the lost lines, and their cost, would be forgotten.
+   */
+  private static void requireWhole(RunFolder run, RunState journal) {
+    if (Files.notExists(run.manifest())) {
+      return;
+    }
+    int known;
+    try {
+      known = ManifestFile.read(run).submissions().size();
+    } catch (IllegalArgumentException | UncheckedIOException notWritten) {
+      // A missing or broken manifest is written again below.
+      return;
+    }
+    if (known > journal.submissions().size()) {
+      throw new NexaException(
+          ErrorCode.JOURNAL_DAMAGED,
+          run.path().resolve("journal.jsonl")
+              + " has "
+              + journal.submissions().size()
+              + " submissions, "
+              + run.manifest()
+              + " was made from "
+              + known
+              + ": lines of the journal are missing; restore it from a backup, see"
+              + " docs/recovery.md");
+    }
+  }
+
+  /**
+   * Reports differences to Slurm's billing once, when the run ends. `audit` reports them at any
+   * time.
+   */
+  private void tellBilling(
+      RunFolder run, RunFacts facts, RunOutcome outcome, List<String> problems) {
+    boolean billed = false;
+    for (AccountingRecord row : outcome.attempts()) {
+      billed |= BillingWeights.told(row.allocTres()).isPresent();
+      if (billed) {
+        break;
+      }
+    }
+    Map<String, BillingWeights> own = billed ? weights.apply(facts.cluster()) : Map.of();
+    for (String disagreement : BillingCheck.disagreements(outcome.attempts(), own)) {
+      problems.add(
+          run.id()
+              + ": "
+              + disagreement
+              + "; the cost is by the price book all the same. If the weights have changed, `nexa-slurm"
+              + " init` tells the partition's billing_weights of today");
+    }
+  }
+
+  /**
+   * Keeps the run unfinished until tasks without a queue entry and a row have been missing for the
+   * settle window.
+   *
+   * <p>Such tasks count as cancelled while they waited, but a single empty answer of squeue may be
+   * wrong.
+   */
+  private RunOutcome lookedForAgain(
+      RunFolder run, RunFacts facts, RunState state, RunOutcome outcome, TaskEvidence evidence) {
+    Duration window = SettleRules.of(facts.messageTimeout(), policy.settleWindow()).window();
+    Map<Integer, Submission> newest = state.newest();
+    Set<String> asked = new HashSet<>();
+    boolean wait = false;
+    for (TaskOutcome task : outcome.tasks()) {
+      Submission submission = newest.get(task.task());
+      boolean unseen = task.attempts().isEmpty() && task.state() == JobState.CANCELLED;
+      if (!unseen || submission == null || submission.failed()) {
+        continue;
+      }
+      if (submission.missed().isEmpty() && asked.add(submission.key())) {
+        JsonObject data = new JsonObject().with("key", submission.key());
+        run.journal().append(Event.now(Event.Type.MISSED, data));
+      }
+      Instant missed = submission.missed().orElse(Instant.MAX.minus(window));
+      wait |= evidence.asked().isBefore(missed.plus(window));
+    }
+    return wait ? outcome.disagreeing(outcome.disagreements(), true) : outcome;
+  }
+
+  /** Compares the jobs' own results with accounting. Accounting may be late; the run then waits. */
+  private static RunOutcome compared(
+      RunFolder run, SourceComparison witnesses, RunOutcome outcome, List<String> problems) {
+    boolean wait = witnesses.accountingMayBeLate(outcome, Instant.now());
+    for (String missing : witnesses.told()) {
+      problems.add(run.id() + ": " + missing + (wait ? "; waiting for accounting" : ""));
+    }
+    boolean early = isYetToCome(outcome);
+    if (early) {
+      problems.add(
+          run.id()
+              + ": accounting reports an end at "
+              + outcome.end().orElseThrow()
+              + ", which is yet to come by this host's clock; waiting for it");
+    }
+    return outcome.disagreeing(witnesses.told(), wait || early);
+  }
+
+  /** Reports rows that contradict themselves. The run waits while they may still be corrected. */
+  private static RunOutcome withoutDoubt(
+      RunFolder run,
+      RunState state,
+      RunOutcome outcome,
+      TaskEvidence evidence,
+      List<String> problems) {
+    List<String> faults = evidence.disagreements(state, List.of());
+    for (String fault : faults) {
+      problems.add(run.id() + ": " + fault);
+    }
+    return faults.isEmpty() || !outcome.ended()
+        ? outcome
+        : outcome.disagreeing(
+            evidence.disagreements(state, outcome.disagreements()), evidence.isInDoubt(state));
+  }
+
+  /**
+   * Finds by name the job that did the work of a submission whose known job ended at once.
+   *
+   * @return true if such a job was found; the next pass uses it
+   */
+  private boolean namedAnew(RunFolder run, RunState state, Set<String> keys) {
+    boolean found = false;
+    for (Submission submission : state.submissions()) {
+      if (keys.contains(submission.key())) {
+        List<AccountingRecord> rows = new ArrayList<>();
+        AccountingQuery query =
+            AccountingQuery.byNames(List.of(submission.key()), submission.intended());
+        scheduler.accounting(query, rows::add);
+        rows.removeIf(row -> !row.name().equals(submission.key()));
+        Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
+        Optional<Event> event = SubmissionResolver.others(submission, List.of(), rows, now);
+        event.ifPresent(run.journal()::append);
+        found |= event.isPresent();
+      }
+    }
+    return found;
+  }
+
+  /**
+   * Returns whether the end is in the future, so that one of two clocks is wrong. Such a run is not
+   * made final.
+   */
+  static boolean isYetToCome(RunOutcome outcome) {
+    Instant latest = Instant.now().plus(CLOCKS);
+    return outcome.end().map(latest::isBefore).orElse(false);
+  }
+
+  /** Records the size of the run's durable files. The cost and later audits use this size. */
+  private static RunState measured(
+      RunFolder run, RunFacts.Kept kept, RunState state, List<String> problems) {
+    Path checkpoints = Path.of(kept.checkpoints());
+    // A host without the storage tier would measure zero, and the files would be free.
+    if (Files.notExists(checkpoints.resolve("../..").normalize())) {
+      return state;
+    }
+    try {
+      JsonObject data =
+          new JsonObject().with("durable_bytes", DurableFiles.bytesUnder(checkpoints));
+      run.journal().append(Event.now(Event.Type.MEASURED, data));
+      return RunState.of(run.journal().read());
+    } catch (UncheckedIOException unreadable) {
+      problems.add(run.id() + ": " + unreadable.getMessage() + "; its storage is not charged");
+      return state;
+    }
+  }
+
+  /** Returns the states whose attempts the cluster pays for. */
+  static Set<JobState> credited(Policy policy) {
+    Set<JobState> credited = EnumSet.noneOf(JobState.class);
+    for (String state : policy.credited()) {
+      credited.add(JobState.valueOf(state));
+    }
+    return credited;
+  }
+
+  /**
+   * Submits lost tasks and tasks that no submission holds yet.
+   *
+   * @return true if it made a submission
+   */
+  private boolean submitMore(
+      RunFolder run,
+      ProvenFiles files,
+      RunFacts facts,
+      RunState state,
+      TaskEvidence evidence,
+      List<String> problems) {
+    SubmitTasks submit = new SubmitTasks(scheduler, passing);
+    boolean unsettled = false;
+    boolean submitted = false;
+    List<Submission> round =
+        state.submissions().subList(state.submissionsBefore(), state.submissions().size());
+    for (int i = 0; i < round.size(); i++) {
+      Submission submission = round.get(i);
+      unsettled |= submission.unresolved();
+      boolean lost =
+          submission.phase() == Phase.CLOSED
+              && !madeAgain(submission, round.subList(i + 1, round.size()));
+      if (lost && mayRetry(submission, state, evidence)) {
+        passing.accept(CrashPoint.SUBMISSION_CLOSED);
+        submit.again(run, facts.array(), submission, files);
+        problems.add(run.id() + ": " + submission.message() + "; submitted again");
+        submitted = true;
+      }
+    }
+    // The next link needs the job id of a submission that was just made again; the next pass has
+    // it.
+    IndexRange open = state.unsubmitted(facts.tasks(), facts.array().chain());
+    return submitted
+        || (!unsettled
+            && !open.indices().isEmpty()
+            && submit.rest(run, facts.array(), state, open, files));
+  }
+
+  private static boolean madeAgain(Submission lost, List<Submission> later) {
+    for (Submission submission : later) {
+      if (isSame(submission, lost)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Returns whether two submissions hold the same tasks as the same link of a chain. */
+  private static boolean isSame(Submission one, Submission other) {
+    return one.tasks().equals(other.tasks()) && one.dependency().equals(other.dependency());
+  }
+
+  /** Reports a job with squeue's reason DependencyNeverSatisfied (squeue(1)). */
+  private static void tellNeverSatisfied(
+      RunFolder run, List<QueueEntry> queue, List<String> problems) {
+    for (QueueEntry entry : queue) {
+      if (entry.reason().equals("DependencyNeverSatisfied")) {
+        problems.add(
+            run.id()
+                + " will never start: what it waits for did not end as needed;"
+                + " `nexa-slurm cancel "
+                + run.id()
+                + "` ends it");
+        return;
+      }
+    }
+  }
+
+  /**
+   * Records what became of submissions that are not confirmed.
+   *
+   * @return true if the journal has a new event
+   */
+  private boolean settle(
+      RunFolder run, RunFacts facts, RunState state, TaskEvidence evidence, List<String> problems) {
+    SettleRules rules = SettleRules.of(facts.messageTimeout(), policy.settleWindow());
+    SubmissionResolver resolver = new SubmissionResolver(rules);
+    Journal journal = run.journal();
+    boolean settled = false;
+    for (Submission submission : state.submissions()) {
+      List<QueueEntry> queued = evidence.queue(submission);
+      // Problems with results are reported once, with the outcome.
+      List<AccountingRecord> rows =
+          submission.isOpen() || (submission.doubted() && evidence.accountingKept())
+              ? evidence.rows(run, facts, submission, new ArrayList<>())
+              : List.of();
+      Instant now = Instant.ofEpochMilli(System.currentTimeMillis());
+      Optional<Event> event =
+          isShut(run, submission)
+              ? Optional.of(SubmissionResolver.closed(submission, now))
+              : submission.failed()
+                  ? foundAfterAll(run, state, submission, evidence, now)
+                  : resolver.resolve(submission, queued, rows, evidence.asked(), now);
+      passing.accept(CrashPoint.LOOKED_UP);
+      if (event.isPresent() && event.get().type() == Event.Type.CLOSED) {
+        event = closing(event.get(), run, submission, rules, evidence, state, problems);
+      }
+      event.ifPresent(journal::append);
+      settled |= event.isPresent();
+    }
+    return settled;
+  }
+
+  /**
+   * Returns the event that a job of a refused or closed submission exists after all, if that job
+   * may work: the submission was not shut, and its tasks were not submitted again.
+   */
+  static Optional<Event> foundAfterAll(
+      RunFolder run, RunState state, Submission submission, TaskEvidence evidence, Instant now) {
+    List<Submission> all = state.submissions();
+    List<Submission> later = all.subList(all.indexOf(submission) + 1, all.size());
+    boolean over =
+        !submission.failed() || run.isShut(submission.key()) || madeAgain(submission, later);
+    return over || !evidence.accountingKept()
+        ? Optional.empty()
+        : SubmissionResolver.found(
+            submission, evidence.queue(submission), evidence.accountingRows(submission), now);
+  }
+
+  /** Returns whether an earlier pass shut the submission and died before it recorded that. */
+  private static boolean isShut(RunFolder run, Submission submission) {
+    return submission.isOpen() && run.isShut(submission.key());
+  }
+
+  /**
+   * Shuts a submission whose job the scheduler does not show, so that no job of it can begin later.
+   *
+   * <p>If a job has begun, the submission is closed only after the settle window: the job may have
+   * ended while accounting is late, or it was lost with its controller.
+   */
+  private Optional<Event> closing(
+      Event closed,
+      RunFolder run,
+      Submission submission,
+      SettleRules rules,
+      TaskEvidence evidence,
+      RunState state,
+      List<String> problems) {
+    String key = submission.key();
+    if (run.shut(key)) {
+      passing.accept(CrashPoint.SUBMISSION_SHUT);
+      return Optional.of(closed);
+    }
+    Optional<Event> holder = holder(run, submission, closed.at());
+    if (holder.isPresent() || state.cancelRequested()) {
+      return Optional.of(holder.orElse(closed));
+    }
+    if (run.claimsEnded(key) || !evidence.accountingKept()) {
+      problems.add("a job of " + key + " has begun, and nothing shows its end yet: waiting");
+      return Optional.empty();
+    }
+    if (submission.missed().isEmpty()) {
+      JsonObject data = new JsonObject().with("key", key);
+      return Optional.of(new Event(Event.Type.MISSED, closed.at(), data));
+    }
+    boolean tooEarly = evidence.asked().isBefore(submission.missed().get().plus(rules.window()));
+    return tooEarly ? Optional.empty() : Optional.of(closed);
+  }
+
+  /**
+   * Returns the event for a job that claimed the submission's work and that slurmctld still knows
+   * as running.
+   */
+  private Optional<Event> holder(RunFolder run, Submission submission, Instant now) {
+    List<RunFolder.Claim> claims;
+    try {
+      claims = run.claims(submission.key());
+    } catch (UncheckedIOException noClaims) {
+      return Optional.empty();
+    }
+    Set<Long> asked = new HashSet<>();
+    for (RunFolder.Claim claim : claims) {
+      if (asked.size() < MOST_HOLDERS && asked.add(claim.jobId())) {
+        for (ControllerJob job : scheduler.remembered(claim.jobId())) {
+          boolean works = !job.row().state().endsTask() && job.row().start().isPresent();
+          if (works && job.row().name().equals(submission.key())) {
+            return Optional.of(SubmissionResolver.adopted(submission, job.row().arrayJobId(), now));
+          }
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * Cancels further jobs of the same name that have not begun; cancels all jobs if the run is to be
+   * cancelled.
+   */
+  private void cancelStrays(
+      Submission submission, List<QueueEntry> queued, boolean cancelRequested) {
+    long lowest = queued.stream().mapToLong(QueueEntry::arrayJobId).min().orElse(0);
+    long kept = submission.failed() ? 0 : submission.jobId().orElse(lowest);
+    Set<Long> begun = new HashSet<>();
+    Set<Long> active = new TreeSet<>();
+    for (QueueEntry entry : queued) {
+      if (entry.active()) {
+        active.add(entry.arrayJobId());
+      }
+      if (entry.state() != JobState.PENDING) {
+        begun.add(entry.arrayJobId());
+      }
+    }
+    for (long id : active) {
+      if (cancelRequested || (id != kept && !begun.contains(id))) {
+        scheduler.cancel(submission.key(), id, OptionalInt.empty());
+      }
+    }
+  }
+
+  /**
+   * Returns whether the policy allows to submit the tasks again.
+   *
+   * <p>Without accounting, a job with an id that never began may have been cancelled by its owner,
+   * so it is not repeated.
+   */
+  private boolean mayRetry(Submission lost, RunState state, TaskEvidence evidence) {
+    int closed = 0;
+    for (Submission submission : state.submissions()) {
+      closed += isSame(submission, lost) && submission.phase() == Phase.CLOSED ? 1 : 0;
+    }
+    boolean known = evidence.accountingKept() || lost.jobId().isEmpty();
+    return known && !state.cancelRequested() && closed <= policy.maxResubmits();
+  }
+}

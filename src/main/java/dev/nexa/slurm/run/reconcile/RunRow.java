@@ -1,0 +1,157 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.PendingReason;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.RunStatus;
+import dev.nexa.slurm.records.runs.Submission;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One run in the table of {@code status}.
+ *
+ * @param user the login name of the run's owner; empty unless several users share the workspace
+ * @param elapsed the time from the first start to the last end, or to now while the run is active
+ * @param cost the cost of the ended attempts
+ * @param note a sentence that says why the run waits or what went wrong; may be empty
+ */
+public record RunRow(
+    String runId,
+    Optional<String> user,
+    String stage,
+    RunStatus status,
+    String state,
+    int tasks,
+    int done,
+    int failed,
+    int cancelled,
+    int running,
+    Optional<Long> jobId,
+    Duration elapsed,
+    Money cost,
+    String note) {
+
+  /**
+   * Makes a run's row.
+   *
+   * @param user the login name of the run's owner, if it is to be shown
+   * @param queue the queue entries of the run
+   */
+  public static RunRow of(
+      Optional<String> user,
+      RunFacts facts,
+      RunState journal,
+      RunOutcome outcome,
+      Money cost,
+      List<QueueEntry> queue,
+      Instant now) {
+    int done = 0;
+    int failed = 0;
+    int cancelled = 0;
+    int running = 0;
+    for (TaskOutcome task : outcome.tasks()) {
+      boolean good = task.state() == JobState.COMPLETED;
+      done += task.ended() && good ? 1 : 0;
+      boolean stopped = task.state() == JobState.CANCELLED;
+      cancelled += task.ended() && stopped ? 1 : 0;
+      failed += task.ended() && !good && !stopped ? 1 : 0;
+      running += !task.ended() && task.state() != JobState.PENDING ? 1 : 0;
+    }
+    return new RunRow(
+        facts.id().value(),
+        user,
+        facts.stage(),
+        outcome.status(),
+        outcome.state(),
+        facts.tasks(),
+        done,
+        failed,
+        cancelled,
+        running,
+        journal.last().flatMap(Submission::jobId),
+        elapsed(outcome, queue, now),
+        cost,
+        note(journal, outcome, queue));
+  }
+
+  /**
+   * Makes the row of another user's run from its manifest, because squeue shows only one's own
+   * jobs.
+   */
+  static RunRow of(String user, ManifestFile manifest) {
+    int tasks = (int) manifest.tasks();
+    int done = count(manifest, "completed");
+    int cancelled = count(manifest, "cancelled");
+    int running = count(manifest, "running");
+    int pending = count(manifest, "pending");
+    List<ManifestFile.Listed> submissions = manifest.submissions();
+    Optional<Instant> started = manifest.started();
+    return new RunRow(
+        manifest.runId(),
+        Optional.of(user),
+        manifest.stage(),
+        manifest.status(),
+        manifest.state(),
+        tasks,
+        done,
+        Math.max(0, tasks - done - cancelled - running - pending),
+        cancelled,
+        running,
+        submissions.isEmpty() ? Optional.empty() : submissions.get(submissions.size() - 1).jobId(),
+        started.isEmpty()
+            ? Duration.ZERO
+            : Duration.between(started.get(), manifest.ended().orElseGet(Instant::now)),
+        manifest.cost().orElseThrow(),
+        "as of the last pass of " + user);
+  }
+
+  private static int count(ManifestFile manifest, String state) {
+    return manifest.states().optionalDecimal(state).orElse(BigDecimal.ZERO).intValue();
+  }
+
+  private static Duration elapsed(RunOutcome outcome, List<QueueEntry> queue, Instant now) {
+    List<AccountingRecord> rows =
+        outcome.tasks().stream().flatMap(task -> task.attempts().stream()).toList();
+    Optional<Instant> start =
+        rows.stream().flatMap(row -> row.start().stream()).min(Instant::compareTo);
+    boolean active =
+        queue.stream().anyMatch(entry -> entry.active() && entry.state() != JobState.PENDING);
+    Optional<Instant> end =
+        rows.stream().flatMap(row -> row.end().stream()).max(Instant::compareTo);
+    Instant until = active ? now : end.orElse(now);
+    return start
+        .map(from -> Duration.between(from, until))
+        .filter(d -> !d.isNegative())
+        .orElse(Duration.ZERO);
+  }
+
+  private static String note(RunState journal, RunOutcome outcome, List<QueueEntry> queue) {
+    Optional<QueueEntry> pending =
+        queue.stream().filter(entry -> entry.state() == JobState.PENDING).findFirst();
+    if (pending.isPresent()) {
+      return PendingReason.sentence(pending.get().reason());
+    }
+    return switch (outcome.state()) {
+      case "unknown" -> "sbatch's answer is not known; `nexa-slurm reconcile` finds out";
+      case "unconfirmed" -> "accepted; not yet seen in the queue for long enough";
+      default -> message(journal);
+    };
+  }
+
+  private static String message(RunState journal) {
+    for (Submission submission : journal.current()) {
+      if (!submission.message().isEmpty()) {
+        return submission.message();
+      }
+    }
+    return "";
+  }
+}

@@ -1,0 +1,133 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunsByScheduler;
+import java.nio.file.Files;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** Makes the rows of {@code status}. Writes nothing and submits nothing. */
+public final class StatusRows {
+  private final Context context;
+
+  public StatusRows(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Returns a row for each run, in the given order.
+   *
+   * @param problems receives a line for each run that cannot be read; such a run has no row
+   */
+  public List<RunRow> rows(List<RunId> ids, List<String> problems) {
+    Workspace workspace = context.workspace();
+    Map<RunId, RunRow> rows = new HashMap<>();
+    List<RunId> own = workspace.isShared() ? withoutOthers(ids, rows, problems) : ids;
+    RunsByScheduler runs = RunsByScheduler.of(workspace, own);
+    problems.addAll(runs.problems().values());
+    for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
+      Scheduler scheduler = context.scheduler(group.getKey());
+      Map<RunId, RunFacts> facts = facts(group.getValue().keySet(), problems);
+      TaskEvidence evidence = evidence(scheduler, group.getValue(), facts);
+      for (Map.Entry<RunId, RunState> run : group.getValue().entrySet()) {
+        RunId id = run.getKey();
+        RunFacts known = facts.get(id);
+        try {
+          if (known != null) {
+            rows.put(id, row(workspace.run(id), known, run.getValue(), evidence, problems));
+          }
+        } catch (RuntimeException broken) {
+          problems.add(id + ": " + broken.getMessage());
+        }
+      }
+    }
+    return ids.stream().flatMap(id -> Stream.ofNullable(rows.get(id))).toList();
+  }
+
+  /** Adds the rows of other users' runs, and returns the runs of this user. */
+  private List<RunId> withoutOthers(
+      List<RunId> ids, Map<RunId, RunRow> rows, List<String> problems) {
+    List<RunId> own = new ArrayList<>();
+    for (RunId id : ids) {
+      RunFolder run = context.workspace().run(id);
+      if (!run.isOfAnotherUser()) {
+        own.add(id);
+      } else if (Files.exists(run.manifest())) {
+        try {
+          rows.put(id, RunRow.of(run.owner(), ManifestFile.read(run)));
+        } catch (RuntimeException broken) {
+          problems.add(id + ": " + broken.getMessage());
+        }
+      }
+    }
+    return own;
+  }
+
+  /** Reads the facts of each run that has a plan and an estimate. */
+  private Map<RunId, RunFacts> facts(Set<RunId> ids, List<String> problems) {
+    Map<RunId, RunFacts> facts = new HashMap<>();
+    for (RunId id : ids) {
+      RunFolder run = context.workspace().run(id);
+      if (Files.exists(run.plan()) && Files.exists(run.estimate())) {
+        try {
+          facts.put(id, RunFacts.shown(run));
+        } catch (RuntimeException broken) {
+          problems.add(id + ": " + broken.getMessage());
+        }
+      }
+    }
+    return facts;
+  }
+
+  /**
+   * Asks the queue, and accounting only about the runs that the queue does not show completely,
+   * because sacct takes longer than everything else here.
+   */
+  private static TaskEvidence evidence(
+      Scheduler scheduler, Map<RunId, RunState> runs, Map<RunId, RunFacts> facts) {
+    boolean some = false;
+    for (RunState state : runs.values()) {
+      some |= !state.submissions().isEmpty();
+    }
+    QueueSnapshot queue = some ? QueueSnapshot.of(scheduler) : QueueSnapshot.notAsked();
+    List<RunState> left = new ArrayList<>();
+    for (Map.Entry<RunId, RunState> run : runs.entrySet()) {
+      RunFacts known = facts.get(run.getKey());
+      // A task that Slurm requeued is in the queue, but its earlier attempts are not.
+      if (known == null || known.requeues() > 0 || !queue.showsAll(run.getValue())) {
+        left.add(run.getValue());
+      }
+    }
+    return TaskEvidence.gather(scheduler, queue, left);
+  }
+
+  private RunRow row(
+      RunFolder run, RunFacts facts, RunState state, TaskEvidence evidence, List<String> problems) {
+    Optional<ProvenFiles.Changed> changed = ProvenFiles.of(run).settlementChange();
+    if (changed.isPresent()) {
+      problems.add(run.id() + ": what is shown of it may be wrong: " + changed.get().sentence());
+    }
+    RunOutcome outcome = evidence.outcome(run, facts, state, problems);
+    // Egress is charged at the end, so the metrics of running tasks need not be read.
+    boolean sent = outcome.ended() && facts.rates().egressGb().isPresent();
+    TaskResults results = sent ? TaskResults.read(run, state, false, problems) : TaskResults.NONE;
+    Money cost = CostRecord.total(facts, state, outcome, results);
+    Optional<String> user =
+        context.workspace().isShared() ? Optional.of(run.owner()) : Optional.empty();
+    return RunRow.of(user, facts, state, outcome, cost, evidence.queue(state), Instant.now());
+  }
+}

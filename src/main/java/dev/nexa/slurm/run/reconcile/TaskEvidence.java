@@ -1,0 +1,256 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.ControllerJob;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * One scheduler's data on some runs. The queue is read before accounting, so that a task that has
+ * just left the queue can appear in accounting.
+ */
+public final class TaskEvidence {
+  private static final int MOST_FAULTS = 20;
+
+  private final QueueSnapshot snapshot;
+  private final Map<String, List<AccountingRecord>> rows = new HashMap<>();
+  private final Map<String, List<ControllerJob>> remembered = new HashMap<>();
+  private final Map<String, List<FaultyRow>> faulty = new HashMap<>();
+  private final Set<AccountingRecord> told = new HashSet<>();
+  private int rowsRead;
+
+  private TaskEvidence(QueueSnapshot snapshot) {
+    this.snapshot = snapshot;
+  }
+
+  /**
+   * Asks the scheduler once for all runs. For many runs use {@link SchedulerPoll}.
+   *
+   * @throws dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable if the scheduler cannot be asked
+   */
+  public static TaskEvidence gather(Scheduler scheduler, Collection<RunState> runs) {
+    boolean some = false;
+    for (RunState run : runs) {
+      some |= !run.submissions().isEmpty();
+    }
+    return gather(scheduler, some ? QueueSnapshot.of(scheduler) : QueueSnapshot.notAsked(), runs);
+  }
+
+  /**
+   * Asks accounting, if the cluster keeps it, for the jobs of the runs; else asks slurmctld for
+   * ended jobs.
+   */
+  static TaskEvidence gather(Scheduler scheduler, QueueSnapshot queue, Collection<RunState> runs) {
+    Jobs jobs = Jobs.of(runs);
+    TaskEvidence evidence = new TaskEvidence(queue);
+    if (queue.accountingKept() && !jobs.ids().isEmpty()) {
+      scheduler.accounting(AccountingQuery.byIds(jobs.ids(), jobs.since()), evidence::add);
+    }
+    Set<String> names = evidence.unseen(runs);
+    if (queue.accountingKept() && !names.isEmpty()) {
+      List<String> all = List.copyOf(names);
+      scheduler.accounting(AccountingQuery.byNames(all, jobs.since()), evidence::add);
+    }
+    if (!queue.accountingKept()) {
+      for (long id : queue.ended(jobs.ids())) {
+        for (ControllerJob job : scheduler.remembered(id)) {
+          evidence.remembered.computeIfAbsent(job.row().name(), key -> new ArrayList<>()).add(job);
+        }
+      }
+    }
+    return evidence;
+  }
+
+  /**
+   * The jobs of some runs.
+   *
+   * @param ids the array job ids
+   * @param since the earliest time of a submission
+   */
+  private record Jobs(List<Long> ids, Instant since) {
+    static Jobs of(Collection<RunState> runs) {
+      Set<Long> ids = new LinkedHashSet<>();
+      Instant since = Instant.now();
+      for (RunState run : runs) {
+        for (Submission submission : run.submissions()) {
+          submission.jobId().ifPresent(ids::add);
+          ids.addAll(submission.duplicates());
+          since = submission.intended().isBefore(since) ? submission.intended() : since;
+        }
+      }
+      return new Jobs(List.copyOf(ids), since);
+    }
+  }
+
+  /**
+   * Returns the keys of submissions whose job is unknown or was seen nowhere under its name: sbatch
+   * may have printed a wrong id, or refused after it made a job.
+   */
+  private Set<String> unseen(Collection<RunState> runs) {
+    Set<String> names = new LinkedHashSet<>();
+    for (RunState run : runs) {
+      for (Submission submission : run.submissions()) {
+        boolean doubtful = submission.doubted() || submission.unresolved();
+        boolean seen =
+            submission.phase() == Submission.Phase.CONFIRMED
+                || snapshot.shows(submission)
+                || hasRow(submission);
+        if (doubtful || !seen) {
+          names.add(submission.key());
+        }
+      }
+    }
+    return names;
+  }
+
+  private boolean hasRow(Submission submission) {
+    for (AccountingRecord row : rows.getOrDefault(submission.key(), List.of())) {
+      if (submission.jobId().isPresent() && row.arrayJobId() == submission.jobId().get()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void add(AccountingRecord row) {
+    rowsRead++;
+    // Our jobs are arrays. Until its tasks have rows, an array can have one without an index. A row
+    // that sacct prints twice is one allocation.
+    boolean tells = !row.tasks().indices().isEmpty() || row.endedAsOne();
+    if (!told.add(row)) {
+      return;
+    }
+    if (tells) {
+      rows.computeIfAbsent(row.name(), key -> new ArrayList<>()).add(row);
+    }
+    List<FaultyRow> faults = new ArrayList<>(0);
+    for (String fault : row.more().faults()) {
+      faults.add(new FaultyRow(row, fault));
+    }
+    if (!tells && row.ended() && row.ran()) {
+      faults.add(new FaultyRow(row, "JobID names no task, but the job held " + row.allocTres()));
+    }
+    if (!faults.isEmpty()) {
+      faulty.computeIfAbsent(row.name(), key -> new ArrayList<>()).addAll(faults);
+    }
+  }
+
+  /** Returns the run's rows that contradict themselves. */
+  List<FaultyRow> faulty(RunState state) {
+    List<FaultyRow> all = new ArrayList<>(0);
+    for (Submission submission : faulty.isEmpty() ? List.<Submission>of() : state.submissions()) {
+      all.addAll(faulty.getOrDefault(submission.key(), List.of()));
+    }
+    return all;
+  }
+
+  /** Returns the lines for the run's records: missing rows and contradictory rows. */
+  List<String> disagreements(RunState state, List<String> missing) {
+    List<String> all = new ArrayList<>(missing);
+    List<FaultyRow> faults = faulty(state);
+    for (FaultyRow row : faults.subList(0, Math.min(faults.size(), MOST_FAULTS))) {
+      all.add(row.told(asked()));
+    }
+    return all;
+  }
+
+  /** Returns whether the run must wait until a contradictory row is corrected. */
+  boolean isInDoubt(RunState state) {
+    for (FaultyRow row : faulty(state)) {
+      if (row.waits(asked())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Returns when the first query was sent. All data is at least this new. */
+  public Instant asked() {
+    return snapshot.asked();
+  }
+
+  /** Returns whether the cluster keeps accounting. */
+  public boolean accountingKept() {
+    return snapshot.accountingKept();
+  }
+
+  /** Returns how many rows accounting returned, repeated rows included. */
+  public int rowsRead() {
+    return rowsRead;
+  }
+
+  /** Returns the queue entries of one submission, with the run's task numbers. */
+  public List<QueueEntry> queue(Submission submission) {
+    List<QueueEntry> entries = snapshot.entries(submission.key());
+    return submission.offset() == 0
+        ? entries
+        : entries.stream().map(entry -> entry.plus(submission.offset())).toList();
+  }
+
+  /** Returns the queue entries of all submissions of a run, with the run's task numbers. */
+  public List<QueueEntry> queue(RunState state) {
+    List<QueueEntry> entries = new ArrayList<>();
+    for (Submission submission : state.submissions()) {
+      entries.addAll(queue(submission));
+    }
+    return entries;
+  }
+
+  /**
+   * Returns the rows of one submission, with the run's task numbers.
+   *
+   * <p>The rows are accounting's. On a cluster without accounting, they are built from the jobs'
+   * results and slurmctld's memory.
+   *
+   * @param problems receives a line for each result that cannot be read
+   */
+  public List<AccountingRecord> rows(
+      RunFolder run, RunFacts facts, Submission submission, List<String> problems) {
+    if (!accountingKept()) {
+      List<ControllerJob> known = remembered.getOrDefault(submission.key(), List.of());
+      return new ResultsAsAccounting(run, facts, submission, queue(submission), known, problems)
+          .rows(asked());
+    }
+    return accountingRows(submission);
+  }
+
+  /** Returns accounting's rows of one submission, with the run's task numbers. */
+  List<AccountingRecord> accountingRows(Submission submission) {
+    List<AccountingRecord> kept = rows.getOrDefault(submission.key(), List.of());
+    return submission.offset() == 0
+        ? kept
+        : kept.stream().map(row -> row.plus(submission.offset())).toList();
+  }
+
+  /**
+   * Derives the run's state.
+   *
+   * @param problems receives a line for each result that cannot be read
+   */
+  public RunOutcome outcome(RunFolder run, RunFacts facts, RunState state, List<String> problems) {
+    List<AccountingRecord> all = new ArrayList<>();
+    Map<Integer, Long> holders = new HashMap<>();
+    for (Submission submission : state.submissions()) {
+      for (AccountingRecord row : rows(run, facts, submission, problems)) {
+        all.add(FaultyRow.priced(row, facts, asked()));
+      }
+      if (!submission.duplicates().isEmpty()) {
+        run.claims(submission.key()).forEach(claim -> holders.put(claim.task(), claim.jobId()));
+      }
+    }
+    return RunOutcome.of(facts, state, all, queue(state), holders, Instant.now());
+  }
+}

@@ -1,0 +1,27 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import java.util.List;
+
+/**
+ * The state of one task.
+ *
+ * @param task the task's number in the run
+ * @param state the newest known state
+ * @param ended whether the task has ended and will not run again
+ * @param queued whether the queue lists the task now
+ * @param attempts the task's accounting rows, oldest first
+ */
+public record TaskOutcome(
+    int task, JobState state, boolean ended, boolean queued, List<AccountingRecord> attempts) {
+
+  /** Returns a task that was cancelled before it began and has no row. */
+  static TaskOutcome cancelledUnseen(int task) {
+    return new TaskOutcome(task, JobState.CANCELLED, true, false, List.of());
+  }
+
+  boolean completed() {
+    return ended && state == JobState.COMPLETED;
+  }
+}

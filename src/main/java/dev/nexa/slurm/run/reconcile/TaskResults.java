@@ -1,0 +1,210 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.math.BigDecimal;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The files that the tasks left in results/, apart from their exit statuses.
+ *
+ * @param metrics the run's metrics, merged from the tasks' NEXA_METRICS files (one flat JSON object
+ *     each). Whole numbers are added up, except in a sweep; any other value is kept only if all
+ *     tasks that wrote it agree
+ * @param byTask each task's own metrics
+ * @param unfitNodes each node that a task found unfit, and why
+ * @param failures the first failure of each failed attempt; at most {@value #MOST_FAILURES}
+ * @param charged the metrics that costs depend on
+ */
+public record TaskResults(
+    JsonObject metrics,
+    Map<Integer, JsonObject> byTask,
+    List<JsonObject> unfitNodes,
+    List<JsonObject> failures,
+    ChargedMetrics charged) {
+  /** The results of a run whose tasks left none. */
+  public static final TaskResults NONE = new TaskResults(new JsonObject(), Map.of(), List.of());
+
+  private static final Pattern METRICS = Pattern.compile("(\\d+)\\.(\\d+)\\.metrics\\.json");
+  private static final Pattern TRACKED = Pattern.compile("(\\d+)\\.(\\d+)\\.tracked\\.json");
+  private static final Pattern FAILURE = Pattern.compile("(\\d+)\\.(\\d+)\\.failure\\.json");
+
+  /** More failures tell a reader nothing new. */
+  private static final int MOST_FAILURES = 100;
+
+  private static final Pattern UNFIT = Pattern.compile("(\\d+)\\.(\\d+)\\.unfit\\.(.+)");
+
+  /** Makes results without unreadable files and without failures. */
+  public TaskResults(
+      JsonObject metrics, Map<Integer, JsonObject> byTask, List<JsonObject> unfitNodes) {
+    this(metrics, byTask, unfitNodes, List.of(), ChargedMetrics.of(byTask, new TreeSet<>()));
+  }
+
+  /**
+   * Reads the results of a run.
+   *
+   * @param sweep whether the run is a sweep
+   * @param problems receives a line for each metrics file that is not a JSON object, and for each
+   *     value that costs depend on but that is not a valid number
+   */
+  public static TaskResults read(
+      RunFolder run, RunState journal, boolean sweep, List<String> problems) {
+    Map<Integer, Path> newest = new TreeMap<>();
+    Map<Integer, Path> tracked = new TreeMap<>();
+    List<JsonObject> unfit = new ArrayList<>();
+    List<JsonObject> failures = new ArrayList<>();
+    for (Submission submission : journal.submissions()) {
+      List<Path> files = list(run.submission(submission.key()).resolve("results"));
+      newestByTask(METRICS, files, newest);
+      newestByTask(TRACKED, files, tracked);
+      unfit(files, unfit);
+      failures(files, failures, problems);
+    }
+    // Values that the script tracked itself count only if no attempt of the task wrote metrics.
+    for (Map.Entry<Integer, Path> file : tracked.entrySet()) {
+      newest.putIfAbsent(file.getKey(), file.getValue());
+    }
+    TreeSet<Integer> broken = new TreeSet<>();
+    Map<Integer, JsonObject> byTask = byTask(newest, broken, problems);
+    ChargedMetrics charged = ChargedMetrics.of(byTask, broken);
+    for (String sentence : charged.unread()) {
+      problems.add(run.id() + ": " + sentence);
+    }
+    for (Map.Entry<Integer, JsonObject> own : byTask.entrySet()) {
+      own.setValue(charged.inOneForm(own.getKey(), own.getValue()));
+    }
+    return new TaskResults(together(byTask, sweep), byTask, unfit, failures, charged);
+  }
+
+  private static Map<Integer, JsonObject> byTask(
+      Map<Integer, Path> newest, TreeSet<Integer> broken, List<String> problems) {
+    Map<Integer, JsonObject> metrics = new TreeMap<>();
+    for (Map.Entry<Integer, Path> file : newest.entrySet()) {
+      try {
+        metrics.put(file.getKey(), Json.parseObject(DurableFiles.read(file.getValue())));
+      } catch (IllegalArgumentException | UncheckedIOException unreadable) {
+        broken.add(file.getKey());
+        problems.add(file.getValue() + ": " + unreadable.getMessage());
+      }
+    }
+    return metrics;
+  }
+
+  /** Merges the metrics of all tasks into the run's metrics. */
+  static JsonObject together(Map<Integer, JsonObject> byTask, boolean sweep) {
+    Map<String, @Nullable Object> merged = new TreeMap<>();
+    Set<String> differing = new HashSet<>();
+    for (JsonObject own : byTask.values()) {
+      for (Map.Entry<String, @Nullable Object> metric : own.members().entrySet()) {
+        String name = metric.getKey();
+        Object earlier = merged.get(name);
+        Object now = metric.getValue();
+        if (!sweep
+            && earlier instanceof BigDecimal sum
+            && now instanceof BigDecimal more
+            && isCount(sum)
+            && isCount(more)) {
+          merged.put(name, sum.add(more));
+        } else if (merged.containsKey(name) && !Json.compact(earlier).equals(Json.compact(now))) {
+          differing.add(name);
+        } else {
+          merged.put(name, now);
+        }
+      }
+    }
+    JsonObject metrics = new JsonObject();
+    for (Map.Entry<String, @Nullable Object> metric : merged.entrySet()) {
+      if (!differing.contains(metric.getKey())) {
+        metrics.with(metric.getKey(), metric.getValue());
+      }
+    }
+    return metrics;
+  }
+
+  /** Finds each task's newest file, which has the highest restart number. */
+  private static void newestByTask(Pattern pattern, List<Path> files, Map<Integer, Path> newest) {
+    Map<Integer, Integer> restarts = new TreeMap<>();
+    for (Path file : files) {
+      Matcher name = pattern.matcher(file.getFileName().toString());
+      if (name.matches()) {
+        int task = Integer.parseInt(name.group(1));
+        int restart = Integer.parseInt(name.group(2));
+        if (restart >= restarts.getOrDefault(task, 0)) {
+          restarts.put(task, restart);
+          newest.put(task, file);
+        }
+      }
+    }
+  }
+
+  private static void unfit(List<Path> files, List<JsonObject> unfit) {
+    for (Path file : files) {
+      Matcher name = UNFIT.matcher(file.getFileName().toString());
+      if (name.matches()) {
+        unfit.add(
+            new JsonObject()
+                .with("node", name.group(3))
+                .with("task", Integer.parseInt(name.group(1)))
+                .with("restart", Integer.parseInt(name.group(2)))
+                .with("reason", DurableFiles.read(file).strip()));
+      }
+    }
+  }
+
+  private static void failures(List<Path> files, List<JsonObject> failures, List<String> problems) {
+    for (Path file : files) {
+      Matcher name = FAILURE.matcher(file.getFileName().toString());
+      if (failures.size() < MOST_FAILURES && name.matches()) {
+        try {
+          JsonObject failure =
+              new JsonObject()
+                  .with("task", Integer.parseInt(name.group(1)))
+                  .with("restart", Integer.parseInt(name.group(2)));
+          Json.parseObject(DurableFiles.read(file)).members().forEach(failure::with);
+          failures.add(failure);
+        } catch (IllegalArgumentException | UncheckedIOException broken) {
+          problems.add(file + ": " + broken.getMessage());
+        }
+      }
+    }
+  }
+
+  private static List<Path> list(Path folder) {
+    if (!Files.isDirectory(folder)) {
+      return List.of();
+    }
+    List<Path> files = new ArrayList<>();
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+      for (Path file : entries) {
+        files.add(file);
+      }
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+    Collections.sort(files);
+    return files;
+  }
+
+  private static boolean isCount(BigDecimal number) {
+    return number.scale() <= 0;
+  }
+}

@@ -1,0 +1,31 @@
+package dev.nexa.slurm.run.start;
+
+import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.render.Renderer;
+import dev.nexa.slurm.run.Context;
+import java.util.Optional;
+
+/** Asks Slurm when the first task of a plan would start. */
+public final class ExpectStart {
+  private final Optional<SlurmScheduler> slurm;
+
+  public ExpectStart(Context context) {
+    this.slurm = context.slurm();
+  }
+
+  /** Returns the expected start. Never throws: an estimate must also work without Slurm. */
+  public ExpectedStart of(Plan plan) {
+    if (plan.scheduler().equals(ClusterProfile.LOCAL) || slurm.isEmpty()) {
+      return ExpectedStart.UNKNOWN;
+    }
+    try {
+      return slurm.get().expectedStart(Renderer.options(plan));
+    } catch (SchedulerUnavailable outage) {
+      return ExpectedStart.never(String.valueOf(outage.getMessage()));
+    }
+  }
+}

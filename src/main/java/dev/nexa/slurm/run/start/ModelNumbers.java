@@ -1,0 +1,70 @@
+package dev.nexa.slurm.run.start;
+
+import dev.nexa.slurm.job.config.GpuCatalog.Gpu;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.estimate.model.AnalyticEstimate;
+import dev.nexa.slurm.job.estimate.model.MemoryFit;
+import dev.nexa.slurm.job.estimate.model.Mfu;
+import dev.nexa.slurm.job.estimate.model.ModelRun;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.run.Context;
+import java.util.Optional;
+
+/**
+ * Predictions from a run's model: its memory and its GPU-hours.
+ *
+ * @param memory empty if it is unknown whether the model fits
+ * @param analytic empty if the tokens, the precision or the GPU are unknown
+ */
+public record ModelNumbers(Optional<MemoryFit> memory, Optional<AnalyticEstimate> analytic) {
+  private static final ModelNumbers NONE = new ModelNumbers(Optional.empty(), Optional.empty());
+
+  /** Returns the numbers at the share of a GPU's peak that published runs reach. */
+  static ModelNumbers of(Context context, Plan plan) {
+    return of(context, plan, false);
+  }
+
+  /**
+   * Returns the numbers at the share of a GPU's peak that this workspace's finished runs reach, or
+   * that published runs reach if there are too few.
+   */
+  public static ModelNumbers calibrated(Context context, Plan plan) {
+    return of(context, plan, true);
+  }
+
+  private static ModelNumbers of(Context context, Plan plan, boolean calibrated) {
+    Optional<String> named = plan.allocation().gpuType();
+    Optional<ModelRun> run = named.isPresent() ? ModelRun.of(plan) : Optional.empty();
+    if (run.isEmpty()) {
+      return NONE;
+    }
+    String type = named.orElseThrow();
+    Optional<Gpu> gpu = context.configs().gpus().find(type);
+    if (gpu.isEmpty()) {
+      return NONE;
+    }
+    boolean timed = run.get().tokens().isPresent();
+    Mfu mfu =
+        timed && calibrated
+            ? Mfu.from(PastModelRuns.alike(context, plan.stage(), type))
+            : Mfu.PUBLISHED;
+    return new ModelNumbers(run.get().memory(gpu.get()), run.get().expected(gpu.get(), mfu));
+  }
+
+  /** Adds both numbers to an estimate's document. */
+  public void addTo(EstimateFile estimate) {
+    if (memory.isPresent()) {
+      estimate.memory(memory.get().toJson());
+    }
+    if (analytic.isPresent()) {
+      estimate.analytic(analytic.get().toJson());
+    }
+  }
+
+  /** Returns a warning if the model does not fit into the GPU's memory. */
+  Optional<String> note() {
+    return memory.isPresent() && memory.get().fits().isPresent() && !memory.get().fits().get()
+        ? Optional.of("note: memory of a GPU: " + memory.get().sentence())
+        : Optional.empty();
+  }
+}

@@ -1,0 +1,229 @@
+package dev.nexa.slurm.run.start;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.records.approvals.Grant;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.StorageClaims;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.Clearance;
+import dev.nexa.slurm.run.reconcile.RunFacts;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
+import dev.nexa.slurm.run.reconcile.RunRecords;
+import dev.nexa.slurm.run.server.ApiKey;
+import dev.nexa.slurm.run.submit.ArrayShape;
+import dev.nexa.slurm.run.submit.CrashPoint;
+import dev.nexa.slurm.run.submit.SubmitTasks;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A run that is ready to be submitted, but has no id and no folder yet.
+ *
+ * @param plan the content of plan.json
+ * @param estimate the content of estimate.json
+ * @param clearance the permission to start; closed when the run's reservation is on disk
+ * @param notes lines for the user about how the run was planned
+ * @param ownFiles the workspace's own files that the run is made from
+ * @param dependency the value of sbatch's {@code --dependency}; empty for none
+ */
+public record NewRun(
+    Script script,
+    PlanFile plan,
+    EstimateFile estimate,
+    Clearance clearance,
+    List<String> notes,
+    List<String> ownFiles,
+    String dependency) {
+
+  /**
+   * Claims a run id, writes all files of the run, then submits its jobs.
+   *
+   * @throws NexaException if the files cannot be written, or if another process gave up the run's
+   *     id; the advice says whether a job may exist
+   */
+  public Submitted submit(Context context) {
+    Scheduler scheduler;
+    RunFolder run;
+    try {
+      context.workspace().requirePathForLogs();
+      scheduler = context.scheduler(plan.scheduler());
+      run = claim(context);
+    } catch (RuntimeException failed) {
+      clearance.release();
+      throw failed;
+    }
+    try (FileLock lock = lock(context, run)) {
+      return locked(context, scheduler, run, lock);
+    }
+  }
+
+  private RunFolder claim(Context context) {
+    Workspace workspace = context.workspace();
+    try {
+      StorageClaims tiers = new StorageClaims(plan.storage());
+      RunFolder run;
+      do {
+        run = workspace.name(plan.stage(), Instant.now(), tiers);
+        context.passing().accept(CrashPoint.RUN_NAMED);
+      } while (!workspace.make(run, tiers));
+      context.passing().accept(CrashPoint.RUN_CLAIMED);
+      return run;
+    } catch (UncheckedIOException failed) {
+      throw noJob(failed);
+    }
+  }
+
+  private FileLock lock(Context context, RunFolder run) {
+    try {
+      FileLock lock = run.lock(Duration.ofSeconds(5)).orElseThrow();
+      if (context.workspace().isOpen(run.id())) {
+        return lock;
+      }
+      lock.close();
+    } catch (UncheckedIOException failed) {
+      clearance.release();
+      context.workspace().giveUp(run);
+      throw noJob(failed);
+    }
+    clearance.release();
+    throw new NexaException(
+        ErrorCode.CONCURRENT_CHANGE,
+        run.id() + " was given up by a pass of reconcile: its submitter stood still for too long",
+        Advice.step("no job was made; submit again"));
+  }
+
+  /** Returns the error for a failure before sbatch was called. */
+  private static NexaException noJob(UncheckedIOException failed) {
+    return new NexaException(
+        ErrorCode.SUBMIT_NOT_STARTED,
+        String.valueOf(failed.getMessage()),
+        failed,
+        Advice.step("no job was made; mend that, then submit again"));
+  }
+
+  private Submitted locked(Context context, Scheduler scheduler, RunFolder run, FileLock lock) {
+    context.passing().accept(CrashPoint.RUN_LOCKED);
+    JsonObject digests;
+    try {
+      digests = staged(context, run);
+    } catch (UncheckedIOException failed) {
+      throw noJob(failed);
+    }
+    context.passing().accept(CrashPoint.RUN_STAGED);
+    clearance.close();
+    if (!lock.holds()) {
+      throw new IllegalStateException(
+          "the lock of " + run.id() + " was taken over while we hold it");
+    }
+    try {
+      return submitted(context, scheduler, run, digests);
+    } catch (UncheckedIOException failed) {
+      throw new NexaException(
+          ErrorCode.SUBMIT_UNCERTAIN,
+          String.valueOf(failed.getMessage()),
+          failed,
+          Advice.step("a job may exist: do not submit again"),
+          Advice.command(
+              "finds out and goes on with " + run.id() + ", once that is mended",
+              "nexa-slurm",
+              "reconcile"));
+    }
+  }
+
+  private JsonObject staged(Context context, RunFolder run) {
+    Optional<Grant> grant = clearance.grant();
+    if (grant.isPresent()) {
+      grant.get().hold(run.path().toString());
+      run.keepApproval(grant.get().file().text());
+    }
+    JsonObject digests = run.stage(script, plan, estimate);
+    if (plan.servedModel().isPresent()) {
+      ApiKey.make(run, context.workspace().files());
+    }
+    return digests;
+  }
+
+  private Submitted submitted(
+      Context context, Scheduler scheduler, RunFolder run, JsonObject digests) {
+    Workspace workspace = context.workspace();
+    ArrayShape array = ArrayShape.of(plan);
+    IndexRange tasks = IndexRange.upTo(array.tasks());
+    List<SubmitAnswer> answers =
+        new SubmitTasks(scheduler, context.passing())
+            .submit(
+                run,
+                array,
+                tasks,
+                array.chain(),
+                dependency,
+                comment(),
+                Optional.of(created(digests)));
+    RunState state = RunState.of(run.journal().read());
+    RunFacts facts = RunFacts.of(run, plan, estimate);
+    RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), Map.of(), Instant.now());
+    new RunRecords(workspace, context.passing())
+        .write(run, facts, state, outcome, Set.of(), new ArrayList<>());
+    workspace.linkLatest(run.id());
+    List<String> keys = new ArrayList<>();
+    for (Submission submission : state.submissions()) {
+      keys.add(submission.key());
+    }
+    return new Submitted(
+        run,
+        tasks,
+        estimate,
+        clearance.total(),
+        notes,
+        ownFiles,
+        scheduler.name(),
+        keys,
+        answers,
+        outcome);
+  }
+
+  private String comment() {
+    Optional<Grant> grant = clearance.grant();
+    return grant.isPresent() ? grant.get().approval().comment() : "";
+  }
+
+  private Event created(JsonObject digests) {
+    JsonObject data =
+        new JsonObject()
+            .with("user", UnixUser.me().user())
+            .with("config", plan.config())
+            .with("config_digest", estimate.configDigest())
+            .with("sha256", digests)
+            .with(
+                "reserved",
+                new JsonObject()
+                    .with("total", clearance.total().amount().toPlainString())
+                    .with("currency", clearance.total().currency()));
+    Optional<Grant> grant = clearance.grant();
+    if (grant.isPresent()) {
+      data.with("approval_id", grant.get().approval().id())
+          .with("approver", grant.get().approval().approver());
+    }
+    return Event.now(Event.Type.CREATED, data);
+  }
+}

@@ -1,0 +1,78 @@
+package dev.nexa.slurm.run.start;
+
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
+import dev.nexa.slurm.job.estimate.Expected;
+import dev.nexa.slurm.job.estimate.Outlook;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Formats a run's expected cost, and how accurate earlier expectations were. */
+public final class OutlookText {
+  private OutlookText() {}
+
+  /** Returns the lines as sentences, each on its own line. */
+  public static String of(Outlook outlook) {
+    StringBuilder text = new StringBuilder();
+    for (String line : lines(outlook)) {
+      text.append(Character.toUpperCase(line.charAt(0))).append(line.substring(1)).append(".\n");
+    }
+    return text.toString();
+  }
+
+  /** Returns the lines as notes, without capital letters and full stops. */
+  public static List<String> lines(Outlook outlook) {
+    List<String> lines = new ArrayList<>();
+    if (outlook.expected().isPresent()) {
+      lines.add(sentence(outlook.expected().get()));
+      lines.add(outlook.accuracySentence());
+      if (outlook.expected().get().tooShort().isPresent()) {
+        lines.add("note: the run " + outlook.expected().get().tooShort().get().sentence());
+      }
+      return lines;
+    }
+    lines.add("the probable cost is not known: " + outlook.unknown().orElse("nobody can tell"));
+    if (outlook.accuracy().isPresent()) {
+      lines.add(outlook.accuracySentence());
+    }
+    return lines;
+  }
+
+  private static String sentence(Expected expected) {
+    StringBuilder text = new StringBuilder("probably ").append(expected.total());
+    if (expected.method() == Expected.Method.HISTORY) {
+      text.append(", and no more than ").append(expected.high()).append(" nine times of ten");
+    } else if (!expected.low().equals(expected.high())) {
+      text.append(" (").append(expected.low().amount().toPlainString());
+      text.append(" to ").append(expected.high()).append(")");
+    }
+    if (expected.runSeconds() > 0) {
+      text.append("; a task takes ").append(words(expected.runSeconds()));
+      if (expected.highSeconds() > expected.runSeconds()) {
+        text.append(" to ").append(words(expected.highSeconds()));
+      }
+    }
+    return text.append(". Basis: ").append(expected.basis()).toString();
+  }
+
+  /** Returns a line about the expected start; empty if Slurm was not asked. */
+  public static String start(ExpectedStart start, Instant now) {
+    if (start.at().isEmpty()) {
+      return start.why().isEmpty()
+          ? ""
+          : "Would not start, says sbatch --test-only: " + start.why() + ".\n";
+    }
+    long seconds = Duration.between(now, start.at().get()).toSeconds();
+    return "Would start "
+        + (seconds < 60 ? "now" : "in " + words(seconds) + ", at " + start.at().get())
+        + ", by the queue as it is (sbatch --test-only).\n";
+  }
+
+  /** Formats seconds; rounds to minutes from ten minutes up. */
+  public static String words(long seconds) {
+    long rounded = seconds < 600 ? seconds : (seconds + 30) / 60 * 60;
+    return TimeLimit.words(Duration.ofSeconds(rounded));
+  }
+}

@@ -1,0 +1,202 @@
+package dev.nexa.slurm.run.start;
+
+import dev.nexa.slurm.job.backend.Backend;
+import dev.nexa.slurm.job.backend.Backends;
+import dev.nexa.slurm.job.backend.Launch;
+import dev.nexa.slurm.job.backend.Plugin;
+import dev.nexa.slurm.job.backend.Plugins;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.ConfigReader;
+import dev.nexa.slurm.job.config.FromRun;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.RunConfig;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.estimate.Estimate;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.estimate.Outlook;
+import dev.nexa.slurm.job.estimate.PriceKey;
+import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.job.plan.Planner;
+import dev.nexa.slurm.job.render.Renderer;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.money.budgets.BudgetClaim;
+import dev.nexa.slurm.records.approvals.ApprovalGate;
+import dev.nexa.slurm.records.approvals.Proposal;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.BudgetGate;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A config that is planned and priced; nothing is written yet. {@code estimate}, {@code render} and
+ * {@code submit} begin with it.
+ *
+ * @param plugin the workspace's jar with the backend; empty for a built-in backend
+ * @param launch the command that the backend starts inside the allocation
+ * @param model the model's memory and time; empty if the config names no model
+ * @param outlook the expected cost
+ */
+public record Prepared(
+    Plan plan,
+    Optional<Plugin> plugin,
+    Launch launch,
+    Estimate estimate,
+    Optional<ModelNumbers> model,
+    Outlook outlook,
+    Policy policy) {
+
+  /**
+   * The user's request.
+   *
+   * @param config the config's path
+   * @param overrides the values of {@code --set}
+   * @param cluster the profile named on the command line
+   * @param from the finished run whose checkpoint the new run starts from
+   * @param sameNode whether to run on the nodes of that run
+   * @param serves whether the config must describe a server
+   */
+  public record Request(
+      String config,
+      List<String> overrides,
+      Optional<String> cluster,
+      Optional<String> from,
+      boolean sameNode,
+      boolean serves) {
+    /** Makes a request that starts from no run and may be of any stage. */
+    public Request(String config, List<String> overrides, Optional<String> cluster) {
+      this(config, overrides, cluster, Optional.empty(), false, false);
+    }
+
+    /** Returns a copy of this request that requires a server. */
+    public Request serving() {
+      return new Request(config, overrides, cluster, from, sameNode, true);
+    }
+  }
+
+  /**
+   * Reads, plans and prices a config.
+   *
+   * @throws dev.nexa.slurm.base.error.NexaException if a file is invalid, or if the request
+   *     requires a server and the config describes none
+   */
+  public static Prepared of(Context context, Request request) {
+    ConfigReader configs = context.configs();
+    Optional<FromRun> from =
+        request.from().isPresent()
+            ? Optional.of(FindFrom.find(context, request.from().get(), request.sameNode()))
+            : Optional.empty();
+    RunConfig config = configs.run(request.config(), request.overrides(), from);
+    Optional<ClusterProfile> own =
+        request.cluster().isPresent() ? Optional.empty() : configs.cluster(config);
+    ClusterProfile cluster =
+        own.isPresent()
+            ? own.get()
+            : configs.cluster(request.cluster().orElse(clusterName(context)));
+    Policy policy = configs.policy();
+    Plan plan = new Planner(context.source()).plan(config, cluster, policy);
+    Optional<Backend> builtIn = Backends.builtIn(plan.backend());
+    Optional<Plugin> plugin =
+        builtIn.isPresent()
+            ? Optional.empty()
+            : Optional.of(Plugins.named(plan.backend(), context.root(), plan.written()));
+    Backend backend = builtIn.isPresent() ? builtIn.get() : plugin.orElseThrow();
+    Launch launch = Backends.launch(plan, backend);
+    if (request.serves() && !launch.serves()) {
+      throw new ConfigException(
+          plan.written()
+              .problem(
+                  "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
+    }
+    PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
+    Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster), key));
+    Optional<ModelNumbers> model =
+        plan.training().namesModel()
+            ? Optional.of(ModelNumbers.of(context, plan))
+            : Optional.empty();
+    Outlook outlook = ExpectCost.of(context, plan, estimate, model);
+    return new Prepared(
+        plan.noting(launch.notes()), plugin, launch, estimate, model, outlook, policy);
+  }
+
+  /** Returns a copy with model numbers that are calibrated by this workspace's own runs. */
+  public Prepared calibrated(ModelNumbers numbers) {
+    Outlook better = outlook.otherwise(ExpectCost.analytic(plan, estimate, numbers));
+    return new Prepared(plan, plugin, launch, estimate, Optional.of(numbers), better, policy);
+  }
+
+  /**
+   * Returns the cluster to use if neither the config nor the user names one: {@code NEXA_CLUSTER},
+   * else {@code default}.
+   */
+  public static String clusterName(Context context) {
+    String variable = context.environment().getOrDefault("NEXA_CLUSTER", "");
+    return variable.isEmpty() ? "default" : variable;
+  }
+
+  /**
+   * Returns the workspace files that replace files of the jar for this run, and the plugin's jar.
+   */
+  public List<String> ownFiles(Context context) {
+    List<String> own = new ArrayList<>();
+    for (String path :
+        List.of(
+            "templates/" + launch.template(),
+            "configs/clusters/" + plan.cluster() + ".yaml",
+            "configs/prices/" + estimate.rates().book() + ".yaml",
+            "configs/policy.yaml")) {
+      if (context.source().isOwn(path)) {
+        own.add(path);
+      }
+    }
+    if (plugin.isPresent()) {
+      own.add(plugin.get().file());
+    }
+    return own;
+  }
+
+  /**
+   * Returns whether the policy's cost limit requires an approval. Budgets are not considered.
+   *
+   * @throws dev.nexa.slurm.base.error.NexaException if the limit and the estimate are in different
+   *     currencies
+   */
+  public boolean needsApproval() {
+    return ApprovalGate.needsApproval(estimate, policy);
+  }
+
+  /** Returns the amount that the run would take from each budget that applies to it. */
+  public List<BudgetClaim> budgets(Context context) {
+    return policy.budgets().isEmpty()
+        ? List.of()
+        : BudgetGate.look(context, policy, PlanFile.of(plan)).claims(estimate.total());
+  }
+
+  /** Returns the estimate's document without the digests of what will run. */
+  public EstimateFile estimateFile() {
+    EstimateFile file = EstimateFile.of(estimate, needsApproval()).outlook(outlook);
+    if (model.isPresent()) {
+      model.get().addTo(file);
+    }
+    return file.partition(plan.allocation().partition(), plan.partitionReason());
+  }
+
+  /** Returns the estimate's document with the digests of what will run, as an approver signs it. */
+  public EstimateFile estimateFile(Context context) {
+    Script script = new Renderer(context.source(), plugin).render(plan, launch);
+    PlanFile whole =
+        PlanFile.of(plan).rendered(plan.config(), script.digest(), launch.servedModel());
+    return Proposal.of(context.root(), whole, script, estimate, UnixUser.me())
+        .addTo(estimateFile());
+  }
+
+  /** Returns a copy with another estimate. */
+  Prepared at(Estimate other) {
+    return new Prepared(plan, plugin, launch, other, model, outlook, policy);
+  }
+}

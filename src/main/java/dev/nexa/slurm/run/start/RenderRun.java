@@ -1,0 +1,76 @@
+package dev.nexa.slurm.run.start;
+
+import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.cluster.scheduler.ClientEnvironment;
+import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCommands;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.render.Renderer;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.submit.ArrayShape;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Implements {@code render} and {@code submit --dry-run}: returns the exact script and the
+ * arguments of sbatch, and submits nothing.
+ */
+public final class RenderRun {
+  private final Context context;
+
+  public RenderRun(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * The rendered run.
+   *
+   * @param argv sbatch's arguments, with a placeholder run id and key in their usual form
+   * @param submissions how many sbatch calls a submit makes; a large array needs several
+   */
+  public record Rendered(Prepared prepared, Script script, List<String> argv, int submissions) {}
+
+  /** Renders a run. */
+  public Rendered render(Prepared.Request request) {
+    return render(request, Optional.empty());
+  }
+
+  /**
+   * Renders a run that may wait for other runs.
+   *
+   * @param after the value of {@code --dependency}, as {@link Dependencies} reads it
+   */
+  public Rendered render(Prepared.Request request, Optional<String> after) {
+    Prepared prepared = Prepared.of(context, request);
+    Script script =
+        new Renderer(context.source(), prepared.plugin())
+            .render(prepared.plan(), prepared.launch());
+    String runId = new RunId(prepared.plan().stage() + "_20000101_000000").value();
+    Path run = context.workspace().runs().toAbsolutePath().normalize().resolve(runId);
+    String key = runId + ".xxxxxx";
+    Plan plan = prepared.plan();
+    ArrayShape array =
+        new ArrayShape(plan.tasks(), plan.maxArraySize(), plan.maxParallel(), plan.chain());
+    List<ArrayShape.Part> parts = array.parts(IndexRange.upTo(array.tasks()));
+    SubmitRequest call =
+        new SubmitRequest(
+            key,
+            run.resolve("job.sbatch"),
+            run.resolve("submissions").resolve(key),
+            run.resolve("logs").toString().replace("%", "%%") + "/%A_%a.out",
+            "",
+            run,
+            parts.get(0).array(),
+            after.isPresent()
+                ? new Dependencies(context, prepared.plan().scheduler()).onJobs(after.get())
+                : "");
+    return new Rendered(
+        prepared,
+        script,
+        SlurmCommands.sbatch(call, ClientEnvironment.forClients(context.environment())),
+        parts.size() * array.chain());
+  }
+}

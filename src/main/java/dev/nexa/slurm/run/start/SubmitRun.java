@@ -1,0 +1,137 @@
+package dev.nexa.slurm.run.start;
+
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.job.render.Renderer;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.records.approvals.Proposal;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.Clearance;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** Implements {@code submit}: turns a config into a run and its jobs. */
+public final class SubmitRun {
+  private final Context context;
+
+  public SubmitRun(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Loads the classes that every submit needs, in the background while the command line is parsed.
+   */
+  public static void loadEarly() {
+    Thread thread =
+        new Thread(
+            () -> {
+              Sha256.load();
+              Renderer.load();
+              Json.pretty(new JsonObject());
+            },
+            "load-early");
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /**
+   * Submits a run.
+   *
+   * @throws dev.nexa.slurm.base.error.NexaException if the run needs an approval; the estimate is
+   *     then kept in {@code estimates/}
+   */
+  public Submitted submit(Prepared.Request request) {
+    return submit(request, Optional.empty(), Optional.empty());
+  }
+
+  /**
+   * Submits a run that may wait for other runs.
+   *
+   * @param after the value of {@code --dependency}, as {@link Dependencies} reads it
+   * @param approval the approval's file; if empty, it is searched in the places that the policy
+   *     names
+   */
+  public Submitted submit(
+      Prepared.Request request, Optional<String> after, Optional<String> approval) {
+    Supplier<Renderer> renderer = Renderer.inBackground(context.source());
+    Prepared prepared = Prepared.of(context, request);
+    context.requireWorkspace(prepared.plan().scheduler());
+    Renderer ready =
+        prepared.plugin().isEmpty()
+            ? renderer.get()
+            : new Renderer(context.source(), prepared.plugin());
+    Script script = ready.render(prepared.plan(), prepared.launch());
+    PlanFile plan = plan(prepared, script);
+    Proposal proposal =
+        Proposal.of(context.root(), plan, script, prepared.estimate(), UnixUser.me());
+    EstimateFile estimate = proposal.addTo(prepared.estimateFile());
+    String scheduler = prepared.plan().scheduler();
+    String dependency =
+        after.isPresent() ? new Dependencies(context, scheduler).onJobs(after.get()) : "";
+    try (Clearance clearance =
+        Clearance.of(context, prepared.policy(), proposal, plan, estimate, approval)) {
+      EstimateFile kept =
+          clearance.grant().isPresent()
+              ? proposal.addTo(prepared.at(clearance.estimate()).estimateFile())
+              : estimate;
+      return new NewRun(
+              script,
+              plan,
+              clearance.addTo(kept),
+              clearance,
+              notes(prepared, clearance),
+              prepared.ownFiles(context),
+              dependency)
+          .submit(context);
+    }
+  }
+
+  private static PlanFile plan(Prepared prepared, Script script) {
+    PlanFile plan =
+        PlanFile.of(prepared.plan())
+            .rendered(prepared.plan().config(), script.digest(), prepared.launch().servedModel());
+    Optional<Duration> ready = prepared.plan().serving().readyWithin();
+    if (ready.isPresent()) {
+      plan.readyWithin(ready.get());
+    }
+    if (prepared.plugin().isPresent()) {
+      plan.plugin(prepared.plugin().get().toJson());
+    }
+    return plan;
+  }
+
+  /** Returns the note for a run without a workspace, which uses the jar's own files. */
+  public static String withoutWorkspace(String reason) {
+    return "note: " + reason + ": policy, prices and cluster profile are the jar's";
+  }
+
+  private List<String> notes(Prepared prepared, Clearance clearance) {
+    List<String> notes = new ArrayList<>();
+    if (context.missing().isPresent()) {
+      notes.add(withoutWorkspace(context.missing().get()));
+    }
+    Optional<String> reason = prepared.plan().partitionReason();
+    if (reason.isPresent()) {
+      notes.add(reason.get());
+    }
+    for (String note : prepared.plan().notes()) {
+      notes.add("note: " + note);
+    }
+    if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
+      notes.addAll(OutlookText.lines(prepared.outlook()));
+    }
+    Optional<ModelNumbers> model = prepared.model();
+    if (model.isPresent() && model.get().note().isPresent()) {
+      notes.add(model.get().note().get());
+    }
+    notes.addAll(clearance.notes());
+    return notes;
+  }
+}

@@ -1,0 +1,141 @@
+package dev.nexa.slurm.run.submit;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
+import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.Journal;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.run.submit.ArrayShape.Part;
+import java.io.UncheckedIOException;
+import java.security.SecureRandom;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Makes one submission of a run: writes the intent, calls sbatch, writes the answer.
+ *
+ * <p>The submission's key is the job's name. If this process dies at any point, {@link
+ * SubmissionResolver} finds the job by that name. This class never retries.
+ */
+public final class SubmitOnce {
+  private static final String LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
+  private static final int KEY_LENGTH = 6;
+
+  private final Scheduler scheduler;
+  private final Consumer<CrashPoint> passing;
+
+  public SubmitOnce(Scheduler scheduler, Consumer<CrashPoint> passing) {
+    this.scheduler = scheduler;
+    this.passing = passing;
+  }
+
+  /**
+   * Submits the run's script for the given tasks. The caller holds the run's lock.
+   *
+   * <p>A refused submission is shut: if a job of it appears later, that job cannot work.
+   *
+   * @param dependency the value of sbatch's {@code --dependency}; empty for none
+   * @param comment the job's comment, which names its approval; empty for none
+   * @param first an event to write together with the intent, for a new run
+   * @throws NexaException if the intent cannot be written; no job was made then
+   */
+  SubmitAnswer submit(
+      RunFolder run, Part part, String dependency, String comment, Optional<Event> first) {
+    Journal journal = run.journal();
+    String key = run.id() + "." + randomLetters();
+    // Built before the intent is written, because an invalid request needs no recovery.
+    SubmitRequest request = request(run, key, part, dependency, comment);
+    JsonObject data =
+        new JsonObject()
+            .with("key", key)
+            .with("tasks", part.tasks().toString())
+            .with("offset", part.offset())
+            .with("scheduler", scheduler.name());
+    if (!dependency.isEmpty()) {
+      data.with("dependency", dependency);
+    }
+    Event intent = Event.now(Event.Type.SUBMITTING, data);
+    try {
+      run.stageSubmission(key, part.tasks(), part.offset());
+      journal.appendOrTakeBack(first.isPresent() ? List.of(first.get(), intent) : List.of(intent));
+    } catch (UncheckedIOException failed) {
+      throw new NexaException(
+          ErrorCode.SUBMIT_NOT_STARTED,
+          String.valueOf(failed.getMessage()),
+          failed,
+          first.isPresent()
+              ? Advice.step("no job was made; mend that, then submit again")
+              : Advice.command(
+                  "goes on with "
+                      + run.id()
+                      + ", once that is mended; no job was made of tasks "
+                      + part.tasks(),
+                  "nexa-slurm",
+                  "reconcile"));
+    }
+    passing.accept(CrashPoint.INTENT_WRITTEN);
+    SubmitAnswer answer = scheduler.submit(request, client -> started(journal, key, client));
+    passing.accept(CrashPoint.CLIENT_ANSWERED);
+    if (answer instanceof SubmitAnswer.Refused refused && !run.shut(key)) {
+      answer = new SubmitAnswer.Unknown(refused.message() + "; but a job has begun to work");
+    }
+    journal.append(receipt(key, answer));
+    passing.accept(CrashPoint.RECEIPT_WRITTEN);
+    return answer;
+  }
+
+  private static SubmitRequest request(
+      RunFolder run, String key, Part part, String dependency, String comment) {
+    return new SubmitRequest(
+        key,
+        run.script(),
+        run.submission(key),
+        run.logPattern(),
+        comment,
+        run.path(),
+        part.array(),
+        dependency);
+  }
+
+  private void started(Journal journal, String key, ProcessIdentity client) {
+    passing.accept(CrashPoint.CLIENT_STARTED);
+    journal.append(
+        Event.now(
+            Event.Type.CLIENT_STARTED,
+            new JsonObject()
+                .with("key", key)
+                .with("host", client.host())
+                .with("pid", client.pid())
+                .with("started", client.started())));
+    passing.accept(CrashPoint.CLIENT_RECORDED);
+  }
+
+  private static Event receipt(String key, SubmitAnswer answer) {
+    JsonObject data = new JsonObject().with("key", key);
+    if (answer instanceof SubmitAnswer.Submitted submitted) {
+      data.with("job_id", submitted.jobId()).with("cluster", submitted.cluster());
+      return Event.now(Event.Type.SUBMITTED, data);
+    }
+    if (answer instanceof SubmitAnswer.Refused refused) {
+      return Event.now(Event.Type.REFUSED, data.with("message", refused.message()));
+    }
+    return Event.now(
+        Event.Type.UNKNOWN, data.with("message", ((SubmitAnswer.Unknown) answer).message()));
+  }
+
+  private static String randomLetters() {
+    SecureRandom random = new SecureRandom();
+    StringBuilder letters = new StringBuilder();
+    for (int i = 0; i < KEY_LENGTH; i++) {
+      letters.append(LETTERS.charAt(random.nextInt(LETTERS.length())));
+    }
+    return letters.toString();
+  }
+}

@@ -1,0 +1,58 @@
+package dev.nexa.slurm.cluster.scheduler.local;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class ProcessTableTest {
+  /** A bash that killed itself with signal 9, under a parent that does not wait for it. */
+  private static final String ZOMBIE =
+      "23620 (bash) Z 23617 23620 23617 0 -1 4228108 293 722 0 2 0 0 0 0 20 0 1 0 212581 0 0"
+          + " 18446744073709551615 0 0 0 0 0 0 0 6 65536 1 0 0 17 0 0 0 0 0 0 0 0 0 0 0 0 0 9\n";
+
+  @Test
+  void readsAStatLine() {
+    ProcessTable.Entry entry = ProcessTable.parse(ZOMBIE);
+    assertThat(entry).isEqualTo(new ProcessTable.Entry(23620, 'Z', 23617, 23617, 1, 212581, 9));
+    assertThat(entry.dead()).isTrue();
+  }
+
+  @Test
+  void isNotFooledByNames() {
+    String odd = ZOMBIE.replace("(bash)", "(a) S 1 (b) 2)");
+    assertThat(ProcessTable.parse(odd)).isEqualTo(ProcessTable.parse(ZOMBIE));
+  }
+
+  @Test
+  void takesALeaderWithLivingThreadsForAlive() {
+    assertThat(ProcessTable.parse(ZOMBIE.replace(" 20 0 1 0 ", " 20 0 3 0 ")).dead()).isFalse();
+  }
+
+  @Test
+  void knowsThisProcess() {
+    long pid = ProcessHandle.current().pid();
+    assertThat(ProcessTable.read(pid)).hasValueSatisfying(us -> assertThat(us.dead()).isFalse());
+    assertThat(ProcessTable.hasVariable(pid, "PATH=" + System.getenv("PATH"))).isTrue();
+    assertThat(ProcessTable.hasVariable(pid, "ATH=" + System.getenv("PATH"))).isFalse();
+    assertThat(ProcessOwner.ofThisProcess().alive()).contains(true);
+    assertThat(ProcessOwner.parse(ProcessOwner.ofThisProcess().line() + " 1 2"))
+        .contains(ProcessOwner.ofThisProcess());
+  }
+
+  @Test
+  void takesAnotherProcessOfThatNumberForDead() {
+    ProcessOwner us = ProcessOwner.ofThisProcess();
+    ProcessOwner earlier =
+        new ProcessOwner(us.host(), us.boot(), us.space(), us.pid(), us.startTicks() - 1);
+    ProcessOwner lastBoot =
+        new ProcessOwner(us.host(), "other", us.space(), us.pid(), us.startTicks());
+    ProcessOwner elsewhere =
+        new ProcessOwner("elsewhere", us.boot(), us.space(), us.pid(), us.startTicks());
+    ProcessOwner container =
+        new ProcessOwner(us.host(), us.boot(), "pid:[1]", us.pid(), us.startTicks());
+    assertThat(earlier.alive()).contains(false);
+    assertThat(lastBoot.alive()).contains(false);
+    assertThat(elsewhere.alive()).isEmpty();
+    assertThat(container.alive()).isEmpty();
+  }
+}

@@ -1,0 +1,149 @@
+package dev.nexa.slurm.cluster.scheduler.slurm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Partition;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster.Spread;
+import java.time.Duration;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Reads src/test/resources/cluster. */
+class ClusterTextTest {
+  private static final SlurmCluster REAL = Clusters.of("22.05.8");
+  private static final SlurmCluster MANY = Clusters.of("26.05-from-source");
+
+  @Test
+  void aRealClusterIsReadWhole() {
+    assertThat(REAL.name()).isEqualTo("nexa");
+    assertThat(REAL.version()).isEqualTo("22.05.8");
+    assertThat(REAL.overTimeLimitMinutes()).isZero();
+    assertThat(REAL.killWaitSeconds()).contains(5L);
+    assertThat(REAL.messageTimeoutSeconds()).contains(10L);
+    assertThat(REAL.maxArraySize()).contains(10_001L);
+    assertThat(REAL.defaultPartition()).contains("gpu");
+    assertThat(REAL.partitions()).extracting(Partition::name).containsExactly("gpu", "cpu");
+    assertThat(REAL.leftOut()).isEmpty();
+    Partition gpu = REAL.partitions().get(0);
+    assertThat(gpu.nodes()).isEqualTo("n[1-4]");
+    assertThat(gpu.nodeCount()).isEqualTo(4);
+    assertThat(gpu.cpus()).isEqualTo(new Spread(16, 16));
+    assertThat(gpu.memoryMib()).isEqualTo(new Spread(64_000, 64_000));
+    assertThat(gpu.gpus()).isEqualTo(new Spread(8, 8));
+    assertThat(gpu.gpuTypes()).containsExactly("h100");
+    assertThat(gpu.defaultMibPerCpu()).contains(1000L);
+    assertThat(gpu.defaultMibPerNode()).isEmpty();
+    assertThat(gpu.maxTime()).contains(Duration.ofDays(2));
+    assertThat(gpu.maxNodes()).isEmpty();
+    assertThat(gpu.exclusive()).isFalse();
+    assertThat(gpu.onlyFor()).isEmpty();
+  }
+
+  @Test
+  void ofNodesThatDifferTheLeastAndTheMostIsKept() {
+    assertThat(partition("gpu").cpus()).isEqualTo(new Spread(64, 96));
+    assertThat(partition("gpu").gpus()).isEqualTo(new Spread(4, 8));
+    assertThat(partition("gpu").memoryMib()).isEqualTo(new Spread(515_000, 1_031_000));
+    assertThat(partition("mixed").gpus()).isEqualTo(new Spread(0, 4));
+    assertThat(partition("zoo").gpuTypes()).containsExactly("a100", "nvidia_a100_3g.20gb", "v100");
+    assertThat(partition("untyped").gpuTypes()).containsExactly("");
+  }
+
+  @Test
+  void aPartitionsLimitsBindItsNodes() {
+    assertThat(partition("mixed").cpus()).isEqualTo(new Spread(32, 32));
+    assertThat(partition("zoo").memoryMib()).isEqualTo(new Spread(192_000, 200_000));
+  }
+
+  @Test
+  void wholeNodesAreTellableBeforeAndSince2605() {
+    assertThat(partition("whole").exclusive()).isTrue();
+    assertThat(partition("old-whole").exclusive()).isTrue();
+    assertThat(partition("gpu").exclusive()).isFalse();
+  }
+
+  @Test
+  void defaultMemoryIsThePartitionsElseTheClusters() {
+    assertThat(partition("gpu").defaultMibPerCpu()).contains(2048L);
+    assertThat(partition("zoo").defaultMibPerCpu()).contains(4000L);
+    assertThat(partition("whole").defaultMibPerCpu()).isEmpty();
+    assertThat(partition("whole").defaultMibPerNode()).contains(128_000L);
+  }
+
+  @Test
+  void aLimitThatIsNoneOrOverAYearIsNone() {
+    assertThat(partition("zoo").maxTime()).isEmpty();
+    assertThat(partition("untyped").maxTime()).isEmpty();
+    assertThat(partition("gpu").overTimeLimitMinutes()).isEmpty();
+    assertThat(partition("whole").overTimeLimitMinutes()).contains(10L);
+  }
+
+  @Test
+  void whatSlurmDemandsOfAPartitionsJobsIsKept() {
+    assertThat(partition("mixed").onlyFor()).isEqualTo("AllowAccounts=nlp,vision, ReqResv=YES");
+    assertThat(partition("123").onlyFor()).isEqualTo("AllowQos=long");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          drained | State=DRAIN
+          down    | State=DOWN
+          secret  | Hidden=YES
+          rooted  | RootOnly=YES
+          endless | OverTimeLimit=UNLIMITED: its jobs have no upper cost
+          theirs  | sinfo does not show it to you
+          empty   | it has no nodes
+          """)
+  void wherePeopleCannotSendJobsIsLeftOutWithTheReason(String partition, String reason) {
+    assertThat(MANY.leftOut()).containsEntry(partition, reason);
+    assertThat(MANY.partitions()).extracting(Partition::name).doesNotContain(partition);
+  }
+
+  @Test
+  void keysBelowTheFirstPartOfTheConfigAreNotMeant() {
+    assertThat(MANY.killWaitSeconds()).contains(30L);
+    assertThat(MANY.overTimeLimitMinutes()).isEqualTo(5);
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          OverTimeLimit = UNLIMITED | OverTimeLimit is UNLIMITED: a job may run on
+          MaxArraySize = 0          | MaxArraySize is 0: this cluster takes no job arrays
+          """)
+  void aClusterWithoutAnUpperCostOrArraysIsRefused(String config, String message) {
+    assertThatThrownBy(() -> ClusterText.read(config, "", ""))
+        .hasMessageStartingWith("`scontrol show config` says that " + message)
+        .isInstanceOfSatisfying(
+            NexaException.class,
+            refused -> assertThat(refused.exitCode()).isEqualTo(ExitCode.USAGE));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"UNLIMITED", "INFINITE", "NONE", "(null)", "4294967294", "18446744073709551615"})
+  void theWordsAndNumbersForNoLimitAreNoLimit(String text) {
+    String partition = "PartitionName=a State=UP TotalNodes=1 MaxNodes=" + text + "\n";
+    SlurmCluster read =
+        ClusterText.read("KillWait = " + text, partition, "a\u001fn\u001f8\u001f100\u001f(null)");
+
+    assertThat(read.killWaitSeconds()).isEmpty();
+    assertThat(read.partitions().get(0).maxNodes()).isEqualTo(Optional.empty());
+  }
+
+  private static Partition partition(String name) {
+    return MANY.partitions().stream()
+        .filter(one -> one.name().equals(name))
+        .findFirst()
+        .orElseThrow();
+  }
+}

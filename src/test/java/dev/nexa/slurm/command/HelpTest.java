@@ -1,0 +1,176 @@
+package dev.nexa.slurm.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.command.Terminal.Screen;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HelpTest {
+  @TempDir Path folder;
+
+  private Terminal terminal;
+
+  @BeforeEach
+  void sitDown() {
+    terminal = new Terminal(folder);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "submit",
+        "estimate",
+        "approve",
+        "approvals",
+        "approvals list",
+        "approvals show",
+        "approvals revoke",
+        "approvals verify",
+        "render",
+        "status",
+        "logs",
+        "cancel",
+        "reconcile",
+        "cron",
+        "cron install",
+        "cron show",
+        "cron remove",
+        "runs",
+        "runs list",
+        "runs show",
+        "runs import",
+        "usage",
+        "runs analyze",
+        "costs",
+        "costs accuracy",
+        "costs budget",
+        "costs show",
+        "costs import",
+        "costs import csv",
+        "costs import gcp",
+        "costs import focus",
+        "costs import usage",
+        "costs import aws",
+        "policy",
+        "policy show",
+        "policy install",
+        "policy plan",
+        "serve",
+        "serve list",
+        "serve stop",
+        "init",
+        "explain"
+      })
+  void everyCommandShowsAnExampleOfItself(String command) {
+    Screen help = terminal.type((command + " --help").split(" ", -1));
+
+    assertThat(help.exit()).isZero();
+    assertThat(help.err()).isEmpty();
+    assertThat(help.out()).startsWith("Usage: nexa-slurm " + command).contains("Example");
+    assertThat(help.out()).doesNotContain("%%");
+    String examples = help.out().substring(help.out().indexOf("Example"));
+    assertThat(examples).contains("nexa-slurm " + command);
+  }
+
+  @Test
+  void theHelpOfAllListsTheCommandsAndTheExitCodes() {
+    Screen help = terminal.type("--help");
+
+    assertThat(help.exit()).isZero();
+    assertThat(help.out())
+        .contains(
+            "submit",
+            "estimate",
+            "render",
+            "status",
+            "logs",
+            "cancel",
+            "reconcile",
+            "runs",
+            "costs",
+            "init")
+        .contains("generate-completion")
+        .contains(
+            "0 done",
+            "1 a defect",
+            "2 the command line",
+            "3 needs an approval",
+            "4 the scheduler",
+            "5 --wait",
+            "130 Ctrl-C")
+        .contains("nexa-slurm submit configs/data/quickstart.yaml --local --wait");
+  }
+
+  @Test
+  void theVersionNamesACommit() {
+    Screen version = terminal.type("--version");
+
+    assertThat(version.exit()).isZero();
+    assertThat(version.out()).matches("nexa-slurm \\d+\\.\\d+\\.\\d+\\S* \\(commit \\S+\\)\\R");
+  }
+
+  @Test
+  void completionIsAScriptThatKnowsTheCommands() {
+    Screen completion = terminal.type("generate-completion");
+
+    assertThat(completion.exit()).isZero();
+    assertThat(completion.out())
+        .startsWith("#!/usr/bin/env bash")
+        .contains("reconcile", "--workspace");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          sumbit x.yaml          | Did you mean | submit
+          reconcil               | Did you mean | reconcile
+          submit x.yaml --dryrun | Possible solutions | --dry-run
+          """)
+  void aSlipOfTheFingersIsAnswered(String command, String question, String meant) {
+    Screen screen = terminal.type(command.split(" ", -1));
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.out()).isEmpty();
+    assertThat(screen.err()).contains(question).contains(meant).contains("--help");
+  }
+
+  @ParameterizedTest(name = "[{0}]")
+  @CsvSource(
+      delimiter = '|',
+      nullValues = "",
+      textBlock =
+          """
+          --workspace            | --workspace
+          runs                   | runs list
+          submit                 | CONFIG
+          cancel                 | RUN
+          submit a.yaml b.yaml   | b.yaml
+          logs --task x          | --task
+          reconcile --watch soon | --watch
+          cron                   | cron install
+          runs list --limit x    | --limit
+          """)
+  void aWrongCommandLineIsToldWithWhatIsWrong(String command, String said) {
+    Screen screen = terminal.type(command.split(" ", -1));
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.out()).isEmpty();
+    assertThat(screen.err()).startsWith("nexa-slurm: ").contains(said);
+  }
+
+  @Test
+  void withoutACommandOneIsAskedFor() {
+    Screen screen = terminal.type();
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("a command is needed").contains("nexa-slurm --help");
+  }
+}

@@ -1,0 +1,581 @@
+package dev.nexa.slurm.command.approvals;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Site;
+import dev.nexa.slurm.command.Terminal;
+import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.records.approvals.Keys;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.run.start.SubmitRun;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ApproveCommandTest {
+  @TempDir Path folder;
+  private Site site;
+  private Terminal ada;
+
+  @BeforeEach
+  void goToWork() {
+    site = new Site(folder);
+    ada = site.workspace("ada");
+  }
+
+  @Test
+  void aConfigOrTheBeginningOfADigestNamesTheEstimateToo() {
+    String digest = site.estimate(ada).text("config_digest");
+
+    JsonObject byConfig = approve("run.yaml").json();
+    JsonObject byDigest = approve(digest.substring(0, 12)).json();
+
+    assertThat(byConfig.object("statement").text("config_digest")).isEqualTo(digest);
+    assertThat(byConfig.object("statement").object("what_runs").toString())
+        .isEqualTo(byDigest.object("statement").object("what_runs").toString());
+    assertThat(Site.names(site.approvals)).hasSize(2).allMatch(name -> name.endsWith(".approval"));
+  }
+
+  @Test
+  void theTermsAreSignedAndShown() {
+    Screen screen =
+        ada.type(
+            "approve",
+            "run.yaml",
+            "--key",
+            site.boss + ".pub",
+            "--expires",
+            "2d",
+            "--uses",
+            "3",
+            "--up-to",
+            "500",
+            "--over-budget",
+            "--for",
+            "any",
+            "--note",
+            "for the paper");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.out())
+        .contains(
+            "8 tasks of 1 node, 1 CPU, 1GiB, 5 hours each",
+            "allows     at most 500.00 USD a run, 3 times, also over a budget; what it can't cost"
+                + " at once is room for `rerun --failed`",
+            "submitter  anybody",
+            "signed by  boss@site",
+            "note       for the paper");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+  }
+
+  @Test
+  void anAgentsKeyIsNamedByItsPublicHalf() throws Exception {
+    Path socket = folder.resolve("agent");
+    Process agent =
+        new ProcessBuilder("ssh-agent", "-D", "-a", socket.toString())
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .redirectError(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      for (int i = 0; i < 200 && !Files.exists(socket); i++) {
+        Thread.sleep(10);
+      }
+      ProcessBuilder add = new ProcessBuilder("ssh-add", "-q", site.boss.toString());
+      add.environment().put("SSH_AUTH_SOCK", socket.toString());
+      assertThat(add.start().waitFor()).isZero();
+      Files.delete(site.boss);
+
+      Screen without =
+          ada.type("approve", "run.yaml", "--for", Site.ME, "--key", site.boss + ".pub");
+      Screen with =
+          ada.with("SSH_AUTH_SOCK", socket.toString())
+              .type("approve", "run.yaml", "--for", "any", "--key", site.boss + ".pub");
+
+      assertThat(without.exit()).isEqualTo(2);
+      assertThat(without.err()).contains("ssh-keygen did not sign with ", "--key names another");
+      assertThat(with.exit()).as(with.err()).isZero();
+    } finally {
+      agent.destroy();
+    }
+  }
+
+  @Test
+  void theFirstOfSshsOwnKeysSigns() throws IOException {
+    Path ssh = Files.createDirectory(folder.resolve("ada/.ssh"));
+    Files.copy(site.boss, ssh.resolve("id_ed25519"));
+    Files.copy(Path.of(site.boss + ".pub"), ssh.resolve("id_ed25519.pub"));
+
+    assertThat(ada.type("approve", "run.yaml", "--for", Site.ME).exit()).isZero();
+  }
+
+  @Test
+  void whatSubmitWouldRefuseIsNotSigned() {
+    Screen stranger =
+        ada.type("approve", "run.yaml", "--for", Site.ME, "--key", site.mallory.toString());
+    Screen claims =
+        ada.type(
+            "approve",
+            "run.yaml",
+            "--for",
+            Site.ME,
+            "--key",
+            site.mallory.toString(),
+            "--as",
+            "boss@site");
+    Screen longer =
+        ada.type(
+            "approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--expires", "60d");
+    Screen less =
+        ada.type(
+            "approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--up-to", "0.10");
+    Screen never =
+        ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--uses", "0");
+    site.allow(Site.ME + " " + Keys.line(site.boss) + "\n");
+    Screen own = ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss);
+
+    assertThat(stranger.err()).contains("allowed_signers names nobody for ", "--as PRINCIPAL");
+    assertThat(claims.exit()).isEqualTo(3);
+    assertThat(claims.err())
+        .contains("submit would refuse this approval", "can add the line: boss@site ssh-ed25519");
+    assertThat(longer.err()).contains("lets an approval last 30 days at most");
+    assertThat(less.err()).contains("--up-to 0.10 USD is less than the run can cost");
+    assertThat(never.err()).contains("--uses: expected 1 or more, got 0");
+    assertThat(own.exit()).isEqualTo(3);
+    assertThat(own.err()).contains("submitters cannot approve their own runs");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  /** What is signed is what was priced: an estimate for one task is none for a thousand. */
+  @ParameterizedTest
+  @ValueSource(strings = {"tasks", "attempts", "time_limit_seconds"})
+  void anEstimateThatWasPricedForLessIsNotSigned(String limit) throws IOException {
+    JsonObject estimate = site.estimate(ada);
+    estimate.object("limits").with(limit, estimate.number(limit) * 100);
+    ada.file("edited.json", Json.pretty(estimate));
+
+    Screen screen = ada.type("approve", "edited.json", "--key", "" + site.boss);
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("is no estimate that can be approved: its " + limit);
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void anEstimateThatCantBeCountedIsOneThatWasEdited() {
+    JsonObject estimate = site.estimate(ada).with("longest_attempt_seconds", Long.MAX_VALUE);
+    ada.file("edited.json", Json.pretty(estimate));
+
+    assertThat(ada.type("approve", "edited.json", "--key", "" + site.boss).exit()).isEqualTo(2);
+  }
+
+  /** Prices are who wants the money's word: the approver's own stand beside them. */
+  @Test
+  void pricesThatAreNotTheApproversOwnAreShownAndRefused() {
+    ada.file(
+            "configs/prices/cheap.yaml",
+            "currency: USD\nas_of: 2025-11-01\ngpu_hour: {h100: {price: 0.10, source: mine}}\n"
+                + "cpu_hour: {price: 0.03, source: mine}\n")
+        .file("configs/clusters/default.yaml", Site.PROFILE + "price_book: cheap\n");
+    JsonObject estimate = site.estimate(ada);
+    Terminal boss = site.workspace("boss-works").file("asked.json", Json.pretty(estimate));
+    String key = site.boss.toString();
+
+    Screen lower = boss.type("approve", "asked.json", "--key", key);
+    boss.file("unknown.json", Json.pretty(estimate).replace("\"default\",\n", "\"elsewhere\",\n"));
+    Screen unknown = boss.type("approve", "unknown.json", "--key", key);
+    assertThat(site.approvals).doesNotExist();
+    Screen trusted = boss.type("approve", "asked.json", "--key", key, "--trust-prices");
+
+    assertThat(lower.exit()).as(lower.toString()).isEqualTo(3);
+    assertThat(lower.err())
+        .contains("its prices are not yours", "cpu_hour.price: 0.04 here, there 0.03")
+        .contains("the run: 1.21 USD by the estimate, 1.81 USD by your prices", "--trust-prices");
+    assertThat(unknown.exit()).as(unknown.toString()).isEqualTo(3);
+    assertThat(unknown.err()).contains("can't be checked here", "elsewhere", "by your prices");
+    assertThat(trusted.exit()).as(trusted.toString()).isZero();
+    assertThat(trusted.out()).contains("note: --trust-prices: its prices are not yours");
+  }
+
+  @Test
+  void aConfigDoesNotSayWhoSubmitsAndAnUnknownUserIsTold() {
+    String key = site.boss.toString();
+
+    Screen nobody = ada.type("approve", "run.yaml", "--key", key);
+    Screen stranger = ada.type("approve", "run.yaml", "--key", key, "--for", "no-such-user");
+
+    assertThat(nobody.exit()).isEqualTo(2);
+    assertThat(nobody.err()).contains("the submitter is not known", "→ add --for USER");
+    assertThat(stranger.out())
+        .contains("note: --for no-such-user: this machine knows no such user");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "--users",
+        "--accounts",
+        "--configs",
+        "--stages",
+        "--clusters",
+        "--projects",
+        "--month"
+      })
+  void whatOnlyAnEnvelopeHasIsNotIgnored(String option) {
+    Screen screen =
+        ada.type("approve", "run.yaml", "--for", "any", "--key", "" + site.boss, option, "5");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains(option + " works only with --envelope", "→ leave it out");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--up-to,banana,expected an amount such as 500",
+    "--up-to,-5,expected an amount such as 500",
+    "--up-to,0.01,leave out --up-to",
+    "--expires,2020-01-01T00:00:00Z,expected a time to come",
+    "--expires,soon,expected a time such as 7d",
+    "--uses,0,expected 1 or more",
+  })
+  void aTermThatCantBeNamesWhatCould(String option, String value, String expected) {
+    Screen screen =
+        ada.type(
+            "approve", "run.yaml", "--for", "any", "--key", "" + site.boss, option + "=" + value);
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains(expected, "  → ").doesNotContain("Exception");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void aKeyIsNotAdvisedUnderAnothersName() {
+    site.allow(
+        "boss@site " + Keys.line(site.boss) + "\nada@site " + Keys.line(site.mallory) + "\n");
+
+    Screen screen =
+        ada.type(
+            "approve", "run.yaml", "--for", "any", "--key", "" + site.mallory, "--as", "boss@site");
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err())
+        .contains("this key is ada@site's: leave out --as")
+        .doesNotContain("can add the line");
+  }
+
+  @Test
+  void whereThePolicyNamesNoApproversThatIsSaid() {
+    ada.file("configs/policy.yaml", "approval_over: {amount: 1.00, currency: USD}\n");
+
+    for (Screen screen :
+        List.of(
+            ada.type("approve", "run.yaml", "--for", "any", "--key", "" + site.boss),
+            ada.type("approvals", "list"))) {
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err()).contains("it has no `approvals`");
+    }
+  }
+
+  @Test
+  void slurmIsToldOfNobodysOwnApproval() {
+    String file =
+        site.put("own.approval", Site.signed(site.boss, "nexa-slurm", site.statement(ada)))
+            .toString();
+    site.allow("boss@site," + Site.ME + " " + Keys.line(site.boss) + "\n");
+
+    Screen screen = ada.type("approvals", "install", file, "--to", folder.resolve("to").toString());
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err())
+        .contains("submitters cannot approve their own runs", "nothing was written");
+  }
+
+  @Test
+  void anEnvelopeLetsAFamilyThroughUpToItsMonth() {
+    JsonObject envelope =
+        ada.type(
+                "approve",
+                "--envelope",
+                "nightly",
+                "--configs",
+                "*.yaml,configs/**",
+                "--users",
+                Site.ME,
+                "--up-to",
+                "2",
+                "--month",
+                "4",
+                "--key",
+                "" + site.boss,
+                "--json")
+            .json();
+
+    assertThat(envelope.object("statement").texts("configs"))
+        .containsExactly("*.yaml", "configs/**");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    Screen third = ada.type("submit", "run.yaml");
+    assertThat(third.exit()).isEqualTo(3);
+    assertThat(third.err()).contains("needs 1.81 USD, left 0.38 of 4.00 USD");
+    Screen larger = ada.type("submit", "run.yaml", "--set", "resources.time=6h");
+    assertThat(larger.err())
+        .contains("the reservation: at most 2.00 USD was approved, this is 2.1");
+    assertThat(ada.type("approve", "--envelope", "all", "--up-to", "1").err())
+        .contains("the envelope has no limits: add --configs");
+    assertThat(ada.type("approve", "--envelope", "x", "--configs", "[", "--up-to", "1").exit())
+        .isEqualTo(2);
+  }
+
+  @Test
+  void listShowAndVerifyTellHowItStands() {
+    String id = approve("run.yaml").json().text("approval_id");
+    site.put("0123456789abcdef-0123456789abcdef.approval", "nonsense");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+
+    Screen list = ada.type("approvals", "list");
+    Screen show = ada.type("approvals", "show", id.substring(0, 6));
+    JsonObject json = ada.type("approvals", "show", id, "--json").json();
+    Path kept = ada.workspace.resolve("runs/latest/approval");
+    Screen verify = ada.type("approvals", "verify", kept.toString());
+
+    assertThat(list.out()).contains(id + "  used up  1/1", "broken", "has no SSH signature");
+    assertThat(list.err()).contains("it guards against accidents only");
+    assertThat(show.out()).contains("used up", "use 1  1.81 USD, data_", "ssh-ed25519 SHA256:");
+    assertThat(json.number("uses_taken")).isEqualTo(1);
+    assertThat(json.objects("uses").get(0).text("user")).isEqualTo(Site.ME);
+    assertThat(verify.exit()).isEqualTo(3);
+    assertThat(ada.type("approvals", "revoke", id).out()).contains(id + ": revoked");
+    assertThat(ada.type("approvals", "revoke", id, "--json").json().flag("was_revoked")).isTrue();
+  }
+
+  @Test
+  void whoSubmitsAndWhoRevokedAreTold() {
+    String id = approve("run.yaml").json().text("approval_id");
+    ada.type("approvals", "revoke", id, "--reason", "wrong data");
+
+    Screen show = ada.type("approvals", "show", id);
+
+    assertThat(ada.type("approvals", "list").out())
+        .containsPattern("BY +USER +FOR")
+        .containsPattern("boss@site +" + Site.ME + " +run.yaml");
+    assertThat(show.out())
+        .containsPattern("revoked    by " + Site.ME + " at 20.*Z: wrong data\n")
+        .doesNotContain("{");
+    assertThat(ada.type("approvals", "show", id, "--json").out())
+        .startsWith("{\n  \"schema_version\"");
+  }
+
+  @Test
+  void whoMayNotRevokeIsToldWhoMay() throws IOException {
+    String id = approve("run.yaml").json().text("approval_id");
+    Files.setPosixFilePermissions(site.approvals, PosixFilePermissions.fromString("r-xr-xr-x"));
+    // Root may write anywhere.
+    assumeFalse(Files.isWritable(site.approvals));
+
+    Screen screen = ada.type("approvals", "revoke", id);
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err()).contains("may not revoke", "→ ask a person who may: boss@site");
+  }
+
+  @Test
+  void anEnvelopeSaysWhatItLacks() {
+    String key = site.boss.toString();
+
+    Screen most = ada.type("approve", "--envelope", "x", "--users", "ada", "--key", key);
+    Screen whose = ada.type("approve", "--envelope", "x", "--for", "ada", "--key", key);
+
+    assertThat(most.err()).contains("--envelope needs --up-to", "→ add --up-to AMOUNT");
+    assertThat(whose.err()).contains("an envelope has --users, not --for", "→ --users ada");
+  }
+
+  @Test
+  void anApprovalThatIsNotThereIsNamed() {
+    for (Screen screen :
+        List.of(
+            ada.type("submit", "run.yaml", "--approval", "none.approval"),
+            ada.type("approvals", "install", "none.approval"))) {
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err())
+          .contains("cannot read the approval ", "it does not exist", "→ name a file that");
+    }
+  }
+
+  @Test
+  void whereTheSchedulerIsAwayTheUseIsGivenBack() throws IOException {
+    site.approve(ada);
+    Files.delete(folder.resolve("ada/bin/sbatch"));
+    assertThat(ada.type("submit", "run.yaml").exit()).isEqualTo(4);
+
+    ada.withSlurm();
+
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    assertThat(ada.type("approvals", "list").out()).contains("used up  1/1");
+  }
+
+  @Test
+  void whoDiesBeforeSbatchHasUsedItAndShowSaysSo() {
+    String id = approve("run.yaml").json().text("approval_id");
+    Map<String, String> environment = Map.of("PATH", folder.resolve("ada/bin").toString());
+    Context dying =
+        new Context(
+            ada.workspace,
+            environment,
+            point -> {
+              throw new AssertionError("died at " + point); // no code of ours catches it
+            });
+
+    assertThatThrownBy(
+            () ->
+                new SubmitRun(dying)
+                    .submit(
+                        new Prepared.Request(
+                            ada.workspace + "/run.yaml", List.of(), Optional.of("default"))))
+        .hasMessage("died at RUN_NAMED");
+
+    assertThat(ada.type("approvals", "show", id).out())
+        .contains("no run known by " + Site.ME, "no run holds it: it is used all the same");
+    assertThat(ada.type("submit", "run.yaml").exit()).isEqualTo(3);
+  }
+
+  @Test
+  void failedTasksRunAgainByTheRunsOwnApprovalUntilItIsSpent() {
+    String id = approve("run.yaml").json().text("approval_id");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    ended();
+
+    Screen half = ada.type("rerun", "latest", "--failed");
+
+    assertThat(half.exit()).as(half.err()).isEqualTo(3);
+    assertThat(half.err()).contains("the run has cost 0.36 USD, this can cost 1.81 USD more");
+    assertThat(
+            ada.type(
+                    "approve",
+                    "run.yaml",
+                    "--for",
+                    Site.ME,
+                    "--key",
+                    "" + site.boss,
+                    "--up-to",
+                    "5")
+                .exit())
+        .isZero();
+    Screen again = ada.type("rerun", "latest", "--failed");
+    assertThat(again.exit()).as(again.err()).isZero();
+    assertThat(ada.argv("sbatch"))
+        .anyMatch(word -> word.startsWith("--comment=nexa:v1:") && !word.endsWith(id));
+  }
+
+  @Test
+  void withinWhatWasApprovedARerunTakesNoOtherUse() {
+    ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--up-to", "5");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    ended();
+
+    Screen again = ada.type("rerun", "latest", "--failed");
+
+    assertThat(again.exit()).as(again.err()).isZero();
+    assertThat(ada.type("approvals", "list").out()).contains("used up  1/1");
+    assertThat(ada.type("rerun", "latest").exit()).as("a new run takes a use").isEqualTo(3);
+  }
+
+  @Test
+  void aRerunMustFitIntoTheMonthOfItsEnvelope() throws IOException {
+    String first = firstOfTwo("3.90");
+
+    Screen again = ada.type("rerun", first, "--failed");
+
+    assertThat(again.exit()).as(again.toString()).isEqualTo(3);
+    assertThat(again.err()).contains("needs 2.17 USD in all, left 2.09 of 3.90 USD");
+    assertThat(ada.workspace.resolve("runs/open").resolve(first)).doesNotExist();
+    assertThat(ada.type("approvals", "list").out()).contains("2/100");
+  }
+
+  @Test
+  void theUseOfARunThatRunsAgainCarriesWhatItCanCostInAll() throws IOException {
+    String first = firstOfTwo("4.00");
+
+    Screen again = ada.type("rerun", first, "--failed");
+
+    assertThat(again.exit()).as(again.toString()).isZero();
+    assertThat(ada.type("approvals", "list").out()).contains("2/100");
+    List<JsonObject> uses = ada.type("approvals", "list", "--json").json().objects("approvals");
+    assertThat(uses.get(0).objects("uses"))
+        .filteredOn(use -> !use.flag("released") && use.text("run").endsWith(first))
+        .singleElement()
+        .satisfies(use -> assertThat(use.text("reservation")).isEqualTo("2.17"));
+  }
+
+  /** Of two runs of an envelope the first, which failed for 0.36 USD; the other is under way. */
+  private String firstOfTwo(String month) throws IOException {
+    Screen envelope =
+        ada.type(
+            ("approve --envelope nightly --configs *.yaml --up-to 3 --month " + month + " --key")
+                .concat(" " + site.boss)
+                .split(" "));
+    assertThat(envelope.exit()).as(envelope.err()).isZero();
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    Path argv = folder.resolve("first.argv");
+    Files.copy(folder.resolve("ada/bin/sbatch.argv"), argv);
+    String first = Files.readSymbolicLink(ada.workspace.resolve("runs/latest")).toString();
+    ended(argv);
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    return first;
+  }
+
+  @Test
+  void aSmallRunNeedsNoneAndReadsNone() {
+    Screen screen = ada.type("submit", "run.yaml", "--set", "resources.time=1h");
+
+    assertThat(screen.exit()).isZero();
+    assertThat(ada.argv("sbatch")).noneMatch(word -> word.startsWith("--comment"));
+    JsonObject kept =
+        Json.parseObject(DurableFiles.read(ada.workspace.resolve("runs/latest/estimate.json")));
+    assertThat(kept.members().get("quote")).isNull();
+    assertThat(kept.object("what_runs").text("script_sha256")).hasSize(64);
+    assertThat(kept.object("limits").number("tasks")).isEqualTo(8);
+    assertThat(kept.object("submitter").text("user")).isEqualTo(Site.ME);
+  }
+
+  private Screen approve(String estimate) {
+    Screen screen =
+        ada.type("approve", estimate, "--for", Site.ME, "--key", site.boss.toString(), "--json");
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    return screen;
+  }
+
+  /** Every task failed after an hour. */
+  private void ended() {
+    ended(folder.resolve("ada/bin/sbatch.argv"));
+  }
+
+  private void ended(Path argv) {
+    StringBuilder rows = new StringBuilder();
+    for (int task : List.of(0, 1, 2, 3, 4, 5, 6, 7)) {
+      rows.append(Terminal.accountingRow(4711, task, "FAILED", "'\"$name\"'")).append('\n');
+    }
+    ada.program(
+        "sacct",
+        "while read -r a; do case $a in --job-name=*) name=${a#*=};; esac; done <"
+            + argv
+            + "\n"
+            + rows);
+    ada.type("reconcile");
+  }
+}

@@ -1,0 +1,423 @@
+package dev.nexa.slurm.command.costs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.Golden;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Terminal;
+import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.money.ledger.CostKind;
+import dev.nexa.slurm.money.ledger.Lines;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What can be asked about finished runs; their ledger is written by hand. */
+class CostsCommandTest {
+  private static final String TRAIN =
+      "'run_id': 'train_20251101_120000', 'stage': 'train', 'status': 'completed',"
+          + " 'state': 'completed', 'model': 'mistral-7b', 'tags': ['train', 'project:nlp'],"
+          + " 'cluster': 'default', 'user': 'ada', 'account': 'lab', 'gpu_type': 'h100',"
+          + " 'currency': 'USD', 'cost': '11.09', 'wasted': '1.00', 'credit': '1.00',"
+          + " 'lines': {'cpu': '0.08', 'gpu': '11.00', 'memory': '0.01'},"
+          + " 'quantities': {'cpu': '2.0000', 'gpu': '2.0000', 'memory': '2.0000'},"
+          + " 'reservation': '23.60', 'expected': '10.00', 'gpu_seconds': 7200,"
+          + " 'gpu_seconds_wasted': 720, 'cpu_seconds': 7200, 'cpu_seconds_wasted': 720,"
+          + " 'tasks': 1, 'tasks_failed': 0, 'attempts': 2, 'created': '2025-11-01T12:00:00Z',"
+          + " 'started': '2025-11-01T12:10:00Z', 'ended': '2025-11-01T13:10:00Z',"
+          + " 'queue_seconds': 600, 'loss': 0.5, 'price_book': 'default'";
+  private static final String EVAL =
+      "'run_id': 'eval_20251102_120000', 'stage': 'eval', 'status': 'failed', 'state': 'timeout',"
+          + " 'model': 'a|b', 'tags': ['eval', 'say \\\"hi\\\", you'], 'user': 'bob',"
+          + " 'currency': 'EUR', 'cost': '0.50', 'wasted': '0.50', 'reservation': '2.00',"
+          + " 'gpu_seconds': 0, 'cpu_seconds': 3600, 'started': '2025-11-02T12:00:01Z',"
+          + " 'ended': '2025-11-02T13:00:01Z'";
+  private static final String OLD =
+      "'run_id': 'data_20251001_120000', 'stage': 'data', 'status': 'completed',"
+          + " 'state': 'completed', 'model': null, 'tags': [], 'currency': 'USD', 'cost': '0.04',"
+          + " 'gpu_seconds': 0, 'cpu_seconds': 3600";
+
+  @TempDir Path folder;
+
+  private Terminal terminal;
+
+  @BeforeEach
+  void makeLedger() {
+    terminal = new Terminal(folder);
+    Lines.write(terminal.workspace, "2025-10", Lines.line(OLD));
+    Lines.write(terminal.workspace, "2025-11", Lines.line(TRAIN), Lines.line(EVAL));
+    terminal.file(
+        "tokens.jsonl",
+        "{\"run_id\":\"train_20251101_120000\",\"model\":\"org/teacher-1\",\"input_tokens\":1000000,"
+            + "\"output_tokens\":250001,\"time\":\"2025-11-01T12:30:00Z\"}\n");
+    terminal.file(
+        "configs/prices/api.yaml",
+        "currency: USD\nas_of: 2025-11-01\napi_tokens:\n  org/teacher-1:\n"
+            + "    input: {price: 2.50, source: list}\n    output: {price: 10, source: list}\n");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "summary.txt, costs",
+    "summary.csv, costs --by stage --format csv",
+    "summary.md, costs --by model --format markdown",
+    "summary.json, costs --by user --json",
+    "tags.txt, costs --by tag",
+    "focus.csv, costs --format focus",
+    "accuracy.txt, costs accuracy",
+    "accuracy.json, costs accuracy --json",
+    "accuracy.csv, costs accuracy --format csv",
+    "analysis.txt, runs analyze",
+    "analysis.csv, runs analyze --format csv --by user",
+    "analysis.json, runs analyze --json",
+  })
+  void sumsLookLikeThis(String golden, String command) {
+    type("costs import usage tokens.jsonl --prices api");
+
+    Screen screen = terminal.type(command.split(" ", -1));
+
+    assertThat(screen.err()).isEmpty();
+    assertThat(screen.exit()).isZero();
+    Golden.check("costs/" + golden, screen.out());
+  }
+
+  /** One rule: a part is 0.0265 wherever a program reads it, under the same name. */
+  @ParameterizedTest
+  @ValueSource(strings = {"costs", "costs accuracy", "runs analyze"})
+  void columnsOfCsvAreKeysOfJson(String command) {
+    String[] heads =
+        type(command + " --format csv --by stage")
+            .out()
+            .lines()
+            .findFirst()
+            .orElseThrow()
+            .split(",", -1);
+    JsonObject group = type(command + " --json --by stage").json().objects("groups").get(0);
+
+    List<String> keys = new ArrayList<>(group.object("key").members().keySet());
+    keys.addAll(group.members().keySet());
+    for (CostKind kind : CostKind.values()) {
+      keys.add(kind.word());
+    }
+    assertThat(keys).contains(heads);
+    assertThat(type(command + " --format csv").out()).doesNotContain("%");
+  }
+
+  @Test
+  void onlyTheRunsThatAreMeantAreSummed() {
+    JsonObject json = terminal.type("costs", "--where", "cost>1 ended>=2025-11", "--json").json();
+
+    assertThat(json.objects("totals")).hasSize(1);
+    assertThat(json.objects("totals").get(0).number("runs")).isEqualTo(1);
+    assertThat(json.objects("totals").get(0).text("cost")).isEqualTo("11.09");
+  }
+
+  @Test
+  void aDamagedLineIsToldOnStderrAndInTheDocument() throws IOException {
+    Path ledger = terminal.workspace.resolve("runs/ledger-2025-11.jsonl");
+    Files.writeString(ledger, Files.readString(ledger).replace("11.09", "11.08"));
+
+    Screen screen = terminal.type("costs", "--json");
+
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.err()).contains("ledger-2025-11.jsonl:1: its CRC does not match");
+    assertThat(screen.json().texts("problems")).hasSize(1);
+    assertThat(screen.json().objects("totals")).hasSize(2);
+  }
+
+  @Test
+  void billsAndTokensAreImportedOnceAndStandBesideTheCost() {
+    terminal.file(
+        "bill.csv",
+        "Run,Cost,Day\ntrain_20251101_120000,10.999,2025-11-01\nnobody,3.00,2025-11-01\n");
+    String bill =
+        "costs import csv bill.csv --provider acme --currency USD --map run=Run --map amount=Cost"
+            + " --map start=Day";
+    assertThat(type(bill).out())
+        .startsWith("2 rows: 2 new, 0 changed, 0 removed; 1 name no run\n13.999 USD\n");
+    assertThat(type(bill).out()).startsWith("2 rows: 0 new, 0 changed, 0 removed");
+    assertThat(type("costs import usage tokens.jsonl --prices api --json").json().number("added"))
+        .isEqualTo(2);
+
+    Screen screen = terminal.type("costs", "--by", "project", "--json");
+
+    JsonObject group =
+        screen.json().objects("groups").stream()
+            .filter(one -> one.object("key").text("project").equals("nlp"))
+            .findFirst()
+            .orElseThrow();
+    assertThat(group.text("cost")).isEqualTo("11.09");
+    assertThat(group.text("billed")).isEqualTo("11.00");
+    // 1 x 2.50 and 0.250001 x 10
+    assertThat(group.text("api")).isEqualTo("5.00");
+    assertThat(group.text("total")).isEqualTo("15.09");
+    assertThat(screen.json().objects("unmatched_bills").get(0).text("amount")).isEqualTo("3.00");
+    assertThat(screen.err()).contains("bills of no finished run: 3.00 USD");
+  }
+
+  @Test
+  void aTeacherWithoutAPriceIsNotFree() {
+    terminal.file(
+        "configs/prices/api.yaml",
+        "currency: USD\nas_of: 2025-11-01\napi_tokens:\n  org/teacher-2:\n"
+            + "    input: {price: 2.50, source: list}\n    output: {price: 10, source: list}\n");
+
+    Screen screen = type("costs import usage tokens.jsonl --prices api");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err())
+        .contains(
+            "tokens.jsonl:1: model: price book 'api' has no api_tokens of 'org/teacher-1'"
+                + " (did you mean 'org/teacher-2'?)");
+    assertThat(terminal.workspace.resolve("runs/bills/api/2025-11.jsonl")).doesNotExist();
+  }
+
+  @Test
+  void budgetsAreThePolicys() {
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 100, currency: USD}\nbudgets:\n"
+            + "  - {scope: project, name: nlp, amount: 20, currency: USD, period: month}\n"
+            + "  - {scope: all, amount: 1, currency: USD, period: quarter}\n");
+    type("costs import usage tokens.jsonl --prices api");
+
+    Screen screen = type("costs budget --on 2025-11-30");
+
+    assertThat(screen.out())
+        .isEqualTo(
+            """
+            SCOPE    NAME  PERIOD   CURRENCY  BUDGET  SPENT  RESERVED  REMAINING      USED  RUNS  RUNS OF OTHER CURRENCIES
+            project  nlp   2025-11  USD        20.00  15.09      0.00       4.91    75.4 %     1                         0
+            all      -     2025-Q4  USD         1.00  15.13      0.00     -14.13  1513.0 %     2                         1
+            """);
+    JsonObject json = type("costs budget --on 2025-11-30 --json").json();
+    assertThat(json.objects("budgets").get(0).text("remaining")).isEqualTo("4.91");
+    assertThat(json.objects("budgets").get(0).decimal("used_ratio")).isEqualByComparingTo("0.7545");
+  }
+
+  @Test
+  void withoutBudgetsItSaysWhereTheyAreWritten() {
+    assertThat(type("costs budget").out()).contains("configs/policy.yaml");
+  }
+
+  /** A run that is over, by Slurm's own rows: two CPU-hours in two tasks. */
+  @Test
+  void aRunsCostIsShownAttemptByAttempt() {
+    JsonObject submitted = finishedRun();
+    String run = submitted.text("run_id");
+
+    Screen screen = terminal.type("costs", "show", "latest");
+
+    assertThat(screen.out())
+        .isEqualTo(
+            """
+            TASK  ATTEMPT  JOB ID  STATE       ELAPSED  NODES      COST
+            0           1  4712    COMPLETED  01:00:00  n1     0.045000
+            1           1  4713    FAILED     01:00:00  n1     0.045000
+
+            TASK  ATTEMPTS      COST
+            0            1  0.045000
+            1            1  0.045000
+
+            the run RUN  0.09 USD  (each priced line rounded once; attempts are not)
+            """
+                .replace("RUN", run));
+    JsonObject json = terminal.type("costs", "show", run, "--json").json();
+    assertThat(json.text("cost")).isEqualTo("0.09");
+    assertThat(json.objects("attempts")).hasSize(2);
+    assertThat(terminal.type("costs", "show", "4711_1", "--json").json().objects("attempts"))
+        .hasSize(1);
+    assertThat(terminal.type("costs", "show", "4711_1").out())
+        .doesNotContain("4712")
+        .contains("1            1  0.045000\n\nthe run " + run + ", all of its tasks  0.09 USD");
+  }
+
+  @Test
+  void aBrokenRecordIsNamedWithWhatMendsIt() throws IOException {
+    String run = finishedRun().text("run_id");
+    Path manifests = terminal.workspace.resolve("runs/manifests");
+    Path cost = manifests.resolve("cost_" + run + ".json");
+    String kept = Files.readString(cost);
+    for (String broken : List.of(kept.substring(0, 200), kept.replace("\"total\"", "\"totl\""))) {
+      Files.writeString(cost, broken);
+      for (String command : List.of("costs show ", "runs show ")) {
+        Screen screen = type(command + run);
+
+        assertThat(screen.exit()).isEqualTo(1);
+        assertThat(screen.err())
+            .contains("cost_" + run + ".json is broken: ", "nexa-slurm audit --repair")
+            .doesNotContain("defect");
+      }
+    }
+    for (String broken : List.of("{", "{}", kept.replace("\"total\"", "\"totl\""))) {
+      Files.writeString(cost, broken);
+      type("audit --repair");
+      assertThat(cost).hasContent(kept);
+    }
+
+    Files.writeString(manifests.resolve(run + ".json"), "{");
+    Screen list = type("runs list");
+    assertThat(list.exit()).isZero();
+    assertThat(list.err()).contains(run + ".json is broken: ");
+  }
+
+  @Test
+  void whatReconcileWritesIntoTheLedgerIsWhatIsSummed() {
+    finishedRun();
+
+    JsonObject json =
+        terminal.type("costs", "--where", "stage=data user=ada account=nlp", "--json").json();
+
+    JsonObject total = json.objects("totals").get(0);
+    assertThat(total.number("runs")).isEqualTo(1);
+    assertThat(total.number("runs_failed")).isEqualTo(1);
+    assertThat(total.text("cost")).isEqualTo("0.09");
+    assertThat(total.text("wasted")).isEqualTo("0.04");
+    assertThat(total.text("cpu_hours")).isEqualTo("2.0000");
+    assertThat(total.object("breakdown"))
+        .hasToString("{\"cpu\":\"0.08\",\"memory\":\"0.01\",\"storage\":\"0.00\"}");
+  }
+
+  /** There are runs: what was asked for is what none of them has. */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          costs          | month=2024-01      | No finished run matches 'month=2024-01': there are 3 finished runs. | month: 2025-10, 2025-11
+          costs          | user=eve cost>1000 | No finished run matches 'user=eve cost>1000': there are 3           | user: ada, bob
+          costs          | user=eve cost>1000 | there are 3 finished runs.                                          | cost: 0.04 to 11.09
+          costs accuracy | model=gpt          | No completed run matches 'model=gpt': there are 2 completed runs.   | model: mistral-7b
+          runs analyze   | run_time>9h        | No finished run matches 'run_time>9h': there are 3                  | run_time: 3600 to 3600 seconds
+          costs          | method=analytic    | No finished run matches                                             | method: no run has one
+          costs          | ended<2020-01      | No finished run matches                                             | ended: 2025-11-01T13:10:00Z to 2025-11-02T13:00:01Z
+          """)
+  void whereNoneMatchesItSaysWhatThereIs(String command, String where, String said, String values) {
+    List<String> words = new ArrayList<>(List.of(command.split(" ", -1)));
+    words.addAll(List.of("--where", where));
+
+    Screen screen = terminal.type(words.toArray(new String[0]));
+
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out()).contains(said, values).doesNotContain("reconcile");
+  }
+
+  @Test
+  void aListOfRunsWithoutAMatchSaysWhatThereIsToo() {
+    finishedRun();
+    terminal.type("submit", "run.yaml");
+
+    assertThat(terminal.type("runs", "list", "--where", "status=completed user=eve").out())
+        .startsWith("No run matches 'status=completed user=eve': there are ")
+        .contains("  status: completed, failed, running\n", "  user: ada, bob");
+  }
+
+  @Test
+  void runsAreListedByWhatTheyAreFinishedOrNot() {
+    JsonObject finished = finishedRun();
+    String open = terminal.type("submit", "run.yaml", "--json").json().text("run_id");
+
+    assertThat(listed("stage=data")).containsExactly(open, finished.text("run_id"));
+    assertThat(listed("status=failed")).containsExactly(finished.text("run_id"));
+    assertThat(listed("status=running")).containsExactly(open);
+    assertThat(listed("tag=backend:shell created>=1h")).hasSize(2);
+    assertThat(listed("cost>0.08")).containsExactly(finished.text("run_id"));
+    assertThat(listed("stage=train")).isEmpty();
+    Screen wrong = terminal.type("runs", "list", "--where", "stauts=x");
+    assertThat(wrong.exit()).isEqualTo(2);
+    assertThat(wrong.err()).contains("term 1 'stauts=x', at character 1", "did you mean 'status'?");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          costs --by modle             | did you mean 'model'
+          costs --format cvs           | did you mean 'csv'
+          costs budget --on soon       | --on
+          costs import                 | costs import csv
+          costs import csv tokens.jsonl | --provider
+          costs import csv none.csv --provider x | there is no file none.csv
+          costs import gcp none.csv --provider api | 'api' is where tokens are kept
+          costs show                   | RUN
+          runs analyze --by zzz        | one of run, stage
+          """)
+  void aSlipIsAnswered(String command, String said) {
+    Screen screen = terminal.type(command.split(" ", -1));
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains(said);
+  }
+
+  @Test
+  void withoutFinishedRunsItSaysSo() {
+    Terminal empty = new Terminal(folder.resolve("empty"));
+
+    assertThat(empty.type("costs").out()).startsWith("No finished runs.");
+    assertThat(empty.type("runs", "analyze").out()).startsWith("No finished runs.");
+    assertThat(empty.type("costs", "accuracy").out()).startsWith("No completed runs.");
+    assertThat(empty.type("costs", "--json").json().objects("groups")).isEmpty();
+  }
+
+  /** What the rerun of one task can cost, and not what two could. */
+  @Test
+  void ofARunThatRunsAgainInPartABudgetHoldsOnlyThat() {
+    finishedRun();
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 100, currency: USD}\nbudgets:\n"
+            + "  - {scope: all, amount: 20, currency: USD, period: year}\n");
+    JsonObject again = type("rerun latest --failed --json").json();
+    String reserved = again.object("estimate").object("reservation").text("total");
+
+    JsonObject budget = type("costs budget --json").json().objects("budgets").get(0);
+
+    assertThat(new BigDecimal(reserved)).isPositive();
+    assertThat(budget.text("reserved")).isEqualTo(reserved);
+    assertThat(budget.text("spent")).isEqualTo("0.09");
+  }
+
+  private JsonObject finishedRun() {
+    terminal
+        .withSlurm()
+        .with("NEXA_DURABLE", terminal.workspace.toString())
+        .file(
+            "run.yaml",
+            "stage: data\nbackend: shell\nrun: echo\narray: {shards: 2}\n"
+                + "resources: {time: 10m, memory: 1G}\n");
+    JsonObject json = terminal.type("submit", "run.yaml", "--json").json();
+    String key = json.objects("jobs").get(0).text("name");
+    terminal.program(
+        "sacct",
+        Terminal.accountingRow(4711, 0, "COMPLETED", key)
+            + "\n"
+            + Terminal.accountingRow(4711, 1, "FAILED", key));
+    assertThat(terminal.type("reconcile").exit()).isZero();
+    return json;
+  }
+
+  private List<String> listed(String where) {
+    return terminal.type("runs", "list", "--where", where, "--json").json().objects("runs").stream()
+        .map(run -> run.text("run_id"))
+        .toList();
+  }
+
+  /** Names of files are the workspace's. */
+  private Screen type(String command) {
+    return terminal.type(
+        command
+            .replace("tokens.jsonl", terminal.workspace.resolve("tokens.jsonl").toString())
+            .replace("bill.csv", terminal.workspace.resolve("bill.csv").toString())
+            .split(" ", -1));
+  }
+}

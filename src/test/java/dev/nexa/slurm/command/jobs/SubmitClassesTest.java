@@ -1,0 +1,68 @@
+package dev.nexa.slurm.command.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.command.Main;
+import dev.nexa.slurm.command.Site;
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Each class costs a submit about 0.1 ms with the class archive and 0.5 ms without it
+ * (docs/performance.md). A new feature of another command must not load a class here.
+ */
+class SubmitClassesTest {
+  /** Raise it only with a measurement of dev/bench in the commit's message. */
+  private static final int MOST = 188;
+
+  @TempDir Path folder;
+
+  @Test
+  void submitLoadsNoMoreClassesThanBefore() throws Exception {
+    Site.write(
+        folder.resolve("run.yaml"),
+        "stage: data\nbackend: shell\nrun: 'true'\nresources: {time: 5m, memory: 50M}\n");
+    Files.createDirectories(folder.resolve("bin"));
+    for (String client : List.of("sbatch", "squeue", "sacct", "scontrol")) {
+      Path program = folder.resolve("bin/" + client);
+      Site.write(program, "#!/bin/sh\necho 1\n");
+      assertThat(program.toFile().setExecutable(true)).isTrue();
+    }
+    Files.createDirectories(folder.resolve(".nexa"));
+    Path log = folder.resolve("classes");
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xlog:class+load:file=" + log,
+            "-cp",
+            Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+                .map(entry -> Path.of(entry).toAbsolutePath().toString())
+                .collect(Collectors.joining(File.pathSeparator)),
+            Main.class.getName(),
+            "submit",
+            "run.yaml");
+    builder.directory(folder.toFile()).redirectErrorStream(true);
+    builder.redirectOutput(folder.resolve("printed").toFile());
+    builder.environment().clear();
+    builder.environment().put("PATH", folder.resolve("bin").toString());
+    builder.environment().put("HOME", folder.toString());
+    Process process = builder.start();
+    assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
+    assertThat(process.exitValue()).as(Files.readString(folder.resolve("printed"))).isZero();
+
+    List<String> ours =
+        Files.readAllLines(log).stream()
+            .filter(line -> line.contains(" dev.nexa.slurm.") && !line.contains("$$Lambda"))
+            .map(line -> line.replaceAll(".* (dev\\.nexa\\.slurm\\.\\S+) .*", "$1"))
+            .toList();
+
+    assertThat(ours).as("%d classes", ours.size()).hasSizeLessThanOrEqualTo(MOST);
+  }
+}

@@ -1,0 +1,221 @@
+package dev.nexa.slurm.command.workspace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.cluster.scheduler.slurm.Clusters;
+import dev.nexa.slurm.command.Terminal;
+import dev.nexa.slurm.command.Terminal.Screen;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class InitCommandTest {
+  @TempDir Path folder;
+
+  @Test
+  void aStarterWorkspaceIsWrittenAndItsConfigsWork() {
+    Terminal terminal = new Terminal(folder);
+
+    Screen first = terminal.type("init");
+
+    assertThat(first.exit()).isZero();
+    assertThat(first.out()).contains("wrote ").contains("configs/clusters/default.yaml");
+    assertThat(terminal.workspace.resolve("configs/policy.yaml")).isRegularFile();
+    for (String config : List.of("train/science.yaml", "data/quickstart.yaml")) {
+      Path own = terminal.workspace.resolve("configs").resolve(config);
+      assertThat(terminal.type("render", own.toString()).exit()).as(config).isZero();
+    }
+  }
+
+  /** A file where a folder should be: not even root can write into it. */
+  @Test
+  void storageThatCantBeWrittenIsTold() throws IOException {
+    Path file = Files.writeString(folder.resolve("full"), "");
+    Terminal terminal =
+        new Terminal(folder)
+            .file(
+                "configs/clusters/default.yaml",
+                "storage: {scratch: "
+                    + folder
+                    + ", durable: "
+                    + file
+                    + "/d, shared: "
+                    + folder
+                    + "/new}\n");
+
+    Screen init = terminal.type("init");
+
+    assertThat(init.out()).contains("you can't write to durable (" + file + "/d) from here: set");
+    assertThat(terminal.type("init", "--json").json().texts("not_writable")).hasSize(1);
+  }
+
+  @Test
+  void whatIsThereIsLeftAlone() throws IOException {
+    Terminal terminal = new Terminal(folder).file("configs/policy.yaml", "mine");
+
+    terminal.type("init");
+    Screen second = terminal.type("init");
+
+    assertThat(Files.readString(terminal.workspace.resolve("configs/policy.yaml")))
+        .isEqualTo("mine");
+    assertThat(second.out())
+        .contains("left  " + terminal.workspace.resolve("configs/policy.yaml"))
+        .doesNotContain("wrote")
+        .endsWith("everything is there already\n");
+  }
+
+  @Test
+  void theProfileIsReadOffTheClusterWhereThereIsSlurm() throws IOException {
+    Terminal terminal = onCluster("22.05.8");
+
+    Screen init = terminal.type("init");
+
+    Path profile = terminal.workspace.resolve("configs/clusters/default.yaml");
+    assertThat(init.exit()).isZero();
+    assertThat(init.out())
+        .contains(profile + " was read off the cluster (ClusterName nexa, Slurm 22.05.8)");
+    assertThat(Files.readString(profile))
+        .contains("partitions:\n  gpu: ")
+        .contains("version: \"22.05.8\"");
+    Screen estimate = terminal.type("estimate", "configs/train/science.yaml");
+    assertThat(estimate.exit()).isZero();
+    assertThat(estimate.out()).contains("partition gpu: the profile's default");
+  }
+
+  @Test
+  void aProfileThatIsThereIsComparedAndLeft() throws IOException {
+    Terminal terminal =
+        onCluster("22.05.8")
+            .file(
+                "configs/clusters/default.yaml",
+                "storage: {scratch: /s, durable: /d, shared: /h}\nslurm: {max_array_size: 10001}\n");
+    Path profile = terminal.workspace.resolve("configs/clusters/default.yaml");
+    String before = Files.readString(profile);
+
+    Screen init = terminal.type("init");
+
+    assertThat(init.exit()).isZero();
+    assertThat(init.out())
+        .contains("left  " + profile)
+        .contains(
+            profile
+                + """
+                 differs from the cluster (ClusterName nexa, Slurm 22.05.8)
+                KEY                      FILE  CLUSTER
+                default_partition        -     gpu
+                partitions               -     gpu, cpu
+                slurm.kill_wait_seconds  30    5
+                """);
+    assertThat(Files.readString(profile)).isEqualTo(before);
+  }
+
+  @Test
+  void aNamedProfileIsAllThatIsWritten() {
+    Terminal terminal = onCluster("26.05-from-source");
+
+    Screen init = terminal.type("init", "--cluster", "alps", "--json");
+
+    assertThat(init.exit()).isZero();
+    assertThat(init.json().texts("written"))
+        .containsExactly(terminal.workspace.resolve("configs/clusters/alps.yaml").toString());
+    assertThat(init.json().object("cluster").text("version")).isEqualTo("26.05.3");
+    assertThat(init.json().object("cluster").object("left_out").text("drained"))
+        .isEqualTo("State=DRAIN");
+    assertThat(terminal.workspace.resolve("configs/policy.yaml")).doesNotExist();
+    Screen again = terminal.type("init", "--cluster", "alps");
+    assertThat(again.out()).contains("alps.yaml says what the cluster says");
+  }
+
+  @Test
+  void aClusterThatDoesNotAnswerLeavesNothingBehind() {
+    Terminal terminal = onCluster("22.05.8");
+    terminal.program("sinfo", "echo 'slurm_load_partitions: Unable to contact' >&2; exit 1");
+
+    Screen init = terminal.type("init");
+
+    assertThat(init.exit()).isEqualTo(4);
+    assertThat(init.err()).contains("sinfo failed: slurm_load_partitions: Unable to contact");
+    assertThat(terminal.workspace.resolve("configs")).doesNotExist();
+  }
+
+  @Test
+  void withoutSlurmThereIsNoNamedProfile() {
+    Screen init = new Terminal(folder).type("init", "--cluster", "alps");
+
+    assertThat(init.exit()).isEqualTo(4);
+    assertThat(init.err()).contains("there is no Slurm here to read the profile from");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"../x", "local"})
+  void aProfilesNameIsNeitherAPathNorThisMachine(String name) {
+    assertThat(onCluster("22.05.8").type("init", "--cluster", name).exit()).isEqualTo(2);
+  }
+
+  @Test
+  void aGpuTypeAloneFindsItsPartitionAndTheReasonIsShown() {
+    Terminal terminal =
+        new Terminal(folder)
+            .withSlurm()
+            .file(
+                "configs/clusters/default.yaml",
+                """
+                storage: {scratch: /s, durable: /d, shared: /h}
+                default_partition: gpu
+                partitions: {gpu: {gpu_type: h100}, gpu-a100: {gpu_type: a100}}
+                """);
+    String[] a100 = {"configs/train/science.yaml", "--set", "resources.gpu_type=a100"};
+    String reason = "partition gpu-a100: has a100; default partition gpu has h100";
+
+    assertThat(terminal.type("estimate", a100[0], a100[1], a100[2]).out())
+        .contains("\nIn " + reason + ".\n")
+        .contains("gpu:a100");
+    assertThat(terminal.type("estimate", a100[0], a100[1], a100[2], "--json").json())
+        .returns("gpu-a100", json -> json.text("partition"))
+        .returns(reason, json -> json.text("partition_reason"));
+    Screen dry = terminal.type("submit", a100[0], a100[1], a100[2], "--dry-run");
+    assertThat(dry.out()).contains("# " + reason).contains("#SBATCH --partition=gpu-a100");
+    assertThat(
+            terminal
+                .type("render", a100[0], a100[1], a100[2], "--json")
+                .json()
+                .object("estimate")
+                .text("partition_reason"))
+        .isEqualTo(reason);
+    assertThat(terminal.type("submit", a100[0], a100[1], a100[2]).out()).contains(reason);
+  }
+
+  /** With a Slurm that tells what src/test/resources/cluster has of that name. */
+  private Terminal onCluster(String name) {
+    Terminal terminal = new Terminal(folder).withSlurm();
+    Path told = Clusters.FOLDER.toAbsolutePath().resolve(name);
+    terminal.program(
+        "scontrol",
+        "case $* in *config) "
+            + print(told + "-config.txt")
+            + ";; *) "
+            + print(told + "-partitions.txt")
+            + ";; esac");
+    terminal.program("sinfo", print(told + "-nodes.txt"));
+    return terminal;
+  }
+
+  /** The terminal has no `cat`. */
+  private static String print(String file) {
+    return "while IFS= read -r line; do printf '%s\\n' \"$line\"; done <" + file;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"configs/train/science.yaml", "configs/data/quickstart.yaml"})
+  void theShippedConfigsNeedNoApproval(String config) {
+    Screen estimate = new Terminal(folder).type("estimate", config);
+
+    assertThat(estimate.exit()).isZero();
+    assertThat(estimate.out()).startsWith("At most ").contains("No approval needed");
+  }
+}

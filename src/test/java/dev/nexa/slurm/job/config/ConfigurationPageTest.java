@@ -1,0 +1,129 @@
+package dev.nexa.slurm.job.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.Golden;
+import dev.nexa.slurm.job.config.yaml.Schema;
+import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
+import dev.nexa.slurm.job.config.yaml.Schema.ListOf;
+import dev.nexa.slurm.job.config.yaml.Schema.MapOf;
+import dev.nexa.slurm.job.config.yaml.Schema.Section;
+import dev.nexa.slurm.job.config.yaml.ValueType;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * The tables of keys in docs are made from the very tables that check the files, one page for each
+ * kind of file. {@code mvn -Dtest=ConfigurationPageTest -Dgolden.update=true test} writes them
+ * anew.
+ */
+class ConfigurationPageTest {
+  private static final Path FOLDER = Path.of("docs");
+
+  @ParameterizedTest
+  @CsvSource({
+    "run, run-config.md",
+    "cluster, profile.md",
+    "prices, price-book.md",
+    "gpus, gpu-catalog.md",
+    "policy, policy-file.md"
+  })
+  void tablesAreThoseThatCheckTheFiles(String kind, String name) throws IOException {
+    Path file = FOLDER.resolve(name);
+    String begin = "<!-- " + kind + ": made by ConfigurationPageTest -->\n";
+    String end = "<!-- end of " + kind + " -->";
+    String page = Files.readString(file);
+    assertThat(page).containsOnlyOnce(begin).containsOnlyOnce(end);
+    String before = page.substring(0, page.indexOf(begin) + begin.length());
+    String after = page.substring(page.indexOf(end));
+    Golden.checkFile(file, before + table(section(kind)) + after);
+  }
+
+  private static Section section(String kind) {
+    return switch (kind) {
+      case "run" -> RunConfig.SPEC;
+      case "cluster" -> ClusterProfile.SPEC;
+      case "prices" -> PriceBook.SPEC;
+      case "gpus" -> GpuCatalog.SPEC;
+      case "policy" -> Policy.SPEC;
+      default -> throw new IllegalArgumentException(kind);
+    };
+  }
+
+  private static String table(Section section) {
+    StringBuilder rows = new StringBuilder();
+    rows.append("| key | what it is | value | default | required |\n|---|---|---|---|---|\n");
+    rows(rows, section, "", true);
+    return rows.toString();
+  }
+
+  /** One row for each key, and below it those of the mapping that it holds. */
+  private static void rows(StringBuilder rows, Section section, String prefix, boolean certain) {
+    for (KnownKey key : section.keys()) {
+      if (isOneOfMany(section, key)) {
+        continue;
+      }
+      boolean required = key.required();
+      String name = prefix + key.name();
+      rows.append("| `").append(name).append("` | ").append(cell(key.doc()));
+      rows.append(" | ").append(cell(value(key.shape()))).append(" | ");
+      rows.append(key.fallback().isEmpty() ? "" : "`" + key.fallback() + "`").append(" | ");
+      rows.append(required ? (certain ? "yes" : "within " + parent(prefix)) : "").append(" |\n");
+      below(rows, key.shape(), name, required && certain);
+    }
+    if (section.others().isPresent()) {
+      String value = value(section.others().get().value());
+      String what = "a training key or " + section.others().get().name().expected();
+      rows.append("| `").append(prefix).append("KEY` | KEY is ").append(what);
+      rows.append(". | ").append(cell(value)).append(" |  |  |\n");
+    }
+  }
+
+  /** A sweep has them all again: one row stands for them. */
+  private static boolean isOneOfMany(Section section, KnownKey key) {
+    return section.others().isPresent()
+        && Training.KEYS.keys().stream().anyMatch(known -> known.name().equals(key.name()));
+  }
+
+  private static void below(StringBuilder rows, Schema shape, String name, boolean certain) {
+    if (shape instanceof Section section) {
+      rows(rows, section, name + ".", certain);
+    } else if (shape instanceof MapOf map) {
+      below(rows, map.value(), name + ".NAME", false);
+    } else if (shape instanceof ListOf list) {
+      below(rows, list.element(), name + ".0", false);
+    }
+  }
+
+  private static String parent(String prefix) {
+    return "`" + prefix.substring(0, prefix.length() - 1) + "`";
+  }
+
+  private static String value(Schema shape) {
+    if (shape instanceof ValueType type) {
+      return type.expected();
+    }
+    if (shape instanceof ListOf list) {
+      return "a list, each " + value(list.element());
+    }
+    if (shape instanceof Schema.Axis) {
+      return "a list of values, or of numbers {min, max, scale}";
+    }
+    if (shape instanceof Schema.Anything) {
+      return "a value";
+    }
+    if (shape instanceof Schema.Free) {
+      return "a mapping, kept as it is";
+    }
+    return shape instanceof MapOf map
+        ? "a mapping from " + map.name().expected() + " to " + value(map.value())
+        : "a mapping";
+  }
+
+  private static String cell(String text) {
+    return text.replace("|", "\\|");
+  }
+}

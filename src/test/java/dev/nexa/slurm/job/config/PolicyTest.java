@@ -1,0 +1,150 @@
+package dev.nexa.slurm.job.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.base.units.Money;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class PolicyTest {
+
+  @BeforeEach
+  void noAdminDecidesHere() {
+    org.junit.jupiter.api.Assumptions.assumeFalse(Files.exists(ConfigReader.ADMIN_POLICY));
+  }
+
+  @Test
+  void theThresholdIsMoney() {
+    Policy policy = read("approval_over: {amount: 12.50, currency: EUR}\n");
+
+    assertThat(policy.approvalOver()).isEqualTo(new Money(new BigDecimal("12.50"), "EUR"));
+    assertThat(policy.maxRequeues()).isEqualTo(3);
+    assertThat(policy.maxResubmits()).isEqualTo(3);
+    assertThat(policy.settleWindow()).isEmpty();
+    assertThat(policy.registeredDatasets()).isFalse();
+  }
+
+  @Test
+  void everythingElseMayBeSetToo() {
+    Policy policy =
+        read(
+            """
+            approval_over: {amount: 0, currency: USD}
+            max_requeues: 0
+            max_resubmits: 10
+            settle_window_seconds: 2
+            registered_datasets: true
+            """);
+
+    assertThat(policy.maxRequeues()).isZero();
+    assertThat(policy.maxResubmits()).isEqualTo(10);
+    assertThat(policy.settleWindow()).contains(Duration.ofSeconds(2));
+    assertThat(policy.registeredDatasets()).isTrue();
+  }
+
+  @Test
+  void approvalsNameWhoMayGiveOne() {
+    Policy policy =
+        read(
+            """
+            approval_over: {amount: 0, currency: USD}
+            approvals: {directory: /srv/approvals, allowed_signers: signers}
+            """);
+
+    Policy.Approvals approvals = policy.approvals().orElseThrow();
+    assertThat(approvals.directory()).isEqualTo("/srv/approvals");
+    assertThat(approvals.allowedSigners()).isEqualTo("signers");
+    assertThat(approvals.revokedKeys()).isEmpty();
+    assertThat(approvals.selfApproval()).isFalse();
+    assertThat(approvals.longest()).isEqualTo(Duration.ofDays(30));
+    assertThat(read("approval_over: {amount: 0, currency: USD}\n").approvals()).isEmpty();
+    assertThatThrownBy(
+            () -> read("approval_over: {amount: 0, currency: USD}\napprovals: {directory: /srv}\n"))
+        .hasMessageContaining("approvals.allowed_signers: missing; expected a path");
+  }
+
+  @Test
+  void budgetsSayWhoMaySpendWhatWhen() {
+    Policy policy =
+        read(
+            """
+            approval_over: {amount: 0, currency: USD}
+            budgets:
+              - {scope: project, name: nlp, amount: 1000.50, currency: EUR, period: quarter}
+              - {scope: all, amount: 9, currency: USD, period: year}
+            """);
+
+    assertThat(policy.budgets())
+        .containsExactly(
+            new Policy.Budget(
+                "project", "nlp", new Money(new BigDecimal("1000.50"), "EUR"), "quarter", 80),
+            new Policy.Budget("all", "", new Money(new BigDecimal("9"), "USD"), "year", 80));
+  }
+
+  @Test
+  void slurmsOwnGateIsOptional() {
+    assertThat(read("approval_over: {amount: 0, currency: USD}\n").gate()).isEmpty();
+
+    Policy policy =
+        read(
+            """
+            approval_over: {amount: 0, currency: USD}
+            slurm: {gpu_hours_over: 64.5, exempt_users: [ada], exempt_partitions: [debug]}
+            """);
+
+    assertThat(policy.gate())
+        .contains(new Policy.Gate(new BigDecimal("64.5"), List.of("ada"), List.of("debug")));
+  }
+
+  @Test
+  void theGateIsCheckedLikeEverythingElse() {
+    String text =
+        """
+        approval_over: {amount: 0, currency: USD}
+        slurm: {gpu_hours_over: -1, exempt_users: ["a b"], exempt_accounts: [x]}
+        """;
+
+    assertThatThrownBy(() -> read(text))
+        .hasMessageContaining("slurm.gpu_hours_over: expected a number of hours, zero or more")
+        .hasMessageContaining("slurm.exempt_users[0]: expected a name of letters")
+        .hasMessageContaining("slurm.exempt_accounts: unknown key");
+  }
+
+  @Test
+  void aBudgetThatIsNobodysIsRefused() {
+    String text =
+        """
+        approval_over: {amount: 0, currency: USD}
+        budgets:
+          - {scope: user, amount: 1, currency: USD, period: month}
+          - {scope: all, name: x, amount: 1, currency: USD, period: month}
+          - {scope: team, amount: 1, currency: USD, period: weekly}
+        """;
+
+    assertThatThrownBy(() -> read(text))
+        .hasMessageContaining("budgets[0].name: missing; expected the user's name")
+        .hasMessageContaining("budgets[1].name: scope all has no name: leave it out")
+        .hasMessageContaining("budgets[2].scope: expected one of project, account, user, all")
+        .hasMessageContaining("budgets[2].period: expected one of month, quarter, year");
+  }
+
+  @Test
+  void withoutAThresholdThereIsNoPolicy() {
+    assertThatThrownBy(() -> read("max_requeues: 1\n"))
+        .hasMessageEndingWith("policy.yaml:1:1: approval_over: missing; expected a mapping");
+  }
+
+  @Test
+  void theJarsIsInForceWhereTheWorkspaceHasNone() {
+    assertThat(new ConfigFolder().reader().policy().name()).isEqualTo("jar:configs/policy.yaml");
+  }
+
+  private static Policy read(String text) {
+    return new ConfigFolder().with("configs/policy.yaml", text).reader().policy();
+  }
+}

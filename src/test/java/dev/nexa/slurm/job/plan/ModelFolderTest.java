@@ -1,0 +1,74 @@
+package dev.nexa.slurm.job.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.Training;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ModelFolderTest {
+  @TempDir Path folder;
+
+  /** The architectures that the models' own config.json files state, and their published sizes. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "Llama 3 8B | {'hidden_size': 4096, 'num_hidden_layers': 32, 'vocab_size': 128256, 'intermediate_size': 14336,"
+            + " 'num_attention_heads': 32, 'num_key_value_heads': 8, 'hidden_act': 'silu'} | 8.03",
+        "Mixtral 8x7B | {'hidden_size': 4096, 'num_hidden_layers': 32, 'vocab_size': 32000, 'intermediate_size': 14336,"
+            + " 'num_attention_heads': 32, 'num_key_value_heads': 8, 'hidden_act': 'silu', 'num_local_experts': 8} | 46.7",
+        "GPT-2 | {'n_embd': 768, 'n_layer': 12, 'vocab_size': 50257, 'n_head': 12} | 0.124",
+        "Llama 2 70B | {'hidden_size': 8192, 'num_hidden_layers': 80, 'vocab_size': 32000, 'intermediate_size': 28672,"
+            + " 'num_attention_heads': 64, 'num_key_value_heads': 8, 'hidden_act': 'silu'} | 69.0",
+      })
+  void theSizeIsCountedFromTheArchitecture(String name, String config, double billions) {
+    long parameters =
+        ModelFolder.parameters(Json.parseObject(config.replace('\'', '"'))).orElseThrow();
+
+    assertThat(parameters / 1e9).as(name).isCloseTo(billions, within(billions * 0.03));
+  }
+
+  @Test
+  void whatIsNoModelHasNoSize() throws IOException {
+    assertThat(sized(folder + "/none")).isEmpty();
+    Files.writeString(folder.resolve("config.json"), "[1]");
+    assertThat(sized(folder.toString())).isEmpty();
+    Files.writeString(
+        folder.resolve("config.json"), "{\"hidden_size\": 1e300, \"vocab_size\": -1}");
+    assertThat(sized(folder.toString())).isEmpty();
+  }
+
+  @Test
+  void aFolderOnATierIsFoundAndWhatIsWrittenWins() throws IOException {
+    Files.writeString(
+        folder.resolve("config.json"),
+        "{\"n_embd\": 768, \"n_layer\": 12, \"vocab_size\": 50257, \"n_head\": 12}");
+
+    assertThat(sized("${durable}")).contains("123.53M");
+    assertThat(
+            ModelFolder.sized(
+                    new Training(Map.of("model_name", folder.toString(), "model_size", "9B")),
+                    tiers())
+                .text("model_size"))
+        .contains("9B");
+  }
+
+  private Optional<String> sized(String name) {
+    return ModelFolder.sized(new Training(Map.of("model_name", name)), tiers()).text("model_size");
+  }
+
+  private Storage tiers() {
+    return new Storage("/scratch", folder.toString(), "/shared", Optional.empty());
+  }
+}

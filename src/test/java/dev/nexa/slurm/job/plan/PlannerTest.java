@@ -1,0 +1,335 @@
+package dev.nexa.slurm.job.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.ConfigFolder;
+import dev.nexa.slurm.job.config.ResourceOption;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PlannerTest {
+  private static final String RUN = "stage: data\nbackend: shell\nrun: echo\n";
+  private static final String PARTITIONS =
+      """
+      default_partition: cpu
+      partitions:
+        cpu: {}
+        gpu: {exclusive: true, cpus_per_node: 96, gpus_per_node: 8, gpu_type: h100, memory_per_node: 1T}
+        sized: {cpus_per_node: 64, memory_per_node: 512G, gpus_per_node: 0}
+      """;
+
+  /** Nexa_Compute's own example sets two of them. */
+  @Test
+  void aTiersVariableIsTakenWhereItEqualsTheProfilesAndNotedWhereNot() {
+    String env = "env: {NEXA_SCRATCH: /scratch, NEXA_DURABLE: /mnt/other, A: b}\n";
+
+    Plan plan = Plans.of(RUN + "resources: {time: 10m}\n" + env, Plans.CLUSTER);
+
+    assertThat(plan.env()).containsExactly(Map.entry("A", "b"));
+    assertThat(plan.notes()).hasSize(1);
+    assertThat(plan.notes().get(0))
+        .startsWith("env.NEXA_DURABLE: /mnt/other is not used")
+        .contains(
+            "mine has /durable; to change it, write storage.durable in configs/clusters/mine");
+  }
+
+  @Test
+  void whatTheConfigLeavesOutComesFromTheCluster() {
+    Plan plan =
+        Plans.of(
+            RUN + "resources: {time: 10m, gpus_per_node: 2}\nenv: {B: own}\n",
+            Plans.CLUSTER
+                + """
+                default_partition: gpu
+                account: nlp
+                qos: high
+                gpu_type: h100
+                env: {A: theirs, B: theirs}
+                software: {modules: [cuda], venv: /opt/venv}
+                """);
+
+    assertThat(plan.allocation().partition()).contains("gpu");
+    assertThat(plan.allocation().account()).contains("nlp");
+    assertThat(plan.allocation().option(ResourceOption.QOS)).contains("high");
+    assertThat(plan.allocation().gpuType()).contains("h100");
+    assertThat(plan.env()).containsExactly(Map.entry("A", "theirs"), Map.entry("B", "own"));
+    assertThat(plan.software().modules()).containsExactly("cuda");
+    assertThat(plan.software().venv()).contains("/opt/venv");
+  }
+
+  @Test
+  void theTasksOfASweepAreItsPointsAndEachIsAPlanOfItsOwn() {
+    Plan plan =
+        Plans.of(
+            RUN
+                + "resources: {time: 10m}\nlr: 1e-3\nseed: 9\noptions: {a: {b: 1, c: 2}, d: 3}\n"
+                + "sweep: {lr: [1e-5, 2e-5], options.a.b: [x, y, z]}\narray: {max_parallel: 2}\n",
+            Plans.CLUSTER);
+
+    assertThat(plan.tasks()).isEqualTo(6);
+    assertThat(plan.maxParallel()).contains(2);
+    assertThat(PlanFile.of(plan).json().objects("points")).hasSize(6);
+    assertThat(plan.trainingJson()).hasToString("{\"lr\":0.001,\"seed\":9}");
+    assertThat(plan.at(4).trainingJson()).hasToString("{\"lr\":0.00002,\"seed\":9}");
+    assertThat(plan.at(4).options()).hasToString("{\"a\":{\"b\":\"y\",\"c\":2},\"d\":3}");
+    assertThat(plan.options()).hasToString("{\"a\":{\"b\":1,\"c\":2},\"d\":3}");
+    assertThat(plan.at(4).written().problem("options.a.b", "x").key())
+        .isEqualTo("sweep.options.a.b");
+  }
+
+  @Test
+  void aRunMayHaveMoreTasksThanOneArrayHolds() {
+    Plan plan =
+        Plans.of(
+            RUN + "resources: {time: 10m}\nsweep: {seed: [1, 2, 3]}\n",
+            Plans.CLUSTER + "slurm: {max_array_size: 2}\n");
+
+    assertThat(plan.tasks()).isEqualTo(3);
+    assertThat(plan.maxArraySize()).isEqualTo(2);
+  }
+
+  @Test
+  void aProgramStartedByPythonAloneHasOneRankWhateverGpusItHas() {
+    String run =
+        "stage: a\nbackend: python\nentrypoint: {module: m, launcher: %s}\n"
+            + "resources: {time: 1h, nodes: %d, gpus_per_node: %d, gpu_type: h100}\n";
+
+    assertThat(Plans.of(run.formatted("python", 1, 4), Plans.CLUSTER).ranksPerNode()).isZero();
+    assertThat(Plans.of(run.formatted("python", 2, 4), Plans.CLUSTER).ranksPerNode()).isEqualTo(1);
+    assertThat(Plans.of(run.formatted("torchrun", 2, 4), Plans.CLUSTER).ranksPerNode())
+        .isEqualTo(4);
+    assertThat(
+            Plans.of(run.formatted("torchrun", 1, 0).replace(", gpu_type: h100", ""), Plans.CLUSTER)
+                .ranksPerNode())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void whatTheConfigSaysWins() {
+    Plan plan =
+        Plans.of(
+            RUN
+                + """
+                resources: {time: 10m, partition: cpu, account: own, qos: low}
+                software: {modules: [gcc]}
+                """,
+            Plans.CLUSTER
+                + "account: nlp\nqos: high\nsoftware: {modules: [cuda], venv: /opt/venv}\n");
+
+    assertThat(plan.allocation().partition()).contains("cpu");
+    assertThat(plan.allocation().account()).contains("own");
+    assertThat(plan.allocation().option(ResourceOption.QOS)).contains("low");
+    assertThat(plan.software().modules()).containsExactly("gcc");
+    assertThat(plan.software().venv()).contains("/opt/venv");
+  }
+
+  @Test
+  void memoryIsFourGibibytesForEachCpuWhereNotGiven() {
+    assertThat(
+            Plans.of(RUN + "resources: {time: 1m, cpus_per_task: 3}\n", Plans.CLUSTER).allocation())
+        .returns(12L << 30, Allocation::memoryBytes);
+  }
+
+  @Test
+  void onACpuClusterRanksStayAndGpusAreNotAskedFor() {
+    Plan plan =
+        Plans.of(
+            RUN + "resources: {time: 1m, nodes: 2, gpus_per_node: 4, gpu_type: h100}\n",
+            Plans.CLUSTER + "accelerator: cpu\n");
+
+    assertThat(plan.ranksPerNode()).isEqualTo(4);
+    assertThat(plan.allocation().gpusPerNode()).isZero();
+    assertThat(plan.allocation().gpuType()).isEmpty();
+    assertThat(plan.billed().gpus()).isZero();
+  }
+
+  @ParameterizedTest(name = "{0} nodes with {1} GPUs: {2} ranks on each")
+  @CsvSource({"1, 0, 0", "1, 1, 1", "1, 8, 8", "2, 0, 1", "2, 4, 4"})
+  void aTaskIsDistributedOverGpusOrNodes(int nodes, int gpus, int ranks) {
+    String resources = "{time: 1m, nodes: " + nodes + ", gpus_per_node: " + gpus + "}\n";
+
+    assertThat(Plans.of(RUN + "resources: " + resources, Plans.CLUSTER + "gpu_type: h100\n"))
+        .returns(ranks, Plan::ranksPerNode);
+  }
+
+  @Test
+  void aPolicyMayAskForRegisteredDatasets() {
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with("configs/clusters/mine.yaml", Plans.CLUSTER)
+            .with(
+                "configs/policy.yaml",
+                "approval_over: {amount: 1, currency: USD}\nregistered_datasets: true\n")
+            .with(
+                "run.yaml",
+                RUN + "dataset_path: /data/science_v2.parquet\nresources: {time: 1m}\n");
+    String where = "run.yaml:4:15: dataset_path: 'science_v2' is not registered in ";
+
+    assertThatThrownBy(() -> Plans.of(folder))
+        .hasMessageEndingWith(
+            where
+                + "/durable/manifests/dataset_registry.yaml, which does not exist; /home/ada/science/configs/policy.yaml"
+                + " asks for that (registered_datasets)");
+    folder.with("/durable/manifests/dataset_registry.yaml", "science_v1: {rows: 7}\n");
+    assertThatThrownBy(() -> Plans.of(folder))
+        .hasMessageContaining(
+            where + "/durable/manifests/dataset_registry.yaml (did you mean 'science_v1'?); ");
+    folder.with("/durable/manifests/dataset_registry.yaml", "science_v2: {rows: 7}\n");
+    assertThat(Plans.of(folder).dataset()).contains("science_v2");
+  }
+
+  @Test
+  void whatIsAskedForIsBilledOnSharedNodes() {
+    assertThat(
+            Plans.of(
+                RUN + "resources: {time: 1m, nodes: 2, cpus_per_task: 8, memory: 64G}\n",
+                Plans.CLUSTER + PARTITIONS))
+        .returns(new BilledResources(16, 128L << 30, 0, Optional.empty()), Plan::billed);
+  }
+
+  @Test
+  void wholeNodesAreBilledInAnExclusivePartitionWhateverIsAskedFor() {
+    assertThat(
+            Plans.of(
+                RUN + "resources: {time: 1m, nodes: 2, cpus_per_task: 1, partition: gpu}\n",
+                Plans.CLUSTER + PARTITIONS))
+        .returns(new BilledResources(192, 2L << 40, 16, Optional.of("h100")), Plan::billed);
+  }
+
+  @Test
+  void wholeNodesAreBilledToAJobThatAsksForThem() {
+    assertThat(
+            Plans.of(
+                RUN + "resources: {time: 1m, exclusive: true, partition: sized}\n",
+                Plans.CLUSTER + PARTITIONS))
+        .returns(new BilledResources(64, 512L << 30, 0, Optional.empty()), Plan::billed);
+  }
+
+  @Test
+  void wholeNodesOfUnknownSizeHaveNoUpperCost() {
+    assertProblems(
+        RUN + "resources: {time: 1m, exclusive: true, partition: cpu}\n",
+        Plans.CLUSTER + PARTITIONS,
+        "run.yaml:4:34: resources.exclusive: whole nodes are paid for, and cluster profile 'mine' does not"
+            + " say how large they are; give partitions.cpu cpus_per_node, memory_per_node and"
+            + " gpus_per_node (0 for none)");
+  }
+
+  @Test
+  void aPartitionThatTheProfileDoesNotKnowIsToldWithTheNearest() {
+    assertProblems(
+        RUN + "resources: {time: 1m, partition: gpus}\n",
+        Plans.CLUSTER + PARTITIONS,
+        "run.yaml:4:34: resources.partition: cluster profile 'mine' has no partition 'gpus' (did you mean"
+            + " 'gpu'?); it has cpu, gpu, sized");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          gpus_per_node: 9, gpu_type: h100 | 4:37: resources.gpus_per_node: partition 'full' has 8 GPUs on a node; ask for more nodes
+          gpus_per_node: 1, gpu_type: a100 | 4:50: resources.gpu_type: partition 'full' has GPUs of type h100
+          cpus_per_task: 97 | 4:37: resources.cpus_per_task: partition 'full' has 96 CPUs on a node
+          memory: 1025G | 4:30: resources.memory: partition 'full' has 1TiB on a node
+          time: 1-00:01 | 4:30: resources.time: partition 'full' has a time limit of 1-00:00:00 (MaxTime)
+          """)
+  void whatDoesNotFitThePartitionIsRefused(String resources, String message) {
+    String time = resources.contains("time") ? "" : ", time: 1m";
+    assertThatThrownBy(
+            () ->
+                Plans.of(
+                    RUN + "resources: {partition: full, " + resources + time + "}\n",
+                    Plans.CLUSTER
+                        + "partitions: {full: {cpus_per_node: 96, gpus_per_node: 8, gpu_type: h100,"
+                        + " memory_per_node: 1T, max_time: 1-00:00:00}}\n"))
+        .hasMessageContaining(message.substring(message.indexOf(' ') + 1));
+  }
+
+  @Test
+  void aWarningBeforeTheJobCanBeginIsRefused() {
+    assertProblems(
+        RUN + "resources: {time: 1m}\nrequeues: 1\nwarn_before_end: 1m\n",
+        Plans.CLUSTER,
+        "run.yaml:6:18: warn_before_end: must be shorter than resources.time; nothing would run");
+  }
+
+  @Test
+  void thePartitionsGpusAreThoseThatAreAskedFor() {
+    Plan plan =
+        Plans.of(
+            RUN + "resources: {partition: gpu, gpus_per_node: 2, time: 1m}\n",
+            Plans.CLUSTER + "gpu_type: a100\n" + PARTITIONS);
+
+    assertThat(plan.allocation().gpuType()).contains("h100");
+  }
+
+  @Test
+  void aProfileThatKnowsNoPartitionsTakesAny() {
+    assertThat(
+            Plans.of(RUN + "resources: {time: 1m, partition: any}\n", Plans.CLUSTER)
+                .allocation()
+                .partition())
+        .contains("any");
+  }
+
+  @Test
+  void allThatCannotBeMetIsToldInOneGo() {
+    assertProblems(
+        RUN + "resources: {time: 1m, gpus_per_node: 1}\n" + "requeues: 4\n",
+        Plans.CLUSTER,
+        "run.yaml:4:12: resources.gpu_type: is needed to know the price; the cluster profile names none"
+            + " either",
+        "run.yaml:5:11: requeues: the policy allows at most 3 (jar:configs/policy.yaml)");
+  }
+
+  @Test
+  void thisMachineHasOneNodeAndNoGpus() {
+    assertProblems(
+        RUN + "resources: {time: 1m, nodes: 2}\n",
+        Plans.CLUSTER + "scheduler: local\naccelerator: cpu\n",
+        "run.yaml:4:12: resources: this machine alone has one node and no GPUs to give: add --set"
+            + " resources.nodes=1 --set resources.gpus_per_node=0, or leave --local out");
+  }
+
+  @Test
+  void filesThatTheConfigNamesAreKeptWithThePlan() {
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with("run.yaml", RUN + "resources: {time: 1m}\nfiles: [lib/a.py, b.txt]\n")
+            .with("lib/a.py", "print()\n")
+            .with("b.txt", "b")
+            .with("configs/clusters/mine.yaml", Plans.CLUSTER);
+
+    List<RunnerFile> files = Plans.of(folder).files();
+
+    assertThat(files).extracting(RunnerFile::name).containsExactly("a.py", "b.txt");
+    assertThat(files.get(0).content()).asString().isEqualTo("print()\n");
+  }
+
+  @Test
+  void aFileThatIsNotThereIsToldBeforeAnythingIsSubmitted() {
+    assertThatThrownBy(
+            () -> Plans.of(RUN + "resources: {time: 1m}\nfiles: [a.py]\n", Plans.CLUSTER))
+        .hasMessageContaining("no such file: /home/ada/science/a.py");
+  }
+
+  private static void assertProblems(String config, String cluster, String... problems) {
+    assertThatThrownBy(() -> Plans.of(config, cluster))
+        .isInstanceOfSatisfying(
+            NexaException.class,
+            wrong -> {
+              assertThat(wrong.exitCode()).isEqualTo(ExitCode.USAGE);
+              assertThat(wrong.getMessage().replace(ConfigFolder.PATH + "/", "").lines())
+                  .containsExactly(problems);
+            });
+  }
+}

@@ -1,0 +1,173 @@
+package dev.nexa.slurm.money.summary;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.money.bills.BillRow;
+import dev.nexa.slurm.money.bills.Charges;
+import dev.nexa.slurm.money.ledger.CostKind;
+import dev.nexa.slurm.money.ledger.Lines;
+import dev.nexa.slurm.money.summary.CostSummary.Group;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class CostSummaryTest {
+  private final Charges charges = new Charges();
+
+  @Test
+  void groupsAddUpToTheTotalToTheCent() {
+    CostSummary summary =
+        summary(
+            "stage",
+            "'stage': 'train', 'status': 'completed', 'currency': 'USD', 'cost': '10.10',"
+                + " 'wasted': '0.00', 'credit': '0.10', 'gpu_seconds': 3600, 'cpu_seconds': 7200,"
+                + " 'lines': {'gpu': '10.00', 'cpu': '0.10'}",
+            "'stage': 'train', 'status': 'failed', 'currency': 'USD', 'cost': '0.20',"
+                + " 'wasted': '0.20', 'gpu_seconds': 60, 'lines': {'gpu': '0.20'}",
+            "'stage': 'eval', 'status': 'completed', 'currency': 'USD', 'cost': '0.07'");
+
+    assertThat(summary.groups()).hasSize(2);
+    Group train = summary.groups().get(0);
+    assertThat(train.key()).containsExactly("train");
+    assertThat(train.runs()).isEqualTo(2);
+    assertThat(train.failed()).isEqualTo(1);
+    assertThat(train.gpuSeconds()).isEqualTo(3660);
+    assertThat(train.cpuSeconds()).isEqualTo(7200);
+    assertThat(train.cost()).isEqualTo("10.30");
+    assertThat(train.wasted()).isEqualTo("0.20");
+    assertThat(train.total()).isEqualTo("10.20");
+    assertThat(train.breakdown())
+        .isEqualTo(
+            Map.of(CostKind.GPU, new BigDecimal("10.20"), CostKind.CPU, new BigDecimal("0.10")));
+    assertThat(summary.totals()).hasSize(1);
+    assertThat(summary.totals().get(0).cost()).isEqualTo("10.37");
+    assertThat(summary.totals().get(0).runs()).isEqualTo(3);
+  }
+
+  @Test
+  void moneyOfDifferentCurrenciesIsNeverAdded() {
+    CostSummary summary =
+        summary(
+            "stage",
+            "'stage': 'train', 'currency': 'USD', 'cost': '1.00'",
+            "'stage': 'train', 'currency': 'JPY', 'cost': '100'");
+
+    assertThat(summary.groups())
+        .extracting(group -> group.currency() + " " + group.cost())
+        .containsExactly("JPY 100", "USD 1.00");
+    assertThat(summary.totals()).extracting(Group::currency).containsExactly("JPY", "USD");
+  }
+
+  @Test
+  void aRunWithSeveralTagsIsInAGroupOfEachAndOnceInTheTotal() {
+    CostSummary summary =
+        summary(
+            "tag",
+            "'tags': ['a', 'b'], 'currency': 'USD', 'cost': '1.00'",
+            "'tags': ['b'], 'currency': 'USD', 'cost': '2.00'",
+            "'tags': [], 'currency': 'USD', 'cost': '0.50'");
+
+    assertThat(summary.by().overlaps()).isTrue();
+    assertThat(summary.groups())
+        .extracting(group -> group.key().get(0) + " " + group.cost())
+        .containsExactly("b 3.00", "a 1.00", "- 0.50");
+    assertThat(summary.totals().get(0).cost()).isEqualTo("3.50");
+  }
+
+  @Test
+  void projectsPipelinesAndExperimentsAreTagsWithThatPrefix() {
+    for (String by : List.of("project", "tag:project")) {
+      CostSummary summary =
+          summary(
+              by,
+              "'tags': ['x', 'project:nlp', 'project:second'], 'currency': 'USD', 'cost': '1.00'",
+              "'tags': ['projects:cv', 'project'], 'currency': 'USD', 'cost': '2.00'");
+
+      assertThat(summary.groups())
+          .extracting(group -> group.key().get(0) + " " + group.cost())
+          .containsExactly("- 2.00", "nlp 1.00");
+    }
+  }
+
+  @Test
+  void severalNamesMakeGroupsOfGroups() {
+    CostSummary summary =
+        summary(
+            "month,user",
+            "'user': 'ada', 'currency': 'USD', 'cost': '1.00'",
+            "'user': 'bob', 'currency': 'USD', 'cost': '2.00'");
+
+    assertThat(summary.groups())
+        .extracting(group -> String.join(" ", group.key()))
+        .containsExactly("2025-11 ada", "2025-11 bob");
+  }
+
+  @Test
+  void whatOthersChargedStandsBesideTheCostEachSumOfARunRoundedOnce() {
+    charge("api", "0.0049", "USD");
+    charge("api", "0.0049", "USD");
+    charge("gcp", "8.005", "USD");
+    charge("gcp", "1.5", "EUR");
+    CostSummary summary = summary("stage", "'stage': 'train', 'currency': 'USD', 'cost': '9.00'");
+
+    assertThat(summary.groups())
+        .extracting(
+            group ->
+                String.join(
+                    " ",
+                    group.currency(),
+                    "" + group.runs(),
+                    group.cost().toPlainString(),
+                    group.api().toPlainString(),
+                    group.total().toPlainString(),
+                    group.billed().toPlainString()))
+        .containsExactly("EUR 0 0.00 0.00 0.00 1.50", "USD 1 9.00 0.01 9.01 8.00");
+    assertThat(summary.unmatched()).isEmpty();
+  }
+
+  @Test
+  void billsOfNoRunAreToldApart() {
+    charges.add(row("train_20200101_000000", "gcp", "1.25", "USD"));
+    charges.add(row("", "gcp", "2", "USD"));
+
+    assertThat(summary("stage", "'currency': 'USD', 'cost': '1.00'").unmatched())
+        .isEqualTo(Map.of("USD", new BigDecimal("3.25")));
+  }
+
+  @Test
+  void aNameThatMakesNoGroupsIsAnsweredWithTheNearest() {
+    assertThatThrownBy(() -> GroupBy.parse("modle"))
+        .hasMessage("--by: runs can't be grouped by 'modle' (did you mean 'model'?)");
+    assertThatThrownBy(() -> GroupBy.parse("cost")).hasMessageContaining("'cost'");
+    assertThatThrownBy(() -> GroupBy.parse("stage,")).hasMessageContaining("''");
+  }
+
+  private CostSummary summary(String by, String... runs) {
+    CostSummary summary = new CostSummary(GroupBy.parse(by), RunFilter.all(), charges);
+    for (String run : runs) {
+      summary.add(Lines.run(run));
+    }
+    return summary;
+  }
+
+  private void charge(String provider, String amount, String currency) {
+    charges.add(row("train_20251101_120000", provider, amount, currency));
+  }
+
+  private static BillRow row(String run, String provider, String amount, String currency) {
+    return new BillRow(
+        amount + provider,
+        run,
+        provider,
+        "2025-11-01T00:00:00Z",
+        "x",
+        new BigDecimal(amount),
+        currency,
+        false,
+        Optional.empty(),
+        Optional.empty());
+  }
+}

@@ -1,0 +1,168 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.Energy;
+import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.job.estimate.Usage;
+import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.submit.ArrayShape;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** What is known of a run before its rows are: its plan's facts and its journal. */
+final class Facts {
+  static final RunId ID = new RunId("train_20251101_120000");
+
+  private static final Rates RATES =
+      new Rates(
+          "book",
+          "2025-11-01",
+          "d1",
+          "USD",
+          Map.of("h100", price("5.50"), "a100", price("3.75")),
+          Optional.of(price("0.04")),
+          Optional.of(price("0.005")),
+          Optional.of(price("0.02")),
+          Optional.of(price("0.09")));
+
+  private Facts() {}
+
+  /** A training run on two H100 for each task. */
+  static RunFacts of(int tasks, int requeues) {
+    return of(tasks, requeues, RATES);
+  }
+
+  static RunFacts of(int tasks, int requeues, Rates rates) {
+    return of(tasks, requeues, rates, Optional.empty(), Optional.empty());
+  }
+
+  /** On a site that keeps what is durable for 30 days, and knows its grid. */
+  static RunFacts keptAndGreen() {
+    return of(
+        1,
+        0,
+        RATES,
+        Optional.of(new RunFacts.Kept("/durable/checkpoints/" + ID, 30)),
+        Optional.of(
+            new Energy(
+                new BigDecimal("400"),
+                new BigDecimal("1.2"),
+                Map.of("h100", 700),
+                "grid of 2025")));
+  }
+
+  /** With a reservation that is what its tasks, attempts and rates make of 3690 s. */
+  static RunFacts reserved(int tasks, int requeues, Rates rates) {
+    EstimateFile estimate = estimate(rates);
+    RunFacts planned = of(tasks, requeues, rates, Optional.empty(), Optional.empty(), estimate);
+    int attempts = 1 + requeues;
+    Usage usage =
+        RunOutcome.charged(planned.plannedTres(), 3690, planned).times((long) tasks * attempts);
+    estimate
+        .json()
+        .with("attempts", attempts)
+        .with("longest_attempt_seconds", 3690)
+        .with(
+            "reservation",
+            new JsonObject()
+                .with("total", rates.total(rates.price(usage)).amount().toPlainString()));
+    return planned;
+  }
+
+  static Rates rates() {
+    return RATES;
+  }
+
+  private static RunFacts of(
+      int tasks, int requeues, Rates rates, Optional<RunFacts.Kept> kept, Optional<Energy> energy) {
+    return of(tasks, requeues, rates, kept, energy, estimate(rates));
+  }
+
+  private static RunFacts of(
+      int tasks,
+      int requeues,
+      Rates rates,
+      Optional<RunFacts.Kept> kept,
+      Optional<Energy> energy,
+      EstimateFile estimate) {
+    return new RunFacts(
+        ID,
+        "train",
+        Optional.of("mistral-7b"),
+        Optional.of("science_assistant_v1"),
+        "2x h100",
+        List.of("backend:python", "train"),
+        "default",
+        "slurm",
+        new ArrayShape(tasks, 1001, Optional.empty(), 1),
+        requeues,
+        Optional.of("h100"),
+        2,
+        "cpu=4,mem=8192M,node=1,gres/gpu:h100=2",
+        Duration.ofHours(1),
+        rates,
+        estimate,
+        Duration.ofSeconds(10),
+        "/home/ada/science/runs/train_20251101_120000/logs",
+        List.of(),
+        kept,
+        energy);
+  }
+
+  static Rates inYen() {
+    return new Rates(
+        "yen",
+        "2025-11-01",
+        "d2",
+        "JPY",
+        Map.of("h100", price("800")),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  private static EstimateFile estimate(Rates rates) {
+    EstimateFile estimate = EstimateFile.ofImported(rates);
+    estimate
+        .json()
+        .with("config_digest", "c".repeat(64))
+        .with("reservation", new JsonObject().with("total", "46"))
+        .with("gpu_hours", "8.2000")
+        .with("cpu_hours", "16.4000")
+        .with("rates", rates.toJson());
+    return estimate;
+  }
+
+  /** A journal of these events, one a second from noon on, all of the one submission. */
+  static RunState journal(int tasks, String types) {
+    List<Event> events = new ArrayList<>();
+    for (String type : types.split(" ", -1)) {
+      events.add(
+          new Event(
+              Event.Type.valueOf(type.toUpperCase(Locale.ROOT)),
+              Rows.NOON.plusSeconds(events.size()),
+              new JsonObject()
+                  .with("key", Rows.KEY)
+                  .with("tasks", "0-" + (tasks - 1))
+                  .with("job_id", Rows.JOB)
+                  .with("duplicates", List.of())
+                  .with("durable_bytes", 1_000_000_000_000L)
+                  .with("message", "it said why")));
+    }
+    return RunState.of(events);
+  }
+
+  private static Price price(String amount) {
+    return new Price(new BigDecimal(amount), "list of 2025");
+  }
+}

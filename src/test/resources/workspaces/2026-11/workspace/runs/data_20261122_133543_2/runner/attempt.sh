@@ -1,0 +1,68 @@
+# shellcheck shell=bash disable=SC2034,SC2153,SC2154
+# Sourced by the job script at the beginning of each attempt: where its logs are, what trackers call it, why it failed.
+
+# An earlier attempt of the task printed to the same log.
+NEXA_LOG=$(readlink "/proc/$$/fd/1")
+NEXA_LOG_FROM=$(stat -c %s -- "$NEXA_LOG" 2>/dev/null) || NEXA_LOG_FROM=0
+NEXA_RANK_LOGS=$NEXA_RUN_DIR/logs/$NEXA_JOB.ranks
+NEXA_FAILURE='' NEXA_ENDED=''
+export NEXA_LOG NEXA_RANK_LOGS
+((NEXA_RESTART == 0)) || echo "nexa-slurm: attempt $((NEXA_RESTART + 1))"
+
+# Python prints each line at once. W&B goes on with the same run at a requeue, and in the next link of a chain. A value
+# that the config or the cluster profile set wins.
+export PYTHONUNBUFFERED=${PYTHONUNBUFFERED-1}
+NEXA_TRACKED=$NEXA_RUN_ID
+((NEXA_TASKS == 1)) || NEXA_TRACKED+=_task_$NEXA_TASK
+export WANDB_RUN_GROUP=${WANDB_RUN_GROUP:-$NEXA_RUN_ID} WANDB_NAME=${WANDB_NAME:-$NEXA_TRACKED}
+# Another workspace may have a run of the same name.
+NEXA_PLACE=$(cksum <<<"$NEXA_RUN_DIR")
+export WANDB_RUN_ID=${WANDB_RUN_ID:-${NEXA_TRACKED}_${NEXA_PLACE%% *}}
+export WANDB_RESUME=${WANDB_RESUME:-allow} WANDB_TAGS=${WANDB_TAGS:-$NEXA_TAGS}
+
+# torchrun and accelerate start each rank through rank.sh, which keeps its output apart. Releases of torch before 2.3 look
+# after their ranks every five seconds: too seldom to know which failed first.
+nexa_ranks() {
+  export NEXA_TRACKED NEXA_PYTHON=${PYTHON_EXEC:-} PYTHON_EXEC=$NEXA_ATTEMPT.python
+  export PET_MONITOR_INTERVAL=${PET_MONITOR_INTERVAL:-0.1}
+  mkdir -p "$NEXA_RANK_LOGS"
+  install -m 755 "$NEXA_RUN_DIR/runner/rank.sh" "$PYTHON_EXEC"
+}
+
+# Of a command that failed by itself: what failed first, and whether that is tried again. The attempt's status is that
+# failure's; the launcher's own only says that a rank failed.
+nexa_first_failure() {
+  local class='' found code word
+  [[ ! -e $NEXA_ATTEMPT.stalled ]] || class=stall
+  [[ $status != 0 || -n $class ]] && [[ -z $NEXA_SIGNALLED && -z $NEXA_UNFIT ]] || return 0
+  found=$(timeout 20 bash "$NEXA_RUN_DIR/runner/first_failure.sh" "$status" "$NEXA_LOG" "$NEXA_LOG_FROM" \
+    "$NEXA_RANK_LOGS" $((NEXA_RESTART + 1)) ${class:+"$class"}) && [[ $found == *' '*$'\n{'*'}' ]] || return 0
+  read -r class code <<<"$found"
+  found=${found#*$'\n'}
+  NEXA_FAILURE=,\"failure\":$found
+  status=$code
+  [[ -z $NEXA_SUBMISSION ]] || printf '%s\n' "$found" >"$NEXA_ATTEMPT.failure.json" || true
+  [[ -n $NEXA_RETRY_ON ]] || return 0
+  for word in $NEXA_RETRY_ON; do
+    [[ $word != "$class" && $word != "$status" ]] || NEXA_ENDED="class $class, status $status"
+  done
+  # The command's last line may lack its end.
+  [[ -z $(tail -c 1 -- "$NEXA_LOG" 2>/dev/null) ]] || echo
+  [[ -n $NEXA_ENDED ]] || echo "nexa-slurm: not tried again: retry_on names neither $class nor $status" >&2
+}
+
+# A runner that wrote no metrics: where its checkpoints are, and what it is called by W&B, which keeps a link to its newest
+# run, or by MLflow, which prints where its run can be viewed.
+nexa_tracked() {
+  [[ ! -e $NEXA_METRICS ]] || return 0
+  local id
+  local -a found=()
+  [[ ! -d $NEXA_CHECKPOINTS || $NEXA_CHECKPOINTS == *[\"\\]* ]] || found+=("\"checkpoint\":\"$NEXA_CHECKPOINTS\"")
+  if id=$(readlink "${WANDB_DIR:-.}/wandb/latest-run") && id=${id#*run-*-} && [[ ! $id =~ [^A-Za-z0-9_-] ]]; then
+    found+=("\"wandb_run_id\":\"$id\"")
+  fi
+  if [[ -n ${MLFLOW_TRACKING_URI:-} ]] && id=$(grep -aoE '/runs/[0-9a-f]{32}' "$NEXA_LOG" | tail -n 1); then
+    found+=("\"mlflow_run_id\":\"${id##*/}\"")
+  fi
+  ((${#found[@]} == 0)) || (IFS=, && printf '{%s}\n' "${found[*]}" >"$NEXA_ATTEMPT.tracked.json")
+}
