@@ -16,6 +16,9 @@ public final class ScriptTable {
   private static final String STOPPED =
       "slurmstepd: error: *** JOB <id> ON <host> CANCELLED AT <time>";
 
+  /** Waits for a signal to its own shell: a sleep that the signal ends first is started again. */
+  private static final String WAITS = "while :; do sleep 200 & wait $!; done";
+
   private ScriptTable() {}
 
   public static List<ScriptCase> all() {
@@ -72,14 +75,14 @@ public final class ScriptTable {
                 "time limit, TERM trapped, exit 0",
                 "--time=1",
                 "trap 'echo bye; exit 0' TERM",
-                "sleep 200 & wait")
+                WAITS)
             .says("bye")
             .ends(TIMEOUT),
         bash(
                 "time limit, TERM trapped, exit 5",
                 "--time=1",
                 "trap 'exit 5' TERM",
-                "sleep 200 & wait")
+                WAITS)
             .ends(TIMEOUT),
         bash("time limit, TERM ignored", "--time=1", "trap '' TERM", "sleep 200; sleep 200")
             .ends(TIMEOUT),
@@ -87,7 +90,7 @@ public final class ScriptTable {
                 "time limit reaches children",
                 "--time=1",
                 "trap : TERM",
-                "(trap 'echo child; exit' TERM; sleep 200 & wait) &",
+                "(trap 'echo child; exit' TERM; " + WAITS + ") &",
                 "wait; wait; echo parent")
             .says("child", "parent")
             .ends(TIMEOUT),
@@ -116,7 +119,7 @@ public final class ScriptTable {
                 "cancel running, TERM trapped, exit 0",
                 "trap 'exit 0' TERM",
                 "echo ready",
-                "sleep 200 & wait")
+                WAITS)
             .cancelled()
             .ends(CANCELLED),
         bash("cancel running, TERM ignored", "trap '' TERM", "echo ready", "sleep 200; sleep 200")

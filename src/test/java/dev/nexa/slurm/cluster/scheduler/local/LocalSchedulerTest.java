@@ -21,12 +21,12 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The conformance table on the local scheduler alone, with minutes of five seconds. */
+/** The conformance table on the local scheduler alone, with minutes of twenty seconds. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Execution(ExecutionMode.SAME_THREAD)
 class LocalSchedulerTest {
   private static final LocalSettings HURRIED =
-      new LocalSettings(Duration.ofSeconds(1), Duration.ofSeconds(5));
+      new LocalSettings(Duration.ofSeconds(5), Duration.ofSeconds(20));
 
   private final Map<String, Trial.Outcome> outcomes = new LinkedHashMap<>();
 
