@@ -169,8 +169,8 @@ public record ClusterProfile(
           optional(
               "default_partition",
               ValueType.NAME_WORD,
-              "The partition of jobs that name none, if they fit. Otherwise, of the partitions that fit, the one"
-                  + " with the smallest nodes is chosen."),
+              "The partition of jobs that name none, if they fit. Otherwise nexa-slurm takes the"
+                  + " partition that fits and has the smallest nodes."),
           optional(
               "partitions",
               mapOf(ValueType.NAME_WORD, PARTITION),

@@ -100,7 +100,7 @@ public record Policy(
               "longest",
               ValueType.TIME,
               "30d",
-              "The longest time for which an approval may be valid."));
+              "An approval may not be valid for longer than this."));
 
   /**
    * Which jobs Slurm accepts without an approval, after an admin has installed the files that
@@ -123,7 +123,7 @@ public record Policy(
           optional(
               "exempt_partitions",
               listOf(ValueType.NAME_WORD),
-              "Partitions in which jobs always pass."));
+              "Jobs in these partitions always pass."));
 
   private static final Section BUDGET =
       section(

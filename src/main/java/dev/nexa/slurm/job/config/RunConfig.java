@@ -268,7 +268,7 @@ public record RunConfig(
         optional(
             "workdir",
             ValueType.PATH,
-            "The folder in which the command starts, an absolute path. Default: the task's scratch, or with a"
+            "The command starts in this folder, an absolute path. Default: the task's scratch, or with a"
                 + " launcher the run's folder."));
     keys.add(
         optional(

@@ -116,7 +116,7 @@ class ConfigurationPageTest {
       return "a value";
     }
     if (shape instanceof Schema.Free) {
-      return "a mapping, kept as it is";
+      return "a mapping, kept without changes";
     }
     return shape instanceof MapOf map
         ? "a mapping from " + map.name().expected() + " to " + value(map.value())
