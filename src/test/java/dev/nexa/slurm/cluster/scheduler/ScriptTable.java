@@ -71,18 +71,10 @@ public final class ScriptTable {
         bash("time limit", "--time=1", "sleep 200")
             .says(STOPPED + " DUE TO TIME LIMIT ***")
             .ends(TIMEOUT),
-        bash(
-                "time limit, TERM trapped, exit 0",
-                "--time=1",
-                "trap 'echo bye; exit 0' TERM",
-                WAITS)
+        bash("time limit, TERM trapped, exit 0", "--time=1", "trap 'echo bye; exit 0' TERM", WAITS)
             .says("bye")
             .ends(TIMEOUT),
-        bash(
-                "time limit, TERM trapped, exit 5",
-                "--time=1",
-                "trap 'exit 5' TERM",
-                WAITS)
+        bash("time limit, TERM trapped, exit 5", "--time=1", "trap 'exit 5' TERM", WAITS)
             .ends(TIMEOUT),
         bash("time limit, TERM ignored", "--time=1", "trap '' TERM", "sleep 200; sleep 200")
             .ends(TIMEOUT),
@@ -115,11 +107,7 @@ public final class ScriptTable {
             .cancelled()
             .says("ready", STOPPED + " ***")
             .ends(CANCELLED),
-        bash(
-                "cancel running, TERM trapped, exit 0",
-                "trap 'exit 0' TERM",
-                "echo ready",
-                WAITS)
+        bash("cancel running, TERM trapped, exit 0", "trap 'exit 0' TERM", "echo ready", WAITS)
             .cancelled()
             .ends(CANCELLED),
         bash("cancel running, TERM ignored", "trap '' TERM", "echo ready", "sleep 200; sleep 200")

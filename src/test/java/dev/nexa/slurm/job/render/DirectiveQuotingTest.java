@@ -23,9 +23,12 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Values of {@code #SBATCH} lines come out of a real sbatch unchanged. */
 @Tag("slurm")
+@ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class DirectiveQuotingTest {
   private static final int VALUES = 250;
   private static final Pattern CONSTRAINT =

@@ -24,6 +24,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -102,6 +104,7 @@ class RenderedScriptsTest {
   @ParameterizedTest(name = "{0} on {1} nodes, {2}")
   @MethodSource("matrix")
   @Tag("slurm")
+  @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
   void sbatchAcceptsEachOfThem(String backend, int nodes, String container) throws IOException {
     Path golden =
         GOLDEN
