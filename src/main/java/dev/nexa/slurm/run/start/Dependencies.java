@@ -5,8 +5,10 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
-import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -19,11 +21,14 @@ import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.run.reconcile.TaskOutcome;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 
@@ -38,6 +43,7 @@ final class Dependencies {
   private static final List<String> TYPES =
       List.of("afterok", "afterany", "afternotok", "aftercorr");
   private static final Pattern FOREIGN = Pattern.compile("\\d{1,18}");
+  private static final Duration OLDEST_JOB = Duration.ofDays(365);
 
   private final Context context;
   private final String scheduler;
@@ -54,11 +60,6 @@ final class Dependencies {
    *     can never be met
    */
   String onJobs(String text) {
-    if (scheduler.equals(ClusterProfile.LOCAL)) {
-      throw wrong(
-          "--dependency: the local scheduler knows no dependencies",
-          Advice.step("leave --local out"));
-    }
     List<String> open = new ArrayList<>();
     for (String one : text.split(",", -1)) {
       String[] parts = one.split(":", -1);
@@ -88,7 +89,7 @@ final class Dependencies {
       run = new RunLookup(context.workspace()).find(reference).run();
     } catch (NexaException noRun) {
       if (FOREIGN.matcher(reference).matches()) {
-        return List.of(Long.parseLong(reference));
+        return foreign(type, Long.parseLong(reference));
       }
       throw noRun;
     }
@@ -99,6 +100,53 @@ final class Dependencies {
       return List.of();
     }
     return unfinished(type, run, state);
+  }
+
+  /**
+   * Returns a job that is no run's, if it has not ended.
+   *
+   * <p>Slurm 22.05 starts a job at once if it waits for a job that slurmctld has forgotten, even if
+   * that job failed. So ended tasks are judged here, and an unknown job is refused.
+   */
+  private List<Long> foreign(String type, long id) {
+    Scheduler asked = context.scheduler(scheduler);
+    Map<Integer, JobState> newest = new TreeMap<>();
+    if (asked.keepsAccounting()) {
+      Instant since = Instant.now().minus(OLDEST_JOB);
+      asked.accounting(AccountingQuery.byIds(List.of(id), since), row -> note(row, newest));
+    }
+    asked.remembered(id).forEach(job -> note(job.row(), newest));
+    String reference = type + ":" + id;
+    if (newest.isEmpty()) {
+      throw wrong(
+          "--dependency: " + scheduler + " knows no job " + id + " that you may see",
+          Advice.step("Slurm would not wait for it: leave " + reference + " out, or correct it"));
+    }
+    boolean open = newest.values().stream().anyMatch(state -> !state.endsTask());
+    boolean failed =
+        newest.values().stream().anyMatch(s -> s.endsTask() && s != JobState.COMPLETED);
+    boolean never =
+        switch (type) {
+          case "afterany" -> false;
+          case "afternotok" -> !open && !failed;
+          default -> failed;
+        };
+    if (never) {
+      throw wrong(
+          "--dependency: "
+              + reference
+              + " can never be met: "
+              + (failed ? "a task of it has not completed" : "it has completed"),
+          Advice.step("nothing was submitted"));
+    }
+    return open ? List.of(id) : List.of();
+  }
+
+  private static void note(AccountingRecord row, Map<Integer, JobState> newest) {
+    List<Integer> tasks = row.tasks().indices();
+    for (int task : tasks.isEmpty() ? List.of(0) : tasks) {
+      newest.put(task, row.state());
+    }
   }
 
   /**

@@ -60,7 +60,7 @@ public final class LocalSchedulers {
   }
 
   static boolean supervises(ProcessHandle process, Path folder) {
-    String words = "local.Supervisor " + folder;
+    String words = "local.JobRunner " + folder;
     return process
         .info()
         .arguments()

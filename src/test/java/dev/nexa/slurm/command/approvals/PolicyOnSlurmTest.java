@@ -298,7 +298,8 @@ class PolicyOnSlurmTest {
   @Test
   void whatWasApprovedMayOnlyBeMadeSmaller() throws IOException {
     String id = install(Map.of());
-    // A changed Nice lets a held job go (22.05.8), and this job must not end before the last change.
+    // A changed Nice lets a held job go (22.05.8), and this job must not end before the last
+    // change.
     String job = passes(big(id, "--begin=now+1hour"));
 
     for (String wider :

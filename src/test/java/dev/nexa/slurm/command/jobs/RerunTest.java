@@ -157,43 +157,6 @@ class RerunTest {
     assertThat(person.fails("rerun", "latest", "--tasks", "1")).contains("its chain does nothing");
   }
 
-  @Test
-  void aRunWaitsForAnotherAndOneThatNeverStartsIsTold() throws Exception {
-    Path good = config("train", "until [[ -e %s/go ]]; do sleep 0.2; done", "");
-    Path bad = config("eval", "until [[ -e %s/go ]]; do sleep 0.2; done; exit 1", "");
-    Path next = config("report", "date +%%s%%N >%s/next", "");
-    JsonObject first = person.submit(good.toString());
-    JsonObject second =
-        person.submit(next.toString(), "--dependency", "afterok:" + first.text("run_id"));
-    JsonObject failing = person.submit(bad.toString());
-    JsonObject never =
-        person.submit(next.toString(), "--dependency", "afterok:" + failing.text("run_id"));
-
-    assertThat(person.until("waits for another job", "status", second.text("run_id"))).isNotEmpty();
-    Files.createFile(workspace.resolve("go"));
-    assertThat(person.finish(second).text("status")).isEqualTo("completed");
-    assertThat(person.finish(first).text("status")).isEqualTo("completed");
-    assertThat(workspace.resolve("next")).exists();
-    assertThat(person.finish(failing).text("status")).isEqualTo("failed");
-    assertThat(person.until("will never start", "reconcile"))
-        .contains(never.text("run_id") + " will never start");
-    assertThat(person.says("status", never.text("run_id"))).contains("did not end as needed");
-    person.says("cancel", never.text("run_id"));
-    assertThat(person.finish(never).text("state")).isEqualTo("cancelled");
-    assertThat(
-            person.fails(
-                "submit",
-                next.toString(),
-                "--cluster",
-                "test",
-                "--dependency",
-                "afterok:" + failing.text("run_id")))
-        .contains("can never be met: it has failed");
-    JsonObject met =
-        person.submitAndWait(next.toString(), "--dependency", "afterany:" + failing.text("run_id"));
-    assertThat(person.manifest(met).text("status")).isEqualTo("completed");
-  }
-
   private Path config(String stage, String command, String more) throws IOException {
     return Files.writeString(
         workspace.resolve(stage + ".yaml"),

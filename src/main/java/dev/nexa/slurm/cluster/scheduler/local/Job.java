@@ -43,6 +43,9 @@ record Job(
       options.put(SbatchOption.COMMENT, submission.comment());
     }
     submission.array().ifPresent(array -> options.put(SbatchOption.ARRAY, array));
+    if (!submission.dependency().isEmpty()) {
+      options.put(SbatchOption.DEPENDENCY, submission.dependency());
+    }
     Resources resources = Resources.of(options, submission.processors());
     Job job = new Job(id, submission, options, resources, indices(options));
     job.check();
@@ -61,6 +64,7 @@ record Job(
     limit();
     warning();
     throttle();
+    dependency();
     oneOf(SbatchOption.OPEN_MODE, List.of("append", "truncate", "a", "t"));
     oneOf(SbatchOption.KILL_ON_INVALID_DEP, List.of("yes", "no"));
     oneOf(SbatchOption.EXCLUSIVE, List.of("", "user", "mcs"));
@@ -137,6 +141,15 @@ record Job(
   int atOnce() {
     int fitting = Math.max(1, submission.processors() / resources.cpus());
     return throttle().orElse(resources.gpus() > 0 ? 1 : fitting);
+  }
+
+  Dependency dependency() {
+    return Dependency.parse(options.text(SbatchOption.DEPENDENCY));
+  }
+
+  /** Returns whether tasks whose dependency can never be met are cancelled. Slurm's default: no. */
+  boolean killedOnInvalidDependency() {
+    return options.text(SbatchOption.KILL_ON_INVALID_DEP).equalsIgnoreCase("yes");
   }
 
   boolean requeue() {

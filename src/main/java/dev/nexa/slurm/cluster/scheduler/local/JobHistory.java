@@ -88,8 +88,12 @@ final class JobHistory {
     return last(attempt -> attempt.pending() && attempt.restart() == 0).size();
   }
 
-  /** Returns the tasks that are pending, running or completing, one by one as squeue does. */
-  List<QueueEntry> queue(Job job) {
+  /**
+   * Returns the tasks that are pending, running or completing, one by one as squeue does.
+   *
+   * @param dependency what the tasks wait for
+   */
+  List<QueueEntry> queue(Job job, DependencyCheck dependency) {
     boolean busy = !last(attempt -> attempt.running() || attempt.ending()).isEmpty();
     String limited = job.throttle().isPresent() ? "JobArrayTaskLimit" : "Resources";
     String reason = busy ? limited : "None";
@@ -101,7 +105,7 @@ final class JobHistory {
               job.id(),
               attempt.task(),
               state(attempt),
-              attempt.pending() ? reason : "None",
+              attempt.pending() ? dependency.reason(attempt, reason) : "None",
               start(attempt),
               Optional.empty(),
               job.name()));

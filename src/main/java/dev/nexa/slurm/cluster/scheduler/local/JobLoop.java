@@ -25,6 +25,7 @@ final class JobLoop {
   private final TaskStarter starter;
   private final List<RunningTask> running = new ArrayList<>();
   private final RequestHandler requests;
+  private final DependencyCheck dependency;
   private long lastHeartbeat;
 
   JobLoop(JobDirectory directory, Liveness liveness) {
@@ -34,6 +35,7 @@ final class JobLoop {
     this.log = new JobLog(directory);
     this.starter = new TaskStarter(directory, log);
     this.requests = new RequestHandler(log, running);
+    this.dependency = new DependencyCheck(state, log.job().dependency());
   }
 
   /** Runs until no task is left. */
@@ -80,7 +82,17 @@ final class JobLoop {
       if (running.size() >= atOnce) {
         return;
       }
-      start(pending);
+      switch (dependency.verdict(pending)) {
+        case MET -> start(pending);
+        case WAITS -> {}
+        case NEVER -> cancelIfAsked(pending);
+      }
+    }
+  }
+
+  private void cancelIfAsked(Attempt pending) {
+    if (log.job().killedOnInvalidDependency()) {
+      log.record(List.of(JobEvent.end(now(), pending.task(), "CANCELLED", "0:0")));
     }
   }
 

@@ -66,7 +66,7 @@ public final class LocalScheduler implements Scheduler {
       LocalSettings settings) {
     this.state = new StateDirectory(stateDir.toAbsolutePath());
     this.supervisors = new RunnerStarter(state, javaCommand, environment);
-    this.submissions = new SubmissionCheck(environment, settings);
+    this.submissions = new SubmissionCheck(state, environment, settings);
     this.accounting = new LocalAccounting(state, supervisors);
     this.control = new LocalControl(state, supervisors);
   }
@@ -125,7 +125,8 @@ public final class LocalScheduler implements Scheduler {
             }
             supervisors.see(directory);
             Job job = directory.job();
-            entries.addAll(directory.history(job).queue(job));
+            DependencyCheck dependency = new DependencyCheck(state, job.dependency());
+            entries.addAll(directory.history(job).queue(job, dependency));
           }
         });
     return entries;

@@ -19,6 +19,7 @@ import java.util.TreeMap;
  * @param comment the comment; empty for none
  * @param directory the job's working directory
  * @param array array indices that replace those of the script
+ * @param dependency what the job waits for, in sbatch's notation; empty for none
  * @param environment the variables that the job inherits
  * @param user the submitter
  * @param host the host's short name
@@ -35,6 +36,7 @@ record LocalSubmission(
     String comment,
     Path directory,
     Optional<String> array,
+    String dependency,
     Map<String, String> environment,
     JobUser user,
     String host,
@@ -54,6 +56,7 @@ record LocalSubmission(
         .with("comment", comment)
         .with("directory", directory.toString())
         .withOptional("array", array)
+        .with("dependency", dependency)
         .with("user", user.name())
         .with("uid", user.uid())
         .with("gid", user.gid())
@@ -80,6 +83,7 @@ record LocalSubmission(
         json.text("comment"),
         Path.of(json.text("directory")),
         json.optionalText("array"),
+        json.optionalText("dependency").orElse(""),
         variables,
         new JobUser(json.text("user"), json.number("uid"), json.number("gid")),
         json.text("host"),

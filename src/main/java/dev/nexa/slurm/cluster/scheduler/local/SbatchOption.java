@@ -36,6 +36,7 @@ enum SbatchOption {
   LICENSES("licenses", 'L'),
   MAIL_TYPE("mail-type"),
   MAIL_USER("mail-user"),
+  DEPENDENCY("dependency", 'd'),
   KILL_ON_INVALID_DEP("kill-on-invalid-dep");
 
   /** Whether an option has a value. An optional value must follow an equals sign. */

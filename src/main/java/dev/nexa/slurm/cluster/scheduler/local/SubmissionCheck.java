@@ -19,10 +19,12 @@ final class SubmissionCheck {
   /** Slurm's default max_script_size (slurm.conf(5), SchedulerParameters). */
   private static final int MAX_BYTES = 4 * 1024 * 1024;
 
+  private final StateDirectory state;
   private final Map<String, String> environment;
   private final LocalSettings settings;
 
-  SubmissionCheck(Map<String, String> environment, LocalSettings settings) {
+  SubmissionCheck(StateDirectory state, Map<String, String> environment, LocalSettings settings) {
+    this.state = state;
     this.environment = Map.copyOf(environment);
     this.settings = settings;
   }
@@ -47,11 +49,13 @@ final class SubmissionCheck {
    */
   LocalSubmission check(SubmitRequest request, byte[] script) {
     requirePrograms();
-    if (!request.dependency().isEmpty()) {
-      throw SbatchRefusal.error("the local scheduler knows no dependencies between jobs");
-    }
     LocalSubmission submission = submission(request);
-    Job.of(0, submission, text(script));
+    Job job = Job.of(0, submission, text(script));
+    for (long id : job.dependency().jobs()) {
+      if (!state.has(id) || state.job(id).isOfAnotherUser()) {
+        throw SbatchRefusal.submission("Job dependency problem: there is no job " + id + " here");
+      }
+    }
     return submission;
   }
 
@@ -104,6 +108,7 @@ final class SubmissionCheck {
         request.comment(),
         request.directory().toAbsolutePath(),
         request.array(),
+        request.dependency(),
         environment,
         JobUser.current(),
         shortHost(),

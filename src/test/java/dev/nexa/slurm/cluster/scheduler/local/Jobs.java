@@ -27,6 +27,7 @@ final class Jobs {
             "",
             Path.of("/work"),
             array,
+            "",
             Map.of("PATH", "/usr/bin:/bin"),
             new JobUser("ann", 1000, 1000),
             "box",
