@@ -14,6 +14,7 @@ import dev.nexa.slurm.command.jobs.RenderCommand;
 import dev.nexa.slurm.command.jobs.RerunCommand;
 import dev.nexa.slurm.command.jobs.StatusCommand;
 import dev.nexa.slurm.command.jobs.SubmitCommand;
+import dev.nexa.slurm.command.pipeline.PipelineCommand;
 import dev.nexa.slurm.command.records.AuditCommand;
 import dev.nexa.slurm.command.records.ReconcileCommand;
 import dev.nexa.slurm.command.records.RunsCommand;
@@ -57,6 +58,7 @@ public final class Commands {
           "prices",
           "policy",
           "serve",
+          "pipeline",
           "init",
           "explain");
 
@@ -83,6 +85,7 @@ public final class Commands {
       case "prices" -> new PricesCommand();
       case "policy" -> new PolicyCommand();
       case "serve" -> new ServeCommand();
+      case "pipeline" -> new PipelineCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);

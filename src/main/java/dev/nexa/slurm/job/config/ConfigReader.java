@@ -62,6 +62,20 @@ public final class ConfigReader {
    * @param from the finished run that {@code --from} names
    */
   public RunConfig run(String path, List<String> overrides, Optional<FromRun> from) {
+    return run(path, overrides, from, Optional.empty());
+  }
+
+  /**
+   * Reads a run's config as a stage of a pipeline. The stage's {@code set} comes before the
+   * overrides.
+   *
+   * @param stage the stage; empty for a run outside a pipeline
+   */
+  public RunConfig run(
+      String path,
+      List<String> overrides,
+      Optional<FromRun> from,
+      Optional<PipelineConfig.Stage> stage) {
     Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
     List<String> notes = new ArrayList<>();
@@ -75,7 +89,14 @@ public final class ConfigReader {
           new NexaCompute(checker, problems, notes).ours(Overrides.apply(root, theirs, problems));
       Problem.throwIfAny(problems);
     }
+    if (stage.isPresent()) {
+      root = Overrides.replace(root, stage.get().set(), problems);
+    }
     root = FromRun.apply(Overrides.apply(root, rest, problems), from, problems);
+    if (stage.isPresent()) {
+      StageReferences.check(root, stage.get(), problems);
+      checker = new Checker(problems, expansion.inPipeline(), notes);
+    }
     Values values = checker.section(RunConfig.SPEC, root, "");
     RunConfig.check(values, problems);
     Problem.throwIfAny(problems);
@@ -114,6 +135,16 @@ public final class ConfigReader {
     return root instanceof YamlNode.Mapping mapping
         && (mapping.entries().containsKey("job") || mapping.entries().containsKey("launcher"))
         && !mapping.entries().containsKey("stage");
+  }
+
+  /** Reads a pipeline's file, as {@link #run} finds a run's config. */
+  public PipelineConfig pipeline(String path) {
+    Found file = source.file(path);
+    List<Problem> problems = new ArrayList<>();
+    YamlNode root = tree(file, problems);
+    Values values = new Checker(problems, expansion).section(PipelineConfig.SPEC, root, "");
+    Problem.throwIfAny(problems);
+    return PipelineConfig.from(file, root, values, problems);
   }
 
   /** Reads the cluster profile with that name. */

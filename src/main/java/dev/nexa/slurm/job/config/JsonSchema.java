@@ -29,6 +29,7 @@ public final class JsonSchema {
   public static Map<String, JsonObject> all() {
     Map<String, JsonObject> schemas = new LinkedHashMap<>();
     schemas.put("run.schema.json", root("A nexa-slurm run", RunConfig.SPEC));
+    schemas.put("pipeline.schema.json", root("A nexa-slurm pipeline", PipelineConfig.SPEC));
     schemas.put("cluster.schema.json", root("A nexa-slurm cluster profile", ClusterProfile.SPEC));
     schemas.put("prices.schema.json", root("A nexa-slurm price book", PriceBook.SPEC));
     schemas.put("gpus.schema.json", root("nexa-slurm's table of GPUs", GpuCatalog.SPEC));

@@ -14,20 +14,27 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Applies {@code --set a.b.c=value}.
+ * Replaces keys of a config, as {@code --set a.b.c=value} and a pipeline's {@code set:} say.
  *
- * <p>The value has the type that YAML would give it in the file. A number in the path is an index
- * of a list; the index after the last element appends.
+ * <p>A number in the path is an index of a list; the index after the last element appends.
  */
 final class Overrides {
   private Overrides() {}
 
   /**
-   * Returns the tree with all overrides applied, in order. Adds a problem for each override that
-   * cannot be applied.
+   * One key and its new value.
+   *
+   * @param at where the value is written, for messages
+   * @param path the steps to the key
+   */
+  record Replacement(Position at, List<String> path, YamlNode value) {}
+
+  /**
+   * Returns the tree with all values of {@code --set} applied, in order. A value has the type that
+   * YAML would give it in the file. Adds a problem for each override that cannot be applied.
    */
   static YamlNode apply(YamlNode root, List<String> overrides, List<Problem> problems) {
-    YamlNode result = root;
+    List<Replacement> replacements = new ArrayList<>();
     for (String override : overrides) {
       Position at = new Position("--set " + YamlNode.shortened(override), 0, 0);
       int equals = override.indexOf('=');
@@ -35,13 +42,27 @@ final class Overrides {
         problems.add(new Problem(at, "", "expected key=value, such as resources.nodes=2"));
         continue;
       }
-      List<String> path = List.of(override.substring(0, equals).split("\\.", -1));
-      if (path.size() > YamlReader.MAX_DEPTH) {
-        problems.add(new Problem(at, "", "nested deeper than " + YamlReader.MAX_DEPTH + " levels"));
+      YamlNode value = YamlReader.scalar(at, override.substring(equals + 1));
+      replacements.add(new Replacement(at, path(override.substring(0, equals)), value));
+    }
+    return replace(root, replacements, problems);
+  }
+
+  /** Returns the steps of a key such as {@code resources.nodes}. */
+  static List<String> path(String key) {
+    return List.of(key.split("\\.", -1));
+  }
+
+  /** Returns the tree with the values replaced, in order. */
+  static YamlNode replace(YamlNode root, List<Replacement> replacements, List<Problem> problems) {
+    YamlNode result = root;
+    for (Replacement one : replacements) {
+      if (one.path().size() > YamlReader.MAX_DEPTH) {
+        String message = "nested deeper than " + YamlReader.MAX_DEPTH + " levels";
+        problems.add(new Problem(one.at(), "", message));
         continue;
       }
-      YamlNode value = YamlReader.scalar(at, override.substring(equals + 1));
-      result = with(result, path, value, at, problems);
+      result = with(result, one.path(), one.value(), one.at(), problems);
     }
     return result;
   }

@@ -572,7 +572,7 @@ public record RunConfig(
 
   private static Optional<String> dataset(Values values, Training training) {
     Optional<String> path = training.text("dataset_path");
-    return values.has("dataset") || path.isEmpty()
+    return values.has("dataset") || path.isEmpty() || path.get().startsWith("${stages.")
         ? values.optionalText("dataset")
         : Optional.of(baseName(path.get()));
   }

@@ -8,6 +8,7 @@ import dev.nexa.slurm.job.backend.Plugins;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.FromRun;
+import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.RunConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
@@ -60,6 +61,7 @@ public record Prepared(
    * @param from the finished run whose checkpoint the new run starts from
    * @param sameNode whether to run on the nodes of that run
    * @param serves whether the config must describe a server
+   * @param stage the pipeline's stage that the run is; empty for a run outside a pipeline
    */
   public record Request(
       String config,
@@ -67,7 +69,19 @@ public record Prepared(
       Optional<String> cluster,
       Optional<String> from,
       boolean sameNode,
-      boolean serves) {
+      boolean serves,
+      Optional<PipelineConfig.Stage> stage) {
+    /** Makes a request that is in no pipeline. */
+    public Request(
+        String config,
+        List<String> overrides,
+        Optional<String> cluster,
+        Optional<String> from,
+        boolean sameNode,
+        boolean serves) {
+      this(config, overrides, cluster, from, sameNode, serves, Optional.empty());
+    }
+
     /** Makes a request that starts from no run and may be of any stage. */
     public Request(String config, List<String> overrides, Optional<String> cluster) {
       this(config, overrides, cluster, Optional.empty(), false, false);
@@ -75,7 +89,7 @@ public record Prepared(
 
     /** Returns a copy of this request that requires a server. */
     public Request serving() {
-      return new Request(config, overrides, cluster, from, sameNode, true);
+      return new Request(config, overrides, cluster, from, sameNode, true, stage);
     }
   }
 
@@ -91,7 +105,7 @@ public record Prepared(
         request.from().isPresent()
             ? Optional.of(FindFrom.find(context, request.from().get(), request.sameNode()))
             : Optional.empty();
-    RunConfig config = configs.run(request.config(), request.overrides(), from);
+    RunConfig config = configs.run(request.config(), request.overrides(), from, request.stage());
     Optional<ClusterProfile> own =
         request.cluster().isPresent() ? Optional.empty() : configs.cluster(config);
     ClusterProfile cluster =

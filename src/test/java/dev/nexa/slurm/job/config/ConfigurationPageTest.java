@@ -27,6 +27,7 @@ class ConfigurationPageTest {
   @CsvSource({
     "run, run-config.md",
     "cluster, profile.md",
+    "pipeline, pipelines.md",
     "prices, price-book.md",
     "gpus, gpu-catalog.md",
     "policy, policy-file.md"
@@ -45,6 +46,7 @@ class ConfigurationPageTest {
   private static Section section(String kind) {
     return switch (kind) {
       case "run" -> RunConfig.SPEC;
+      case "pipeline" -> PipelineConfig.SPEC;
       case "cluster" -> ClusterProfile.SPEC;
       case "prices" -> PriceBook.SPEC;
       case "gpus" -> GpuCatalog.SPEC;

@@ -38,6 +38,7 @@ class ShippedConfigsTest {
                 case "prices.schema.json" -> reader.prices(name);
                 case "policy.schema.json" -> reader.policy();
                 case "gpus.schema.json" -> reader.gpus();
+                case "pipeline.schema.json" -> reader.pipeline(file.toString());
                 default -> reader.run(file.toString(), List.of());
               }
             })
@@ -78,6 +79,9 @@ class ShippedConfigsTest {
     }
     if (file.startsWith("configs/prices")) {
       return "prices.schema.json";
+    }
+    if (file.startsWith("configs/pipelines")) {
+      return "pipeline.schema.json";
     }
     if (file.endsWith("gpus.yaml")) {
       return "gpus.schema.json";

@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 /**
  * Replaces {@code ${env:VAR}}, {@code ${env:VAR:-default}} and {@code ${workspace}}.
  *
- * <p>{@code ${scratch}}, {@code ${durable}}, {@code ${shared}} and {@code ${run_dir}} stay in the
- * text: the job script replaces them by the job's variables.
+ * <p>{@code ${scratch}}, {@code ${durable}}, {@code ${shared}}, {@code ${run_dir}} and {@code
+ * ${stages.…}} stay in the text: the job script replaces them by the job's variables.
  */
 public final class Expansion {
   private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}]*)}");
@@ -20,6 +20,7 @@ public final class Expansion {
 
   private final Map<String, String> environment;
   private final String workspace;
+  private final boolean inPipeline;
 
   /**
    * Creates an expansion.
@@ -28,8 +29,18 @@ public final class Expansion {
    * @param workspace the path that replaces {@code ${workspace}}
    */
   public Expansion(Map<String, String> environment, String workspace) {
+    this(environment, workspace, false);
+  }
+
+  private Expansion(Map<String, String> environment, String workspace, boolean inPipeline) {
     this.environment = environment;
     this.workspace = workspace;
+    this.inPipeline = inPipeline;
+  }
+
+  /** Returns a copy that also leaves references to a pipeline's stages in the text. */
+  public Expansion inPipeline() {
+    return new Expansion(environment, workspace, true);
   }
 
   /**
@@ -65,8 +76,12 @@ public final class Expansion {
     if (reference.equals("workspace")) {
       return workspace;
     }
-    if (TIERS.contains(reference)) {
+    if (TIERS.contains(reference) || (inPipeline && reference.startsWith("stages."))) {
       return "${" + reference + "}";
+    }
+    if (reference.startsWith("stages.")) {
+      throw new IllegalArgumentException(
+          "${" + reference + "} names a stage of a pipeline, and this run is in no pipeline");
     }
     Matcher env = ENV.matcher(reference);
     if (!env.matches()) {

@@ -1,0 +1,103 @@
+package dev.nexa.slurm.command.pipeline;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.money.budgets.BudgetClaim;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Formats a pipeline's estimate. */
+final class PipelineText {
+  private static final Columns<PlannedStage> COLUMNS =
+      new Columns<PlannedStage>()
+          .text("stage", row -> row.stage().name())
+          .text("after", row -> after(row.stage()))
+          .text("config", row -> row.stage().config())
+          .number("tasks", row -> row.prepared().estimate().tasks())
+          .text("each", row -> row.prepared().plan().allocation().hardware())
+          .text(
+              "time_limit", row -> TimeLimit.format(row.prepared().plan().allocation().timeLimit()))
+          .money("total", row -> row.total().amount())
+          .as("AT MOST")
+          .money("expected", row -> row.expected().map(Money::amount).orElse(null));
+
+  private PipelineText() {}
+
+  /** Returns what a stage waits for, as its file may say it. */
+  static String after(PipelineConfig.Stage stage) {
+    List<String> after = new ArrayList<>();
+    stage
+        .after()
+        .forEach(
+            (name, condition) ->
+                after.add(
+                    condition == PipelineConfig.Condition.AFTEROK
+                        ? name
+                        : condition.text() + ":" + name));
+    return String.join(", ", after);
+  }
+
+  static String of(PipelinePlan plan, List<BudgetClaim> budgets) {
+    StringBuilder text = new StringBuilder();
+    text.append("At most ").append(plan.total()).append(" for ");
+    text.append(counted(plan.stages().size(), "stage")).append(" of ").append(plan.config().name());
+    if (plan.expected().isPresent()) {
+      text.append(", probably ").append(plan.expected().get());
+    }
+    text.append(".\n\n").append(COLUMNS.of(plan.stages()).table());
+    text.append("\nThe longest chain of stages takes at most ")
+        .append(TimeLimit.words(plan.longest()))
+        .append(", and the time in the queue.\n");
+    text.append(plan.needsApproval() ? "Needs an approval: over " : "No approval needed: up to ")
+        .append(plan.policy().approvalOver())
+        .append(".\n");
+    for (BudgetClaim budget : budgets) {
+      text.append(budget.over() ? "Over " : "In ").append(budget.sentence()).append(".\n");
+    }
+    return text.toString();
+  }
+
+  private static String counted(int number, String noun) {
+    return number == 1 ? "1 " + noun : number + " " + noun + "s";
+  }
+
+  static JsonObject json(PipelinePlan plan, List<BudgetClaim> budgets) {
+    List<JsonObject> stages = new ArrayList<>();
+    for (PlannedStage stage : plan.stages()) {
+      stages.add(
+          stage(stage.stage())
+              .with("tasks", stage.prepared().estimate().tasks())
+              .with("estimate", stage.prepared().estimateFile().json()));
+    }
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("name", plan.config().name())
+        .with("file", plan.config().file())
+        .with("stages", stages)
+        .with("total", plan.total().amount().toPlainString())
+        .with("expected", plan.expected().map(money -> money.amount().toPlainString()).orElse(null))
+        .with("currency", plan.total().currency())
+        .with("longest_seconds", plan.longest().toSeconds())
+        .with("approval_needed", plan.needsApproval())
+        .with("budgets", BudgetClaim.toJson(budgets));
+  }
+
+  /** Returns a stage's name, config and conditions. */
+  static JsonObject stage(PipelineConfig.Stage stage) {
+    List<JsonObject> after = new ArrayList<>();
+    stage
+        .after()
+        .forEach(
+            (name, condition) ->
+                after.add(new JsonObject().with("stage", name).with("type", condition.text())));
+    return new JsonObject()
+        .with("stage", stage.name())
+        .with("config", stage.config())
+        .with("after", after);
+  }
+}

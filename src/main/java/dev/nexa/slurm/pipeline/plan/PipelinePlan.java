@@ -1,0 +1,181 @@
+package dev.nexa.slurm.pipeline.plan;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.estimate.Estimate;
+import dev.nexa.slurm.job.estimate.Expected;
+import dev.nexa.slurm.money.budgets.BudgetClaim;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * A pipeline whose stages are planned and priced; nothing is written yet.
+ *
+ * @param stages the stages; each stands after the stages that it waits for
+ */
+public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Policy policy) {
+
+  /** One stage with its plan and its price. */
+  public record PlannedStage(PipelineConfig.Stage stage, Prepared prepared) {
+    /** Returns the most that the stage can cost. */
+    public Money total() {
+      return prepared.estimate().total();
+    }
+
+    /** Returns the expected cost; empty if it is unknown. */
+    public Optional<Money> expected() {
+      return prepared.outlook().expected().map(Expected::total);
+    }
+
+    /** Returns the longest time from the start of the stage's first task to the end of its last. */
+    Duration longest() {
+      Estimate estimate = prepared.estimate();
+      int atOnce = prepared.plan().maxParallel().orElse(estimate.tasks());
+      long waves = (estimate.tasks() + atOnce - 1L) / atOnce;
+      return Duration.ofSeconds(estimate.longestAttemptSeconds() * estimate.attempts() * waves);
+    }
+  }
+
+  /**
+   * The user's request.
+   *
+   * @param file the path of the pipeline's file
+   * @param overrides the values of {@code --set}: STAGE.KEY=VALUE
+   * @param cluster the profile named on the command line
+   */
+  public record Request(String file, List<String> overrides, Optional<String> cluster) {}
+
+  /**
+   * Reads, plans and prices all stages.
+   *
+   * @throws ConfigException with the problems of all stages, each once
+   * @throws NexaException if the stages' prices have several currencies
+   */
+  public static PipelinePlan of(Context context, Request request) {
+    PipelineConfig config = context.configs().pipeline(request.file());
+    Map<String, List<String>> overrides = StageOverrides.byStage(config, request.overrides());
+    Set<Problem> problems = new LinkedHashSet<>();
+    List<PlannedStage> stages = new ArrayList<>();
+    for (PipelineConfig.Stage stage : config.stages()) {
+      Prepared.Request run =
+          new Prepared.Request(
+              stage.config(),
+              overrides.getOrDefault(stage.name(), List.of()),
+              request.cluster().or(config::cluster),
+              Optional.empty(),
+              false,
+              false,
+              Optional.of(stage));
+      try {
+        stages.add(new PlannedStage(stage, Prepared.of(context, run)));
+      } catch (ConfigException wrong) {
+        problems.addAll(wrong.problems());
+      }
+    }
+    Problem.throwIfAny(List.copyOf(problems));
+    requireOneCurrency(config, stages);
+    return new PipelinePlan(config, List.copyOf(stages), context.configs().policy());
+  }
+
+  private static void requireOneCurrency(PipelineConfig config, List<PlannedStage> stages) {
+    PlannedStage first = stages.get(0);
+    for (PlannedStage stage : stages) {
+      if (!stage.total().currency().equals(first.total().currency())) {
+        throw new NexaException(
+            ErrorCode.CURRENCY_MISMATCH,
+            config.file()
+                + ": the stage "
+                + first.stage().name()
+                + " is priced in "
+                + first.total().currency()
+                + " and the stage "
+                + stage.stage().name()
+                + " in "
+                + stage.total().currency()
+                + ", so they have no sum",
+            Advice.step("give all stages one `cluster`, or price books of one currency"));
+      }
+    }
+  }
+
+  /** Returns the most that all stages together can cost. */
+  public Money total() {
+    Money total = Money.zero(stages.get(0).total().currency());
+    for (PlannedStage stage : stages) {
+      total = total.plus(stage.total());
+    }
+    return total;
+  }
+
+  /** Returns the expected cost of all stages; empty if it is unknown for one of them. */
+  public Optional<Money> expected() {
+    Money sum = Money.zero(total().currency());
+    for (PlannedStage stage : stages) {
+      Optional<Money> expected = stage.expected();
+      if (expected.isEmpty()) {
+        return Optional.empty();
+      }
+      sum = sum.plus(expected.get());
+    }
+    return Optional.of(sum);
+  }
+
+  /** Returns the longest time of the longest chain of stages, without the time in the queue. */
+  public Duration longest() {
+    Map<String, Duration> ends = new HashMap<>();
+    Duration longest = Duration.ZERO;
+    for (PlannedStage stage : stages) {
+      Duration begin = Duration.ZERO;
+      for (String earlier : stage.stage().after().keySet()) {
+        begin = later(begin, ends.getOrDefault(earlier, Duration.ZERO));
+      }
+      Duration end = begin.plus(stage.longest());
+      ends.put(stage.stage().name(), end);
+      longest = later(longest, end);
+    }
+    return longest;
+  }
+
+  private static Duration later(Duration one, Duration other) {
+    return one.compareTo(other) >= 0 ? one : other;
+  }
+
+  /**
+   * Returns whether the sum is above the policy's limit for runs without an approval.
+   *
+   * @throws NexaException if the policy and the price books have different currencies
+   */
+  public boolean needsApproval() {
+    // A stage alone is compared first: it names the price book if the currencies differ.
+    return stages.get(0).prepared().needsApproval() || total().compareTo(policy.approvalOver()) > 0;
+  }
+
+  /** Returns the amount that all stages together take from each budget that applies to them. */
+  public List<BudgetClaim> budgets(Context context) {
+    Map<String, BudgetClaim> claims = new LinkedHashMap<>();
+    for (PlannedStage stage : stages) {
+      for (BudgetClaim claim : stage.prepared().budgets(context)) {
+        claims.merge(
+            claim.budget().name() + claim.budget().period(),
+            claim,
+            (sum, more) -> new BudgetClaim(sum.budget(), sum.needs().plus(more.needs())));
+      }
+    }
+    return List.copyOf(claims.values());
+  }
+}
