@@ -104,7 +104,7 @@ public final class Person {
   public JsonObject finish(JsonObject run) throws InterruptedException {
     for (int pass = 0; pass < 240; pass++) {
       says("reconcile");
-      if (!manifest(run).text("status").equals("running")) {
+      if (!List.of("running", "retry").contains(manifest(run).text("status"))) {
         return manifest(run);
       }
       Thread.sleep(500);

@@ -5,7 +5,6 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
-import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.LogFiles;
 import dev.nexa.slurm.run.lookup.TaskLog;
@@ -118,8 +117,7 @@ public final class FollowLogs {
     }
     lastAsked = now;
     return new StatusRows(context)
-        .rows(List.of(run.id()), new ArrayList<>()).stream()
-            .allMatch(row -> row.status() != RunStatus.RUNNING);
+        .rows(List.of(run.id()), new ArrayList<>()).stream().allMatch(row -> row.status().ended());
   }
 
   static void pause(long millis) {

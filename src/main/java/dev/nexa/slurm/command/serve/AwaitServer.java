@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.serve;
 
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
-import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.LogFiles;
 import dev.nexa.slurm.run.lookup.TaskLog;
@@ -70,7 +69,7 @@ public final class AwaitServer {
       AwaitRun.pass(reconcile, run, progress);
       ManifestFile manifest = ManifestFile.read(run);
       String state = manifest.state();
-      if (manifest.status() != RunStatus.RUNNING) {
+      if (manifest.status().ended()) {
         return new Outcome(Optional.empty(), true, state);
       }
       boolean waits = state.equals("pending");

@@ -8,11 +8,9 @@ import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 
 /** The order of a pipeline's stages. Pure. */
 final class StageOrder {
@@ -95,23 +93,30 @@ final class StageOrder {
     return List.copyOf(sorted);
   }
 
+  /** Names a circle: of the stages that are left, each waits for another of them. */
   private static ConfigException circle(Map<String, Stage> open, Values written) {
-    Set<String> seen = new LinkedHashSet<>();
-    String name = open.keySet().iterator().next();
-    while (seen.add(name)) {
-      for (String other : open.get(name).after().keySet()) {
-        if (open.containsKey(other)) {
-          name = other;
-          break;
-        }
-      }
+    List<Stage> path = new ArrayList<>();
+    Stage stage = open.values().iterator().next();
+    while (!path.contains(stage)) {
+      path.add(stage);
+      stage = waitedFor(stage, open);
     }
-    List<String> circle = new ArrayList<>(seen);
-    circle = new ArrayList<>(circle.subList(circle.indexOf(name), circle.size()));
-    circle.add(name);
+    path.add(stage);
+    List<String> circle =
+        path.subList(path.indexOf(stage), path.size()).stream().map(Stage::name).toList();
     return new ConfigException(
         written
-            .section(open.get(name).base())
+            .section(stage.base())
             .problem("after", "the stages wait in a circle: " + String.join(" → ", circle)));
+  }
+
+  private static Stage waitedFor(Stage stage, Map<String, Stage> open) {
+    for (String name : stage.after().keySet()) {
+      Stage other = open.get(name);
+      if (other != null) {
+        return other;
+      }
+    }
+    throw new IllegalStateException(stage.name() + " waits for no open stage");
   }
 }

@@ -8,7 +8,10 @@ import java.util.Optional;
 public enum RunStatus {
   /** Not all tasks have ended, or it is not known that they have. */
   RUNNING,
-  /** A part of the run will run again by policy. No code writes this status yet. */
+  /**
+   * A task has ended without success and waits in the queue to run again: Slurm or the job queued
+   * it again, or the next job of a chain or a rerun will run it.
+   */
   RETRY,
   COMPLETED,
   FAILED;

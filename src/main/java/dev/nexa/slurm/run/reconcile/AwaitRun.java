@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
-import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.run.Context;
 import java.time.Duration;
 import java.util.List;
@@ -47,7 +46,7 @@ public final class AwaitRun {
         last = now;
         pause = FIRST;
       }
-      if (manifest.status() != RunStatus.RUNNING) {
+      if (manifest.status().ended()) {
         return manifest;
       }
       sleep(pause);

@@ -12,7 +12,6 @@ import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
-import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.reconcile.RunRecords.Derived;
@@ -176,7 +175,7 @@ public final class RecordRepair {
         return false;
       }
       Optional<ManifestFile> manifest = manifest(run);
-      boolean over = manifest.isPresent() && manifest.get().status() != RunStatus.RUNNING;
+      boolean over = manifest.isPresent() && manifest.get().status().ended();
       if (!over && listed.isEmpty()) {
         workspace.markOpen(run.id());
         return true;

@@ -376,17 +376,19 @@ public record RunOutcome(
       }
     }
     boolean completed = true;
+    boolean ended = true;
     for (TaskOutcome task : tasks) {
-      if (!task.ended()) {
-        return RunStatus.RUNNING;
+      if (task.waitsAgain()) {
+        return RunStatus.RETRY;
       }
+      ended &= task.ended();
       completed &= task.completed();
     }
-    return completed ? RunStatus.COMPLETED : RunStatus.FAILED;
+    return !ended ? RunStatus.RUNNING : completed ? RunStatus.COMPLETED : RunStatus.FAILED;
   }
 
   private static String state(RunStatus status, List<TaskOutcome> tasks, RunState journal) {
-    if (status != RunStatus.RUNNING) {
+    if (status.ended()) {
       return worst(tasks);
     }
     boolean unconfirmed = false;

@@ -21,6 +21,22 @@ public record TaskOutcome(
     return new TaskOutcome(task, JobState.CANCELLED, true, false, List.of());
   }
 
+  /**
+   * Returns whether an attempt has ended without success and the task waits in the queue for the
+   * next attempt.
+   */
+  boolean waitsAgain() {
+    if (!queued || state != JobState.PENDING) {
+      return false;
+    }
+    boolean again = false;
+    for (AccountingRecord attempt : attempts) {
+      // Slurm may list the attempt that waits, too.
+      again = attempt.ended() ? attempt.state() != JobState.COMPLETED : again;
+    }
+    return again;
+  }
+
   boolean completed() {
     return ended && state == JobState.COMPLETED;
   }

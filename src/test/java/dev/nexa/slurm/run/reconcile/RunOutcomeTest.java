@@ -51,6 +51,13 @@ class RunOutcomeTest {
           0 COMPLETED 10-70; 1 RUNNING 10-            | ``                   | running   | running       | 1 running, 1 completed
           0 COMPLETED 10-70; 1 REQUEUED 10-70         | ``                   | running   | running       | 1 completed, 1 requeued
           0 COMPLETED 10-70; 1 FUTURE_STATE 10-70     | ``                   | running   | running       | 1 completed, 1 unrecognized
+          # a task that waits to run again
+          0 COMPLETED 10-70; 1 REQUEUED 10-70         | 1 PENDING            | retry     | running       | 1 pending, 1 completed
+          0 FAILED 10-70; 1 RUNNING 10-               | 0 PENDING; 1 RUNNING | retry     | running       | 1 pending, 1 running
+          0 NODE_FAIL 10-70; 1 NODE_FAIL 10-70        | 0 PENDING; 1 PENDING | retry     | pending       | 2 pending
+          0 COMPLETED 10-70; 1 REQUEUED 10-70; 1 PENDING - | 1 PENDING       | retry     | running       | 1 pending, 1 completed
+          0 COMPLETED 10-70; 1 REQUEUED 10-70         | 1 RUNNING            | running   | running       | 1 running, 1 completed
+          0 COMPLETED 10-70; 1 COMPLETED 10-70        | 1 PENDING            | running   | running       | 1 pending, 1 completed
           # the newest row of a task decides
           0 COMPLETED 10-70; 1 FAILED 10-70; 1 COMPLETED 80-90 | ``          | completed | completed     | 2 completed
           0 COMPLETED 10-70; 1 COMPLETED 80-90; 1 REQUEUED 10-70 | ``        | completed | completed     | 2 completed
@@ -61,7 +68,7 @@ class RunOutcomeTest {
     assertThat(outcome.status().text()).isEqualTo(status);
     assertThat(outcome.state()).isEqualTo(state);
     assertThat(counts(outcome)).isEqualTo(tasks);
-    assertThat(outcome.ended()).isEqualTo(!status.equals("running"));
+    assertThat(outcome.ended()).isEqualTo(List.of("completed", "failed").contains(status));
   }
 
   @ParameterizedTest(name = "{0}: {1}, {2}")
