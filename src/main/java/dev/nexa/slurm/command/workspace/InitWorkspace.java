@@ -42,9 +42,22 @@ public final class InitWorkspace {
           "configs/train/science.yaml",
           "configs/train/science/train.py",
           "docs/schemas/cluster.schema.json",
+          "docs/schemas/pipeline.schema.json",
           "docs/schemas/policy.schema.json",
           "docs/schemas/prices.schema.json",
           "docs/schemas/run.schema.json");
+
+  /** The seeds' folders for data on the user's own machine. */
+  private static final List<String> DATA =
+      List.of(
+          "data/raw",
+          "data/processed/distillation",
+          "data/processed/training",
+          "data/processed/evaluation",
+          "data/processed/raw_summary");
+
+  /** Keeps a folder in git, and its data out of git. */
+  private static final String GIT_IGNORE = "*\n!.gitignore\n";
 
   private final Context context;
   private final List<Path> written = new ArrayList<>();
@@ -126,6 +139,10 @@ public final class InitWorkspace {
       if (cluster.isEmpty() || !file.equals(profile)) {
         writeIfMissing(file, context.source().carried(name).bytes());
       }
+    }
+    for (String folder : DATA) {
+      Path file = context.root().resolve(folder).resolve(".gitignore");
+      writeIfMissing(file, GIT_IGNORE.getBytes(StandardCharsets.UTF_8));
     }
     return new Initialized(written, left, profile, cluster, differences, notWritable("default"));
   }

@@ -26,6 +26,10 @@ class InitCommandTest {
     assertThat(first.exit()).isZero();
     assertThat(first.out()).contains("wrote ").contains("configs/clusters/default.yaml");
     assertThat(terminal.workspace.resolve("configs/policy.yaml")).isRegularFile();
+    for (String data : List.of("raw", "processed/distillation", "processed/raw_summary")) {
+      assertThat(terminal.workspace.resolve("data").resolve(data).resolve(".gitignore"))
+          .hasContent("*\n!.gitignore");
+    }
     for (String config : List.of("train/science.yaml", "data/quickstart.yaml")) {
       Path own = terminal.workspace.resolve("configs").resolve(config);
       assertThat(terminal.type("render", own.toString()).exit()).as(config).isZero();
