@@ -91,7 +91,9 @@ public record Prepared(
         request.from().isPresent()
             ? Optional.of(FindFrom.find(context, request.from().get(), request.sameNode()))
             : Optional.empty();
-    RunConfig config = configs.run(request.config(), request.overrides(), from);
+    RunConfig config =
+        configs.run(
+            request.config(), request.overrides(), from, request.cluster(), clusterName(context));
     Optional<ClusterProfile> own =
         request.cluster().isPresent() ? Optional.empty() : configs.cluster(config);
     ClusterProfile cluster =
