@@ -115,7 +115,7 @@ public final class ConfigReader {
       Optional<RunDefaults> defaults = profile.apply(written);
       if (defaults.isPresent()) {
         InferredKeys keys = new InferredKeys(file.name(), written, defaults.get(), notes, problems);
-        root = keys.fill(written);
+        root = keys.fill();
         inferred = Optional.of(keys);
       }
     }

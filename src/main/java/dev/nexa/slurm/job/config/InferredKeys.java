@@ -2,18 +2,15 @@ package dev.nexa.slurm.job.config;
 
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.job.config.RunDefaults.ForSize;
-import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
 import dev.nexa.slurm.job.config.yaml.YamlNode.ScalarType;
-import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -48,7 +45,7 @@ final class InferredKeys {
   private final RunDefaults defaults;
   private final List<String> notes;
   private final List<Problem> problems;
-  private final Map<String, Entry> keys;
+  private final UncheckedKeys keys;
 
   /** For a key that stays missing: what else the user can write. */
   private final Map<String, String> advice = new LinkedHashMap<>();
@@ -70,17 +67,17 @@ final class InferredKeys {
     this.defaults = defaults;
     this.notes = notes;
     this.problems = problems;
-    this.keys = new LinkedHashMap<>(written.entries());
+    this.keys = new UncheckedKeys(written);
   }
 
   /** Returns the config with the keys that follow from others or from the profile. */
-  Mapping fill(Mapping written) {
+  Mapping fill() {
     stage();
     backend();
     Optional<ForSize> entry = entry();
-    resources(written, entry);
+    resources(entry);
     strategy(entry);
-    return new Mapping(written.at(), keys);
+    return keys.mapping();
   }
 
   /**
@@ -100,10 +97,10 @@ final class InferredKeys {
   }
 
   private void stage() {
-    if (keys.containsKey("stage")) {
+    if (keys.writes("stage")) {
       return;
     }
-    String backend = text("backend").orElse("");
+    String backend = keys.text("backend").orElse("");
     if (TRAINERS.contains(backend)) {
       put("stage", "train", "backend", ": backend " + backend + " only trains");
     } else if (backend.equals("lm_eval")) {
@@ -118,18 +115,18 @@ final class InferredKeys {
   }
 
   private void backend() {
-    if (keys.containsKey("backend")) {
+    if (keys.writes("backend")) {
       return;
     }
-    boolean run = keys.containsKey("run");
-    boolean entrypoint = keys.containsKey("entrypoint");
+    boolean run = keys.writes("run");
+    boolean entrypoint = keys.writes("entrypoint");
     if (run && entrypoint) {
       advice.put("backend", "run is for shell and entrypoint for python: remove one of them");
     } else if (run) {
       put("backend", "shell", "run", "");
     } else if (entrypoint) {
       put("backend", "python", "entrypoint", "");
-    } else if (keys.containsKey("options_file")) {
+    } else if (keys.writes("options_file")) {
       advice.put("backend", "name the runner that options_file belongs to");
     } else if (trains() && onlyAxolotlDistils()) {
       distiller();
@@ -145,23 +142,23 @@ final class InferredKeys {
 
   /** TRL's distillation needs a teacher model and has no weight between two losses. */
   private boolean onlyAxolotlDistils() {
-    return distils() && (has("kd_lambda") || !has("teacher_model"));
+    return distils() && (keys.has("kd_lambda") || !keys.has("teacher_model"));
   }
 
   private boolean distils() {
-    return text("use_kd").orElse("false").equals("true") || varies("use_kd");
+    return keys.text("use_kd").orElse("false").equals("true") || keys.varies("use_kd");
   }
 
   private void distiller() {
     String why =
-        has("kd_lambda")
+        keys.has("kd_lambda")
             ? ". Of the runners, only axolotl has a weight between the teacher's loss and the data's own"
                 + " loss"
             : ". Without teacher_model, only axolotl can distil";
     put(
         "backend",
         "axolotl",
-        has("kd_lambda") ? "kd_lambda" : "use_kd",
+        keys.has("kd_lambda") ? "kd_lambda" : "use_kd",
         why
             + ". It reads the teacher's log-probabilities from the dataset's column `logprobs` and loads no"
             + " teacher model");
@@ -169,14 +166,14 @@ final class InferredKeys {
 
   /** Returns whether the run trains, as far as its stage and its keys show. */
   private boolean trains() {
-    String stage = text("stage").orElse("");
+    String stage = keys.text("stage").orElse("");
     return !OTHER_STAGES.contains(stage) && (stage.equals("train") || trainingKey().isPresent());
   }
 
   /** Returns a key that says that the run trains; empty if there is none. */
   private Optional<String> trainingKey() {
     for (String key : TRAINING) {
-      if (has(key)) {
+      if (keys.has(key)) {
         return Optional.of(key);
       }
     }
@@ -185,9 +182,9 @@ final class InferredKeys {
     }
     boolean bare = true;
     for (String key : List.of("backend", "run", "entrypoint", "array")) {
-      bare &= !keys.containsKey(key);
+      bare &= !keys.writes(key);
     }
-    return bare && has("model_name") && has("dataset_path")
+    return bare && keys.has("model_name") && keys.has("dataset_path")
         ? Optional.of("dataset_path")
         : Optional.empty();
   }
@@ -242,10 +239,10 @@ final class InferredKeys {
 
   private String unknownSize() {
     String list = "defaults.resources in " + defaults.file() + " goes by the model's size";
-    if (varies("model_name") || varies("model_size")) {
+    if (keys.varies("model_name") || keys.varies("model_size")) {
       return list + ", which this sweep varies: write resources for the largest model";
     }
-    Optional<String> name = text("model_name");
+    Optional<String> name = keys.text("model_name");
     return name.isEmpty()
         ? list + ", and this run names no model: write resources, or model_size"
         : list
@@ -256,12 +253,12 @@ final class InferredKeys {
   }
 
   private Optional<Long> parameters() {
-    if (varies("model_name") || varies("model_size")) {
+    if (keys.varies("model_name") || keys.varies("model_size")) {
       return Optional.empty();
     }
     Map<String, Object> given = new LinkedHashMap<>();
     for (String key : List.of("model_name", "model_size")) {
-      text(key).ifPresent(value -> given.put(key, value));
+      keys.text(key).ifPresent(value -> given.put(key, value));
     }
     return ModelFolder.sized(new Training(given), defaults.storage()).parameters();
   }
@@ -271,22 +268,23 @@ final class InferredKeys {
     if (!trains()) {
       return Optional.empty();
     }
-    boolean adapters = !text("adapter").orElse("none").equals("none") && !varies("adapter");
+    boolean adapters =
+        !keys.text("adapter").orElse("none").equals("none") && !keys.varies("adapter");
     return Optional.of(adapters ? RunDefaults.ADAPTERS : RunDefaults.ALL_WEIGHTS);
   }
 
-  private void resources(Mapping written, Optional<ForSize> entry) {
-    Entry old = keys.get("resources");
-    if (old != null && !(old.value() instanceof Mapping)) {
+  private void resources(Optional<ForSize> entry) {
+    YamlNode old = keys.value("resources");
+    if (old != null && !(old instanceof Mapping)) {
       return;
     }
     Map<String, Entry> all = new LinkedHashMap<>();
     if (old != null) {
-      all.putAll(((Mapping) old.value()).entries());
+      all.putAll(((Mapping) old).entries());
     }
     if (entry.isEmpty()) {
-      if (all.containsKey("time") && !all.containsKey("gpus_per_node") && trains()) {
-        unknownGpus(old == null ? written : old.value());
+      if (old != null && all.containsKey("time") && !all.containsKey("gpus_per_node") && trains()) {
+        unknownGpus(old);
       }
       return;
     }
@@ -300,8 +298,8 @@ final class InferredKeys {
       }
     }
     if (added.length() > 0) {
-      YamlNode at = old == null ? entry.get().node() : old.value();
-      keys.put("resources", new Entry(at.at(), new Mapping(at.at(), all)));
+      YamlNode at = old == null ? entry.get().node() : old;
+      keys.put("resources", new Mapping(at.at(), all));
       notes.add("resources " + added + ": from " + source(entry.get()));
     }
   }
@@ -322,7 +320,7 @@ final class InferredKeys {
     StringBuilder text = new StringBuilder(defaults.file() + ": " + entry.place());
     if (entry.upTo().isPresent()) {
       text.append(", up_to ").append(entry.upTo().get());
-      text.append("; ").append(YamlNode.shortened(text("model_name").orElse("the model")));
+      text.append("; ").append(YamlNode.shortened(keys.text("model_name").orElse("the model")));
       text.append(" has ").append(ModelSize.words(parameters().orElseThrow()));
       text.append(" parameters");
     }
@@ -331,10 +329,10 @@ final class InferredKeys {
 
   private void strategy(Optional<ForSize> entry) {
     boolean spreads =
-        SPREADERS.contains(text("backend").orElse("")) && trains() && ranks() && !isSpread();
+        SPREADERS.contains(keys.text("backend").orElse("")) && trains() && ranks() && !isSpread();
     if (spreads && entry.isPresent() && entry.get().strategy().isPresent()) {
       Scalar strategy = entry.get().strategy().get();
-      keys.put("strategy", new Entry(strategy.at(), strategy));
+      keys.put("strategy", strategy);
       notes.add(
           "strategy "
               + strategy.text()
@@ -349,7 +347,7 @@ final class InferredKeys {
   /** Returns whether the config says how its program spreads the model, or starts its own. */
   private boolean isSpread() {
     for (String key : List.of("strategy", "fsdp", "entrypoint", "options_file", "options")) {
-      if (has(key)) {
+      if (keys.has(key)) {
         return true;
       }
     }
@@ -358,8 +356,7 @@ final class InferredKeys {
 
   /** Returns whether the resources have more than one GPU. */
   private boolean ranks() {
-    Entry resources = keys.get("resources");
-    if (resources == null || !(resources.value() instanceof Mapping mapping)) {
+    if (!(keys.value("resources") instanceof Mapping mapping)) {
       return false;
     }
     Entry gpus = mapping.entries().get("gpus_per_node");
@@ -374,50 +371,13 @@ final class InferredKeys {
 
   /** Adds a key that follows from another key of the config. */
   private void put(String key, String value, String from, String why) {
-    Entry named = Objects.requireNonNull(keys.get(keys.containsKey(from) ? from : "sweep"));
-    Position at = named.value().at();
-    keys.put(key, new Entry(at, new Scalar(at, value, ScalarType.STRING)));
-    notes.add(key + " " + value + ": from " + file + ": " + where(from) + why);
+    keys.put(key, new Scalar(keys.at(from), value, ScalarType.STRING));
+    notes.add(key + " " + value + ": from " + file + ": " + keys.path(from) + why);
   }
 
   /** Adds a key with the profile's value. */
   private void put(String key, Scalar value) {
-    keys.put(key, new Entry(value.at(), value));
+    keys.put(key, value);
     notes.add(key + " " + value.text() + ": from " + defaults.file() + ": defaults." + key);
-  }
-
-  private boolean has(String key) {
-    return keys.containsKey(key) || varies(key);
-  }
-
-  private String where(String key) {
-    return keys.containsKey(key) ? key : "sweep." + key;
-  }
-
-  /** Returns whether a sweep gives the key several values. */
-  private boolean varies(String key) {
-    Entry sweep = keys.get("sweep");
-    if (sweep == null || !(sweep.value() instanceof Mapping mapping)) {
-      return false;
-    }
-    if (mapping.entries().containsKey(key)) {
-      return true;
-    }
-    Entry points = mapping.entries().get("points");
-    if (points != null && points.value() instanceof Sequence list) {
-      for (YamlNode point : list.elements()) {
-        if (point instanceof Mapping values && values.entries().containsKey(key)) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  private Optional<String> text(String key) {
-    Entry entry = keys.get(key);
-    return entry != null && entry.value() instanceof Scalar scalar
-        ? Optional.of(scalar.text())
-        : Optional.empty();
   }
 }

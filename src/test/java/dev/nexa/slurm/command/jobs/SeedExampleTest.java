@@ -89,6 +89,18 @@ class SeedExampleTest {
   }
 
   @Test
+  void aRefusalForItsCostSaysItToo() {
+    terminal.file("configs/policy.yaml", "approval_over: {amount: 1, currency: USD}\n");
+
+    Screen screen = terminal.type("submit", "seed.yaml");
+
+    assertThat(screen.exit()).isEqualTo(3);
+    NOTES.forEach(note -> assertThat(screen.err()).contains(note));
+    assertThat(terminal.type("submit", "seed.yaml", "--json").json().object("error").toString())
+        .contains(NOTES.get(0), NOTES.get(3));
+  }
+
+  @Test
   void aRunnerThatCannotDistilLikeThisIsRefusedWithTheOneThatCan() {
     assertThat(terminal.type("estimate", "seed.yaml", "--set", "backend=hf").err())
         .contains(
