@@ -99,6 +99,9 @@ public final class EstimateCommand extends Subcommand {
     if (given(json)) {
       EstimateFile document = prepared.estimateFile(context);
       document.json().with("start", json(start));
+      if (!prepared.plan().notes().isEmpty()) {
+        document.json().with("notes", prepared.plan().notes());
+      }
       if (!budgets.isEmpty()) {
         document.budgets(BudgetClaim.toJson(budgets));
       }

@@ -65,6 +65,9 @@ public final class DryRun {
     if (reason.isPresent()) {
       comment(out, reason.get());
     }
+    for (String note : rendered.prepared().plan().notes()) {
+      comment(out, "note: " + note);
+    }
     if (rendered.submissions() > 1) {
       comment(out, "one of " + rendered.submissions() + " submissions");
     }
@@ -92,6 +95,7 @@ public final class DryRun {
       }
       files.add(one);
     }
+    List<String> notes = rendered.prepared().plan().notes();
     return new JsonObject()
         .with("schema_version", 1)
         .with("template", rendered.script().template())
@@ -100,6 +104,7 @@ public final class DryRun {
         .with("argv", rendered.argv())
         .with("files", files)
         .withOptional("plugin", rendered.prepared().plugin().map(Plugin::toJson))
+        .withOptional("notes", notes.isEmpty() ? Optional.empty() : Optional.of(notes))
         .with("estimate", rendered.prepared().estimateFile().json());
   }
 }

@@ -46,7 +46,8 @@ public final class ProfileText {
    * Returns the file's text.
    *
    * @param command the command that writes the file and later reports differences
-   * @param starter the starter's profile, which gives the storage, because Slurm does not report it
+   * @param starter the starter's profile, which gives the storage and the defaults of runs, because
+   *     Slurm does not report them
    */
   public static String of(SlurmCluster cluster, LocalDate read, String command, String starter) {
     ProfileText profile = new ProfileText(cluster);
@@ -70,6 +71,10 @@ public final class ProfileText {
     profile.line("# Slurm does not tell these. They are the starter's: check them.");
     profile.line("price_book: default", "configs/prices/default.yaml: put your own prices there");
     profile.text.append(block(starter, "storage"));
+    if (cluster.partitions().stream().anyMatch(partition -> partition.gpus().most() > 0)) {
+      profile.line("# For configs that leave out backend, resources or single keys of resources.");
+      profile.text.append(block(starter, "defaults"));
+    }
     profile.line("");
     profile.slurm();
     return profile.text.toString();

@@ -202,7 +202,16 @@ final class Trl {
    */
   private static void distillation(JsonObject config, Plan plan, List<Problem> problems) {
     Training training = plan.training().written();
-    required(plan, "teacher_model", problems);
+    if (training.text("teacher_model").isEmpty()) {
+      problems.add(
+          plan.written()
+              .problem(
+                  "teacher_model",
+                  "missing; backend "
+                      + plan.backend()
+                      + " needs it to distil; or write backend: axolotl, which reads the teacher's"
+                      + " log-probabilities from the dataset"));
+    }
     config
         .withOptional("teacher_model_name_or_path", training.text("teacher_model"))
         .withOptional("temperature", training.decimal("kd_temperature"));

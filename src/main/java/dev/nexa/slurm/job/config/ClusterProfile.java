@@ -214,6 +214,11 @@ public record ClusterProfile(
               "Whether a job checks its nodes before it starts."),
           optional("health", Health.KEYS, "Conditions that a node must meet to pass the check."),
           optional("energy", Energy.KEYS, "Figures to compute CO2e from the cluster's energy."),
+          optional(
+              "defaults",
+              RunDefaults.KEYS,
+              "Values for runs that leave out stage, backend or resources. A complete config takes nothing from"
+                  + " here."),
           optional("slurm", SLURM, "Values of slurm.conf on which limits and prices depend."));
 
   /** Returns whether jobs run on this machine without Slurm. */
@@ -338,6 +343,7 @@ public record ClusterProfile(
       }
     }
     Software.check(values.section("software"), problems);
+    RunDefaults.check(values.section("defaults"), problems);
     Values partitions = values.section("partitions");
     for (String name : partitions.names()) {
       Values partition = partitions.section(name);

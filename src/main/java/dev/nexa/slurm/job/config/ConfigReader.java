@@ -13,8 +13,12 @@ import dev.nexa.slurm.job.config.yaml.Expansion;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.Setting;
+import dev.nexa.slurm.job.config.yaml.ValueType;
 import dev.nexa.slurm.job.config.yaml.Values;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
 import dev.nexa.slurm.job.config.yaml.YamlReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -22,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Reads and checks every kind of YAML file.
@@ -62,20 +67,40 @@ public final class ConfigReader {
    * @param from the finished run that {@code --from} names
    */
   public RunConfig run(String path, List<String> overrides, Optional<FromRun> from) {
-    return run(path, overrides, from, Optional.empty());
+    return run(path, overrides, from, Optional.empty(), written -> Optional.empty());
   }
 
   /**
-   * Reads a run's config as a stage of a pipeline. The stage's {@code set} comes before the
-   * overrides.
+   * Reads a run's config as {@link #run(String, List, Optional)} does. If the config leaves out
+   * {@code stage}, {@code backend} or {@code resources}, they follow from its other keys or from
+   * the {@code defaults} of its cluster's profile, and the config's notes say so.
    *
-   * @param stage the stage; empty for a run outside a pipeline
+   * @param stage the pipeline's stage that the run is, whose {@code set} comes before the
+   *     overrides; empty for a run outside a pipeline
+   * @param typed the profile that the user names, which wins over the config's
+   * @param otherwise the name of the profile if neither the user nor the config names one
    */
   public RunConfig run(
       String path,
       List<String> overrides,
       Optional<FromRun> from,
-      Optional<PipelineConfig.Stage> stage) {
+      Optional<PipelineConfig.Stage> stage,
+      Optional<String> typed,
+      String otherwise) {
+    return run(
+        path,
+        overrides,
+        from,
+        stage,
+        written -> typed.isPresent() ? defaults(typed.get(), "") : defaults(written, otherwise));
+  }
+
+  private RunConfig run(
+      String path,
+      List<String> overrides,
+      Optional<FromRun> from,
+      Optional<PipelineConfig.Stage> stage,
+      Function<Mapping, Optional<RunDefaults>> profile) {
     Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
     List<String> notes = new ArrayList<>();
@@ -97,7 +122,19 @@ public final class ConfigReader {
       StageReferences.check(root, stage.get(), problems);
       checker = new Checker(problems, expansion.inPipeline(), notes);
     }
+    Optional<InferredKeys> inferred = Optional.empty();
+    if (root instanceof Mapping written && !isComplete(written)) {
+      Optional<RunDefaults> defaults = profile.apply(written);
+      if (defaults.isPresent()) {
+        InferredKeys keys = new InferredKeys(file.name(), written, defaults.get(), notes, problems);
+        root = keys.fill();
+        inferred = Optional.of(keys);
+      }
+    }
     Values values = checker.section(RunConfig.SPEC, root, "");
+    if (inferred.isPresent()) {
+      inferred.get().explain(problems);
+    }
     RunConfig.check(values, problems);
     Problem.throwIfAny(problems);
     if (!values.has("options_file")) {
@@ -106,6 +143,37 @@ public final class ConfigReader {
     NativeOptions options = optionsFile(file, values, problems);
     Problem.throwIfAny(problems);
     return RunConfig.from(file, values, Optional.of(options), List.copyOf(notes));
+  }
+
+  /** Checked here, so that {@link InferredKeys} is loaded only for a config that lacks keys. */
+  private static boolean isComplete(Mapping written) {
+    Entry resources = written.entries().get("resources");
+    boolean timed =
+        resources != null
+            && (!(resources.value() instanceof Mapping mapping)
+                || mapping.entries().containsKey("time"));
+    return timed
+        && written.entries().containsKey("stage")
+        && written.entries().containsKey("backend");
+  }
+
+  /** Returns the defaults of the profile that the config names, else of the other profile. */
+  private Optional<RunDefaults> defaults(Mapping written, String otherwise) {
+    Entry cluster = written.entries().get("cluster");
+    if (cluster == null) {
+      return defaults(otherwise, "");
+    }
+    // The checker reports a value that is no name.
+    boolean named =
+        cluster.value() instanceof Scalar scalar
+            && scalar.text().matches(ValueType.NAME_WORD.pattern());
+    String where = new Problem(cluster.value().at(), "cluster", "").toString();
+    return named ? defaults(((Scalar) cluster.value()).text(), where) : Optional.empty();
+  }
+
+  private Optional<RunDefaults> defaults(String name, String where) {
+    Found file = named("configs/clusters/", name, "cluster profile", where);
+    return Optional.of(RunDefaults.of(cluster(name, file), tree(file, new ArrayList<>())));
   }
 
   private NativeOptions optionsFile(Found config, Values values, List<Problem> problems) {

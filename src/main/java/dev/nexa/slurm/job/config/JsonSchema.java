@@ -111,7 +111,10 @@ public final class JsonSchema {
           key.name(), key.fallback().isEmpty() ? schema : schema.with("default", fallback(key)));
     }
     List<String> required =
-        section.keys().stream().filter(Schema.KnownKey::required).map(KnownKey::name).toList();
+        section.keys().stream()
+            .filter(key -> key.required() && !key.inferable())
+            .map(KnownKey::name)
+            .toList();
     JsonObject schema = new JsonObject().with("type", "object").with("properties", properties);
     if (!required.isEmpty()) {
       schema.with("required", required);

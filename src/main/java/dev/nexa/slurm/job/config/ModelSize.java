@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config;
 
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -9,6 +10,8 @@ import java.util.regex.Pattern;
 public final class ModelSize {
   /** Pattern of the key {@code model_size}. */
   static final String FORM = "([0-9]{1,3}x)?[0-9]{1,6}(\\.[0-9]{1,6})?[MBTmbt]";
+
+  private static final long BILLION = 1_000_000_000L;
 
   private static final Pattern SIZE =
       Pattern.compile("(?:([0-9]{1,3})x)?([0-9]{1,6}(?:\\.[0-9]{1,6})?)([MBTmbt])");
@@ -48,6 +51,17 @@ public final class ModelSize {
     }
     String number = size.group(2).replace('_', '.');
     return Optional.of(count(size, size.group(4) == null ? number : number + "." + size.group(4)));
+  }
+
+  /** Returns a number of parameters as a config writes it, such as {@code 7B} or {@code 350M}. */
+  static String words(long parameters) {
+    boolean billions = parameters >= BILLION;
+    return BigDecimal.valueOf(parameters)
+            .movePointLeft(billions ? 9 : 6)
+            .setScale(2, RoundingMode.HALF_UP)
+            .stripTrailingZeros()
+            .toPlainString()
+        + (billions ? "B" : "M");
   }
 
   private static long count(Matcher size, String number) {

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.config;
 
+import static dev.nexa.slurm.job.config.yaml.Schema.inferable;
 import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.mapOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
@@ -91,7 +92,10 @@ public record RunConfig(
     List<String> notes) {
 
   /** Stage names that would clash with the names of files beside the runs. */
-  private static final Set<String> RESERVED_STAGES = Set.of("cost", "infra", "estimate");
+  static final Set<String> RESERVED_STAGES = Set.of("cost", "infra", "estimate");
+
+  static final ValueType STAGE =
+      ValueType.text("a stage name such as data, train or eval", "[a-z][a-z0-9-]{0,30}");
 
   /** Bounded repetitions: on a long list, `+` and `*` would overflow the stack. */
   static final ValueType MAIL_TYPE =
@@ -118,7 +122,7 @@ public record RunConfig(
   /** All keys of the file. */
   static final Section SPEC = section(keys());
 
-  private static Schema.KnownKey[] resourceKeys() {
+  static Schema.KnownKey[] resourceKeys() {
     List<Schema.KnownKey> keys = new ArrayList<>();
     keys.add(withDefault("nodes", ValueType.integer(1, 100_000), "1", "Nodes for each task."));
     keys.add(withDefault("gpus_per_node", ValueType.integer(0, 64), "0", "GPUs on each node."));
@@ -134,7 +138,7 @@ public record RunConfig(
             ValueType.MEMORY,
             "Memory on each node. Default: the partition's default, else 4 GiB for each CPU."));
     keys.add(
-        required(
+        inferable(
             "time",
             ValueType.TIME,
             "Time limit of each task; a bare number is minutes, `30:00` is 30 minutes."));
@@ -153,9 +157,9 @@ public record RunConfig(
   private static Schema.KnownKey[] keys() {
     List<Schema.KnownKey> keys = new ArrayList<>();
     keys.add(
-        required(
+        inferable(
             "stage",
-            ValueType.text("a stage name such as data, train or eval", "[a-z][a-z0-9-]{0,30}"),
+            STAGE,
             "The kind of work: data, generate, filter, train, eval, serve, sync, or a name of your own."));
     keys.add(
         optional(
@@ -163,7 +167,7 @@ public record RunConfig(
             ValueType.NAME_WORD,
             "The experiment's name. It becomes the tag `experiment:NAME`."));
     keys.add(
-        required(
+        inferable(
             "backend",
             ValueType.NAME_WORD,
             "The backend that runs inside the job: `shell`, `python`, `hf`, `axolotl`, `accelerate`, `vllm` or"
@@ -183,7 +187,7 @@ public record RunConfig(
             "tags",
             listOf(ValueType.TEXT),
             "Words of your own that the manifest keeps, so that you can find runs by them."));
-    keys.add(required("resources", RESOURCES, "The resources of each task."));
+    keys.add(inferable("resources", RESOURCES, "The resources of each task."));
     keys.add(
         optional(
             "array",

@@ -5,6 +5,7 @@ import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Partition;
 import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.DatasetRegistry;
+import dev.nexa.slurm.job.config.ModelFolder;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.RunConfig;
 import dev.nexa.slurm.job.config.RunConfig.Resources;

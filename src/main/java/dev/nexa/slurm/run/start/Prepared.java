@@ -105,7 +105,14 @@ public record Prepared(
         request.from().isPresent()
             ? Optional.of(FindFrom.find(context, request.from().get(), request.sameNode()))
             : Optional.empty();
-    RunConfig config = configs.run(request.config(), request.overrides(), from, request.stage());
+    RunConfig config =
+        configs.run(
+            request.config(),
+            request.overrides(),
+            from,
+            request.stage(),
+            request.cluster(),
+            clusterName(context));
     Optional<ClusterProfile> own =
         request.cluster().isPresent() ? Optional.empty() : configs.cluster(config);
     ClusterProfile cluster =

@@ -1,5 +1,8 @@
 package dev.nexa.slurm.run.start;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -75,8 +78,7 @@ public final class SubmitRun {
     String scheduler = prepared.plan().scheduler();
     String dependency =
         after.isPresent() ? new Dependencies(context, scheduler).onJobs(after.get()) : "";
-    try (Clearance clearance =
-        Clearance.of(context, prepared.policy(), proposal, plan, estimate, approval)) {
+    try (Clearance clearance = cleared(prepared, proposal, plan, estimate, approval)) {
       EstimateFile kept =
           clearance.grant().isPresent()
               ? proposal.addTo(prepared.at(clearance.estimate()).estimateFile())
@@ -90,6 +92,30 @@ public final class SubmitRun {
               prepared.ownFiles(context),
               dependency)
           .submit(context);
+    }
+  }
+
+  /**
+   * Returns the permission to submit. A refusal begins with the plan's notes: the sum can follow
+   * from values that the user did not write.
+   */
+  private Clearance cleared(
+      Prepared prepared,
+      Proposal proposal,
+      PlanFile plan,
+      EstimateFile estimate,
+      Optional<String> approval) {
+    try {
+      return Clearance.of(context, prepared.policy(), proposal, plan, estimate, approval);
+    } catch (NexaException refused) {
+      List<String> notes = prepared.plan().notes();
+      if (notes.isEmpty() || refused.exitCode() != ExitCode.NEEDS_APPROVAL) {
+        throw refused;
+      }
+      List<Advice> advice = new ArrayList<>();
+      notes.forEach(note -> advice.add(Advice.note(note)));
+      advice.addAll(refused.advice());
+      throw new NexaException(refused.code(), String.valueOf(refused.getMessage()), advice);
     }
   }
 

@@ -9,6 +9,7 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,6 +66,7 @@ public record Submitted(
                 .with("name", keys.get(i)));
       }
     }
+    List<String> told = notes.stream().map(note -> note.replaceFirst("^note: ", "")).toList();
     return new JsonObject()
         .with("schema_version", 1)
         .with("run_id", run.id().value())
@@ -73,6 +75,7 @@ public record Submitted(
         .with("message", message())
         .with("jobs", jobs)
         .with("tasks", tasks.indices().size())
+        .withOptional("notes", told.isEmpty() ? Optional.empty() : Optional.of(told))
         .with("estimate", estimate.json())
         .with(
             "files",

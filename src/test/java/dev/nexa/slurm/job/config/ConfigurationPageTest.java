@@ -73,7 +73,7 @@ class ConfigurationPageTest {
       rows.append("| `").append(name).append("` | ").append(cell(key.doc()));
       rows.append(" | ").append(cell(value(key.shape()))).append(" | ");
       rows.append(key.fallback().isEmpty() ? "" : "`" + key.fallback() + "`").append(" | ");
-      rows.append(required ? (certain ? "yes" : "within " + parent(prefix)) : "").append(" |\n");
+      rows.append(required(key, prefix, certain)).append(" |\n");
       below(rows, key.shape(), name, required && certain);
     }
     if (section.others().isPresent()) {
@@ -82,6 +82,11 @@ class ConfigurationPageTest {
       rows.append("| `").append(prefix).append("KEY` | KEY is ").append(what);
       rows.append(". | ").append(cell(value)).append(" |  |  |\n");
     }
+  }
+
+  private static String required(KnownKey key, String prefix, boolean certain) {
+    String inferable = key.inferable() ? "; see [defaults](configuration.md#defaults)" : "";
+    return key.required() ? (certain ? "yes" : "within " + parent(prefix)) + inferable : "";
   }
 
   /** A sweep has them all again: one row stands for them. */

@@ -277,7 +277,14 @@ class PipelineConfigTest {
 
   private RunConfig run(Stage stage) throws IOException {
     Files.writeString(folder.resolve("run.yaml"), RUN);
-    return configs().run("run.yaml", List.of(), Optional.empty(), Optional.of(stage));
+    return configs()
+        .run(
+            "run.yaml",
+            List.of(),
+            Optional.empty(),
+            Optional.of(stage),
+            Optional.empty(),
+            "default");
   }
 
   private List<String> problems(String text) {

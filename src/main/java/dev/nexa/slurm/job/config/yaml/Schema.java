@@ -78,24 +78,41 @@ public sealed interface Schema
    * @param name the key as written
    * @param shape the shape of its value
    * @param required whether the key is required
+   * @param inferable whether a required key may be missing from the file, because it follows from
+   *     other keys or from a cluster profile
    * @param fallback the default value in YAML; an empty text for none
    * @param doc one sentence for the reference page and editors
    */
-  record KnownKey(String name, Schema shape, boolean required, String fallback, String doc) {}
+  record KnownKey(
+      String name, Schema shape, boolean required, boolean inferable, String fallback, String doc) {
+
+    /** Returns an optional key without a default, with the same name, shape and sentence. */
+    public KnownKey asOptional() {
+      return optional(name, shape, doc);
+    }
+  }
 
   /** Returns a required key. */
   static KnownKey required(String name, Schema shape, String doc) {
-    return new KnownKey(name, shape, true, "", doc);
+    return new KnownKey(name, shape, true, false, "", doc);
+  }
+
+  /**
+   * Returns a required key that the file itself may lack, because it can follow from other keys or
+   * from a cluster profile.
+   */
+  static KnownKey inferable(String name, Schema shape, String doc) {
+    return new KnownKey(name, shape, true, true, "", doc);
   }
 
   /** Returns an optional key without a default. */
   static KnownKey optional(String name, Schema shape, String doc) {
-    return new KnownKey(name, shape, false, "", doc);
+    return new KnownKey(name, shape, false, false, "", doc);
   }
 
   /** Returns an optional key with a default, written as in YAML. */
   static KnownKey withDefault(String name, Schema shape, String fallback, String doc) {
-    return new KnownKey(name, shape, false, fallback, doc);
+    return new KnownKey(name, shape, false, false, fallback, doc);
   }
 
   static ListOf listOf(Schema element) {

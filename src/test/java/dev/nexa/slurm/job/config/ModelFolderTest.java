@@ -1,11 +1,10 @@
-package dev.nexa.slurm.job.plan;
+package dev.nexa.slurm.job.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
-import dev.nexa.slurm.job.config.Training;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,14 +1,12 @@
-package dev.nexa.slurm.job.plan;
+package dev.nexa.slurm.job.config;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
-import dev.nexa.slurm.job.config.Training;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -19,16 +17,14 @@ import java.util.Optional;
  * Computes the size of a model in a local folder, from the config.json that transformers keeps
  * there.
  */
-final class ModelFolder {
-  private static final long BILLION = 1_000_000_000L;
-
+public final class ModelFolder {
   private ModelFolder() {}
 
   /**
    * Returns the training keys with {@code model_size} from the model's folder, if neither the
    * config nor the model's name gives the size. An unreadable folder changes nothing.
    */
-  static Training sized(Training training, Storage storage) {
+  public static Training sized(Training training, Storage storage) {
     String name = training.text("model_name").orElse("");
     Optional<Long> parameters =
         training.parameters().isPresent() ? Optional.empty() : parameters(storage.written(name));
@@ -36,19 +32,8 @@ final class ModelFolder {
       return training;
     }
     Map<String, Object> given = new LinkedHashMap<>(training.given());
-    given.put("model_size", words(parameters.get()));
+    given.put("model_size", ModelSize.words(parameters.get()));
     return new Training(given);
-  }
-
-  private static String words(long parameters) {
-    BigDecimal count = BigDecimal.valueOf(parameters);
-    boolean billions = parameters >= BILLION;
-    return count
-            .movePointLeft(billions ? 9 : 6)
-            .setScale(2, RoundingMode.HALF_UP)
-            .stripTrailingZeros()
-            .toPlainString()
-        + (billions ? "B" : "M");
   }
 
   private static Optional<Long> parameters(String folder) {
