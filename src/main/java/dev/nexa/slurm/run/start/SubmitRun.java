@@ -88,7 +88,8 @@ public final class SubmitRun {
               clearance,
               notes(prepared, clearance),
               prepared.ownFiles(context),
-              dependency)
+              dependency,
+              prepared.plan().code())
           .submit(context);
     }
   }
@@ -120,6 +121,9 @@ public final class SubmitRun {
     Optional<String> reason = prepared.plan().partitionReason();
     if (reason.isPresent()) {
       notes.add(reason.get());
+    }
+    if (prepared.plan().code().isPresent()) {
+      notes.add(prepared.plan().code().get().sentence());
     }
     for (String note : prepared.plan().notes()) {
       notes.add("note: " + note);
