@@ -69,8 +69,7 @@ public final class FileModes {
   static void write(Path file, DurableFiles.Content content, String permissions)
       throws IOException {
     try (OutputStream out =
-        new BufferedOutputStream(
-            Channels.newOutputStream(open(file, NEW, permissions)), 1 << 16)) {
+        new BufferedOutputStream(Channels.newOutputStream(open(file, NEW, permissions)), 1 << 16)) {
       content.writeTo(out);
     }
     share(file, permissions);

@@ -146,13 +146,11 @@ final class CodeTree {
                   refusals.add(
                       new Refusal(
                           ErrorCode.CODE_HOLDS_SECRET, name, name + " looks like " + kind)));
-      boolean executable =
-          attributes.permissions().contains(PosixFilePermission.OWNER_EXECUTE);
+      boolean executable = attributes.permissions().contains(PosixFilePermission.OWNER_EXECUTE);
       entries.add(new CodeEntry(name, attributes.size(), executable, ""));
     } else {
       refusals.add(
-          new Refusal(
-              ErrorCode.FILE_NOT_REGULAR, name, name + " is a pipe, a socket or a device"));
+          new Refusal(ErrorCode.FILE_NOT_REGULAR, name, name + " is a pipe, a socket or a device"));
     }
   }
 

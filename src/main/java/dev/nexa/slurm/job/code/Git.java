@@ -100,8 +100,7 @@ final class Git {
    * repository inside the tree ends with {@code /} if it is not tracked.
    */
   void paths(Consumer<String> path) {
-    byte[] out =
-        run(List.of("ls-files", "-z", "--cached", "--others", "--exclude-standard"), true);
+    byte[] out = run(List.of("ls-files", "-z", "--cached", "--others", "--exclude-standard"), true);
     texts(out, path);
   }
 
@@ -198,7 +197,8 @@ final class Git {
                   ? "git did not answer within 5 minutes"
                   : result.err().strip().replace("\n", "; ")),
           Advice.command("shows what git sees there", "git", "-C", folder, "status"),
-          Advice.step("code packs a working tree of git: make one there, or name one in code.path"));
+          Advice.step(
+              "code packs a working tree of git: make one there, or name one in code.path"));
     }
     return out.toByteArray();
   }

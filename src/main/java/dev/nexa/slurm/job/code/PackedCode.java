@@ -103,8 +103,7 @@ public record PackedCode(
     }
   }
 
-  private static Excludes excludes(
-      Code code, Path root, Path workspace, ConfigPositions written) {
+  private static Excludes excludes(Code code, Path root, Path workspace, ConfigPositions written) {
     try {
       return new Excludes(code.exclude(), root, workspace);
     } catch (Excludes.InvalidGlob wrong) {
@@ -190,12 +189,7 @@ public record PackedCode(
 
   /** Returns one sentence for people about what is packed. */
   public String sentence() {
-    return "code: "
-        + words(toJson())
-        + ", from "
-        + root
-        + "; SHA-256 "
-        + sha256;
+    return "code: " + words(toJson()) + ", from " + root + "; SHA-256 " + sha256;
   }
 
   /**

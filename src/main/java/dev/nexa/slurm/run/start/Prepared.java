@@ -100,8 +100,7 @@ public record Prepared(
             ? own.get()
             : configs.cluster(request.cluster().orElse(clusterName(context)));
     Policy policy = configs.policy();
-    Plan plan =
-        new Planner(context.source()).plan(config, cluster, policy, code(context, config));
+    Plan plan = new Planner(context.source()).plan(config, cluster, policy, code(context, config));
     Optional<Backend> builtIn = Backends.builtIn(plan.backend());
     Optional<Plugin> plugin =
         builtIn.isPresent()

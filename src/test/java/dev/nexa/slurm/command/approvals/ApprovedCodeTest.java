@@ -65,10 +65,10 @@ class ApprovedCodeTest {
 
     assertThat(digest).hasSize(64);
     assertThat(id).isNotEmpty();
-    assertThat(terminal.type("estimate", "run.yaml").err()).contains("code: 3 files, ", digest);
+    assertThat(terminal.type("estimate", "run.yaml").err()).contains("code: 4 files, ", digest);
     assertThat(terminal.type("render", "run.yaml").out()).contains(digest);
     Screen dry = terminal.type("submit", "run.yaml", "--dry-run");
-    assertThat(dry.out()).contains("# code: 3 files, ", digest);
+    assertThat(dry.out()).contains("# code: 4 files, ", digest);
     JsonObject json = terminal.type("submit", "run.yaml", "--dry-run", "--json").json();
     assertThat(json.object("code").text("sha256")).isEqualTo(digest);
     assertThat(repo.path().resolve("code")).doesNotExist();

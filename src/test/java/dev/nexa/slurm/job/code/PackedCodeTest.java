@@ -50,7 +50,9 @@ class PackedCodeTest {
             .commit();
   }
 
-  /** These bytes are what approvals sign: another digest here makes each approved run unapproved. */
+  /**
+   * These bytes are what approvals sign: another digest here makes each approved run unapproved.
+   */
   @Test
   void theBytesOfAKnownTreeStayTheSame() {
     assertThat(pack(repo).sha256())
@@ -189,7 +191,8 @@ class PackedCodeTest {
     assertThat(pack(repo).script()).contains("train.py");
     repo.file("configs/train/run.yaml", CONFIG + "code: {}\n");
 
-    assertThat(PackedCode.of(read("configs/train/run.yaml"), GitRepo.ENVIRONMENT, temp).orElseThrow())
+    assertThat(
+            PackedCode.of(read("configs/train/run.yaml"), GitRepo.ENVIRONMENT, temp).orElseThrow())
         .satisfies(packed -> assertThat(packed.script()).contains("train.py"))
         .satisfies(packed -> assertThat(packed.root().getFileName()).hasToString("repo"));
   }
@@ -268,8 +271,9 @@ class PackedCodeTest {
   void withoutARepositoryOrGitItIsRefused() throws IOException {
     Path bare = Files.createDirectories(temp.resolve("bare"));
     Files.writeString(bare.resolve("run.yaml"), CONFIG + "code: {}\n");
-    RunConfig config = new ConfigReader(new ConfigSource(bare), Map.of()).run(
-        bare.resolve("run.yaml").toString(), List.of());
+    RunConfig config =
+        new ConfigReader(new ConfigSource(bare), Map.of())
+            .run(bare.resolve("run.yaml").toString(), List.of());
 
     assertThatThrownBy(() -> PackedCode.of(config, GitRepo.ENVIRONMENT, bare))
         .hasMessageContaining("not a git repository");
