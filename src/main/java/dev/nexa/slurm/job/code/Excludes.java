@@ -15,7 +15,7 @@ import java.util.regex.PatternSyntaxException;
  * tree's folder on. A glob that matches a folder leaves out everything below it.
  */
 final class Excludes {
-  /** What nexa-slurm makes in a workspace, which changes with each run. */
+  /** Paths that nexa-slurm makes in a workspace; they change with each run. */
   private static final Pattern OF_WORKSPACE =
       Pattern.compile(
           "(runs|estimates|\\.nexa|\\.nexa-local|storage/(scratch|durable|shared))(/.*)?"

@@ -188,7 +188,9 @@ final class Git {
           "git cannot be started: " + missing.getMessage(),
           Advice.step("install git, or leave out the key code"));
     }
-    if (mustSucceed && !result.succeeded()) {
+    // git ends with 0 if it cannot look into a folder for untracked files.
+    boolean whole = !result.err().contains("warning: could not open directory");
+    if (mustSucceed && !(result.succeeded() && whole)) {
       throw refused(
           ErrorCode.CODE_NOT_IN_GIT,
           folder
