@@ -10,6 +10,10 @@
 <#include "lib/health.ftl">
 
 <#include "lib/exit.ftl">
+<#if code_sha256??>
+
+<#include "lib/code.ftl">
+</#if>
 
 <#include "lib/meeting.ftl">
 # What the runner reads; a value set by the config or the cluster profile wins.
@@ -87,8 +91,13 @@ nexa_main() {
   nexa_software
   nexa_distributed
   nexa_check_nodes
+<#if code_sha256??>
+<@unpacked/>
+</#if>
 <#if workdir??>
   cd [=workdir]
+<#elseif code_sha256??>
+  cd "$NEXA_CODE"
 <#else>
   cd "$NEXA_RUN_DIR"
 </#if>

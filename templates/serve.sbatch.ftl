@@ -10,6 +10,10 @@
 <#include "lib/health.ftl">
 
 <#include "lib/exit.ftl">
+<#if code_sha256??>
+
+<#include "lib/code.ftl">
+</#if>
 
 <#include "lib/meeting.ftl">
 # What the server reads. PYTORCH_CUDA_ALLOC_CONF is not among it: vLLM sets that up itself.
@@ -80,7 +84,14 @@ nexa_main() {
   nexa_software
   nexa_serving
   nexa_check_nodes
+<#if code_sha256??>
+<@unpacked/>
+</#if>
+<#if code_sha256??>
+  cd "$NEXA_CODE"
+<#else>
   cd "$NEXA_RUN_DIR"
+</#if>
 <#if all_reduce>
 <@adds_up/>
 </#if>

@@ -9,6 +9,10 @@
 <#include "lib/health.ftl">
 
 <#include "lib/exit.ftl">
+<#if code_sha256??>
+
+<#include "lib/code.ftl">
+</#if>
 
 <#include "lib/container.ftl">
 nexa_main() {
@@ -23,8 +27,13 @@ nexa_main() {
 </#if>
   nexa_software
   nexa_check_nodes
+<#if code_sha256??>
+<@unpacked/>
+</#if>
 <#if workdir??>
   cd [=workdir]
+<#elseif code_sha256??>
+  cd "$NEXA_CODE"
 <#else>
   cd "$NEXA_TASK_SCRATCH"
 </#if>

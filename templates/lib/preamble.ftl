@@ -28,6 +28,9 @@ nexa_preamble() {
   source "$NEXA_RUN_DIR/runner/nexa_storage.sh"
   export NEXA_RUN_SCRATCH=${NEXA_RUN_SCRATCH:-$NEXA_SCRATCH/$NEXA_RUN_ID}
   export NEXA_TASK_SCRATCH=$NEXA_RUN_SCRATCH/task_$NEXA_TASK
+<#if code_sha256??>
+  export NEXA_CODE=$NEXA_TASK_SCRATCH/code
+</#if>
   export NEXA_CHECKPOINTS=$NEXA_DURABLE/checkpoints/$NEXA_RUN_ID<#if tasks gt 1>/task_$NEXA_TASK</#if>
 <#if ranks_per_node gt 0>
   # Each rank's own folder is rank_<n> in it.

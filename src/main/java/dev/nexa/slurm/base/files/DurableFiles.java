@@ -2,6 +2,7 @@ package dev.nexa.slurm.base.files;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -144,6 +145,41 @@ public final class DurableFiles {
     try {
       try {
         write(temp, content, permissions);
+        Files.createLink(file, temp);
+      } catch (FileAlreadyExistsException taken) {
+        if (!Files.exists(file) || !Files.isSameFile(file, temp)) {
+          return false;
+        }
+      } finally {
+        Files.deleteIfExists(temp);
+      }
+      sync.force(parent(file));
+      return true;
+    } catch (IOException failed) {
+      throw failure("write", file, failed);
+    }
+  }
+
+  /** Writes the content of a file that need not fit into memory. */
+  @FunctionalInterface
+  public interface Content {
+    /** Writes all bytes. An exception leaves no file. */
+    void writeTo(OutputStream out) throws IOException;
+  }
+
+  /**
+   * Creates a file with its whole content, durably, part by part. A caller that gets true owns the
+   * name.
+   *
+   * @return false if the file exists
+   */
+  public boolean claim(Path file, Content content, String permissions) {
+    Path temp = temporary(file);
+    try {
+      try {
+        FileModes.write(temp, content, permissions);
+        FileModes.set(temp, permissions);
+        sync.force(temp);
         Files.createLink(file, temp);
       } catch (FileAlreadyExistsException taken) {
         if (!Files.exists(file) || !Files.isSameFile(file, temp)) {

@@ -1,7 +1,10 @@
 package dev.nexa.slurm.base.files;
 
+import java.io.BufferedOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -54,6 +57,20 @@ public final class FileModes {
       while (bytes.hasRemaining()) {
         channel.write(bytes);
       }
+    }
+    share(file, permissions);
+  }
+
+  /**
+   * Creates a file with content that is written part by part.
+   *
+   * @throws java.nio.file.FileAlreadyExistsException if the file exists
+   */
+  static void write(Path file, DurableFiles.Content content, String permissions)
+      throws IOException {
+    try (OutputStream out =
+        new BufferedOutputStream(Channels.newOutputStream(open(file, NEW, permissions)), 1 << 16)) {
+      content.writeTo(out);
     }
     share(file, permissions);
   }

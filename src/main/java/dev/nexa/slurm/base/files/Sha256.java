@@ -1,6 +1,10 @@
 package dev.nexa.slurm.base.files;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
@@ -32,6 +36,32 @@ public final class Sha256 {
     synchronized (DIGEST) {
       return HexFormat.of().formatHex(DIGEST.digest(bytes));
     }
+  }
+
+  /**
+   * Returns the digest of a file. Reads the file in parts.
+   *
+   * @throws IOException if the file cannot be read
+   */
+  public static String of(Path file) throws IOException {
+    MessageDigest digest = digest();
+    byte[] part = new byte[1 << 16];
+    try (InputStream in = Files.newInputStream(file)) {
+      for (int read = in.read(part); read >= 0; read = in.read(part)) {
+        digest.update(part, 0, read);
+      }
+    }
+    return hex(digest);
+  }
+
+  /** Returns a new SHA-256 for content that is not in memory as a whole. */
+  public static MessageDigest digest() {
+    return sha256();
+  }
+
+  /** Finishes a digest. */
+  public static String hex(MessageDigest digest) {
+    return HexFormat.of().formatHex(digest.digest());
   }
 
   /** Returns the digest of the text in UTF-8. */

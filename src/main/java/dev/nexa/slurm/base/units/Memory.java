@@ -1,5 +1,6 @@
 package dev.nexa.slurm.base.units;
 
+import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -68,5 +69,19 @@ public final class Memory {
       step++;
     }
     return value + suffixes[step];
+  }
+
+  /** Returns the size for people, with one decimal place from 1 KiB on: {@code 1.5 MiB}. */
+  public static String rounded(long bytes) {
+    String[] units = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    int step = 0;
+    double value = bytes;
+    while (step < 4 && value >= 1024) {
+      value /= 1024;
+      step++;
+    }
+    return step == 0
+        ? bytes + (bytes == 1 ? " byte" : " bytes")
+        : String.format(Locale.ROOT, "%.1f %s", value, units[step]);
   }
 }

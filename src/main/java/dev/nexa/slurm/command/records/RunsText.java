@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import java.util.List;
@@ -88,6 +89,7 @@ public final class RunsText {
     manifest.model().ifPresent(model -> line(text, "model", model));
     manifest.dataset().ifPresent(dataset -> line(text, "dataset", dataset));
     manifest.hardware().ifPresent(hardware -> line(text, "hardware", hardware));
+    manifest.code().ifPresent(code -> line(text, "code", code(code)));
     line(text, "tags", String.join(" ", manifest.tags()));
     if (manifest.tasks() > 0) {
       line(text, "tasks", manifest.states().toString());
@@ -109,6 +111,10 @@ public final class RunsText {
       text.append('\n').append(points(manifest.points()));
     }
     return text.toString();
+  }
+
+  private static String code(JsonObject code) {
+    return PackedCode.words(code) + ", SHA-256 " + code.text("sha256");
   }
 
   /** Returns a table with the values and metrics of each point of a sweep. */

@@ -4,6 +4,8 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.backend.Plugin;
+import dev.nexa.slurm.job.code.PackedCode;
+import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.run.Context;
@@ -55,6 +57,10 @@ public final class DryRun {
     for (RunnerFile file : rendered.script().files()) {
       comment(out, "runner/" + file.name() + "  sha256 " + file.digest());
     }
+    Plan plan = rendered.prepared().plan();
+    if (plan.code().isPresent()) {
+      comment(out, plan.code().get().sentence());
+    }
     rendered
         .prepared()
         .plugin()
@@ -103,6 +109,7 @@ public final class DryRun {
         .with("script_digest", rendered.script().digest())
         .with("argv", rendered.argv())
         .with("files", files)
+        .withOptional("code", rendered.prepared().plan().code().map(PackedCode::toJson))
         .withOptional("plugin", rendered.prepared().plugin().map(Plugin::toJson))
         .withOptional("notes", notes.isEmpty() ? Optional.empty() : Optional.of(notes))
         .with("estimate", rendered.prepared().estimateFile().json());

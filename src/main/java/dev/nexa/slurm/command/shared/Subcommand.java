@@ -154,10 +154,13 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return spec.commandLine().getErr();
   }
 
-  /** Prints the notes of a plan as lines for the user. */
+  /** Prints the notes of a plan, and what its code is, as lines for the user. */
   protected final void tellNotes(Plan plan) {
     for (String note : plan.notes()) {
       err().println("note: " + note);
+    }
+    if (plan.code().isPresent()) {
+      err().println(plan.code().get().sentence());
     }
   }
 }

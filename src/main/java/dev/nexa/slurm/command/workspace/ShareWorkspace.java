@@ -58,6 +58,7 @@ final class ShareWorkspace {
           "templates",
           "plugins",
           "estimates",
+          "code",
           "storage",
           ".nexa",
           ".nexa-local",
@@ -67,7 +68,7 @@ final class ShareWorkspace {
   private static final Pattern RECORDS =
       Pattern.compile(
           "(configs|docs|templates|plugins)(/(clusters|prices|schemas|data|train))?"
-              + "|storage|\\.nexa/.*|\\.nexa-local/jobs/\\d+|estimates/.*"
+              + "|storage|\\.nexa/.*|\\.nexa-local/jobs/\\d+|estimates/.*|code/.*"
               + "|runs/(ledger-.*|bills(/.*)?|open/.*|manifests/.*)"
               + "|runs/[^/]+_[^/]+(/(journal\\.jsonl|(runner|submissions)(/.*)?|logs))?");
 
@@ -100,6 +101,7 @@ final class ShareWorkspace {
             ".nexa-local/jobs",
             ".nexa-local/open",
             "estimates",
+            "code",
             "storage/scratch",
             "storage/scratch/.nexa-scratch",
             "storage/durable",

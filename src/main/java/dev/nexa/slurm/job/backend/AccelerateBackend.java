@@ -72,7 +72,7 @@ public final class AccelerateBackend implements Backend {
     }
     files.add(NativeFile.yaml(FILE, config(plan), own, FROM, plan));
     if (plan.entrypoint().isPresent()) {
-      command.addAll(PythonBackend.program(plan.entrypoint().get(), others(plan.options())));
+      command.addAll(PythonBackend.program(plan, plan.entrypoint().get(), others(plan.options())));
       if (plan.entrypoint().get().config()) {
         files.add(PythonBackend.config(plan));
       }

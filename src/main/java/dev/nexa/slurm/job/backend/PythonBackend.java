@@ -39,7 +39,7 @@ public final class PythonBackend implements Backend {
                                 "entrypoint",
                                 "missing; backend python starts its script or module")));
     List<RunnerFile> files = entrypoint.config() ? List.of(config(plan)) : List.of();
-    List<String> program = program(entrypoint, plan.options());
+    List<String> program = program(plan, entrypoint, plan.options());
     if (entrypoint.torchrun()) {
       return Torchrun.launch(plan, entrypoint.launcherArgs(), program, files);
     }
@@ -53,10 +53,10 @@ public final class PythonBackend implements Backend {
    * Returns the program and its arguments. The options become flags with the names that the program
    * uses.
    */
-  static List<String> program(Entrypoint entrypoint, JsonObject options) {
+  static List<String> program(Plan plan, Entrypoint entrypoint, JsonObject options) {
     List<String> words = new ArrayList<>();
     entrypoint.module().ifPresent(module -> words.addAll(List.of("-m", module)));
-    entrypoint.script().ifPresent(script -> words.add("${run_dir}/runner/" + baseName(script)));
+    entrypoint.script().ifPresent(script -> words.add(plan.scriptInJob(script)));
     if (entrypoint.config()) {
       words.addAll(List.of("--config", "${run_dir}/runner/" + CONFIG));
     }
@@ -87,10 +87,6 @@ public final class PythonBackend implements Backend {
 
   private static String word(@Nullable Object value) {
     return value instanceof String text ? text : Json.compact(value);
-  }
-
-  private static String baseName(String path) {
-    return path.substring(path.lastIndexOf('/') + 1);
   }
 
   /**

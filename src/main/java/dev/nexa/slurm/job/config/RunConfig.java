@@ -54,6 +54,7 @@ import java.util.Set;
  * @param warnBeforeEnd how long before the time limit a task gets SIGTERM
  * @param options the runner's own options
  * @param optionsFile the runner's own config file, unchanged
+ * @param code the working tree that the job runs; empty if the key {@code code} is missing
  * @param notes remarks for the user on how the file was read
  */
 public record RunConfig(
@@ -89,6 +90,7 @@ public record RunConfig(
     JsonObject options,
     Optional<NativeOptions> optionsFile,
     Software software,
+    Optional<Code> code,
     List<String> notes) {
 
   /** Stage names that would clash with the names of files beside the runs. */
@@ -334,6 +336,27 @@ public record RunConfig(
             "software",
             Software.KEYS,
             "The software that the job loads before the command starts."));
+    keys.add(
+        optional(
+            "code",
+            // Here, and not in Code: a submit without code must not load that class.
+            section(
+                optional(
+                    "path",
+                    ValueType.PATH,
+                    "A folder in a git working tree; a relative path begins at this file's folder. Default: the"
+                        + " top folder of the git working tree that holds this file."),
+                optional(
+                    "exclude",
+                    listOf(ValueType.TEXT),
+                    "Globs of paths to leave out, such as `data/**` or `*.ckpt`. A glob without `/` matches a"
+                        + " name in any folder."),
+                optional(
+                    "max_size",
+                    ValueType.MEMORY,
+                    "The most bytes that the files may have together. More is an error. Default: `200M`.")),
+            "Packs the working tree of git at the submit, and unpacks it for each attempt of a task. `{}` takes"
+                + " all defaults (docs/code.md)."));
     return keys.toArray(new Schema.KnownKey[0]);
   }
 
@@ -465,6 +488,7 @@ public record RunConfig(
         options,
         optionsFile,
         Software.from(values.section("software")),
+        values.has("code") ? Optional.of(Code.from(values.section("code"))) : Optional.empty(),
         notes);
   }
 

@@ -2,6 +2,7 @@ package dev.nexa.slurm.job.plan;
 
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.Energy;
@@ -51,6 +52,7 @@ import org.jspecify.annotations.Nullable;
  * @param workdir the folder in which the command starts; empty for the template's choice
  * @param setup whether the job first runs the file {@link #SETUP}
  * @param files the files that the config names; the run keeps them
+ * @param code the working tree that the job unpacks; empty if the config has no {@code code}
  * @param health the conditions that a node must meet; empty if nodes are not checked
  * @param energy figures to compute CO2e; empty if the profile gives none
  * @param overTimeLimit how long a job may exceed its time limit
@@ -99,6 +101,7 @@ public record Plan(
     boolean setup,
     Optional<Mail> mail,
     List<RunnerFile> files,
+    Optional<PackedCode> code,
     Duration overTimeLimit,
     Duration killWait,
     Duration messageTimeout,
@@ -186,6 +189,7 @@ public record Plan(
         setup,
         mail,
         files,
+        code,
         overTimeLimit,
         killWait,
         messageTimeout,
@@ -254,6 +258,19 @@ public record Plan(
    */
   public String digest() {
     return Sha256.of(PlanFile.whatRuns(this).toString());
+  }
+
+  /**
+   * Returns the path of {@code entrypoint.script} in the job, with a placeholder: in the unpacked
+   * code if the script is part of it, else in runner/.
+   *
+   * @param script the script, as the config names it
+   */
+  public String scriptInJob(String script) {
+    if (code.isPresent() && code.get().script().isPresent()) {
+      return "${code}/" + code.get().script().get();
+    }
+    return "${run_dir}/runner/" + script.substring(script.lastIndexOf('/') + 1);
   }
 
   /** Returns the training keys as a runner's config file and plan.json have them. */

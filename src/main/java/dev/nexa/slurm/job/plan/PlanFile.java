@@ -25,6 +25,7 @@ import java.util.TreeMap;
  */
 public final class PlanFile {
   private static final int NEWEST = 1;
+  private static final String CODE = "code";
 
   private final JsonObject json;
 
@@ -34,7 +35,11 @@ public final class PlanFile {
 
   /** The document of a plan that is about to be kept. */
   public static PlanFile of(Plan plan) {
-    return new PlanFile(whatRuns(plan).withOptional("partition_reason", plan.partitionReason()));
+    JsonObject json = whatRuns(plan);
+    if (plan.code().isPresent()) {
+      json.with(CODE, plan.code().get().toJson());
+    }
+    return new PlanFile(json.withOptional("partition_reason", plan.partitionReason()));
   }
 
   /**
@@ -94,6 +99,17 @@ public final class PlanFile {
   /** The digest of the script and its files; empty in a plan that was not rendered. */
   public Optional<String> scriptDigest() {
     return json.optionalText("script_digest");
+  }
+
+  /** The packed working tree: its digest and facts for people; empty if the run has none. */
+  public Optional<JsonObject> code() {
+    return json.optionalObject(CODE);
+  }
+
+  /** The SHA-256 of the packed working tree; empty if the run has none. */
+  public Optional<String> codeDigest() {
+    Optional<JsonObject> code = code();
+    return code.isPresent() ? Optional.of(code.get().text("sha256")) : Optional.empty();
   }
 
   /** The config file, as the submitter named it. */
@@ -285,7 +301,10 @@ public final class PlanFile {
     return seconds.isPresent() ? Optional.of(Duration.ofSeconds(seconds.get())) : Optional.empty();
   }
 
-  /** Returns the part that the plan's digest covers: all but the reason for its partition. */
+  /**
+   * Returns the part that the plan's digest covers: all but the reason for its partition, and the
+   * commit and branch of its code.
+   */
   static JsonObject whatRuns(Plan plan) {
     JsonObject json =
         new JsonObject()
@@ -335,6 +354,9 @@ public final class PlanFile {
     }
     if (plan.optionsFile().isPresent()) {
       json.with("options_file", plan.optionsFile().get().digest());
+    }
+    if (plan.code().isPresent()) {
+      json.with(CODE, plan.code().get().whatRuns());
     }
     json.withOptional("workdir", plan.workdir());
     if (plan.mail().isPresent()) {

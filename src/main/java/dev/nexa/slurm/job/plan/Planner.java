@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.plan;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Partition;
 import dev.nexa.slurm.job.config.ConfigPositions;
@@ -40,11 +41,22 @@ public final class Planner {
   }
 
   /**
-   * Returns the plan of a config.
+   * Returns the plan of a config without {@code code}.
    *
    * @throws ConfigException with every key that cannot be met
    */
   public Plan plan(RunConfig config, ClusterProfile cluster, Policy policy) {
+    return plan(config, cluster, policy, Optional.empty());
+  }
+
+  /**
+   * Returns the plan of a config.
+   *
+   * @param code the working tree that the config names
+   * @throws ConfigException with every key that cannot be met
+   */
+  public Plan plan(
+      RunConfig config, ClusterProfile cluster, Policy policy, Optional<PackedCode> code) {
     List<Problem> problems = new ArrayList<>();
     ConfigPositions written = config.written();
     Resources asked = config.resources();
@@ -69,7 +81,8 @@ public final class Planner {
       limits.check(allocation, written, problems);
     }
     DatasetRegistry.require(config, cluster, policy, source, problems);
-    List<RunnerFile> files = files(config, problems);
+    List<RunnerFile> files =
+        files(config, code.isPresent() && code.get().script().isPresent(), problems);
     Problem.throwIfAny(problems);
     Optional<String> launcher =
         config.entrypoint().isPresent() ? config.entrypoint().get().launcher() : Optional.empty();
@@ -124,6 +137,7 @@ public final class Planner {
         config.setup().isPresent(),
         config.mail(),
         files,
+        code,
         overTimeLimit(partition, cluster),
         cluster.killWait(),
         cluster.messageTimeout(),
@@ -306,12 +320,19 @@ public final class Planner {
     return env;
   }
 
-  private List<RunnerFile> files(RunConfig config, List<Problem> problems) {
+  /**
+   * Reads the files that the run keeps.
+   *
+   * @param packed whether the script is part of the packed code, so that no copy is needed
+   */
+  private List<RunnerFile> files(RunConfig config, boolean packed, List<Problem> problems) {
     List<RunnerFile> files = new ArrayList<>();
     for (int i = 0; i < config.files().size(); i++) {
       file(config, "files." + i, config.files().get(i), problems).ifPresent(files::add);
     }
-    if (config.entrypoint().isPresent() && config.entrypoint().get().script().isPresent()) {
+    if (!packed
+        && config.entrypoint().isPresent()
+        && config.entrypoint().get().script().isPresent()) {
       String script = config.entrypoint().get().script().get();
       file(config, "entrypoint.script", script, problems).ifPresent(files::add);
     }

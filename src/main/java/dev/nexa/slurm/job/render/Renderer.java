@@ -132,6 +132,7 @@ public final class Renderer {
     } catch (IOException failed) {
       throw failure(templates.told(launch.template()), String.valueOf(failed.getMessage()), failed);
     }
+    requireCode(plan, launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.files()) {
       add(files, file, plan.config());
@@ -163,6 +164,17 @@ public final class Renderer {
     }
     String template = templates.nameOf(launch.template());
     return new Script(text.toString(), List.copyOf(files.values()), template);
+  }
+
+  /** Refuses a template that would run something other than the packed code. */
+  private void requireCode(Plan plan, Launch launch, String script) {
+    if (plan.code().isPresent() && !script.contains(plan.code().get().sha256())) {
+      throw failure(
+          templates.nameOf(launch.template()),
+          "the config has code, but this template never unpacks it: include lib/code.ftl, as the"
+              + " jar's template does",
+          new IllegalStateException("no digest of the code in the script"));
+    }
   }
 
   private Position at(@Nullable String template, @Nullable Integer line, @Nullable Integer column) {

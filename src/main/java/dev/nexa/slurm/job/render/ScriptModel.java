@@ -57,8 +57,12 @@ final class ScriptModel {
     model.put("mounts", mounts(plan));
     model.put("container_step", plan.software().isStep());
     path(model, "env_file", plan.envFile());
+    boolean code = plan.code().isPresent();
+    if (code) {
+      model.put("code_sha256", plan.code().get().sha256());
+    }
     model.put("env", env(plan));
-    model.put("command", words(launch.command()));
+    model.put("command", words(launch.command(), code));
     model.put("sweep", !plan.points().isEmpty());
     model.put("setup", plan.setup());
     path(model, "workdir", plan.workdir());
@@ -109,7 +113,7 @@ final class ScriptModel {
     if (plan.workdir().isPresent()) {
       words.add(plan.workdir().get() + ":" + plan.workdir().get());
     }
-    return words(words);
+    return words(words, false);
   }
 
   private static void text(Map<String, Object> model, String name, Optional<String> text) {
@@ -194,19 +198,22 @@ final class ScriptModel {
     for (Map.Entry<String, String> variable : plan.env().entrySet()) {
       variables.add(
           Map.of(
-              "name", variable.getKey(), "value", ShellFormat.INSTANCE.path(variable.getValue())));
+              "name",
+              variable.getKey(),
+              "value",
+              ShellFormat.INSTANCE.path(variable.getValue(), plan.code().isPresent())));
     }
     return variables;
   }
 
-  private static List<Object> words(List<String> command) {
+  private static List<Object> words(List<String> command, boolean code) {
     List<Object> words = new ArrayList<>();
     int varied = 0;
     for (String word : command) {
       words.add(
           word.equals(Launch.VARIED)
               ? ShellFormat.INSTANCE.varied(varied++)
-              : ShellFormat.INSTANCE.path(word));
+              : ShellFormat.INSTANCE.path(word, code));
     }
     return words;
   }

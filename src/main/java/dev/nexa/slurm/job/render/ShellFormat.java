@@ -73,7 +73,16 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
    * {@code "$NEXA_DURABLE"/x}.
    */
   Word path(String text) {
-    return newTemplateMarkupOutputModel(null, quoted(text));
+    return path(text, false);
+  }
+
+  /**
+   * Returns a word whose placeholders become the job's variables.
+   *
+   * @param code whether the job has packed code, so that {@code ${code}} is a placeholder
+   */
+  Word path(String text, boolean code) {
+    return newTemplateMarkupOutputModel(null, quoted(text, code));
   }
 
   /**
@@ -92,11 +101,16 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
 
   /** Returns the quoted text, with placeholders as the job's variables. */
   String quoted(String text) {
+    return quoted(text, false);
+  }
+
+  private String quoted(String text, boolean code) {
     StringBuilder word = new StringBuilder();
     Matcher placeholder = PLACEHOLDER.matcher(text);
     int from = 0;
     while (placeholder.find()) {
-      String variable = VARIABLES.get(placeholder.group(1));
+      String name = placeholder.group(1);
+      String variable = code && name.equals("code") ? "NEXA_CODE" : VARIABLES.get(name);
       if (variable != null) {
         word.append(segment(text.substring(from, placeholder.start())));
         word.append("\"$").append(variable).append('"');

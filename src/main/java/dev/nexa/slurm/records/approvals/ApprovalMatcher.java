@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.TreeSet;
 
 /** Compares a run with an approval and names every difference. Pure. */
@@ -78,7 +79,16 @@ public final class ApprovalMatcher {
         new ArrayList<>(ApprovedValues.differences(run.limits(), proposal.limits()));
     JsonObject approved = run.whatRuns();
     JsonObject now = proposal.whatRuns();
-    if (differs(approved, now, "script_sha256")) {
+    Optional<String> code = approved.optionalText("code_sha256");
+    Optional<String> codeNow = now.optionalText("code_sha256");
+    if (!code.equals(codeNow)) {
+      // The script holds the code's digest, so it differs too; that says nothing more.
+      differences.add(
+          "the code: it changed; "
+              + code.map(digest -> "SHA-256 " + digest).orElse("no code")
+              + " was approved, this is "
+              + codeNow.orElse("none"));
+    } else if (differs(approved, now, "script_sha256")) {
       differences.add("the script: not the bytes that were approved");
     }
     if (differs(approved, now, "files_sha256")) {

@@ -8,6 +8,7 @@ import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Script;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -41,8 +42,11 @@ public final class ApprovedContent {
    *
    * @param limits the {@link #limits} of the run
    * @param planDigest the plan's own digest
+   * @param codeDigest the digest of the packed working tree; empty if the run has none, and then
+   *     the content has no key for it
    */
-  public static JsonObject of(Script script, JsonObject limits, String planDigest) {
+  public static JsonObject of(
+      Script script, JsonObject limits, String planDigest, Optional<String> codeDigest) {
     JsonObject json =
         new JsonObject()
             .with("script_sha256", Sha256.of(script.text()))
@@ -55,6 +59,7 @@ public final class ApprovedContent {
     for (Map.Entry<String, String> file : digests.entrySet()) {
       byName.with(file.getKey(), file.getValue());
     }
+    json.withOptional("code_sha256", codeDigest);
     json.with("files_sha256", Sha256.of(byName.toString())).with("plan_sha256", planDigest);
     return json.with("files", digests.size() > MOST_FILES ? new JsonObject() : byName);
   }

@@ -40,7 +40,7 @@ public record Proposal(
         below(workspace, plan.config()),
         plan.stage(),
         plan.tags(),
-        ApprovedContent.of(script, limits, estimate.configDigest()),
+        ApprovedContent.of(script, limits, estimate.configDigest(), plan.codeDigest()),
         limits,
         estimate,
         submitter);

@@ -125,6 +125,21 @@ public final class ManifestFile {
     return this;
   }
 
+  /**
+   * Adds the packed working tree that the run uses.
+   *
+   * @param code its digest and facts, as plan.json has them; empty if the run has none
+   */
+  public ManifestFile code(Optional<JsonObject> code) {
+    json.withOptional("code", code);
+    return this;
+  }
+
+  /** Returns the packed working tree that the run uses; empty if it has none. */
+  public Optional<JsonObject> code() {
+    return json.optionalObject("code");
+  }
+
   /** Adds the tasks by state and the number of attempts. */
   public ManifestFile tasks(int tasks, Map<JobState, Integer> counts, int attempts) {
     JsonObject states = new JsonObject();

@@ -6,9 +6,11 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Script;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -92,6 +94,17 @@ public final class ProvenFiles {
       RunId run, String config, Path file, String expected, Optional<String> found) {
     /** Describes the change in one sentence. */
     public String sentence() {
+      if (file.toString().endsWith(".tar.gz")) {
+        return found.isEmpty()
+            ? file + " is missing: it holds the code of " + run
+            : file
+                + ", the code of "
+                + run
+                + ", was changed: its SHA-256 is "
+                + found.get()
+                + ", the run's plan holds "
+                + expected;
+      }
       if (found.isEmpty()) {
         return file + " is missing: the run's journal holds its SHA-256, " + expected;
       }
@@ -153,6 +166,38 @@ public final class ProvenFiles {
   }
 
   /**
+   * Checks the archive of the run's code against the digest in its plan. Does nothing if the run
+   * has no code.
+   *
+   * @throws ChangedFileException if the archive is missing or was changed
+   */
+  public void requireCode() {
+    Optional<Changed> changed = code();
+    if (changed.isPresent()) {
+      throw new ChangedFileException(changed.get());
+    }
+  }
+
+  private Optional<Changed> code() {
+    Optional<String> expected = plan().codeDigest();
+    if (expected.isEmpty()) {
+      return Optional.empty();
+    }
+    Path archive = run.codeArchive(expected.get());
+    Optional<String> found = Optional.empty();
+    try {
+      found = Optional.of(Sha256.of(archive));
+    } catch (NoSuchFileException missing) {
+      // The archive was removed.
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", archive, failed);
+    }
+    return found.equals(expected)
+        ? Optional.empty()
+        : Optional.of(new Changed(run.id(), config, archive, expected.get(), found));
+  }
+
+  /**
    * Returns the {@code --comment} that names the run's approval to Slurm; empty if the run was
    * submitted without an approval, even if there is an approval file now.
    */
@@ -188,6 +233,10 @@ public final class ProvenFiles {
     // The plan holds one digest over the script and runner/, so both must be unchanged to check it.
     if (whole && digest(run.plan()).isPresent() && Files.exists(run.script())) {
       runner(run.storedScript(DurableFiles.read(run.script()))).ifPresent(changes::add);
+    }
+    if (changes.stream().noneMatch(changed -> changed.file().equals(run.plan()))
+        && Files.exists(run.plan())) {
+      code().ifPresent(changes::add);
     }
     return changes;
   }

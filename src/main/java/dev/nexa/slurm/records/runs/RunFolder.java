@@ -101,6 +101,15 @@ public final class RunFolder {
     return path().resolve(APPROVAL);
   }
 
+  /**
+   * Returns the archive of packed code that the run uses.
+   *
+   * @param sha256 the digest in the run's plan
+   */
+  Path codeArchive(String sha256) {
+    return workspace.codeArchive(sha256);
+  }
+
   /** Returns the folder with the files beside the script. */
   Path runner() {
     return path().resolve(RUNNER);

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.FileOwner;
+import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,6 +30,9 @@ import java.util.stream.Stream;
  * and makes its files, its runs and its locks.
  */
 public final class Workspace {
+  /** Name of the folder with the archives of packed code. */
+  private static final String CODE = "code";
+
   private final Path root;
   private final DurableFiles files;
 
@@ -134,6 +138,40 @@ public final class Workspace {
   /** Returns the folder of estimates that wait for an approval. */
   public Path estimates() {
     return root.resolve("estimates");
+  }
+
+  /** Returns the archive of packed code with this digest; it need not exist. */
+  Path codeArchive(String sha256) {
+    return root.resolve(CODE).resolve(sha256 + ".tar.gz");
+  }
+
+  /**
+   * Stores an archive of packed code under its digest, durably and read-only. An archive that is
+   * there already is read and kept. Several processes may store the same archive at once.
+   *
+   * @param sha256 the SHA-256 of the content
+   * @throws NexaException if another file has the archive's name
+   */
+  public void storeCode(String sha256, DurableFiles.Content content) {
+    Path archive = codeArchive(sha256);
+    files.directories(root.resolve(CODE));
+    if (!Files.exists(archive) && files.claim(archive, content, "r--------")) {
+      return;
+    }
+    String found;
+    try {
+      found = Sha256.of(archive);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", archive, failed);
+    }
+    if (!found.equals(sha256)) {
+      throw new NexaException(
+          ErrorCode.FILE_CHANGED,
+          archive + " is not what its name says: its SHA-256 is " + found,
+          Advice.command("removes it; then submit again", "rm", "-f", archive),
+          Advice.step("no job was made"));
+    }
+    files.force(root.resolve(CODE));
   }
 
   /** Returns the folder of a run; it need not exist. */
@@ -272,6 +310,7 @@ public final class Workspace {
             "runs",
             "runs/manifests",
             "estimates",
+            CODE,
             "configs",
             "configs/clusters",
             "configs/prices",

@@ -55,7 +55,8 @@ public final class RerunRun {
               clearance,
               notes,
               List.of(),
-              "")
+              "",
+              Optional.empty())
           .submit(context);
     }
   }

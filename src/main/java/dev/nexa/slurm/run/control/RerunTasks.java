@@ -377,6 +377,7 @@ public final class RerunTasks {
     files.plan();
     files.estimate();
     files.script();
+    files.requireCode();
     return files;
   }
 

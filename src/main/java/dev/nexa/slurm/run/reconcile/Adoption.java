@@ -208,6 +208,7 @@ public final class Adoption {
         run.logs().toString(),
         List.of(),
         Optional.empty(),
+        Optional.empty(),
         Optional.empty());
   }
 

@@ -26,6 +26,7 @@ import java.util.Optional;
  * @param estimate the run's estimate.json
  * @param points for a sweep, the values of each task; else empty
  * @param kept the durable files that are charged; empty if the profile gives no retention
+ * @param code the packed working tree, as plan.json has it; empty if the run has none
  * @param energy the profile's factors for energy; empty if it gives none
  * @param messageTimeout the cluster's MessageTimeout, which decides the settle window
  */
@@ -50,6 +51,7 @@ public record RunFacts(
     String logs,
     List<JsonObject> points,
     Optional<Kept> kept,
+    Optional<JsonObject> code,
     Optional<Energy> energy) {
 
   /**
@@ -103,6 +105,7 @@ public record RunFacts(
         run.logs().toString(),
         plan.points(),
         kept(run, plan.storage()),
+        plan.code(),
         plan.energy());
   }
 
@@ -132,6 +135,7 @@ public record RunFacts(
         folder,
         points,
         kept,
+        code,
         energy);
   }
 

@@ -88,6 +88,7 @@ public final class RunRecords {
             facts.cluster(),
             facts.scheduler(),
             estimate.isOfImported() ? Optional.empty() : Optional.of(estimate.configDigest()))
+        .code(facts.code())
         .tasks(facts.tasks(), outcome.counts(), outcome.attempts().size())
         .metrics(results.metrics())
         .times(

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Script;
@@ -46,6 +47,8 @@ import java.util.Set;
  * @param notes lines for the user about how the run was planned
  * @param ownFiles the workspace's own files that the run is made from
  * @param dependency the value of sbatch's {@code --dependency}; empty for none
+ * @param code the working tree to store; empty if the run has none, or if its archive is stored
+ *     already
  */
 public record NewRun(
     Script script,
@@ -54,7 +57,8 @@ public record NewRun(
     Clearance clearance,
     List<String> notes,
     List<String> ownFiles,
-    String dependency) {
+    String dependency,
+    Optional<PackedCode> code) {
 
   /**
    * Claims a run id, writes all files of the run, then submits its jobs.
@@ -68,6 +72,7 @@ public record NewRun(
     try {
       context.workspace().requirePathForLogs();
       scheduler = context.scheduler(plan.scheduler());
+      storeCode(context);
       run = claim(context);
     } catch (RuntimeException failed) {
       clearance.release();
@@ -75,6 +80,17 @@ public record NewRun(
     }
     try (FileLock lock = lock(context, run)) {
       return locked(context, scheduler, run, lock);
+    }
+  }
+
+  /** Stores the archive of the code before the run has a name: a crash leaves no run without it. */
+  private void storeCode(Context context) {
+    if (code.isPresent()) {
+      try {
+        context.workspace().storeCode(code.get().sha256(), code.get()::writeTo);
+      } catch (UncheckedIOException failed) {
+        throw noJob(failed);
+      }
     }
   }
 

@@ -5,6 +5,7 @@ import dev.nexa.slurm.job.backend.Backends;
 import dev.nexa.slurm.job.backend.Launch;
 import dev.nexa.slurm.job.backend.Plugin;
 import dev.nexa.slurm.job.backend.Plugins;
+import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.FromRun;
@@ -120,7 +121,7 @@ public record Prepared(
             ? own.get()
             : configs.cluster(request.cluster().orElse(clusterName(context)));
     Policy policy = configs.policy();
-    Plan plan = new Planner(context.source()).plan(config, cluster, policy);
+    Plan plan = new Planner(context.source()).plan(config, cluster, policy, code(context, config));
     Optional<Backend> builtIn = Backends.builtIn(plan.backend());
     Optional<Plugin> plugin =
         builtIn.isPresent()
@@ -143,6 +144,13 @@ public record Prepared(
     Outlook outlook = ExpectCost.of(context, plan, estimate, model);
     return new Prepared(
         plan.noting(launch.notes()), plugin, launch, estimate, model, outlook, policy);
+  }
+
+  /** Loads the classes that pack code only for a config that has code. */
+  private static Optional<PackedCode> code(Context context, RunConfig config) {
+    return config.code().isPresent()
+        ? PackedCode.of(config, context.environment(), context.root())
+        : Optional.empty();
   }
 
   /** Returns a copy with model numbers that are calibrated by this workspace's own runs. */

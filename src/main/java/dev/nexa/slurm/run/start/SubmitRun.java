@@ -90,7 +90,8 @@ public final class SubmitRun {
               clearance,
               notes(prepared, clearance),
               prepared.ownFiles(context),
-              dependency)
+              dependency,
+              prepared.plan().code())
           .submit(context);
     }
   }
@@ -146,6 +147,9 @@ public final class SubmitRun {
     Optional<String> reason = prepared.plan().partitionReason();
     if (reason.isPresent()) {
       notes.add(reason.get());
+    }
+    if (prepared.plan().code().isPresent()) {
+      notes.add(prepared.plan().code().get().sentence());
     }
     for (String note : prepared.plan().notes()) {
       notes.add("note: " + note);

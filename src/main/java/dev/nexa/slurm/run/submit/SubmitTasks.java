@@ -142,6 +142,7 @@ public final class SubmitTasks {
 
   private static String requireProven(ProvenFiles files) {
     files.script();
+    files.requireCode();
     return files.comment();
   }
 }

@@ -115,6 +115,7 @@ final class Facts {
         "/home/ada/science/runs/train_20251101_120000/logs",
         List.of(),
         kept,
+        Optional.empty(),
         energy);
   }
 

@@ -229,6 +229,7 @@ class FaultyRowsTest {
         facts.logs(),
         facts.points(),
         facts.kept(),
+        facts.code(),
         facts.energy());
   }
 

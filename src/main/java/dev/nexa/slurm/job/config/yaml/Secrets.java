@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /**
  * Recognizes secrets by their names and their forms.
@@ -237,6 +238,12 @@ public final class Secrets {
           new Form("AccountKey=", 20, "+/=", 0, "a key of Azure"),
           new Form("X-Amz-Signature=", 20, "", 0, "a signed address"));
 
+  /** The first line of a private key, headers of older forms, and a line of the key itself. */
+  private static final Pattern PRIVATE_KEY =
+      Pattern.compile(
+          "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----\\s{1,4}"
+              + "(?:[A-Za-z-]{1,40}: [^\n]{0,200}\\s{1,4}){0,4}[A-Za-z0-9+/=]{24}");
+
   private static final int RANDOM = 32;
 
   private Secrets() {}
@@ -346,6 +353,34 @@ public final class Secrets {
     if (text.length() < SHORTEST) {
       return Optional.empty();
     }
+    Optional<String> token = token(text);
+    if (token.isPresent()) {
+      return token;
+    }
+    int begin = text.indexOf("-----BEGIN ");
+    if (begin >= 0 && text.indexOf("PRIVATE KEY", begin) >= 0) {
+      return Optional.of("a private key");
+    }
+    if (holdsJwt(text)) {
+      return Optional.of("a JSON web token");
+    }
+    return holdsPassword(text) ? Optional.of("an address with a password") : assigned(text);
+  }
+
+  /**
+   * Returns the kind of secret that a file of a program's source holds; empty for an ordinary file.
+   *
+   * <p>Finds tokens of known forms and whole private keys only. Sources have examples of
+   * assignments and addresses, and name the first line of a key.
+   */
+  public static Optional<String> inSource(String text) {
+    Optional<String> token = token(text);
+    return token.isEmpty() && PRIVATE_KEY.matcher(text).find()
+        ? Optional.of("a private key")
+        : token;
+  }
+
+  private static Optional<String> token(String text) {
     for (Form form : FORMS) {
       for (int at = text.indexOf(form.begin()); at >= 0; at = text.indexOf(form.begin(), at + 1)) {
         int from = at + form.begin().length();
@@ -358,14 +393,7 @@ public final class Secrets {
         }
       }
     }
-    int begin = text.indexOf("-----BEGIN ");
-    if (begin >= 0 && text.indexOf("PRIVATE KEY", begin) >= 0) {
-      return Optional.of("a private key");
-    }
-    if (holdsJwt(text)) {
-      return Optional.of("a JSON web token");
-    }
-    return holdsPassword(text) ? Optional.of("an address with a password") : assigned(text);
+    return Optional.empty();
   }
 
   private static boolean holdsJwt(String text) {

@@ -1,0 +1,227 @@
+package dev.nexa.slurm.job.code;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.job.config.Code;
+import dev.nexa.slurm.job.config.ConfigPositions;
+import dev.nexa.slurm.job.config.RunConfig;
+import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The working tree of a run, packed: its digest, and facts about it.
+ *
+ * <p>The SHA-256 of the archive is the only fact that a plan's digest covers: it says what runs.
+ * The commit, the branch and whether the tree differs from the commit are for people. Two trees
+ * with the same files have the same digest, also if one of them is committed and the other is not.
+ *
+ * @param root the real path of the folder
+ * @param entries the files and links in the order of the archive
+ * @param sha256 the SHA-256 of the archive
+ * @param bytes the bytes that all files have together
+ * @param head the commit that is checked out; empty before the first commit
+ * @param branch the branch that is checked out; empty if none is
+ * @param dirty whether a packed file differs from the commit or is not tracked, or a tracked file
+ *     is missing
+ * @param script the path of {@code entrypoint.script} below the folder, if the script is in the
+ *     tree
+ */
+public record PackedCode(
+    Path root,
+    List<CodeEntry> entries,
+    String sha256,
+    long bytes,
+    Optional<String> head,
+    Optional<String> branch,
+    boolean dirty,
+    Optional<String> script) {
+
+  /**
+   * Reads the working tree that a config names, and computes its digest. Writes nothing.
+   *
+   * @param environment the user's variables, which say where git is
+   * @param workspace the workspace, whose runs are not packed if it is in the tree
+   * @return empty if the config has no {@code code}
+   * @throws NexaException if the tree cannot be packed
+   */
+  public static Optional<PackedCode> of(
+      RunConfig config, Map<String, String> environment, Path workspace) {
+    return config.code().isPresent()
+        ? Optional.of(of(config, config.code().get(), environment, workspace))
+        : Optional.empty();
+  }
+
+  private static PackedCode of(
+      RunConfig config, Code code, Map<String, String> environment, Path workspace) {
+    ConfigPositions written = config.written();
+    Path beside = folder(config);
+    Path root;
+    try {
+      Path named = beside.resolve(code.path().orElse("")).normalize();
+      if (!Files.isDirectory(named)) {
+        throw new NexaException(
+            ErrorCode.FILE_NOT_FOUND,
+            written.problem("code.path", "there is no folder " + named).toString(),
+            Advice.step("a relative path begins at the config's folder, " + beside));
+      }
+      Git there = new Git(named, written, environment);
+      Path top = there.top();
+      root = (code.path().isPresent() ? named : top).toRealPath();
+      Path own = Files.exists(workspace) ? workspace.toRealPath() : workspace.toAbsolutePath();
+      Excludes excludes = excludes(code, root, own, written);
+      List<CodeEntry> entries =
+          CodeTree.entries(root, new Git(root, written, environment), code, excludes, written);
+      Map<String, String> secrets = new TreeMap<>(CodeEntry.ORDER);
+      String sha256 = new CodeArchive(root, entries).digest(secrets);
+      CodeTree.refuseSecrets(secrets, written);
+      Git.Status status = new Git(root, written, environment).status();
+      long bytes = 0;
+      for (CodeEntry entry : entries) {
+        bytes += entry.size();
+      }
+      return new PackedCode(
+          root,
+          entries,
+          sha256,
+          bytes,
+          status.head(),
+          status.branch(),
+          isDirty(status, top.toRealPath().relativize(root), excludes),
+          script(config, beside.toRealPath(), root, entries));
+    } catch (IOException failed) {
+      throw CodeTree.unreadable(beside, failed);
+    }
+  }
+
+  private static Excludes excludes(Code code, Path root, Path workspace, ConfigPositions written) {
+    try {
+      return new Excludes(code.exclude(), root, workspace);
+    } catch (Excludes.InvalidGlob wrong) {
+      throw new NexaException(
+          ErrorCode.CONFIG_INVALID_VALUE,
+          written
+              .problem(
+                  "code.exclude." + wrong.index(),
+                  "expected a glob such as data/** or *.ckpt, got '"
+                      + code.exclude().get(wrong.index())
+                      + "': "
+                      + wrong.getMessage())
+              .toString());
+    }
+  }
+
+  /** Returns the config's folder. */
+  private static Path folder(RunConfig config) {
+    Optional<Path> file = config.source().path();
+    if (file.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.CODE_NOT_IN_GIT,
+          config.written().problem("code", "this config is in the jar, not in git").toString(),
+          Advice.step("copy the config into your working tree"));
+    }
+    return file.get().toAbsolutePath().normalize().resolveSibling("");
+  }
+
+  private static boolean isDirty(Git.Status status, Path prefix, Excludes excludes) {
+    boolean whole = prefix.toString().isEmpty();
+    for (String name : status.changed()) {
+      Path path = Path.of(name);
+      if (whole || path.startsWith(prefix)) {
+        Path below = whole ? path : prefix.relativize(path);
+        if (!excludes.matchFile(below)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Finds the script beside the config, then from the tree's folder on. */
+  private static Optional<String> script(
+      RunConfig config, Path beside, Path root, List<CodeEntry> entries) {
+    Optional<String> script = config.entrypoint().flatMap(Entrypoint::script);
+    if (script.isEmpty()) {
+      return Optional.empty();
+    }
+    for (Path folder : List.of(beside, root)) {
+      Path file = folder.resolve(script.get()).normalize();
+      if (file.startsWith(root)) {
+        String path = root.relativize(file).toString();
+        for (CodeEntry entry : entries) {
+          if (entry.path().equals(path)) {
+            return Optional.of(path);
+          }
+        }
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Returns the number of files and links. */
+  public int files() {
+    return entries.size();
+  }
+
+  /** Returns what a plan's digest covers: the archive's digest, and the script in it. */
+  public JsonObject whatRuns() {
+    return new JsonObject().with("sha256", sha256).withOptional("script", script);
+  }
+
+  /** Returns all facts, as plan.json and the manifest have them. */
+  public JsonObject toJson() {
+    return whatRuns()
+        .with("files", files())
+        .with("bytes", bytes)
+        .withOptional("head", head)
+        .withOptional("branch", branch)
+        .with("dirty", dirty);
+  }
+
+  /** Returns one sentence for people about what is packed. */
+  public String sentence() {
+    return "code: " + words(toJson()) + ", from " + root + "; SHA-256 " + sha256;
+  }
+
+  /**
+   * Describes packed code for people: its size, its commit and its branch.
+   *
+   * @param code the facts, as {@link #toJson} returns them
+   */
+  public static String words(JsonObject code) {
+    long files = code.number("files");
+    StringBuilder text = new StringBuilder();
+    text.append(files).append(files == 1 ? " file, " : " files, ");
+    text.append(Memory.rounded(code.number("bytes")));
+    Optional<String> head = code.optionalText("head");
+    text.append(", ");
+    if (head.isEmpty()) {
+      return text.append("nothing committed yet").toString();
+    }
+    text.append("commit ").append(head.get(), 0, Math.min(12, head.get().length()));
+    code.optionalText("branch").ifPresent(name -> text.append(" of ").append(name));
+    return text.append(code.flag("dirty") ? " with changes" : "").toString();
+  }
+
+  /**
+   * Writes the archive.
+   *
+   * @throws NexaException with {@link ErrorCode#CONCURRENT_CHANGE} if the tree was changed since
+   *     its digest was computed
+   * @throws IOException if {@code out} cannot be written
+   */
+  public void writeTo(OutputStream out) throws IOException {
+    if (!new CodeArchive(root, entries).write(out, new TreeMap<>()).equals(sha256)) {
+      throw CodeArchive.changed(root);
+    }
+  }
+}
