@@ -41,7 +41,13 @@ class InferredKeysTest {
   private static RunConfig read(String profile, String config, String... overrides) {
     return folder(profile, config)
         .reader()
-        .run("run.yaml", List.of(overrides), Optional.empty(), Optional.empty(), Optional.empty(), "default");
+        .run(
+            "run.yaml",
+            List.of(overrides),
+            Optional.empty(),
+            Optional.empty(),
+            Optional.empty(),
+            "default");
   }
 
   private static ConfigFolder folder(String profile, String config) {
@@ -390,7 +396,9 @@ class InferredKeysTest {
     }
 
     private static RunConfig run(ConfigFolder folder, Optional<String> typed) {
-      return folder.reader().run("run.yaml", List.of(), Optional.empty(), Optional.empty(), typed, "default");
+      return folder
+          .reader()
+          .run("run.yaml", List.of(), Optional.empty(), Optional.empty(), typed, "default");
     }
 
     @Test
