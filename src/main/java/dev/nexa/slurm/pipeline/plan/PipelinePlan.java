@@ -85,11 +85,23 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
         stages.add(new PlannedStage(stage, Prepared.of(context, run)));
       } catch (ConfigException wrong) {
         problems.addAll(wrong.problems());
+      } catch (NexaException wrong) {
+        throw ofStage(config, stage, wrong);
       }
     }
     Problem.throwIfAny(List.copyOf(problems));
     requireOneCurrency(config, stages);
     return new PipelinePlan(config, List.copyOf(stages), context.configs().policy());
+  }
+
+  /** Names the stage in an error that is about no line of a config, such as a missing file. */
+  private static NexaException ofStage(
+      PipelineConfig config, PipelineConfig.Stage stage, NexaException wrong) {
+    return new NexaException(
+        wrong.code(),
+        config.file() + ": the stage " + stage.name() + ": " + wrong.getMessage(),
+        wrong,
+        wrong.advice().toArray(new Advice[0]));
   }
 
   private static void requireOneCurrency(PipelineConfig config, List<PlannedStage> stages) {

@@ -143,6 +143,14 @@ class PipelineCommandTest {
   }
 
   @Test
+  void aConfigThatIsNotThereIsNamedWithItsStage() {
+    terminal.file("q.yaml", "stages: {first: {config: nope.yaml}}\n");
+
+    assertThat(terminal.type("pipeline", "estimate", "q.yaml").err())
+        .contains("q.yaml: the stage first: no such file: nope.yaml [file-not-found]");
+  }
+
+  @Test
   void theJarsOwnPipelineCanBePriced() {
     Screen screen = terminal.type("pipeline", "estimate", "configs/pipelines/distill.yaml");
 

@@ -9,10 +9,12 @@ public final class ConfigException extends NexaException {
   private static final long serialVersionUID = 1L;
 
   /**
-   * Sorts by line and column. Problems without a line, such as those of {@code --set}, come last.
+   * Sorts by file, line and column. Problems without a line, such as those of {@code --set}, come
+   * last.
    */
   private static final Comparator<Problem> BY_PLACE =
       Comparator.comparing((Problem problem) -> problem.at().line() == 0)
+          .thenComparing(problem -> problem.at().source())
           .thenComparing(problem -> problem.at().line())
           .thenComparing(problem -> problem.at().column());
 
@@ -34,7 +36,7 @@ public final class ConfigException extends NexaException {
     return problems.stream().sorted(BY_PLACE).toList();
   }
 
-  /** Returns all problems, in the order of the file. */
+  /** Returns all problems, in the order of the files. */
   public List<Problem> problems() {
     return problems;
   }
