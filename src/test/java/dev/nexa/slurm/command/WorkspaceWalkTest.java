@@ -75,6 +75,8 @@ class WorkspaceWalkTest {
               Map.entry("serve", "SERVER"),
               Map.entry("serve list", ""),
               Map.entry("serve stop", "latest"),
+              Map.entry("pipeline estimate", "PIPELINE"),
+              Map.entry("pipeline graph", "PIPELINE"),
               Map.entry("init", "")));
 
   /** These make no run, and go on with the jar's files where there is no workspace. */
@@ -87,6 +89,8 @@ class WorkspaceWalkTest {
           "prices check",
           "prices import aws",
           "policy show",
+          "pipeline estimate",
+          "pipeline graph",
           "init");
 
   @TempDir Path folder;
@@ -143,6 +147,10 @@ class WorkspaceWalkTest {
               + "resources: {time: 1m, memory: 1G, gpus_per_node: 1}\n");
     }
 
+    Path pipeline() {
+      return write(top.resolve("pipeline.yaml"), "stages: {only: {config: " + config() + "}}\n");
+    }
+
     Path big() {
       return write(top.resolve("big.yaml"), Site.run("echo", "5h"));
     }
@@ -155,6 +163,7 @@ class WorkspaceWalkTest {
               .get(command)
               .replace("CONFIG", config().toString())
               .replace("SERVER", server().toString())
+              .replace("PIPELINE", pipeline().toString())
               .replace("FILE", write(top.resolve("file"), "what: nothing\n").toString());
       words.addAll(arguments.isEmpty() ? List.of() : Arrays.asList(arguments.split(" ")));
       words.addAll(List.of(more));
@@ -297,7 +306,10 @@ class WorkspaceWalkTest {
     Places places = new Places();
     places.terminal.with("PATH", System.getenv("PATH"));
     Screen local =
-        places.terminal.at(places.none).type("submit", places.config().toString(), "--local");
+        places
+            .terminal
+            .at(places.none)
+            .type("submit", places.config().toString(), "--local", "--wait");
     assertThat(local.exit()).as("%s", local).isZero();
     assertThat(local.out() + local.err())
         .contains("there is no workspace in " + places.none, "cluster profile are the jar's");

@@ -73,14 +73,14 @@ public final class PipelineCommand extends Subcommand {
       PipelinePlan plan = PipelinePlan.of(context, request());
       List<BudgetClaim> budgets = plan.budgets(context);
       for (PipelinePlan.PlannedStage stage : plan.stages()) {
-        for (String note : stage.prepared().plan().notes()) {
+        for (String note : stage.notes()) {
           err().println("note: " + stage.stage().name() + ": " + note);
         }
       }
       out()
           .print(
               given(json)
-                  ? Json.pretty(PipelineText.json(plan, budgets))
+                  ? Json.pretty(PipelineText.json(context, plan, budgets))
                   : PipelineText.of(plan, budgets));
       return ExitCode.OK.status();
     }

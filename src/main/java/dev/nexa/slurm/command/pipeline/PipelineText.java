@@ -8,6 +8,7 @@ import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
+import dev.nexa.slurm.run.Context;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -66,13 +67,14 @@ final class PipelineText {
     return number == 1 ? "1 " + noun : number + " " + noun + "s";
   }
 
-  static JsonObject json(PipelinePlan plan, List<BudgetClaim> budgets) {
+  static JsonObject json(Context context, PipelinePlan plan, List<BudgetClaim> budgets) {
     List<JsonObject> stages = new ArrayList<>();
     for (PlannedStage stage : plan.stages()) {
       stages.add(
           stage(stage.stage())
               .with("tasks", stage.prepared().estimate().tasks())
-              .with("estimate", stage.prepared().estimateFile().json()));
+              .with("notes", stage.notes())
+              .with("estimate", stage.prepared().estimateFile(context).json()));
     }
     return new JsonObject()
         .with("schema_version", 1)

@@ -71,7 +71,13 @@ final class CodeTree {
     if (tree.entries.isEmpty()) {
       throw new NexaException(
           ErrorCode.CODE_NOT_IN_GIT,
-          written.problem("code", "git lists no file below " + root).toString(),
+          written
+              .problem(
+                  "code",
+                  "no file is left to pack below "
+                      + root
+                      + ": git lists none, or exclude matches all")
+              .toString(),
           Advice.command("shows what git sees there", "git", "-C", root, "status"));
     }
     return List.copyOf(tree.entries);
@@ -137,7 +143,7 @@ final class CodeTree {
             new Refusal(
                 ErrorCode.FILE_OUTSIDE_FOLDER,
                 name,
-                name + " is a link to " + target + ", which is outside " + root));
+                name + " is a link to " + target + ", which is absolute or leads out of " + root));
       }
     } else if (attributes.isRegularFile()) {
       SecretFiles.byName(name)

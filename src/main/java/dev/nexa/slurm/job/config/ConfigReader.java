@@ -118,8 +118,9 @@ public final class ConfigReader {
       root = Overrides.replace(root, stage.get().set(), problems);
     }
     root = FromRun.apply(Overrides.apply(root, rest, problems), from, problems);
-    if (stage.isPresent()) {
-      StageReferences.check(root, stage.get(), problems);
+    if ((stage.isPresent() || mentionsStages(file, overrides))
+        && (!StageReferences.check(root, stage, problems) || stage.isPresent())) {
+      // A wrong reference is reported once.
       checker = new Checker(problems, expansion.inPipeline(), notes);
     }
     Optional<InferredKeys> inferred = Optional.empty();
@@ -143,6 +144,12 @@ public final class ConfigReader {
     NativeOptions options = optionsFile(file, values, problems);
     Problem.throwIfAny(problems);
     return RunConfig.from(file, values, Optional.of(options), List.copyOf(notes));
+  }
+
+  /** Checked here, so that {@link StageReferences} is loaded only for a config that needs it. */
+  private static boolean mentionsStages(Found file, List<String> overrides) {
+    String begin = "${stages.";
+    return file.text().contains(begin) || overrides.stream().anyMatch(one -> one.contains(begin));
   }
 
   /** Checked here, so that {@link InferredKeys} is loaded only for a config that lacks keys. */

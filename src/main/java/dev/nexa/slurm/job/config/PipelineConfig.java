@@ -49,7 +49,8 @@ public record PipelineConfig(
   private static final String NAME = "[a-z][a-z0-9-]{0,30}";
   private static final String ITEM = "[A-Za-z0-9_-]{1,40}";
 
-  private static final ValueType STAGE_NAME = ValueType.text("a stage's name such as train", NAME);
+  private static final ValueType STAGE_NAME =
+      ValueType.text("lower-case letters, digits and '-', such as train", NAME);
 
   /** As sbatch(1) writes a dependency: TYPE:JOB. */
   private static final ValueType WAITS =
@@ -134,6 +135,9 @@ public record PipelineConfig(
       Values stage = written.section(name);
       Map<String, Condition> after = StageOrder.after(name, stage, items, problems);
       List<String> each = items.getOrDefault(name, List.of());
+      if (each.isEmpty() && stage.text("config").contains(EACH)) {
+        problems.add(stage.problem("config", EACH + " needs `for_each`"));
+      }
       for (String item : each.isEmpty() ? List.of("") : each) {
         String full = item.isEmpty() ? name : name + "." + item;
         stages.add(

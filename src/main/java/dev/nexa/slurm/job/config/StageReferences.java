@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config;
 
 import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.job.config.PipelineConfig.Condition;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
@@ -9,9 +10,9 @@ import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /**
  * Checks the references of a run's config to earlier stages of its pipeline: {@code
@@ -21,10 +22,10 @@ final class StageReferences {
   private static final Pattern REFERENCE = Pattern.compile("\\$\\{stages\\.([^}]*)}");
   private static final Pattern KNOWN = Pattern.compile("(.+)\\.(output|checkpoint)");
 
-  private final PipelineConfig.Stage stage;
+  private final Optional<PipelineConfig.Stage> stage;
   private final List<Problem> problems;
 
-  private StageReferences(PipelineConfig.Stage stage, List<Problem> problems) {
+  private StageReferences(Optional<PipelineConfig.Stage> stage, List<Problem> problems) {
     this.stage = stage;
     this.problems = problems;
   }
@@ -32,10 +33,14 @@ final class StageReferences {
   /**
    * Adds a problem for each reference that cannot be resolved.
    *
-   * @param stage the stage that the config is read for
+   * @param stage the stage that the config is read for; empty for a run outside a pipeline
+   * @return whether there was no such problem
    */
-  static void check(YamlNode root, PipelineConfig.Stage stage, List<Problem> problems) {
+  static boolean check(
+      YamlNode root, Optional<PipelineConfig.Stage> stage, List<Problem> problems) {
+    int before = problems.size();
     new StageReferences(stage, problems).walk(root);
+    return problems.size() == before;
   }
 
   private void walk(YamlNode node) {
@@ -54,32 +59,49 @@ final class StageReferences {
   private void check(Position at, String reference) {
     String whole = "${stages." + reference + "}";
     Matcher known = KNOWN.matcher(reference);
-    if (!known.matches()) {
-      String message = whole + ": expected ${stages.NAME.output} or ${stages.NAME.checkpoint}";
-      problems.add(new Problem(at, "", message));
+    if (stage.isEmpty()) {
+      // Another program may use such braces for something else.
+      if (known.matches()) {
+        problem(at, whole + " names a stage of a pipeline, and this run is in no pipeline");
+      }
       return;
     }
-    String name = known.group(1);
-    List<String> after = new ArrayList<>(stage.after().keySet());
-    if (!after.contains(name)) {
-      boolean several = after.stream().anyMatch(other -> other.startsWith(name + "."));
-      String message =
-          several
-              ? whole + ": the stage " + name + " has several items; name one of " + items(name)
-              : whole
-                  + ": the stage "
-                  + stage.name()
-                  + " does not wait for '"
-                  + name
-                  + "'; add it to `after`"
-                  + Nearest.hint(name, after);
-      problems.add(new Problem(at, "", message));
+    if (!known.matches()) {
+      problem(at, whole + ": expected ${stages.NAME.output} or ${stages.NAME.checkpoint}");
+      return;
     }
+    problemOf(stage.get(), known.group(1)).ifPresent(why -> problem(at, whole + ": " + why));
   }
 
-  private String items(String name) {
-    return stage.after().keySet().stream()
-        .filter(other -> other.startsWith(name + "."))
-        .collect(Collectors.joining(", "));
+  private void problem(Position at, String message) {
+    problems.add(new Problem(at, "", message));
+  }
+
+  /** Returns why the stage cannot use what another stage makes. */
+  private static Optional<String> problemOf(PipelineConfig.Stage stage, String name) {
+    Condition condition = stage.after().get(name);
+    if (condition == Condition.AFTERNOTOK) {
+      return Optional.of("the stage " + stage.name() + " starts only if '" + name + "' has failed");
+    }
+    if (condition != null) {
+      return Optional.empty();
+    }
+    if (name.equals(stage.name()) || name.equals(stage.base())) {
+      return Optional.of("a stage cannot use what it makes itself");
+    }
+    List<String> items = new ArrayList<>();
+    for (String other : stage.after().keySet()) {
+      if (other.startsWith(name + ".")) {
+        items.add(other);
+      }
+    }
+    return Optional.of(
+        items.isEmpty()
+            ? "'"
+                + name
+                + "' is not in `after` of the stage "
+                + stage.name()
+                + Nearest.hint(name, stage.after().keySet())
+            : "the stage " + name + " has several items; name one of " + String.join(", ", items));
   }
 }

@@ -17,11 +17,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * A pipeline whose stages are planned and priced; nothing is written yet.
@@ -32,6 +30,13 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
 
   /** One stage with its plan and its price. */
   public record PlannedStage(PipelineConfig.Stage stage, Prepared prepared) {
+    /** Returns remarks for the user on how the stage was planned. */
+    public List<String> notes() {
+      List<String> notes = new ArrayList<>(prepared.plan().notes());
+      prepared.plan().code().ifPresent(code -> notes.add(code.sentence()));
+      return notes;
+    }
+
     /** Returns the most that the stage can cost. */
     public Money total() {
       return prepared.estimate().total();
@@ -69,7 +74,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
   public static PipelinePlan of(Context context, Request request) {
     PipelineConfig config = context.configs().pipeline(request.file());
     Map<String, List<String>> overrides = StageOverrides.byStage(config, request.overrides());
-    Set<Problem> problems = new LinkedHashSet<>();
+    Map<Problem, List<String>> problems = new LinkedHashMap<>();
     List<PlannedStage> stages = new ArrayList<>();
     for (PipelineConfig.Stage stage : config.stages()) {
       Prepared.Request run =
@@ -84,12 +89,17 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
       try {
         stages.add(new PlannedStage(stage, Prepared.of(context, run)));
       } catch (ConfigException wrong) {
-        problems.addAll(wrong.problems());
+        wrong
+            .problems()
+            .forEach(
+                one -> problems.computeIfAbsent(one, n -> new ArrayList<>()).add(stage.name()));
       } catch (NexaException wrong) {
         throw ofStage(config, stage, wrong);
       }
     }
-    Problem.throwIfAny(List.copyOf(problems));
+    List<Problem> all = new ArrayList<>();
+    problems.forEach((problem, names) -> all.add(problem.atStages(names)));
+    Problem.throwIfAny(all);
     requireOneCurrency(config, stages);
     return new PipelinePlan(config, List.copyOf(stages), context.configs().policy());
   }

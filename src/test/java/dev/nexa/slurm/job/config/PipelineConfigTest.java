@@ -239,14 +239,13 @@ class PipelineConfigTest {
     assertThat(run.dataset()).isEmpty();
     assertThat(problemsOf(() -> run(pipeline.stages().get(5))))
         .contains(
-            "p.yaml:14:21: ${stages.prepair.output}: the stage bad does not wait for 'prepair'; add"
-                + " it to `after` (did you mean 'prepare'?)",
+            "p.yaml:14:21: ${stages.prepair.output}: 'prepair' is not in `after` of the stage bad (did"
+                + " you mean 'prepare'?)",
             "p.yaml:15:19: ${stages.prepare.model}: expected ${stages.NAME.output} or"
                 + " ${stages.NAME.checkpoint}",
             "p.yaml:16:22: ${stages.many.output}: the stage many has several items; name one of"
                 + " many.x, many.y",
-            "p.yaml:17:14: ${stages.other.checkpoint}: the stage bad does not wait for 'other'; add"
-                + " it to `after`");
+            "p.yaml:17:14: ${stages.other.checkpoint}: 'other' is not in `after` of the stage bad");
   }
 
   @Test
@@ -258,8 +257,18 @@ class PipelineConfigTest {
         .singleElement()
         .asString()
         .endsWith(
-            "run.yaml:4:15: dataset_path: ${stages.a.output} names a stage of a pipeline, and this"
+            "run.yaml:4:15: ${stages.a.output} names a stage of a pipeline, and this"
                 + " run is in no pipeline");
+    Files.writeString(
+        folder.resolve("run.yaml"),
+        RUN + "env: {X: '${stages.a.checkpoint}/x', HYDRA: '${stages.a.lr}'}\n");
+    assertThat(
+            problemsOf(() -> configs().run("run.yaml", List.of("tags=[\"${stages.b.output}\"]"))))
+        .containsExactly(
+            "run.yaml:7:10: ${stages.a.checkpoint} names a stage of a pipeline, and this run is in"
+                + " no pipeline",
+            "--set tags=[\"${stages.b.output}\"]: ${stages.b.output} names a stage of a pipeline, and"
+                + " this run is in no pipeline");
   }
 
   private ConfigReader configs() {

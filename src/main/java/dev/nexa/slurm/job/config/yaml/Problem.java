@@ -65,6 +65,12 @@ public record Problem(ErrorCode code, Position at, String key, String message) {
     return new Problem(code, at, key, message + " (point " + task + ": " + point + ")");
   }
 
+  /** Returns a copy whose message names the stages of a pipeline that have the problem. */
+  public Problem atStages(List<String> names) {
+    String words = names.size() == 1 ? "stage " : "stages ";
+    return new Problem(code, at, key, message + " (" + words + String.join(", ", names) + ")");
+  }
+
   /** Returns {@code file:line:column: key: message}. */
   @Override
   public String toString() {
