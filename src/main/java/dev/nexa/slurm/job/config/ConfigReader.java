@@ -118,10 +118,12 @@ public final class ConfigReader {
       root = Overrides.replace(root, stage.get().set(), problems);
     }
     root = FromRun.apply(Overrides.apply(root, rest, problems), from, problems);
-    if ((stage.isPresent() || mentionsStages(file, overrides))
-        && (!StageReferences.check(root, stage, problems) || stage.isPresent())) {
-      // A wrong reference is reported once.
-      checker = new Checker(problems, expansion.inPipeline(), notes);
+    if (stage.isPresent() || mentionsStages(file, overrides)) {
+      boolean fine = StageReferences.check(root, stage, problems);
+      if (stage.isPresent() || !fine) {
+        // What StageReferences reports, the checker does not report again.
+        checker = new Checker(problems, expansion.inPipeline(), notes);
+      }
     }
     Optional<InferredKeys> inferred = Optional.empty();
     if (root instanceof Mapping written && !isComplete(written)) {
