@@ -116,17 +116,40 @@ public final class Person {
   public JsonObject requeued(JsonObject run) throws Exception {
     String job = run.objects("jobs").get(0).number("job_id") + "_0";
     await(result(run, "0.0.json"));
-    // Slurm lets a requeued job wait for 120 s, until its old credential has expired; one that is
-    // let go within the
-    // second of its requeue is killed for that credential.
+    awaitPending(job);
     Path second = result(run, "0.1.json");
-    Thread.sleep(2000);
     for (int i = 0; i < 120 && !Files.exists(second); i++) {
+      letGo(job);
       Thread.sleep(1000);
-      command("scontrol", "update", "JobId=" + job, "StartTime=now");
     }
     assertThat(second).as(logs(run)).exists();
     return finish(run);
+  }
+
+  /**
+   * Waits until a requeued job is in the queue, and two seconds more: a job that is let go within
+   * the second of its requeue is killed for its old credential.
+   */
+  public static void awaitPending(String job) throws IOException, InterruptedException {
+    for (int i = 0; i < 120 && !state(job).equals("PENDING"); i++) {
+      Thread.sleep(500);
+    }
+    Thread.sleep(2000);
+  }
+
+  /**
+   * Ends the 120 s that Slurm lets a requeued job wait, until its old credential has expired. A job
+   * that still completes is not changed: the record of its next attempt would be named "allocation"
+   * (22.05.8).
+   */
+  public static void letGo(String job) throws IOException {
+    if (state(job).equals("PENDING")) {
+      command("scontrol", "update", "JobId=" + job, "StartTime=now");
+    }
+  }
+
+  private static String state(String job) throws IOException {
+    return command("squeue", "--noheader", "--format=%T", "--jobs=" + job).strip();
   }
 
   public JsonObject manifest(JsonObject run) {

@@ -107,10 +107,9 @@ class ImportOnSlurmTest {
   private static void requeue(String job) throws IOException, InterruptedException {
     await("squeue", "--noheader", "--format=%T", "--jobs=" + job, "RUNNING");
     Person.command("scontrol", "requeue", job);
-    // A requeued job waits for 120 s; one that is let go at once is killed for its old credential.
-    Thread.sleep(2000);
+    Person.awaitPending(job);
     for (int i = 0; i < 120 && !state(job).contains("COMPLETED"); i++) {
-      Person.command("scontrol", "update", "JobId=" + job, "StartTime=now");
+      Person.letGo(job);
       Thread.sleep(1000);
     }
   }
