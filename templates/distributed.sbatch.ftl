@@ -85,6 +85,9 @@ nexa_main() {
 <#if chain gt 1>
   nexa_leave_if_done
 </#if>
+<#if after?has_content>
+  nexa_require_inputs<#list filled as file> [=file]</#list>
+</#if>
 <#if requeues gt 0 && scheduler == "slurm">
   nexa_limit_requeues
 </#if>

@@ -78,6 +78,9 @@ nexa_main() {
   nexa_preamble "$@"
   nexa_claim
   nexa_watch
+<#if after?has_content>
+  nexa_require_inputs<#list filled as file> [=file]</#list>
+</#if>
 <#if requeues gt 0 && scheduler == "slurm">
   nexa_limit_requeues
 </#if>

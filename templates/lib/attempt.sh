@@ -9,6 +9,14 @@ NEXA_FAILURE='' NEXA_ENDED=''
 export NEXA_LOG NEXA_RANK_LOGS
 ((NEXA_RESTART == 0)) || echo "nexa-slurm: attempt $((NEXA_RESTART + 1))"
 
+# done/ has a link for each task that has completed, to its result. A chain's next link leaves what an earlier one has done.
+declare -F nexa_leave_if_done >/dev/null || rm -f -- "$NEXA_RUN_DIR/done/$NEXA_TASK"
+nexa_done() {
+  [[ -n $NEXA_SUBMISSION && $status == 0 && $NEXA_SIGNALLED != TERM && ! -L $NEXA_RUN_DIR/done/$NEXA_TASK ]] || return 0
+  ln -s "../submissions/${NEXA_SUBMISSION##*/}/results/${NEXA_ATTEMPT##*/}.json" "$NEXA_RUN_DIR/done/$NEXA_TASK" ||
+    echo "nexa-slurm: could not make $NEXA_RUN_DIR/done/$NEXA_TASK" >&2
+}
+
 # Python prints each line at once. W&B goes on with the same run at a requeue, and in the next link of a chain. A value
 # that the config or the cluster profile set wins.
 export PYTHONUNBUFFERED=${PYTHONUNBUFFERED-1}

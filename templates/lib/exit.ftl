@@ -17,6 +17,7 @@ nexa_exit() {
 <#if serves!false>
   nexa_unregister
 <#else>
+  nexa_done
   nexa_tracked || true
 </#if>
   cd /

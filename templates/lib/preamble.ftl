@@ -31,6 +31,9 @@ nexa_preamble() {
 <#if code_sha256??>
   export NEXA_CODE=$NEXA_TASK_SCRATCH/code
 </#if>
+<#if !(serves!false)>
+  export NEXA_OUTPUT=$NEXA_DURABLE/[=outputs]/$NEXA_RUN_ID
+</#if>
   export NEXA_CHECKPOINTS=$NEXA_DURABLE/checkpoints/$NEXA_RUN_ID<#if tasks gt 1>/task_$NEXA_TASK</#if>
 <#if ranks_per_node gt 0>
   # Each rank's own folder is rank_<n> in it.
@@ -38,6 +41,14 @@ nexa_preamble() {
 </#if>
   export NEXA_ATTEMPT=${NEXA_SUBMISSION:-$NEXA_RUN_SCRATCH}/results/$NEXA_TASK.$NEXA_RESTART
   export NEXA_METRICS=$NEXA_ATTEMPT.metrics.json
+<#if after?has_content>
+  export NEXA_FILLED=$NEXA_ATTEMPT.runner
+  # shellcheck disable=SC1091
+  source "$NEXA_RUN_DIR/runner/inputs.sh"
+<#list after as earlier>
+  nexa_input [=earlier.stage] [=earlier.condition] [=earlier.variable]
+</#list>
+</#if>
 <#if sweep>
   # What this task's point of the sweep sets.
   # shellcheck disable=SC1090,SC1091
@@ -86,7 +97,7 @@ nexa_claim() {
 
 # A chain goes on until the task has ended well: what an earlier link finished is not done again.
 nexa_leave_if_done() {
-  if grep -Eqs '"exit_code":0,"signal":"(USR1)?"' "$NEXA_RUN_DIR"/submissions/*/results/"$NEXA_TASK".{?,??,???}.json; then
+  if [[ -L $NEXA_RUN_DIR/done/$NEXA_TASK ]]; then
     echo "nexa-slurm: task $NEXA_TASK was finished by an earlier link of the chain"
     NEXA_METRICS=/dev/null # the link that worked has told
     exit 0

@@ -18,6 +18,7 @@ import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -109,6 +110,14 @@ public record PipelineConfig(
   public record Stage(
       String name, String config, Map<String, Condition> after, List<Overrides.Replacement> set) {
 
+    /**
+     * Returns the job's variable for a reference to a stage, such as {@code train.checkpoint}. Two
+     * stages of a pipeline never have the same variable.
+     */
+    public static String variable(String reference) {
+      return "NEXA_STAGE_" + reference.replace('-', '_').replace('.', '_');
+    }
+
     /** Returns the name without an item of {@code for_each}. */
     public String base() {
       int dot = name.indexOf('.');
@@ -154,12 +163,31 @@ public record PipelineConfig(
       String message = "are " + stages.size() + " with for_each, more than " + MOST_STAGES;
       problems.add(values.problem("stages", message));
     }
+    requireOneVariableEach(stages, values, problems);
     Problem.throwIfAny(problems);
     return new PipelineConfig(
         values.optionalText("name").orElse(baseName(file.name())),
         file.name(),
         values.optionalText("cluster"),
         StageOrder.sorted(stages, written));
+  }
+
+  private static void requireOneVariableEach(
+      List<Stage> stages, Values values, List<Problem> problems) {
+    Map<String, String> names = new HashMap<>();
+    for (Stage stage : stages) {
+      String other = names.putIfAbsent(Stage.variable(stage.name()), stage.name());
+      if (other != null) {
+        problems.add(
+            values.problem(
+                "stages",
+                "the names '"
+                    + other
+                    + "' and '"
+                    + stage.name()
+                    + "' differ only in '-', '_' and '.'; a job could not tell them apart"));
+      }
+    }
   }
 
   private static String baseName(String file) {

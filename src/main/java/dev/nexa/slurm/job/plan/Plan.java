@@ -8,6 +8,7 @@ import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.NativeOptions;
+import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.job.config.RunConfig.Mail;
 import dev.nexa.slurm.job.config.Serving;
@@ -53,6 +54,7 @@ import org.jspecify.annotations.Nullable;
  * @param setup whether the job first runs the file {@link #SETUP}
  * @param files the files that the config names; the run keeps them
  * @param code the working tree that the job unpacks; empty if the config has no {@code code}
+ * @param after the stages that the run waits for in its pipeline; empty outside a pipeline
  * @param health the conditions that a node must meet; empty if nodes are not checked
  * @param energy figures to compute CO2e; empty if the profile gives none
  * @param overTimeLimit how long a job may exceed its time limit
@@ -102,6 +104,7 @@ public record Plan(
     Optional<Mail> mail,
     List<RunnerFile> files,
     Optional<PackedCode> code,
+    Map<String, PipelineConfig.Condition> after,
     Duration overTimeLimit,
     Duration killWait,
     Duration messageTimeout,
@@ -190,6 +193,7 @@ public record Plan(
         mail,
         files,
         code,
+        after,
         overTimeLimit,
         killWait,
         messageTimeout,
@@ -240,6 +244,14 @@ public record Plan(
    */
   public String atTiers(String text) {
     return storage.written(text);
+  }
+
+  /**
+   * Returns the folder on the durable tier that holds one folder for each run's output: {@code
+   * evals} or {@code datasets}.
+   */
+  public String outputs() {
+    return stage.equals("eval") ? "evals" : "datasets";
   }
 
   /** Returns the most attempts of one task. Each link of the chain may be requeued. */

@@ -8,6 +8,7 @@ import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
+import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.ResourceOption;
 import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.job.config.RunConfig.Mail;
@@ -358,6 +359,9 @@ public final class PlanFile {
     if (plan.code().isPresent()) {
       json.with(CODE, plan.code().get().whatRuns());
     }
+    if (!plan.after().isEmpty()) {
+      json.with("after", after(plan.after()));
+    }
     json.withOptional("workdir", plan.workdir());
     if (plan.mail().isPresent()) {
       Mail told = plan.mail().get();
@@ -373,6 +377,12 @@ public final class PlanFile {
       json.with("lora_adapters", values(new TreeMap<>(plan.serving().loraAdapters())));
     }
     return plan.notes().isEmpty() ? json : json.with("notes", plan.notes());
+  }
+
+  private static JsonObject after(Map<String, PipelineConfig.Condition> after) {
+    JsonObject json = new JsonObject();
+    after.forEach((stage, condition) -> json.with(stage, condition.text()));
+    return json;
   }
 
   private static JsonObject entrypoint(Entrypoint started) {

@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.config.ClusterProfile.Partition;
 import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.DatasetRegistry;
 import dev.nexa.slurm.job.config.ModelFolder;
+import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.RunConfig;
 import dev.nexa.slurm.job.config.RunConfig.Resources;
@@ -46,17 +47,22 @@ public final class Planner {
    * @throws ConfigException with every key that cannot be met
    */
   public Plan plan(RunConfig config, ClusterProfile cluster, Policy policy) {
-    return plan(config, cluster, policy, Optional.empty());
+    return plan(config, cluster, policy, Optional.empty(), Map.of());
   }
 
   /**
    * Returns the plan of a config.
    *
    * @param code the working tree that the config names
+   * @param after the stages that the run waits for; empty outside a pipeline
    * @throws ConfigException with every key that cannot be met
    */
   public Plan plan(
-      RunConfig config, ClusterProfile cluster, Policy policy, Optional<PackedCode> code) {
+      RunConfig config,
+      ClusterProfile cluster,
+      Policy policy,
+      Optional<PackedCode> code,
+      Map<String, PipelineConfig.Condition> after) {
     List<Problem> problems = new ArrayList<>();
     ConfigPositions written = config.written();
     Resources asked = config.resources();
@@ -138,6 +144,7 @@ public final class Planner {
         config.mail(),
         files,
         code,
+        after,
         overTimeLimit(partition, cluster),
         cluster.killWait(),
         cluster.messageTimeout(),

@@ -118,7 +118,8 @@ public final class Renderer {
    * @throws NexaException with {@link ExitCode#USAGE} if a template has an error, or if two
    *     different files have one name
    */
-  public Script render(Plan plan, Launch launch) {
+  public Script render(Plan plan, Launch made) {
+    Launch launch = plan.after().isEmpty() ? made : FilledFiles.inWords(made);
     StringWriter text = new StringWriter(8192);
     try {
       freemarker.getTemplate(launch.template()).process(ScriptModel.of(plan, launch), text);
@@ -135,7 +136,9 @@ public final class Renderer {
     requireCode(plan, launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.files()) {
-      add(files, file, plan.config());
+      // The config's own lines for the shell; other files are the user's, byte for byte.
+      boolean ours = file.name().equals(Plan.SETUP) && !plan.after().isEmpty();
+      add(files, ours ? FilledFiles.forShell(file) : file, plan.config());
     }
     for (RunnerFile file : launch.files()) {
       add(files, file, plan.config());
@@ -151,6 +154,9 @@ public final class Renderer {
     }
     if (launch.template().equals(Launch.DISTRIBUTED)) {
       add(files, templates.verbatim("rank.sh"), plan.config());
+    }
+    if (!plan.after().isEmpty()) {
+      add(files, templates.verbatim("inputs.sh"), plan.config());
     }
     if (plan.watchdog().isPresent()) {
       add(files, templates.verbatim("watchdog.sh"), plan.config());

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.backend.Launch;
 import dev.nexa.slurm.job.config.Health;
+import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.ResourceOption;
 import dev.nexa.slurm.job.plan.Allocation;
 import dev.nexa.slurm.job.plan.Plan;
@@ -63,12 +64,28 @@ final class ScriptModel {
     }
     model.put("env", env(plan));
     model.put("command", words(launch.command(), code));
+    model.put("outputs", plan.outputs());
+    model.put("after", after(plan));
+    model.put("filled", FilledFiles.names(launch.files()));
     model.put("sweep", !plan.points().isEmpty());
     model.put("setup", plan.setup());
     path(model, "workdir", plan.workdir());
     path(model, "served_model", launch.servedModel());
     tags(model, plan);
     return model;
+  }
+
+  private static List<Map<String, Object>> after(Plan plan) {
+    List<Map<String, Object>> after = new ArrayList<>();
+    plan.after()
+        .forEach(
+            (stage, condition) ->
+                after.add(
+                    Map.of(
+                        "stage", stage,
+                        "condition", condition.text(),
+                        "variable", PipelineConfig.Stage.variable(stage))));
+    return after;
   }
 
   /**

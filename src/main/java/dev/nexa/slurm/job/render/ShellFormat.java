@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.render;
 
+import dev.nexa.slurm.job.config.PipelineConfig;
 import freemarker.core.CommonMarkupOutputFormat;
 import freemarker.core.CommonTemplateMarkupOutputModel;
 import java.io.IOException;
@@ -7,6 +8,7 @@ import java.io.Writer;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /**
  * FreeMarker output format that writes any text as one word of a POSIX shell. {@link TemplateLint}
@@ -16,7 +18,9 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
   static final ShellFormat INSTANCE = new ShellFormat();
 
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@%+=:,./-]+");
-  private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([a-z_]+)}");
+  private static final Pattern PLACEHOLDER = Pattern.compile("\\$\\{([a-z_]+|stages\\.[^}]+)}");
+
+  private static final String STAGES = "stages.";
 
   /**
    * The placeholders of a command and the job's variables that replace them
@@ -32,6 +36,8 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
           Map.entry("task", "NEXA_TASK"),
           Map.entry("point", "{NEXA_POINT:-000}"),
           Map.entry("checkpoints", "NEXA_CHECKPOINTS"),
+          Map.entry("output", "NEXA_OUTPUT"),
+          Map.entry(FilledFiles.FOLDER, "NEXA_FILLED"),
           Map.entry("node_rank", "SLURM_NODEID"),
           Map.entry("is_first", "NEXA_IS_FIRST"),
           Map.entry("master_addr", "MASTER_ADDR"),
@@ -110,7 +116,7 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
     int from = 0;
     while (placeholder.find()) {
       String name = placeholder.group(1);
-      String variable = code && name.equals("code") ? "NEXA_CODE" : VARIABLES.get(name);
+      String variable = variable(name, code);
       if (variable != null) {
         word.append(segment(text.substring(from, placeholder.start())));
         word.append("\"$").append(variable).append('"');
@@ -119,6 +125,13 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
     }
     String rest = text.substring(from);
     return word.length() == 0 ? escapePlainText(rest) : word.append(segment(rest)).toString();
+  }
+
+  private static @Nullable String variable(String placeholder, boolean code) {
+    if (placeholder.startsWith(STAGES)) {
+      return PipelineConfig.Stage.variable(placeholder.substring(STAGES.length()));
+    }
+    return code && placeholder.equals("code") ? "NEXA_CODE" : VARIABLES.get(placeholder);
   }
 
   private String segment(String text) {
@@ -131,17 +144,13 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
   }
 
   @Override
-  protected Word newTemplateMarkupOutputModel(
-      @org.jspecify.annotations.Nullable String plainText,
-      @org.jspecify.annotations.Nullable String markup) {
+  protected Word newTemplateMarkupOutputModel(@Nullable String plainText, @Nullable String markup) {
     return new Word(plainText, markup);
   }
 
   /** A text that is already quoted. */
   static final class Word extends CommonTemplateMarkupOutputModel<Word> {
-    Word(
-        @org.jspecify.annotations.Nullable String plainText,
-        @org.jspecify.annotations.Nullable String markup) {
+    Word(@Nullable String plainText, @Nullable String markup) {
       super(plainText, markup);
     }
 

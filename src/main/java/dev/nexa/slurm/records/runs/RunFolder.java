@@ -188,6 +188,7 @@ public final class RunFolder {
     Path runner = runner();
     files.directories(runner);
     files.directories(logs());
+    files.directories(path().resolve("done"));
     Set<Path> folders = new HashSet<>();
     for (RunnerFile file : script.files()) {
       int slash = file.name().indexOf('/');
@@ -210,6 +211,33 @@ public final class RunFolder {
     }
     files.force(path());
     return digests;
+  }
+
+  /**
+   * What a stage of a pipeline uses of an earlier stage.
+   *
+   * @param stage the earlier stage's name
+   * @param run its run
+   * @param output the folder of its output
+   * @param checkpoints the folder of its checkpoints
+   * @param tasks the number of its tasks
+   */
+  public record Input(String stage, RunId run, String output, String checkpoints, int tasks) {}
+
+  /**
+   * Makes {@code inputs/<stage>}: links to the earlier run, its output and its checkpoints, and the
+   * number of its tasks. The job reads them (templates/lib/inputs.sh).
+   */
+  public void linkInput(Input input) {
+    DurableFiles files = workspace.files();
+    Path folder = path().resolve("inputs").resolve(input.stage());
+    files.directories(folder);
+    files.link(folder.resolve("run"), Path.of("../../..", input.run().value()), folder);
+    files.link(folder.resolve("output"), Path.of(input.output()), folder);
+    files.link(folder.resolve("checkpoints"), Path.of(input.checkpoints()), folder);
+    byte[] tasks = (input.tasks() + "\n").getBytes(StandardCharsets.UTF_8);
+    files.create(folder.resolve("tasks"), tasks, READ_ONLY);
+    files.force(folder);
   }
 
   private void keep(Path file, byte[] content, JsonObject digests) {

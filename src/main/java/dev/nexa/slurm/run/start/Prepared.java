@@ -33,6 +33,7 @@ import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -121,7 +122,14 @@ public record Prepared(
             ? own.get()
             : configs.cluster(request.cluster().orElse(clusterName(context)));
     Policy policy = configs.policy();
-    Plan plan = new Planner(context.source()).plan(config, cluster, policy, code(context, config));
+    Plan plan =
+        new Planner(context.source())
+            .plan(
+                config,
+                cluster,
+                policy,
+                code(context, config),
+                request.stage().map(PipelineConfig.Stage::after).orElse(Map.of()));
     Optional<Backend> builtIn = Backends.builtIn(plan.backend());
     Optional<Plugin> plugin =
         builtIn.isPresent()

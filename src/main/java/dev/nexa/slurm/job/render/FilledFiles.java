@@ -1,0 +1,82 @@
+package dev.nexa.slurm.job.render;
+
+import dev.nexa.slurm.job.backend.Launch;
+import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.plan.RunnerFile;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The files of runner/ that refer to earlier stages of a pipeline, such as {@code
+ * ${stages.train.checkpoint}}. Only the job knows the values.
+ *
+ * <p>In a shell file, a reference becomes the job's variable. Any other file is filled in by the
+ * job, which writes a copy to {@code ${filled}} (templates/lib/inputs.sh). Pure.
+ */
+final class FilledFiles {
+  /** The placeholder of the folder with the copies. */
+  static final String FOLDER = "filled";
+
+  private static final Pattern REFERENCE = Pattern.compile("\\$\\{stages\\.([^}]+)}");
+  private static final String SHELL = ".sh";
+
+  private FilledFiles() {}
+
+  /** Returns the names of the files that the job must fill in. */
+  static List<String> names(List<RunnerFile> files) {
+    List<String> names = new ArrayList<>();
+    for (RunnerFile file : files) {
+      if (!file.name().endsWith(SHELL) && REFERENCE.matcher(text(file)).find()) {
+        names.add(file.name());
+      }
+    }
+    return names;
+  }
+
+  /** Returns a launch whose words name the copies, and whose shell files use variables. */
+  static Launch inWords(Launch launch) {
+    List<String> names = names(launch.files());
+    List<RunnerFile> files = new ArrayList<>();
+    for (RunnerFile file : launch.files()) {
+      files.add(file.name().endsWith(SHELL) ? forShell(file) : file);
+    }
+    List<List<Optional<String>>> words = new ArrayList<>();
+    for (List<Optional<String>> ofTask : launch.words()) {
+      words.add(ofTask.stream().map(word -> word.map(text -> moved(text, names))).toList());
+    }
+    return new Launch(
+        launch.template(),
+        launch.command().stream().map(word -> moved(word, names)).toList(),
+        files,
+        words,
+        launch.servedModel(),
+        launch.notes());
+  }
+
+  /** Returns a shell file whose references are variables. */
+  static RunnerFile forShell(RunnerFile file) {
+    Matcher reference = REFERENCE.matcher(text(file));
+    String filled =
+        reference.replaceAll(
+            found ->
+                Matcher.quoteReplacement(
+                    "${" + PipelineConfig.Stage.variable(found.group(1)) + "}"));
+    return RunnerFile.text(file.name(), filled);
+  }
+
+  private static String moved(String word, List<String> names) {
+    String moved = word;
+    for (String name : names) {
+      moved = moved.replace("${run_dir}/runner/" + name, "${" + FOLDER + "}/" + name);
+    }
+    return moved;
+  }
+
+  private static String text(RunnerFile file) {
+    return new String(file.content(), StandardCharsets.UTF_8);
+  }
+}

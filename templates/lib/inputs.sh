@@ -1,0 +1,86 @@
+# shellcheck shell=bash disable=SC2034,SC2153,SC2154
+# Sourced by the job script of a pipeline's stage: where the files of earlier stages are, and whether they are complete.
+# inputs/<stage>/ holds links to the earlier run, its output and its checkpoints, and the number of its tasks.
+
+NEXA_INPUTS=()
+NEXA_LACKING=''
+
+# STAGE CONDITION VARIABLE: exports VARIABLE_output and VARIABLE_checkpoint. Slurm starts a job at once if it waits for a
+# job that Slurm has forgotten, so the links in done/ are counted too. NFS may show a link late.
+nexa_input() {
+  local input=$NEXA_RUN_DIR/inputs/$1 lacking try
+  for ((try = 0; try < 20; try++)); do
+    lacking=$(nexa_lacking "$input" "$2")
+    [[ -n $lacking ]] || break
+    sleep 0.5
+  done
+  [[ -z $lacking ]] || NEXA_LACKING+="${NEXA_LACKING:+; }$1: $lacking"
+  export "$3_output=$(readlink "$input/output")" "$3_checkpoint=$(nexa_checkpoint "$input" "$2")"
+  NEXA_INPUTS+=("$1" "$3")
+}
+
+# INPUT CONDITION: says what is missing, or nothing.
+nexa_lacking() {
+  local tasks=
+  local -a links
+  read -r tasks 2>/dev/null <"$1/tasks" || true
+  if [[ -z $tasks || ! -d $1/run/done ]]; then
+    echo "$1 can't be read"
+    return
+  fi
+  case $2 in
+    afterok)
+      shopt -s nullglob
+      links=("$1/run/done/"*)
+      ((${#links[@]} >= tasks)) || echo "${#links[@]} of $tasks tasks have completed"
+      ;;
+    aftercorr)
+      [[ -L $1/run/done/$NEXA_TASK ]] || echo "task $NEXA_TASK has not completed"
+      ;;
+  esac
+}
+
+# INPUT CONDITION: the checkpoint that the earlier task names in its metrics, else the folder of the run's checkpoints.
+nexa_checkpoint() {
+  local tasks=1 task=0 result file found
+  read -r tasks <"$1/tasks" || true
+  [[ $2 != aftercorr ]] || task=$NEXA_TASK
+  if [[ $2 == aftercorr || $tasks == 1 ]] && result=$(readlink -f "$1/run/done/$task"); then
+    for file in "${result%.json}.metrics.json" "${result%.json}.tracked.json"; do
+      if found=$(grep -aoE '"checkpoint"[[:space:]]*:[[:space:]]*"[^"\\]+"' "$file" 2>/dev/null | head -n 1) && [[ -n $found ]]; then
+        found=${found%\"}
+        printf '%s' "${found##*\"}"
+        return
+      fi
+    done
+  fi
+  found=$(readlink "$1/checkpoints")
+  printf '%s' "$found"
+  [[ $2 != aftercorr || $tasks == 1 ]] || printf '/task_%s' "$task"
+}
+
+# FILE...: ends the task if an earlier stage is not complete; else fills the references in these files of runner/.
+nexa_require_inputs() {
+  if [[ -n $NEXA_LACKING ]]; then
+    echo "nexa-slurm: inputs: $NEXA_LACKING; the command was not started" >&2
+    exit 78
+  fi
+  local file text value i kind
+  shopt -u patsub_replacement 2>/dev/null || true # Bash 5.2 reads & in a value
+  for file; do
+    text=$(<"$NEXA_RUN_DIR/runner/$file")
+    for ((i = 0; i < ${#NEXA_INPUTS[@]}; i += 2)); do
+      for kind in output checkpoint; do
+        value=${NEXA_INPUTS[i + 1]}_$kind
+        value=${!value}
+        if [[ $value == *[\"\\]* || $value == *[[:cntrl:]]* || $value == *': '* || $value == *' #'* ]]; then
+          echo "nexa-slurm: inputs: ${NEXA_INPUTS[i]}: '$value' can't stand in runner/$file" >&2
+          exit 78
+        fi
+        text=${text//"\${stages.${NEXA_INPUTS[i]}.$kind}"/$value}
+      done
+    done
+    mkdir -p "$NEXA_FILLED/$(dirname -- "$file")"
+    printf '%s\n' "$text" >"$NEXA_FILLED/$file"
+  done
+}
