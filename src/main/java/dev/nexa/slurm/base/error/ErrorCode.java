@@ -47,6 +47,7 @@ public enum ErrorCode {
 
   // Runs and their records.
   RUN_UNKNOWN(Group.USER, ExitCode.USAGE),
+  PIPELINE_UNKNOWN(Group.USER, ExitCode.USAGE),
   RUN_NOT_SUITABLE(Group.USER, ExitCode.USAGE),
   RUN_OF_ANOTHER_USER(Group.USER, ExitCode.USAGE),
   RUN_NOT_SETTLED(Group.USER, ExitCode.USAGE),

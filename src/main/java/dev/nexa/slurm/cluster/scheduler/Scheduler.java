@@ -62,6 +62,14 @@ public interface Scheduler {
   void requeue(long jobId, int task);
 
   /**
+   * Makes the waiting tasks of a job wait for other jobs. The job keeps its id and its age in the
+   * queue (scontrol(1), {@code update Dependency}).
+   *
+   * @param dependency as sbatch's {@code --dependency}; empty for none
+   */
+  void dependOn(long jobId, String dependency);
+
+  /**
    * Returns the newest attempt of each task of an array that the scheduler still remembers, also
    * after the array has left the queue.
    *

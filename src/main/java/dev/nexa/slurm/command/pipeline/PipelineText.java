@@ -63,7 +63,7 @@ final class PipelineText {
     return text.toString();
   }
 
-  private static String counted(int number, String noun) {
+  static String counted(int number, String noun) {
     return number == 1 ? "1 " + noun : number + " " + noun + "s";
   }
 

@@ -8,12 +8,15 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.pipeline.run.AdvancePipelines;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns.Pass;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -45,17 +48,30 @@ public final class ReconcileCommand extends Subcommand {
     String every = watch.getValue();
     if (every == null) {
       Optional<Pass> pass =
-          given(quiet) ? reconcile.reconcilePatiently() : Optional.of(reconcile.reconcile());
+          (given(quiet) ? reconcile.reconcilePatiently() : Optional.of(reconcile.reconcile()))
+              .map(done -> withPipelines(context, done));
       int status = pass.isPresent() ? tell(pass.get()) : ExitCode.SCHEDULER.status();
       writeMetrics(context);
       return status;
     }
     Duration pause = pause(every);
     while (true) {
-      reconcile.reconcilePatiently().ifPresent(this::tell);
+      reconcile
+          .reconcilePatiently()
+          .map(done -> withPipelines(context, done))
+          .ifPresent(this::tell);
       writeMetrics(context);
       Thread.sleep(pause.toMillis());
     }
+  }
+
+  /** Advances the pipelines after a pass over the runs, and adds their problems. */
+  private static Pass withPipelines(Context context, Pass pass) {
+    List<String> problems = new ArrayList<>(pass.problems());
+    if (pass.outage().isEmpty()) {
+      new AdvancePipelines(context).advance(problems);
+    }
+    return pass.with(problems);
   }
 
   /**

@@ -68,11 +68,11 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   }
 
   /** Adds an option with a value; the value is null if the option was not typed. */
-  protected final OptionSpec option(String name, String label, String description) {
+  public final OptionSpec option(String name, String label, String description) {
     return add(OptionSpec.builder(name).paramLabel(label).type(String.class), description);
   }
 
-  protected final OptionSpec add(OptionSpec.Builder builder, String description) {
+  public final OptionSpec add(OptionSpec.Builder builder, String description) {
     OptionSpec option = builder.description(description).build();
     spec.addOption(option);
     return option;
@@ -101,7 +101,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   }
 
   /** Returns whether a flag was typed. */
-  protected static boolean given(OptionSpec flag) {
+  public static boolean given(OptionSpec flag) {
     return flag.<Boolean>getValue();
   }
 

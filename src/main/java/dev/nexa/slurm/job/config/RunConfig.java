@@ -94,7 +94,7 @@ public record RunConfig(
     List<String> notes) {
 
   /** Stage names that would clash with the names of files beside the runs. */
-  static final Set<String> RESERVED_STAGES = Set.of("cost", "infra", "estimate");
+  static final Set<String> RESERVED_STAGES = Set.of("cost", "infra", "estimate", "pipeline");
 
   static final ValueType STAGE =
       ValueType.text("a stage name such as data, train or eval", "[a-z][a-z0-9-]{0,30}");

@@ -15,6 +15,7 @@ import dev.nexa.slurm.job.config.RunConfig.Mail;
 import dev.nexa.slurm.job.config.Software;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -81,6 +82,14 @@ public final class PlanFile {
   /** Adds Slurm's default account, where the plan names none and budgets need to know it. */
   public PlanFile chargedTo(String account) {
     json.with("charged_account", account);
+    return this;
+  }
+
+  /** Adds a tag that is not part of what an approver signs. */
+  public PlanFile tagged(String tag) {
+    List<String> tags = new ArrayList<>(tags());
+    tags.add(tag);
+    json.with("tags", tags);
     return this;
   }
 

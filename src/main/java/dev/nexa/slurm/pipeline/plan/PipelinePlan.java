@@ -101,6 +101,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     problems.forEach((problem, names) -> all.add(problem.atStages(names)));
     Problem.throwIfAny(all);
     requireOneCurrency(config, stages);
+    requireOneScheduler(config, stages);
     return new PipelinePlan(config, List.copyOf(stages), context.configs().policy());
   }
 
@@ -133,6 +134,32 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
             Advice.step("give all stages one `cluster`, or price books of one currency"));
       }
     }
+  }
+
+  private static void requireOneScheduler(PipelineConfig config, List<PlannedStage> stages) {
+    PlannedStage first = stages.get(0);
+    for (PlannedStage stage : stages) {
+      if (!stage.prepared().plan().scheduler().equals(first.prepared().plan().scheduler())) {
+        throw new NexaException(
+            ErrorCode.CONFIG_CONFLICT,
+            config.file()
+                + ": the stage "
+                + first.stage().name()
+                + " runs on "
+                + first.prepared().plan().scheduler()
+                + " and the stage "
+                + stage.stage().name()
+                + " on "
+                + stage.prepared().plan().scheduler()
+                + ", which cannot wait for each other",
+            Advice.step("give all stages one `cluster`"));
+      }
+    }
+  }
+
+  /** Returns the scheduler of all stages: {@code slurm} or {@code local}. */
+  public String scheduler() {
+    return stages.get(0).prepared().plan().scheduler();
   }
 
   /** Returns the most that all stages together can cost. */

@@ -26,6 +26,13 @@ public record Event(Type type, Instant at, JsonObject data) {
     SUBMITTED,
     /** The scheduler certainly made no job. */
     REFUSED,
+    /**
+     * The scheduler made no job, because a limit for waiting jobs is reached. The submission counts
+     * as never made, and a later pass makes it.
+     */
+    POSTPONED,
+    /** The job waits for other jobs now. The data hold its new dependency. */
+    REPOINTED,
     /** A job may or may not exist. */
     UNKNOWN,
     /** The sbatch process of an unknown submission no longer runs. The settle window begins. */

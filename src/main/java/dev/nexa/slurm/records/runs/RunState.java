@@ -20,6 +20,8 @@ import java.util.TreeMap;
  * The state of a run, derived from its events. Pure: equal events give equal states.
  *
  * @param created when the run was made; for an imported job, when it was submitted
+ * @param pipeline the pipeline that the run is a stage of; empty for a run of its own
+ * @param after what the run waits for; empty for nothing, and in journals of earlier versions
  * @param submissions in the order they were made
  * @param cancelRequested whether a user asked to end the run, since the last rerun
  * @param finished whether the manifest and the cost file are final
@@ -33,6 +35,8 @@ import java.util.TreeMap;
  */
 public record RunState(
     Optional<Instant> created,
+    Optional<String> pipeline,
+    List<Earlier> after,
     List<Submission> submissions,
     boolean cancelRequested,
     boolean finished,
@@ -46,6 +50,8 @@ public record RunState(
   /** Derives the state from a journal's events. */
   public static RunState of(List<Event> events) {
     Optional<Instant> created = Optional.empty();
+    Optional<String> pipeline = Optional.empty();
+    List<Earlier> after = List.of();
     Map<String, Submission> submissions = new LinkedHashMap<>();
     boolean cancelRequested = false;
     boolean finished = false;
@@ -59,6 +65,12 @@ public record RunState(
       switch (event.type()) {
         case CREATED -> {
           created = Optional.of(event.at());
+          pipeline = event.data().optionalText("pipeline");
+          after =
+              Earlier.fromJson(
+                  event.data().members().containsKey("after")
+                      ? event.data().objects("after")
+                      : List.of());
           if (event.data().members().containsKey("imported")) {
             Submission job = Submission.imported(event.data());
             created = Optional.of(job.intended());
@@ -81,6 +93,7 @@ public record RunState(
         }
         case MEASURED -> durableBytes = Optional.of(event.data().number("durable_bytes"));
         case TORN_TAIL -> {}
+        case POSTPONED -> submissions.remove(event.data().text("key"));
         default -> {
           if (finished && event.type() == Event.Type.ADOPTED) {
             finished = false;
@@ -93,6 +106,8 @@ public record RunState(
     }
     return new RunState(
         created,
+        pipeline,
+        after,
         List.copyOf(submissions.values()),
         cancelRequested,
         finished,
@@ -112,6 +127,8 @@ public record RunState(
           IndexRange.parse(data.text("tasks")),
           data.optionalDecimal("offset").orElse(BigDecimal.ZERO).intValueExact(),
           data.optionalText("dependency").orElse(""),
+          // Journals of earlier versions tell links apart by what they wait for.
+          data.optionalText("link").or(() -> data.optionalText("dependency")).orElse(""),
           event.at());
     }
     if (before.isEmpty()) {
@@ -129,6 +146,7 @@ public record RunState(
       case CLIENT_GONE -> now.withClientGone(event.at());
       case MISSED -> now.withMissed(event.at());
       case CONFIRMED -> now.in(Phase.CONFIRMED, now.message());
+      case REPOINTED -> now.waitingFor(data.text("dependency"));
       case CLOSED -> now.in(Phase.CLOSED, data.text("message"));
       default -> now;
     };
@@ -186,6 +204,17 @@ public record RunState(
     return current;
   }
 
+  /** Returns how many links of its chain a task has, since the last rerun. */
+  public int links(int task) {
+    Set<String> links = new HashSet<>();
+    for (Submission submission : submissions.subList(submissionsBefore, submissions.size())) {
+      if (submission.tasks().indices().contains(task)) {
+        links.add(submission.link());
+      }
+    }
+    return links.size();
+  }
+
   /**
    * Returns the tasks whose next submission is still to be made, because the submitting process
    * died, or because an earlier submission is not settled. For a chain, these are the tasks that
@@ -196,16 +225,16 @@ public record RunState(
    * @param chain how many submissions each task needs; a rerun needs one
    */
   public IndexRange unsubmitted(int count, int chain) {
-    // A lost submission and its replacement have equal dependencies, so they count as one link.
+    // A lost submission and its replacement count as one link.
     Map<Integer, Set<String>> links = new TreeMap<>();
     for (int task : rerun.orElseGet(() -> IndexRange.upTo(count)).indices()) {
       links.put(task, new HashSet<>());
     }
-    boolean stopped = cancelRequested || submissions.isEmpty();
+    boolean stopped = cancelRequested || (submissions.isEmpty() && pipeline.isEmpty());
     for (Submission submission : submissions.subList(submissionsBefore, submissions.size())) {
       stopped |= submission.phase() == Phase.REFUSED;
       for (int task : submission.tasks().indices()) {
-        links.getOrDefault(task, new HashSet<>()).add(submission.dependency());
+        links.getOrDefault(task, new HashSet<>()).add(submission.link());
       }
     }
     int wanted = stopped ? 0 : rerun.isPresent() ? 1 : chain;

@@ -15,6 +15,8 @@ import java.util.Optional;
  * @param offset the run's task at array index 0; needed because array indices are below
  *     MaxArraySize
  * @param dependency the job's dependency in sbatch's notation; empty for none
+ * @param link which of the jobs that follow each other this is; equal for a lost submission and its
+ *     replacement
  * @param intended when the intent was written
  * @param phase how far it got
  * @param client the sbatch process; empty if it was not recorded
@@ -33,6 +35,7 @@ public record Submission(
     IndexRange tasks,
     int offset,
     String dependency,
+    String link,
     Instant intended,
     Phase phase,
     Optional<ProcessIdentity> client,
@@ -68,8 +71,8 @@ public record Submission(
 
   /** Returns a submission with nothing known but its intent. */
   static Submission intended(
-      String key, IndexRange tasks, int offset, String dependency, Instant at) {
-    return new Draft(key, tasks, offset, dependency, at).done();
+      String key, IndexRange tasks, int offset, String dependency, String link, Instant at) {
+    return new Draft(key, tasks, offset, dependency, link, at).done();
   }
 
   /**
@@ -81,7 +84,7 @@ public record Submission(
     String key = data.text("key");
     IndexRange tasks = IndexRange.parse(data.text("tasks"));
     Instant submit = data.instant("submit");
-    return intended(key, tasks, 0, "", submit)
+    return intended(key, tasks, 0, "", "", submit)
         .withJob(data.number("job_id"), submit, List.of())
         .in(Phase.CONFIRMED, "");
   }
@@ -123,6 +126,13 @@ public record Submission(
     return draft.done();
   }
 
+  /** Returns a copy that waits for other jobs. */
+  Submission waitingFor(String other) {
+    Draft draft = new Draft(this);
+    draft.dependency = other;
+    return draft.done();
+  }
+
   /** Returns a copy with a job that was found by its name. */
   Submission found(long id, Instant at, List<Long> further) {
     Draft draft = new Draft(withJob(id, at, further));
@@ -152,7 +162,8 @@ public record Submission(
     private final String key;
     private final IndexRange tasks;
     private final int offset;
-    private final String dependency;
+    private String dependency;
+    private final String link;
     private final Instant intended;
     private Phase phase = Phase.INTENDED;
     private Optional<ProcessIdentity> client = Optional.empty();
@@ -164,16 +175,23 @@ public record Submission(
     private boolean doubted;
     private String message = "";
 
-    Draft(String key, IndexRange tasks, int offset, String dependency, Instant intended) {
+    Draft(
+        String key,
+        IndexRange tasks,
+        int offset,
+        String dependency,
+        String link,
+        Instant intended) {
       this.key = key;
       this.tasks = tasks;
       this.offset = offset;
       this.dependency = dependency;
+      this.link = link;
       this.intended = intended;
     }
 
     Draft(Submission of) {
-      this(of.key, of.tasks, of.offset, of.dependency, of.intended);
+      this(of.key, of.tasks, of.offset, of.dependency, of.link, of.intended);
       phase = of.phase;
       client = of.client;
       clientGone = of.clientGone;
@@ -191,6 +209,7 @@ public record Submission(
           tasks,
           offset,
           dependency,
+          link,
           intended,
           phase,
           client,

@@ -174,6 +174,54 @@ public final class Workspace {
     files.force(root.resolve(CODE));
   }
 
+  /** Returns the folder of pipelines. */
+  public Path pipelines() {
+    return root.resolve("pipelines");
+  }
+
+  /**
+   * Returns a pipeline; it need not exist.
+   *
+   * @throws NexaException if the text is no pipeline's id
+   */
+  public PipelineFolder pipeline(String id) {
+    return new PipelineFolder(this, id);
+  }
+
+  /** Makes the folder of a new pipeline with the next free id. */
+  public PipelineFolder claimPipeline(Instant now) {
+    files.directories(pipelines().resolve(PipelineFolder.OPEN));
+    for (int n = 1; n < 10_000; n++) {
+      PipelineFolder pipeline = pipeline(PipelineFolder.id(now, n));
+      if (files.claimDirectory(pipeline.path())) {
+        files.force(pipelines());
+        return pipeline;
+      }
+    }
+    throw new IllegalStateException("10,000 pipelines in one second");
+  }
+
+  /** Returns the pipelines that have not ended, oldest first. */
+  public List<PipelineFolder> openPipelines() {
+    return pipelines(pipelines().resolve(PipelineFolder.OPEN));
+  }
+
+  /** Returns all pipelines, oldest first. */
+  public List<PipelineFolder> allPipelines() {
+    return pipelines(pipelines());
+  }
+
+  private List<PipelineFolder> pipelines(Path folder) {
+    List<PipelineFolder> found = new ArrayList<>();
+    for (RunId id : ids(folder, "")) {
+      PipelineFolder pipeline = pipeline(id.value());
+      if (pipeline.exists()) {
+        found.add(pipeline);
+      }
+    }
+    return found;
+  }
+
   /** Returns the folder of a run; it need not exist. */
   public RunFolder run(RunId id) {
     return new RunFolder(this, id);

@@ -55,6 +55,7 @@ public final class RerunRun {
               clearance,
               notes,
               List.of(),
+              List.of(),
               "",
               Optional.empty())
           .submit(context);

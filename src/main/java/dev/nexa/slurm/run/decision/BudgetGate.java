@@ -19,7 +19,9 @@ import java.time.LocalDate;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -69,6 +71,72 @@ public final class BudgetGate implements AutoCloseable {
     } catch (RuntimeException failed) {
       lock.get().close();
       throw failed;
+    }
+  }
+
+  /**
+   * Takes the lock for runs that are submitted together.
+   *
+   * @return the lock, and a gate without a lock for each plan, in order
+   * @throws NexaException as {@link #enter(Context, Policy, PlanFile)} does
+   */
+  static Together enter(Context context, Policy policy, List<PlanFile> plans) {
+    BudgetGate first = enter(context, policy, plans.get(0));
+    try {
+      List<BudgetGate> gates = new ArrayList<>();
+      for (PlanFile plan : plans) {
+        account(context, policy, plan);
+        gates.add(policy.budgets().isEmpty() ? NONE : look(context, policy, plan));
+      }
+      return new Together(first, gates);
+    } catch (RuntimeException failed) {
+      first.close();
+      throw failed;
+    }
+  }
+
+  /**
+   * The budgets of runs that are submitted together.
+   *
+   * @param holder holds the lock
+   * @param gates the budgets that apply to each run
+   */
+  record Together(BudgetGate holder, List<BudgetGate> gates) implements AutoCloseable {
+    /**
+     * Returns the claims of all runs, added up for each budget.
+     *
+     * @param needs what each run can cost, in the order of the gates
+     */
+    List<BudgetClaim> claims(List<Money> needs) {
+      Map<String, BudgetClaim> claims = new LinkedHashMap<>();
+      for (int i = 0; i < gates.size(); i++) {
+        for (BudgetClaim claim : gates.get(i).claims(needs.get(i))) {
+          claims.merge(
+              claim.budget().name() + claim.budget().period(),
+              claim,
+              (sum, more) -> new BudgetClaim(sum.budget(), sum.needs().plus(more.needs())));
+        }
+      }
+      return List.copyOf(claims.values());
+    }
+
+    /** Returns a line for each budget that the runs would exceed together. */
+    List<String> over(List<Money> needs) {
+      List<String> over = new ArrayList<>();
+      for (BudgetClaim claim : claims(needs)) {
+        if (claim.over()) {
+          over.add(claim.sentence());
+        }
+      }
+      for (String problem : holder.unread) {
+        over.add("what is left of the budgets can't be told: " + problem);
+      }
+      return over;
+    }
+
+    @Override
+    public void close() {
+      holder.close();
     }
   }
 

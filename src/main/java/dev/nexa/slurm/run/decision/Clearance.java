@@ -64,6 +64,17 @@ public final class Clearance implements AutoCloseable {
   }
 
   /**
+   * Returns the permission of one of several runs that are cleared together.
+   *
+   * @param budgets the budgets that apply to the run, without a lock
+   * @param approved the approval that all of them share
+   * @param estimate the run's own estimate
+   */
+  static Clearance ofOne(BudgetGate budgets, Optional<Approved> approved, Estimate estimate) {
+    return new Clearance(budgets, approved, estimate);
+  }
+
+  /**
    * Returns whether the run needs an approval, because of its cost or because it exceeds a budget.
    */
   public static boolean needsApproval(Estimate estimate, Policy policy, BudgetGate budgets) {

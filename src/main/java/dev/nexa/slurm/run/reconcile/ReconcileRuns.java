@@ -57,6 +57,12 @@ public final class ReconcileRuns {
       Optional<Instant> behindSince,
       int left,
       Set<String> leftTo) {
+    /** Returns a copy with these problems. */
+    public Pass with(List<String> all) {
+      return new Pass(
+          runsRead, runsChanged, rowsRead, all, broken, outage, behindSince, left, leftTo);
+    }
+
     /** Returns a sentence about the runs of other users; empty if there are none. */
     public Optional<String> leftToOthers() {
       return left == 0

@@ -286,7 +286,8 @@ public record RunOutcome(
     if (journal.cancelRequested()) {
       return JobState.CANCELLED;
     }
-    boolean stopped = journal.submissions().isEmpty();
+    // A stage of a pipeline that has no job yet waits for its turn.
+    boolean stopped = journal.submissions().isEmpty() && journal.pipeline().isEmpty();
     for (Submission submission : journal.submissions()) {
       stopped |= submission.phase() == Phase.REFUSED;
     }

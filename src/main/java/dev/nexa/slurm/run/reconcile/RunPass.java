@@ -61,6 +61,7 @@ public final class RunPass {
   private final Consumer<CrashPoint> passing;
   private final Function<String, Map<String, BillingWeights>> weights;
   private final RunRecords records;
+  private final Workspace workspace;
 
   /**
    * Makes a pass.
@@ -74,6 +75,7 @@ public final class RunPass {
       Policy policy,
       Function<String, Map<String, BillingWeights>> weights,
       Consumer<CrashPoint> passing) {
+    this.workspace = workspace;
     this.weights = weights;
     this.scheduler = scheduler;
     this.policy = policy;
@@ -151,6 +153,10 @@ public final class RunPass {
       return true;
     }
     requireWhole(run, before);
+    if (isOfNoPipeline(before)) {
+      run.journal().append(Event.now(Event.Type.CANCEL_REQUESTED, new JsonObject()));
+      return locked(run, files, RunState.of(run.journal().read()), evidence, problems);
+    }
     boolean staged = Files.exists(run.plan()) && Files.exists(run.estimate());
     if (!staged && before.submissions().isEmpty()) {
       records.abandon(run, before);
@@ -167,11 +173,14 @@ public final class RunPass {
       cancelStrays(submission, evidence.queue(submission), state.cancelRequested());
     }
     tellNeverSatisfied(run, evidence.queue(state), problems);
-    boolean more = submitMore(run, files, facts, state, evidence, problems);
-    if (more) {
+    More more = submitMore(run, files, facts, state, evidence, problems);
+    if (more.submitted()) {
       state = RunState.of(run.journal().read());
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
+    if (more.waits()) {
+      outcome = outcome.disagreeing(outcome.disagreements(), true);
+    }
     if (outcome.ended()) {
       SourceComparison witnesses = SourceComparison.of(run, state, outcome);
       if (namedAnew(run, state, witnesses.misnamed())) {
@@ -193,7 +202,9 @@ public final class RunPass {
     if (outcome.ended()) {
       tellBilling(run, facts, outcome, problems);
     }
-    return records.write(run, facts, state, outcome, credited(policy), problems) || settled || more;
+    return records.write(run, facts, state, outcome, credited(policy), problems)
+        || settled
+        || more.submitted();
   }
 
   /**
@@ -375,11 +386,26 @@ public final class RunPass {
   }
 
   /**
-   * Submits lost tasks and tasks that no submission holds yet.
-   *
-   * @return true if it made a submission
+   * Returns whether the run's submitter died before its pipeline was complete on disk. No stage of
+   * such a pipeline is submitted.
    */
-  private boolean submitMore(
+  private boolean isOfNoPipeline(RunState state) {
+    return state.pipeline().isPresent()
+        && state.submissions().isEmpty()
+        && !state.cancelRequested()
+        && !workspace.pipeline(state.pipeline().get()).exists();
+  }
+
+  /**
+   * The result of {@link #submitMore}.
+   *
+   * @param submitted whether a submission was made
+   * @param waits whether tasks wait for a submission that cannot be made yet
+   */
+  private record More(boolean submitted, boolean waits) {}
+
+  /** Submits lost tasks and tasks that no submission holds yet. */
+  private More submitMore(
       RunFolder run,
       ProvenFiles files,
       RunFacts facts,
@@ -389,6 +415,7 @@ public final class RunPass {
     SubmitTasks submit = new SubmitTasks(scheduler, passing);
     boolean unsettled = false;
     boolean submitted = false;
+    boolean waits = false;
     List<Submission> round =
         state.submissions().subList(state.submissionsBefore(), state.submissions().size());
     for (int i = 0; i < round.size(); i++) {
@@ -398,8 +425,13 @@ public final class RunPass {
           submission.phase() == Phase.CLOSED
               && !madeAgain(submission, round.subList(i + 1, round.size()));
       if (lost && mayRetry(submission, state, evidence)) {
+        Optional<String> dependency = dependency(run, state, Optional.of(submission), problems);
+        if (dependency.isEmpty()) {
+          waits = true;
+          continue;
+        }
         passing.accept(CrashPoint.SUBMISSION_CLOSED);
-        submit.again(run, facts.array(), submission, files);
+        submit.again(run, facts.array(), submission, dependency.get(), files);
         problems.add(run.id() + ": " + submission.message() + "; submitted again");
         submitted = true;
       }
@@ -407,10 +439,46 @@ public final class RunPass {
     // The next link needs the job id of a submission that was just made again; the next pass has
     // it.
     IndexRange open = state.unsubmitted(facts.tasks(), facts.array().chain());
-    return submitted
-        || (!unsettled
-            && !open.indices().isEmpty()
-            && submit.rest(run, facts.array(), state, open, files));
+    if (submitted || unsettled || open.indices().isEmpty()) {
+      return new More(submitted, waits);
+    }
+    Optional<String> dependency = dependency(run, state, Optional.empty(), problems);
+    if (dependency.isEmpty()) {
+      return new More(false, true);
+    }
+    boolean any = !submit.rest(run, facts.array(), state, open, dependency.get(), files).isEmpty();
+    return new More(any, waits);
+  }
+
+  /**
+   * Returns what a submission must wait for now; empty if that is not known yet, or if it can never
+   * be met.
+   *
+   * @param lost the submission that is made again; empty for tasks that have none yet
+   */
+  private Optional<String> dependency(
+      RunFolder run, RunState state, Optional<Submission> lost, List<String> problems) {
+    List<Submission> made = state.submissions();
+    boolean rerun = state.submissionsBefore() > 0 && state.pipeline().isEmpty();
+    if (rerun || state.after().isEmpty() || (lost.isPresent() && isLaterLink(lost.get()))) {
+      boolean first = lost.isEmpty() && made.size() > state.submissionsBefore();
+      return lost.map(Submission::dependency)
+          .or(() -> Optional.of(first ? made.get(state.submissionsBefore()).dependency() : ""));
+    }
+    EarlierJobs.Answer answer =
+        new EarlierJobs(workspace, scheduler, Optional.empty()).of(state.after());
+    if (answer instanceof EarlierJobs.Waits waits) {
+      return Optional.of(waits.dependency());
+    }
+    if (answer instanceof EarlierJobs.Never never) {
+      problems.add(run.id() + " cannot start: " + never.reason());
+    }
+    return Optional.empty();
+  }
+
+  /** Returns whether the submission follows another link of its chain. */
+  private static boolean isLaterLink(Submission submission) {
+    return !submission.link().equals("0");
   }
 
   private static boolean madeAgain(Submission lost, List<Submission> later) {
@@ -424,7 +492,7 @@ public final class RunPass {
 
   /** Returns whether two submissions hold the same tasks as the same link of a chain. */
   private static boolean isSame(Submission one, Submission other) {
-    return one.tasks().equals(other.tasks()) && one.dependency().equals(other.dependency());
+    return one.tasks().equals(other.tasks()) && one.link().equals(other.link());
   }
 
   /** Reports a job with squeue's reason DependencyNeverSatisfied (squeue(1)). */

@@ -87,6 +87,15 @@ public record RunRow(
    * jobs.
    */
   static RunRow of(String user, ManifestFile manifest) {
+    return of(manifest, Optional.of(user), "as of the last pass of " + user);
+  }
+
+  /** Makes the row of a run that has ended from its manifest. */
+  public static RunRow ended(ManifestFile manifest) {
+    return of(manifest, Optional.empty(), "");
+  }
+
+  private static RunRow of(ManifestFile manifest, Optional<String> user, String note) {
     int tasks = (int) manifest.tasks();
     int done = count(manifest, "completed");
     int cancelled = count(manifest, "cancelled");
@@ -96,7 +105,7 @@ public record RunRow(
     Optional<Instant> started = manifest.started();
     return new RunRow(
         manifest.runId(),
-        Optional.of(user),
+        user,
         manifest.stage(),
         manifest.status(),
         manifest.state(),
@@ -110,7 +119,7 @@ public record RunRow(
             ? Duration.ZERO
             : Duration.between(started.get(), manifest.ended().orElseGet(Instant::now)),
         manifest.cost().orElseThrow(),
-        "as of the last pass of " + user);
+        note);
   }
 
   private static int count(ManifestFile manifest, String state) {

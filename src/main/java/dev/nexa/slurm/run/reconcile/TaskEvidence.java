@@ -36,6 +36,11 @@ public final class TaskEvidence {
     this.snapshot = snapshot;
   }
 
+  /** Returns evidence of runs that were submitted a moment ago: no task of theirs has ended. */
+  public static TaskEvidence notAsked() {
+    return new TaskEvidence(QueueSnapshot.notAsked());
+  }
+
   /**
    * Asks the scheduler once for all runs. For many runs use {@link SchedulerPoll}.
    *

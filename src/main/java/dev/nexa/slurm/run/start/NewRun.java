@@ -14,6 +14,7 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
@@ -46,6 +47,7 @@ import java.util.Set;
  * @param clearance the permission to start; closed when the run's reservation is on disk
  * @param notes lines for the user about how the run was planned
  * @param ownFiles the workspace's own files that the run is made from
+ * @param after what the run waits for, for its journal
  * @param dependency the value of sbatch's {@code --dependency}; empty for none
  * @param code the working tree to store; empty if the run has none, or if its archive is stored
  *     already
@@ -57,8 +59,47 @@ public record NewRun(
     Clearance clearance,
     List<String> notes,
     List<String> ownFiles,
+    List<Earlier> after,
     String dependency,
     Optional<PackedCode> code) {
+
+  /**
+   * A run whose files are on disk and which has no job yet. The caller holds its lock.
+   *
+   * @param run the run's folder
+   * @param lock the run's lock
+   * @param plan the content of plan.json
+   */
+  public record Staged(RunFolder run, FileLock lock, PlanFile plan) implements AutoCloseable {
+    @Override
+    public void close() {
+      lock.close();
+    }
+  }
+
+  /**
+   * Claims a run id and writes all files of a pipeline's stage. Submits nothing.
+   *
+   * @param pipeline the pipeline's id
+   * @param inputs the earlier stages, for the job
+   * @throws NexaException if the files cannot be written; the run's id may be taken then
+   */
+  public Staged stage(Context context, String pipeline, List<RunFolder.Input> inputs) {
+    storeCode(context);
+    RunFolder run = claim(context);
+    FileLock lock = lock(context, run);
+    try {
+      JsonObject digests = staged(context, run);
+      inputs.forEach(run::linkInput);
+      run.journal().append(created(digests, Optional.of(pipeline)));
+      RunState state = RunState.of(run.journal().read());
+      record(context, run, state, state.created().orElseThrow());
+    } catch (UncheckedIOException failed) {
+      lock.close();
+      throw noJob(failed);
+    }
+    return new Staged(run, lock, plan);
+  }
 
   /**
    * Claims a run id, writes all files of the run, then submits its jobs.
@@ -194,12 +235,9 @@ public record NewRun(
                 array.chain(),
                 dependency,
                 comment(),
-                Optional.of(created(digests)));
+                Optional.of(created(digests, Optional.empty())));
     RunState state = RunState.of(run.journal().read());
-    RunFacts facts = RunFacts.of(run, plan, estimate);
-    RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), Map.of(), Instant.now());
-    new RunRecords(workspace, context.passing())
-        .write(run, facts, state, outcome, Set.of(), new ArrayList<>());
+    RunOutcome outcome = record(context, run, state, Instant.now());
     workspace.linkLatest(run.id());
     List<String> keys = new ArrayList<>();
     for (Submission submission : state.submissions()) {
@@ -218,18 +256,30 @@ public record NewRun(
         outcome);
   }
 
+  /** Writes the run's first manifest. */
+  private RunOutcome record(Context context, RunFolder run, RunState state, Instant now) {
+    RunFacts facts = RunFacts.of(run, plan, estimate);
+    RunOutcome outcome = RunOutcome.of(facts, state, List.of(), List.of(), Map.of(), now);
+    new RunRecords(context.workspace(), context.passing())
+        .write(run, facts, state, outcome, Set.of(), new ArrayList<>());
+    return outcome;
+  }
+
   private String comment() {
     Optional<Grant> grant = clearance.grant();
     return grant.isPresent() ? grant.get().approval().comment() : "";
   }
 
-  private Event created(JsonObject digests) {
+  private Event created(JsonObject digests, Optional<String> pipeline) {
     JsonObject data =
         new JsonObject()
             .with("user", UnixUser.me().user())
             .with("config", plan.config())
             .with("config_digest", estimate.configDigest())
             .with("sha256", digests)
+            .withOptional("pipeline", pipeline)
+            .withOptional(
+                "after", after.isEmpty() ? Optional.empty() : Optional.of(Earlier.toJson(after)))
             .with(
                 "reserved",
                 new JsonObject()

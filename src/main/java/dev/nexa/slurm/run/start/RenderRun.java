@@ -65,7 +65,8 @@ public final class RenderRun {
             run,
             parts.get(0).array(),
             after.isPresent()
-                ? new Dependencies(context, prepared.plan().scheduler()).onJobs(after.get())
+                ? Dependencies.onJobs(
+                    context, prepared.plan().scheduler(), Dependencies.parse(context, after.get()))
                 : "");
     return new Rendered(
         prepared,

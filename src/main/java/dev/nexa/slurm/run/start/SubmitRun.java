@@ -12,6 +12,7 @@ import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
 import java.time.Duration;
@@ -76,8 +77,9 @@ public final class SubmitRun {
         Proposal.of(context.root(), plan, script, prepared.estimate(), UnixUser.me());
     EstimateFile estimate = proposal.addTo(prepared.estimateFile());
     String scheduler = prepared.plan().scheduler();
-    String dependency =
-        after.isPresent() ? new Dependencies(context, scheduler).onJobs(after.get()) : "";
+    List<Earlier> earlier =
+        after.isPresent() ? Dependencies.parse(context, after.get()) : List.of();
+    String dependency = earlier.isEmpty() ? "" : Dependencies.onJobs(context, scheduler, earlier);
     try (Clearance clearance = cleared(prepared, proposal, plan, estimate, approval)) {
       EstimateFile kept =
           clearance.grant().isPresent()
@@ -90,6 +92,7 @@ public final class SubmitRun {
               clearance,
               notes(prepared, clearance),
               prepared.ownFiles(context),
+              earlier,
               dependency,
               prepared.plan().code())
           .submit(context);
@@ -120,7 +123,8 @@ public final class SubmitRun {
     }
   }
 
-  private static PlanFile plan(Prepared prepared, Script script) {
+  /** Returns the content of plan.json. */
+  public static PlanFile plan(Prepared prepared, Script script) {
     PlanFile plan =
         PlanFile.of(prepared.plan())
             .rendered(prepared.plan().config(), script.digest(), prepared.launch().servedModel());

@@ -15,6 +15,10 @@ public enum CrashPoint {
   RUN_LOCKED,
   /** Script, plan and estimate are on disk. The journal is empty. */
   RUN_STAGED,
+  /** The files of all stages of a pipeline are on disk. pipeline.json is not. */
+  PIPELINE_STAGED,
+  /** pipeline.json is durable. No stage was submitted. */
+  PIPELINE_WRITTEN,
   /** The intent is durable. sbatch was not called. */
   INTENT_WRITTEN,
   /** sbatch runs. Its pid is not recorded, and it survives this process. */

@@ -11,6 +11,7 @@ import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.Journal;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.submit.ArrayShape.Part;
 import java.io.UncheckedIOException;
 import java.security.SecureRandom;
@@ -39,15 +40,22 @@ public final class SubmitOnce {
   /**
    * Submits the run's script for the given tasks. The caller holds the run's lock.
    *
-   * <p>A refused submission is shut: if a job of it appears later, that job cannot work.
+   * <p>A refused submission is shut: if a job of it appears later, that job cannot work. If a limit
+   * for waiting jobs refuses a stage of a pipeline, the submission counts as never made.
    *
    * @param dependency the value of sbatch's {@code --dependency}; empty for none
+   * @param link which of the jobs that follow each other this is; the first is 0
    * @param comment the job's comment, which names its approval; empty for none
    * @param first an event to write together with the intent, for a new run
    * @throws NexaException if the intent cannot be written; no job was made then
    */
   SubmitAnswer submit(
-      RunFolder run, Part part, String dependency, String comment, Optional<Event> first) {
+      RunFolder run,
+      Part part,
+      String dependency,
+      int link,
+      String comment,
+      Optional<Event> first) {
     Journal journal = run.journal();
     String key = run.id() + "." + randomLetters();
     // Built before the intent is written, because an invalid request needs no recovery.
@@ -57,6 +65,7 @@ public final class SubmitOnce {
             .with("key", key)
             .with("tasks", part.tasks().toString())
             .with("offset", part.offset())
+            .with("link", "" + link)
             .with("scheduler", scheduler.name());
     if (!dependency.isEmpty()) {
       data.with("dependency", dependency);
@@ -86,7 +95,14 @@ public final class SubmitOnce {
     if (answer instanceof SubmitAnswer.Refused refused && !run.shut(key)) {
       answer = new SubmitAnswer.Unknown(refused.message() + "; but a job has begun to work");
     }
-    journal.append(receipt(key, answer));
+    boolean postponed =
+        answer instanceof SubmitAnswer.Refused refused
+            && refused.forNow()
+            && RunState.of(journal.read()).pipeline().isPresent();
+    journal.append(
+        postponed
+            ? Event.now(Event.Type.POSTPONED, new JsonObject().with("key", key))
+            : receipt(key, answer));
     passing.accept(CrashPoint.RECEIPT_WRITTEN);
     return answer;
   }

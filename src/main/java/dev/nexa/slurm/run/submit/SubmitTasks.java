@@ -57,7 +57,12 @@ public final class SubmitTasks {
       String waits = i < parts.size() ? dependency : after(jobs.get(i - parts.size()));
       SubmitAnswer answer =
           once.submit(
-              run, parts.get(i % parts.size()), waits, comment, i == 0 ? first : Optional.empty());
+              run,
+              parts.get(i % parts.size()),
+              waits,
+              i / parts.size(),
+              comment,
+              i == 0 ? first : Optional.empty());
       answers.add(answer);
       if (!(answer instanceof SubmitAnswer.Submitted submitted)) {
         break;
@@ -98,19 +103,25 @@ public final class SubmitTasks {
    * Submits the tasks that no submission holds, or the next link of their chain.
    *
    * @param state the run's state, in which every submission is settled
+   * @param dependency sbatch's {@code --dependency} for the first link; empty for none
    * @param files the run's files; a changed script or approval is an error
-   * @return true if it made a submission
+   * @return the answers in order; empty if no submission could be made yet
    */
-  public boolean rest(
-      RunFolder run, ArrayShape array, RunState state, IndexRange tasks, ProvenFiles files) {
+  public List<SubmitAnswer> rest(
+      RunFolder run,
+      ArrayShape array,
+      RunState state,
+      IndexRange tasks,
+      String dependency,
+      ProvenFiles files) {
     String comment = requireProven(files);
     Map<Integer, Submission> before = new HashMap<>();
     List<Submission> made = state.submissions();
     for (Submission submission : made.subList(state.submissionsBefore(), made.size())) {
       submission.tasks().indices().forEach(task -> before.put(task, submission));
     }
-    String first = before.isEmpty() ? "" : made.get(state.submissionsBefore()).dependency();
-    boolean any = false;
+    int links = state.links(tasks.indices().get(0));
+    List<SubmitAnswer> answers = new ArrayList<>();
     for (Part part : array.parts(tasks)) {
       Submission link = before.get(part.tasks().indices().get(0));
       boolean known =
@@ -118,26 +129,29 @@ public final class SubmitTasks {
               && link.jobId().isPresent()
               && (link.phase() == Submission.Phase.CONFIRMED || isShown(link));
       if (link == null || known) {
-        String waits = link == null ? first : after(link.jobId().orElseThrow());
-        SubmitAnswer answer = once.submit(run, part, waits, comment, Optional.empty());
-        any = true;
+        String waits = link == null ? dependency : after(link.jobId().orElseThrow());
+        SubmitAnswer answer = once.submit(run, part, waits, links, comment, Optional.empty());
+        answers.add(answer);
         if (!(answer instanceof SubmitAnswer.Submitted)) {
           break;
         }
       }
     }
-    return any;
+    return answers;
   }
 
   /**
    * Submits the tasks of a lost submission again, under a new key.
    *
+   * @param dependency sbatch's {@code --dependency}; empty for none
    * @param files the run's files; a changed script or approval is an error
    */
-  public void again(RunFolder run, ArrayShape array, Submission lost, ProvenFiles files) {
+  public void again(
+      RunFolder run, ArrayShape array, Submission lost, String dependency, ProvenFiles files) {
     String comment = requireProven(files);
     Part part = array.part(lost.tasks(), lost.offset());
-    once.submit(run, part, lost.dependency(), comment, Optional.empty());
+    int link = lost.link().matches("\\d{1,4}") ? Integer.parseInt(lost.link()) : 0;
+    once.submit(run, part, dependency, link, comment, Optional.empty());
   }
 
   private static String requireProven(ProvenFiles files) {

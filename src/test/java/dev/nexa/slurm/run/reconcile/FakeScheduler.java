@@ -61,6 +61,11 @@ class FakeScheduler implements Scheduler {
   }
 
   @Override
+  public void dependOn(long jobId, String dependency) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public void requeue(long jobId, int task) {
     throw new AssertionError("nobody requeues");
   }

@@ -11,14 +11,21 @@ final class DependencyCheck {
   private static final Duration PAUSE = Duration.ofMillis(200);
 
   private final StateDirectory state;
-  private final Dependency dependency;
+  private final JobDirectory waiting;
   private final Map<Long, Job> jobs = new HashMap<>();
   private final Map<Long, JobHistory> histories = new HashMap<>();
+  private Dependency dependency;
   private long read = System.nanoTime();
 
-  DependencyCheck(StateDirectory state, Dependency dependency) {
+  /**
+   * Makes a check.
+   *
+   * @param waiting the job that waits
+   */
+  DependencyCheck(StateDirectory state, JobDirectory waiting) {
     this.state = state;
-    this.dependency = dependency;
+    this.waiting = waiting;
+    this.dependency = waiting.dependency();
   }
 
   /** Returns whether a pending attempt may start. A task that was requeued waits no more. */
@@ -28,6 +35,7 @@ final class DependencyCheck {
     }
     if (System.nanoTime() - read > PAUSE.toNanos()) {
       histories.clear();
+      dependency = waiting.dependency();
       read = System.nanoTime();
     }
     return dependency.verdict(pending.task(), this::history);

@@ -113,6 +113,19 @@ final class JobDirectory {
     FILES.replace(description(), json, "rw-------");
   }
 
+  /** Stores what the job waits for from now on. */
+  void waitFor(String dependency) {
+    FILES.replace(path.resolve("dependency"), dependency + "\n");
+  }
+
+  /** Returns what the job waits for now: what it was submitted with, unless that was changed. */
+  Dependency dependency() {
+    Path changed = path.resolve("dependency");
+    return Files.exists(changed)
+        ? Dependency.parse(DurableFiles.read(changed).strip())
+        : job().dependency();
+  }
+
   Job job() {
     LocalSubmission submission =
         LocalSubmission.of(Json.parseObject(DurableFiles.read(description())));

@@ -35,7 +35,7 @@ final class JobLoop {
     this.log = new JobLog(directory);
     this.starter = new TaskStarter(directory, log);
     this.requests = new RequestHandler(log, running);
-    this.dependency = new DependencyCheck(state, log.job().dependency());
+    this.dependency = new DependencyCheck(state, directory);
   }
 
   /** Runs until no task is left. */

@@ -51,6 +51,19 @@ final class LocalControl {
     ask(directory, JobRequest.Kind.REQUEUE, OptionalInt.of(task));
   }
 
+  /** Changes what a job's waiting tasks wait for. The job's runner reads it again. */
+  void dependOn(long jobId, String dependency) {
+    if (!state.has(jobId) || state.job(jobId).isOfAnotherUser()) {
+      throw refused("Invalid job id specified for job " + jobId);
+    }
+    for (long id : Dependency.parse(dependency).jobs()) {
+      if (!state.has(id)) {
+        throw refused("Job dependency problem: there is no job " + id + " here");
+      }
+    }
+    state.job(jobId).waitFor(dependency);
+  }
+
   private static SchedulerUnavailable refused(String why) {
     return new SchedulerUnavailable(ErrorCode.LOCAL_SCHEDULER_FAILED, "requeue failed: " + why);
   }

@@ -125,7 +125,7 @@ public final class LocalScheduler implements Scheduler {
             }
             supervisors.see(directory);
             Job job = directory.job();
-            DependencyCheck dependency = new DependencyCheck(state, job.dependency());
+            DependencyCheck dependency = new DependencyCheck(state, directory);
             entries.addAll(directory.history(job).queue(job, dependency));
           }
         });
@@ -147,6 +147,11 @@ public final class LocalScheduler implements Scheduler {
   @Override
   public void requeue(long jobId, int task) {
     asked(() -> control.requeue(jobId, task));
+  }
+
+  @Override
+  public void dependOn(long jobId, String dependency) {
+    asked(() -> control.dependOn(jobId, dependency));
   }
 
   /** Runs a call. State that cannot be read means that the scheduler does not answer. */

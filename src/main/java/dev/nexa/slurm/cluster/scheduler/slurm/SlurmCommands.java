@@ -209,6 +209,10 @@ public final class SlurmCommands {
     return List.of("scontrol", "requeue", jobId + "_" + task);
   }
 
+  static List<String> dependOn(long jobId, String dependency) {
+    return List.of("scontrol", "update", "JobId=" + jobId, "Dependency=" + dependency);
+  }
+
   static List<String> defaultAccount(String user) {
     return List.of(
         "sacctmgr",

@@ -309,6 +309,11 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   @Override
+  public void dependOn(long jobId, String dependency) {
+    ask(SlurmCommands.dependOn(jobId, dependency));
+  }
+
+  @Override
   public List<ControllerJob> remembered(long arrayJobId) {
     CommandResult result = run(SlurmCommands.showJob(arrayJobId));
     if (result.succeeded()) {

@@ -1,0 +1,51 @@
+package dev.nexa.slurm.command.pipeline;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.money.budgets.BudgetClaim;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan;
+import dev.nexa.slurm.run.Context;
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm pipeline estimate}. */
+final class PipelineEstimateCommand extends Subcommand {
+  private final PipelineOptions options = new PipelineOptions(this);
+  private final OptionSpec json = jsonFlag();
+
+  PipelineEstimateCommand() {
+    super(
+        "estimate",
+        "Prints the most that all stages together can cost, with a line for each. Submits nothing.",
+        "nexa-slurm pipeline estimate configs/pipelines/distill.yaml",
+        "nexa-slurm pipeline estimate configs/pipelines/distill.yaml --set train.resources.time=2h --json");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = context();
+    print(context, PipelinePlan.of(context, options.request()), given(json), out(), err());
+    return ExitCode.OK.status();
+  }
+
+  static void print(
+      Context context, PipelinePlan plan, boolean json, PrintWriter out, PrintWriter err) {
+    List<BudgetClaim> budgets = plan.budgets(context);
+    notes(plan, err);
+    out.print(
+        json
+            ? Json.pretty(PipelineText.json(context, plan, budgets))
+            : PipelineText.of(plan, budgets));
+  }
+
+  /** Prints how the stages were planned. */
+  static void notes(PipelinePlan plan, PrintWriter err) {
+    for (PipelinePlan.PlannedStage stage : plan.stages()) {
+      for (String note : stage.notes()) {
+        err.println("note: " + stage.stage().name() + ": " + note);
+      }
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package dev.nexa.slurm.command.pipeline;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.PipelineConfig;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code nexa-slurm pipeline graph}. */
+final class PipelineGraphCommand extends Subcommand {
+  private final PositionalParamSpec file = PipelineOptions.file(this);
+  private final OptionSpec mermaid =
+      flag("--mermaid", "Prints a flowchart in Mermaid's language, as for a README.");
+  private final OptionSpec json = jsonFlag();
+
+  PipelineGraphCommand() {
+    super(
+        "graph",
+        "Prints the stages in their order, and the stages that each stage waits for.",
+        "nexa-slurm pipeline graph configs/pipelines/distill.yaml",
+        "nexa-slurm pipeline graph configs/pipelines/distill.yaml --mermaid");
+  }
+
+  @Override
+  public Integer call() {
+    if (given(json) && given(mermaid)) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--json and --mermaid are two forms of one answer",
+          Advice.step("leave one of them out"));
+    }
+    PipelineConfig pipeline = context().configs().pipeline(file.getValue());
+    out()
+        .print(
+            given(json)
+                ? Json.pretty(GraphText.json(pipeline))
+                : given(mermaid) ? GraphText.mermaid(pipeline) : GraphText.table(pipeline));
+    return ExitCode.OK.status();
+  }
+}

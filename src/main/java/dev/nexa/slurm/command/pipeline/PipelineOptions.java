@@ -1,0 +1,71 @@
+package dev.nexa.slurm.command.pipeline;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The pipeline's file and the options that change its plan. */
+final class PipelineOptions {
+  private final PositionalParamSpec file;
+  private final OptionSpec overrides;
+  private final OptionSpec cluster;
+  private final OptionSpec local;
+
+  PipelineOptions(Subcommand command) {
+    file = file(command);
+    overrides =
+        command.add(
+            OptionSpec.builder("--set")
+                .paramLabel("STAGE.KEY=VALUE")
+                .type(List.class)
+                .auxiliaryTypes(String.class)
+                .initialValue(new ArrayList<>()),
+            "Overrides a key of a stage's config, such as train.lr=1e-5; may be given often.");
+    cluster =
+        command.option(
+            "--cluster",
+            "NAME",
+            "Uses the profile configs/clusters/NAME.yaml for all stages. Default: the pipeline's `cluster`, else each config's.");
+    local = command.flag("--local", "Uses this machine, without Slurm.");
+  }
+
+  /** Adds the parameter FILE. */
+  static PositionalParamSpec file(Subcommand command) {
+    return command.add(
+        PositionalParamSpec.builder().paramLabel("FILE").type(String.class).required(true),
+        "The pipeline's YAML file: here, in the workspace, or in the jar.");
+  }
+
+  /** Adds the optional parameter ID. */
+  static PositionalParamSpec id(Subcommand command) {
+    return command.add(
+        PositionalParamSpec.builder().paramLabel("ID").type(String.class).arity("0..1"),
+        "The pipeline's id. Default: the newest pipeline.");
+  }
+
+  /** Returns the pipeline's id, or {@code latest}. */
+  static String id(PositionalParamSpec typed) {
+    String id = typed.getValue();
+    return id == null ? "latest" : id;
+  }
+
+  PipelinePlan.Request request() {
+    if (Subcommand.given(local) && cluster.getValue() != null) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--local and --cluster " + cluster.getValue() + " name different clusters",
+          Advice.step("leave one of them out"));
+    }
+    return new PipelinePlan.Request(
+        file.getValue(),
+        overrides.getValue(),
+        Subcommand.given(local) ? Optional.of("local") : Optional.ofNullable(cluster.getValue()));
+  }
+}

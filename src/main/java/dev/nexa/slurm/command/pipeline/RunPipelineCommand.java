@@ -1,0 +1,134 @@
+package dev.nexa.slurm.command.pipeline;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan;
+import dev.nexa.slurm.pipeline.run.AwaitPipeline;
+import dev.nexa.slurm.pipeline.run.PipelineProgress;
+import dev.nexa.slurm.pipeline.run.ProgressFile;
+import dev.nexa.slurm.pipeline.run.ReadProgress;
+import dev.nexa.slurm.pipeline.run.SubmitPipeline;
+import dev.nexa.slurm.pipeline.run.SubmitPipeline.SubmittedPipeline;
+import dev.nexa.slurm.pipeline.run.SubmitPipeline.SubmittedStage;
+import dev.nexa.slurm.run.Context;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm pipeline run}. */
+final class RunPipelineCommand extends Subcommand {
+  private final PipelineOptions options = new PipelineOptions(this);
+  private final OptionSpec dryRun =
+      flag("--dry-run", "Prints the estimate and submits nothing, as `pipeline estimate` does.");
+  private final OptionSpec wait =
+      flag(
+          "--wait",
+          "Waits until every stage has ended or is blocked; exit status 5 if one did not end well.");
+  private final OptionSpec json = jsonFlag();
+
+  RunPipelineCommand() {
+    super(
+        "run",
+        "Submits all stages of a pipeline; each waits for the stages before it.",
+        "nexa-slurm pipeline run configs/pipelines/distill.yaml",
+        "nexa-slurm pipeline run configs/pipelines/demo.yaml --local --wait");
+  }
+
+  @Override
+  public Integer call() {
+    if (given(dryRun)) {
+      Context context = context();
+      PipelinePlan plan = PipelinePlan.of(context, options.request());
+      PipelineEstimateCommand.print(context, plan, given(json), out(), err());
+      return ExitCode.OK.status();
+    }
+    Context context = forRuns();
+    PipelinePlan plan = PipelinePlan.of(context, options.request());
+    PipelineEstimateCommand.notes(plan, err());
+    SubmittedPipeline submitted = new SubmitPipeline(context).submit(plan);
+    PrintWriter lines = given(json) ? err() : out();
+    tell(submitted, lines);
+    if (given(wait)) {
+      return await(context, submitted, lines);
+    }
+    if (given(json)) {
+      List<String> problems = new ArrayList<>();
+      PipelineProgress now = new ReadProgress(context).of(submitted.folder(), problems);
+      out().print(Json.pretty(ProgressFile.of(now)));
+    }
+    return status(submitted);
+  }
+
+  private static Integer status(SubmittedPipeline submitted) {
+    for (SubmittedStage stage : submitted.stages()) {
+      for (SubmitAnswer answer : stage.answers()) {
+        boolean waits = answer instanceof SubmitAnswer.Refused refused && refused.forNow();
+        if (!(answer instanceof SubmitAnswer.Submitted) && !waits) {
+          return ExitCode.SCHEDULER.status();
+        }
+      }
+    }
+    return ExitCode.OK.status();
+  }
+
+  private static void tell(SubmittedPipeline submitted, PrintWriter out) {
+    String id = submitted.folder().id();
+    out.println(
+        id
+            + ": at most "
+            + submitted.file().total()
+            + " for "
+            + PipelineText.counted(submitted.stages().size(), "stage"));
+    submitted.notes().forEach(out::println);
+    for (SubmittedStage stage : submitted.stages()) {
+      out.println("  " + stage.stage() + "  " + stage.run().id() + "  " + answer(stage));
+    }
+    out.println("  nexa-slurm pipeline status " + id);
+    out.println("  nexa-slurm pipeline cancel " + id);
+    out.flush();
+  }
+
+  private static String answer(SubmittedStage stage) {
+    if (stage.answers().isEmpty()) {
+      return "not submitted yet: `nexa-slurm reconcile` submits it when its turn comes";
+    }
+    SubmitAnswer last = stage.answers().get(stage.answers().size() - 1);
+    if (last instanceof SubmitAnswer.Submitted submitted) {
+      return "job " + submitted.jobId();
+    }
+    if (last instanceof SubmitAnswer.Refused refused) {
+      return (refused.forNow() ? "waits for room in the queue: " : "refused: ") + refused.message();
+    }
+    return "it is not known whether there is a job: "
+        + ((SubmitAnswer.Unknown) last).message()
+        + "; `nexa-slurm reconcile` finds out, do not submit again";
+  }
+
+  private Integer await(Context context, SubmittedPipeline submitted, PrintWriter lines) {
+    PrintWriter err = err();
+    String id = submitted.folder().id();
+    Thread goesOn =
+        new Thread(
+            () ->
+                err.println(
+                    "\nstopped waiting; "
+                        + id
+                        + " goes on; `nexa-slurm pipeline status "
+                        + id
+                        + "` shows it"),
+            "interrupted");
+    Runtime.getRuntime().addShutdownHook(goesOn);
+    PipelineProgress end = new AwaitPipeline(context).await(submitted.folder(), err::println);
+    Runtime.getRuntime().removeShutdownHook(goesOn);
+    if (given(json)) {
+      out().print(Json.pretty(ProgressFile.of(end)));
+    } else {
+      lines.println(end.state() + ", cost " + end.cost());
+      lines.println("  manifest  " + submitted.folder().manifest().normalize());
+    }
+    return end.state().equals("completed") ? ExitCode.OK.status() : ExitCode.RUN_FAILED.status();
+  }
+}

@@ -1,0 +1,198 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.control.CancelRun;
+import dev.nexa.slurm.run.reconcile.EarlierJobs;
+import dev.nexa.slurm.run.reconcile.ReconcileRuns;
+import dev.nexa.slurm.run.reconcile.TaskEvidence;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/**
+ * The part of a reconcile pass that is about pipelines: submits stages whose turn has come, makes
+ * waiting jobs wait for the right jobs, and writes the pipelines' manifests.
+ */
+public final class AdvancePipelines {
+  private static final String NEVER = "DependencyNeverSatisfied";
+
+  private final Context context;
+
+  public AdvancePipelines(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Advances all of this user's pipelines that have not ended. A failure of one pipeline is a
+   * problem of that pipeline only.
+   *
+   * @param problems receives lines that somebody should look at
+   */
+  public void advance(List<String> problems) {
+    for (PipelineFolder folder : context.workspace().openPipelines()) {
+      try {
+        advance(folder, problems);
+      } catch (SchedulerUnavailable outage) {
+        // The pass over the runs reports it.
+        return;
+      } catch (RuntimeException failed) {
+        problems.add(folder.id() + ": " + failed.getMessage());
+      }
+    }
+  }
+
+  /**
+   * Advances one pipeline.
+   *
+   * @return how far it is now; empty if it is another user's
+   */
+  public Optional<PipelineProgress> advance(PipelineFolder folder, List<String> problems) {
+    PipelineFile file = PipelineFile.read(folder);
+    if (context.workspace().run(file.stages().get(0).run()).isOfAnotherUser()) {
+      return Optional.empty();
+    }
+    Map<PipelineFile.Stage, RunState> open = new LinkedHashMap<>();
+    List<RunId> unmade = new ArrayList<>();
+    for (PipelineFile.Stage stage : file.stages()) {
+      RunFolder run = context.workspace().run(stage.run());
+      if (run.isOpen()) {
+        RunState state = RunState.of(run.journal().read());
+        open.put(stage, state);
+        if (!state.unsubmitted(stage.tasks(), 1).indices().isEmpty()) {
+          unmade.add(stage.run());
+        }
+      }
+    }
+    if (!unmade.isEmpty()) {
+      // In the order of the stages: a stage needs the jobs of the stages before it.
+      problems.addAll(new ReconcileRuns(context).reconcile(unmade).problems());
+    }
+    repoint(file, open, problems);
+    PipelineProgress progress = new ReadProgress(context).of(folder, problems);
+    if (skip(progress)) {
+      progress = new ReadProgress(context).of(folder, problems);
+    }
+    write(folder, progress);
+    return Optional.of(progress);
+  }
+
+  /** Makes waiting jobs wait for the jobs that the earlier stages have now. */
+  private void repoint(
+      PipelineFile file, Map<PipelineFile.Stage, RunState> open, List<String> problems) {
+    Map<PipelineFile.Stage, RunState> waiting = new LinkedHashMap<>();
+    open.forEach(
+        (stage, state) -> {
+          if (!state.after().isEmpty() && !state.cancelRequested()) {
+            waiting.put(stage, state);
+          }
+        });
+    if (waiting.isEmpty()) {
+      return;
+    }
+    Scheduler scheduler = context.scheduler(file.scheduler());
+    TaskEvidence evidence = TaskEvidence.gather(scheduler, open.values());
+    EarlierJobs jobs = new EarlierJobs(context.workspace(), scheduler, Optional.of(evidence));
+    waiting.forEach(
+        (stage, state) -> {
+          for (Submission submission : state.current()) {
+            if (submission.jobId().isPresent() && submission.link().equals("0")) {
+              repoint(stage, state, submission, scheduler, evidence, jobs, problems);
+            }
+          }
+        });
+  }
+
+  private void repoint(
+      PipelineFile.Stage stage,
+      RunState state,
+      Submission submission,
+      Scheduler scheduler,
+      TaskEvidence evidence,
+      EarlierJobs jobs,
+      List<String> problems) {
+    boolean waits = false;
+    boolean never = false;
+    for (QueueEntry entry : evidence.queue(submission)) {
+      waits |= entry.state() == JobState.PENDING && entry.reason().startsWith("Dependency");
+      never |= entry.reason().equals(NEVER);
+    }
+    if (!waits || !(jobs.of(state.after()) instanceof EarlierJobs.Waits now)) {
+      return;
+    }
+    Set<String> known = ids(submission.dependency());
+    if (!never && known.containsAll(ids(now.dependency()))) {
+      return;
+    }
+    RunFolder run = context.workspace().run(stage.run());
+    try (var lock = run.lock(Duration.ZERO).orElse(null)) {
+      if (lock == null || !RunState.of(run.journal().read()).equals(state)) {
+        return;
+      }
+      scheduler.dependOn(submission.jobId().orElseThrow(), now.dependency());
+      run.journal()
+          .append(
+              Event.now(
+                  Event.Type.REPOINTED,
+                  new JsonObject()
+                      .with("key", submission.key())
+                      .with("dependency", now.dependency())));
+      problems.add(
+          stage.run()
+              + (now.dependency().isEmpty()
+                  ? ": what it waits for has ended well; it may start now"
+                  : ": it waits for "
+                      + now.dependency()
+                      + " now, because an earlier stage runs again"));
+    }
+  }
+
+  private static Set<String> ids(String dependency) {
+    Set<String> ids = new HashSet<>();
+    for (String word : dependency.split("[,:]", -1)) {
+      if (!word.isEmpty() && Character.isDigit(word.charAt(0))) {
+        ids.add(word);
+      }
+    }
+    return ids;
+  }
+
+  /** Ends stages that handle a failure which did not happen. */
+  private boolean skip(PipelineProgress progress) {
+    boolean any = false;
+    for (PipelineProgress.StageProgress stage : progress.stages()) {
+      if (stage.state().equals(PipelineProgress.SKIPPED) && !stage.ended()) {
+        RunFolder run = context.workspace().run(stage.stage().run());
+        new CancelRun(context).cancel(run, OptionalInt.empty());
+        new ReconcileRuns(context).reconcile(List.of(run.id()));
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  private static void write(PipelineFolder folder, PipelineProgress progress) {
+    folder.writeManifest(Json.pretty(ProgressFile.of(progress)));
+    if (progress.ended()) {
+      folder.markClosed();
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.records.runs.Workspace;
+import java.util.List;
+
+/** Finds the pipeline that a user names. */
+public final class PipelineLookup {
+  private static final String LATEST = "latest";
+
+  private final Workspace workspace;
+
+  public PipelineLookup(Workspace workspace) {
+    this.workspace = workspace;
+  }
+
+  /**
+   * Returns a pipeline.
+   *
+   * @param typed an id, or {@code latest} for the newest pipeline
+   * @throws NexaException if there is no such pipeline
+   */
+  public PipelineFolder find(String typed) {
+    List<PipelineFolder> all = workspace.allPipelines();
+    if (typed.equals(LATEST) && !all.isEmpty()) {
+      return all.get(all.size() - 1);
+    }
+    for (PipelineFolder pipeline : all) {
+      if (pipeline.id().equals(typed)) {
+        return pipeline;
+      }
+    }
+    List<String> ids = all.stream().map(PipelineFolder::id).toList();
+    throw new NexaException(
+        ErrorCode.PIPELINE_UNKNOWN,
+        all.isEmpty()
+            ? "there is no pipeline in " + workspace.root()
+            : "there is no pipeline '" + typed + "'" + Nearest.hint(typed, ids),
+        all.isEmpty()
+            ? Advice.step("`nexa-slurm pipeline run FILE` makes one")
+            : Advice.command("shows them", "nexa-slurm", "pipeline", "list"));
+  }
+}

@@ -1,0 +1,161 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.run.reconcile.RunRow;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How far a pipeline is. Pure.
+ *
+ * @param stages each stage, in the order of the document
+ */
+public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
+  /** The stage waits for something that cannot happen any more, unless a run is run again. */
+  static final String BLOCKED = "blocked";
+
+  /** The stage handles a failure that did not happen. */
+  static final String SKIPPED = "skipped";
+
+  /**
+   * One stage.
+   *
+   * @param row its run; empty if the run cannot be read
+   * @param state the run's state, {@code blocked} or {@code skipped}
+   * @param why why the stage waits, cannot start or failed; may be empty
+   */
+  public record StageProgress(
+      PipelineFile.Stage stage, Optional<RunRow> row, String state, String why) {
+
+    /** Returns whether all tasks of the run have ended. */
+    public boolean ended() {
+      return row.isPresent() && row.get().status().ended();
+    }
+
+    /** Returns whether the run has completed. */
+    public boolean completed() {
+      return state.equals("completed");
+    }
+
+    /** Returns the cost of the attempts that have ended. */
+    public BigDecimal cost() {
+      return row.map(run -> run.cost().amount()).orElse(BigDecimal.ZERO);
+    }
+  }
+
+  /**
+   * Derives the progress.
+   *
+   * @param rows the runs' rows, by stage
+   */
+  static PipelineProgress of(PipelineFile file, Map<String, RunRow> rows) {
+    Map<String, StageProgress> stages = new HashMap<>();
+    List<StageProgress> all = new ArrayList<>();
+    for (PipelineFile.Stage stage : file.stages()) {
+      StageProgress one = progress(stage, Optional.ofNullable(rows.get(stage.name())), stages);
+      stages.put(stage.name(), one);
+      all.add(one);
+    }
+    return new PipelineProgress(file, List.copyOf(all));
+  }
+
+  private static StageProgress progress(
+      PipelineFile.Stage stage, Optional<RunRow> row, Map<String, StageProgress> earlier) {
+    if (row.isEmpty()) {
+      return new StageProgress(stage, row, "unknown", "its run cannot be read");
+    }
+    RunRow run = row.get();
+    boolean begun = run.done() + run.failed() + run.running() > 0;
+    Optional<String> never = begun ? Optional.empty() : never(stage, earlier);
+    if (never.isPresent() && never.get().isEmpty()) {
+      return new StageProgress(stage, row, SKIPPED, "nothing has failed");
+    }
+    if (never.isPresent() && !run.status().ended()) {
+      return new StageProgress(stage, row, BLOCKED, never.get());
+    }
+    String why = run.note();
+    if (run.jobId().isEmpty() && !run.status().ended() && why.isEmpty()) {
+      why = "not submitted yet";
+    }
+    return new StageProgress(stage, row, run.state(), why);
+  }
+
+  /**
+   * Returns why the stage can never start; an empty text if it is not needed. Empty if it may
+   * start.
+   */
+  private static Optional<String> never(
+      PipelineFile.Stage stage, Map<String, StageProgress> earlier) {
+    for (Map.Entry<String, String> after : stage.after().entrySet()) {
+      StageProgress other = earlier.get(after.getKey());
+      if (other.state().equals(BLOCKED)) {
+        return Optional.of(after.getKey() + " cannot start");
+      }
+      if (!other.ended()) {
+        continue;
+      }
+      boolean any = after.getValue().equals("afterany");
+      boolean onFailure = after.getValue().equals("afternotok");
+      if (onFailure && other.completed()) {
+        return Optional.of("");
+      }
+      if (!any && !onFailure && !other.completed()) {
+        return Optional.of(after.getKey() + " ended as " + other.state());
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * Returns the pipeline's state: {@code pending}, {@code running}, {@code blocked} if nothing runs
+   * and a stage is blocked, else {@code completed}, {@code cancelled} or {@code failed}.
+   */
+  public String state() {
+    boolean active = false;
+    boolean begun = false;
+    boolean blocked = false;
+    boolean failed = false;
+    boolean cancelled = false;
+    for (StageProgress one : stages) {
+      boolean skipped = one.state().equals(SKIPPED);
+      blocked |= one.state().equals(BLOCKED);
+      active |= !one.ended() && !one.state().equals(BLOCKED) && !skipped;
+      begun |= one.ended() || one.row().map(run -> run.running() + run.done() > 0).orElse(false);
+      cancelled |= one.state().equals("cancelled");
+      failed |= one.ended() && !one.completed() && !skipped && !one.state().equals("cancelled");
+    }
+    if (active) {
+      return begun ? "running" : "pending";
+    }
+    return blocked ? BLOCKED : failed ? "failed" : cancelled ? "cancelled" : "completed";
+  }
+
+  /** Returns whether every run has ended. */
+  public boolean ended() {
+    return stages.stream().allMatch(StageProgress::ended);
+  }
+
+  /** Returns whether nothing will happen unless a user acts. */
+  public boolean rests() {
+    return ended() || state().equals(BLOCKED);
+  }
+
+  /** Returns the cost of the attempts that have ended. */
+  public Money cost() {
+    BigDecimal cost = BigDecimal.ZERO;
+    for (StageProgress one : stages) {
+      cost = cost.add(one.cost());
+    }
+    return new Money(cost, file.total().currency());
+  }
+
+  /** Returns the number of stages that have completed. */
+  public long completed() {
+    return stages.stream().filter(StageProgress::completed).count();
+  }
+}

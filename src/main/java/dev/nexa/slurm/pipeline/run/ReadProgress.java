@@ -1,0 +1,50 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.reconcile.StatusRows;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Reads how far pipelines are. Asks the scheduler only about runs that have not ended. */
+public final class ReadProgress {
+  private final Context context;
+
+  public ReadProgress(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Returns the progress of a pipeline.
+   *
+   * @param problems receives a line for each run that cannot be read
+   */
+  public PipelineProgress of(PipelineFolder folder, List<String> problems) {
+    PipelineFile file = PipelineFile.read(folder);
+    Map<RunId, String> open = new HashMap<>();
+    Map<String, RunRow> rows = new HashMap<>();
+    for (PipelineFile.Stage stage : file.stages()) {
+      RunFolder run = context.workspace().run(stage.run());
+      if (run.isOpen() || !Files.exists(run.manifest())) {
+        open.put(stage.run(), stage.name());
+      } else {
+        rows.put(stage.name(), RunRow.ended(ManifestFile.read(run)));
+      }
+    }
+    if (!open.isEmpty()) {
+      List<RunId> ids = new ArrayList<>(open.keySet());
+      for (RunRow row : new StatusRows(context).rows(ids, problems)) {
+        rows.put(open.getOrDefault(new RunId(row.runId()), ""), row);
+      }
+    }
+    return PipelineProgress.of(file, rows);
+  }
+}

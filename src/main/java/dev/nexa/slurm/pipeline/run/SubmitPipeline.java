@@ -1,0 +1,249 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.job.config.PipelineConfig.Condition;
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.job.render.Renderer;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
+import dev.nexa.slurm.records.approvals.Proposal;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.runs.Earlier;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.Clearance;
+import dev.nexa.slurm.run.decision.ClearanceOfAll;
+import dev.nexa.slurm.run.reconcile.EarlierJobs;
+import dev.nexa.slurm.run.reconcile.TaskEvidence;
+import dev.nexa.slurm.run.start.NewRun;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.run.start.SubmitRun;
+import dev.nexa.slurm.run.submit.ArrayShape;
+import dev.nexa.slurm.run.submit.CrashPoint;
+import dev.nexa.slurm.run.submit.SubmitTasks;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Implements {@code pipeline run}: turns planned stages into runs that wait for each other.
+ *
+ * <p>First the files of all runs are written, then pipeline.json, then the stages are submitted in
+ * order. If this process dies before pipeline.json is there, nothing is submitted. If it dies
+ * later, a pass of reconcile submits the stages that are left.
+ */
+public final class SubmitPipeline {
+  private final Context context;
+
+  public SubmitPipeline(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * A stage after its submit.
+   *
+   * @param answers the scheduler's answers; empty if the stage was not submitted yet
+   */
+  public record SubmittedStage(String stage, RunFolder run, List<SubmitAnswer> answers) {}
+
+  /**
+   * A submitted pipeline.
+   *
+   * @param notes lines for the user
+   */
+  public record SubmittedPipeline(
+      PipelineFolder folder, PipelineFile file, List<SubmittedStage> stages, List<String> notes) {}
+
+  /**
+   * Submits a pipeline.
+   *
+   * @throws dev.nexa.slurm.base.error.NexaException if an approval is missing or a file cannot be
+   *     written
+   */
+  public SubmittedPipeline submit(PipelinePlan plan) {
+    String scheduler = plan.scheduler();
+    context.requireWorkspace(scheduler);
+    context.workspace().requirePathForLogs();
+    Scheduler jobs = context.scheduler(scheduler);
+    List<Rendered> rendered = plan.stages().stream().map(this::render).toList();
+    List<NewRun.Staged> staged = new ArrayList<>();
+    try {
+      PipelineFolder folder;
+      PipelineFile file;
+      List<String> notes;
+      try (ClearanceOfAll clearance =
+          ClearanceOfAll.of(
+              context, plan.policy(), rendered.stream().map(Rendered::asked).toList())) {
+        notes = clearance.notes();
+        folder = context.workspace().claimPipeline(Instant.now());
+        try {
+          stage(folder, rendered, clearance, staged);
+          file = document(folder, plan, scheduler, rendered, staged, clearance.total());
+          context.passing().accept(CrashPoint.PIPELINE_STAGED);
+          folder.commit(file.text());
+        } catch (RuntimeException failed) {
+          clearance.release();
+          throw failed;
+        }
+      }
+      context.passing().accept(CrashPoint.PIPELINE_WRITTEN);
+      return new SubmittedPipeline(folder, file, submit(jobs, file, staged), notes);
+    } finally {
+      staged.forEach(NewRun.Staged::close);
+    }
+  }
+
+  /** A stage with its script and what an approver signs. */
+  private record Rendered(
+      PlannedStage planned,
+      Script script,
+      PlanFile plan,
+      Proposal proposal,
+      EstimateFile estimate) {
+    ClearanceOfAll.Asked asked() {
+      return new ClearanceOfAll.Asked(planned.stage().name(), proposal, plan, estimate);
+    }
+  }
+
+  private Rendered render(PlannedStage planned) {
+    Prepared prepared = planned.prepared();
+    Script script =
+        new Renderer(context.source(), prepared.plugin())
+            .render(prepared.plan(), prepared.launch());
+    PlanFile plan = SubmitRun.plan(prepared, script);
+    Proposal proposal =
+        Proposal.of(context.root(), plan, script, prepared.estimate(), UnixUser.me());
+    return new Rendered(planned, script, plan, proposal, proposal.addTo(prepared.estimateFile()));
+  }
+
+  /** Claims a run for each stage and writes its files. Adds each to {@code staged} at once. */
+  private void stage(
+      PipelineFolder folder,
+      List<Rendered> rendered,
+      ClearanceOfAll clearance,
+      List<NewRun.Staged> staged) {
+    Map<String, RunFolder.Input> inputs = new LinkedHashMap<>();
+    for (int i = 0; i < rendered.size(); i++) {
+      Rendered one = rendered.get(i);
+      Clearance own = clearance.each().get(i);
+      List<RunFolder.Input> ofStage = new ArrayList<>();
+      List<Earlier> after = new ArrayList<>();
+      one.planned()
+          .stage()
+          .after()
+          .forEach(
+              (stage, condition) -> {
+                RunFolder.Input input = inputs.get(stage);
+                ofStage.add(input);
+                after.add(new Earlier(condition.text(), input.run().value(), Optional.of(stage)));
+              });
+      NewRun run =
+          new NewRun(
+              one.script(),
+              one.plan().tagged("pipeline:" + folder.id()),
+              own.addTo(one.estimate()),
+              own,
+              List.of(),
+              List.of(),
+              after,
+              "",
+              one.planned().prepared().plan().code());
+      NewRun.Staged made = run.stage(context, folder.id(), ofStage);
+      staged.add(made);
+      inputs.put(one.planned().stage().name(), input(one.planned(), made.run()));
+    }
+  }
+
+  private static RunFolder.Input input(PlannedStage planned, RunFolder run) {
+    Plan plan = planned.prepared().plan();
+    String durable = plan.storage().durable();
+    return new RunFolder.Input(
+        planned.stage().name(),
+        run.id(),
+        durable + "/" + plan.outputs() + "/" + run.id(),
+        durable + "/checkpoints/" + run.id(),
+        plan.tasks());
+  }
+
+  private static PipelineFile document(
+      PipelineFolder folder,
+      PipelinePlan plan,
+      String scheduler,
+      List<Rendered> rendered,
+      List<NewRun.Staged> staged,
+      Money total) {
+    List<PipelineFile.Stage> stages = new ArrayList<>();
+    for (int i = 0; i < rendered.size(); i++) {
+      Rendered one = rendered.get(i);
+      Map<String, String> after = new LinkedHashMap<>();
+      for (Map.Entry<String, Condition> earlier : one.planned().stage().after().entrySet()) {
+        after.put(earlier.getKey(), earlier.getValue().text());
+      }
+      stages.add(
+          new PipelineFile.Stage(
+              one.planned().stage().name(),
+              one.planned().stage().config(),
+              staged.get(i).run().id(),
+              after,
+              one.planned().prepared().plan().tasks(),
+              one.planned().total().amount(),
+              one.estimate().configDigest(),
+              one.script().digest()));
+    }
+    return new PipelineFile(
+        folder.id(),
+        plan.config().name(),
+        plan.config().file(),
+        UnixUser.me().user(),
+        Instant.now(),
+        scheduler,
+        stages,
+        total,
+        Optional.empty());
+  }
+
+  /** Submits the stages in order, and stops where the scheduler does not take one. */
+  private List<SubmittedStage> submit(
+      Scheduler scheduler, PipelineFile file, List<NewRun.Staged> staged) {
+    // The earlier stages were submitted a moment ago, so slurmctld has not forgotten them.
+    EarlierJobs jobs =
+        new EarlierJobs(context.workspace(), scheduler, Optional.of(TaskEvidence.notAsked()));
+    SubmitTasks submit = new SubmitTasks(scheduler, context.passing());
+    List<SubmittedStage> stages = new ArrayList<>();
+    boolean goesOn = true;
+    for (int i = 0; i < staged.size(); i++) {
+      NewRun.Staged one = staged.get(i);
+      List<SubmitAnswer> answers = List.of();
+      RunState state = RunState.of(one.run().journal().read());
+      if (goesOn && jobs.of(state.after()) instanceof EarlierJobs.Waits waits) {
+        ArrayShape array = ArrayShape.of(one.plan());
+        answers =
+            submit.submit(
+                one.run(),
+                array,
+                IndexRange.upTo(array.tasks()),
+                array.chain(),
+                waits.dependency(),
+                ProvenFiles.of(one.run()).comment(),
+                Optional.empty());
+        goesOn = answers.get(answers.size() - 1) instanceof SubmitAnswer.Submitted;
+      }
+      one.close();
+      stages.add(new SubmittedStage(file.stages().get(i).name(), one.run(), answers));
+    }
+    return stages;
+  }
+}

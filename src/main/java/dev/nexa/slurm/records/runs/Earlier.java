@@ -1,0 +1,49 @@
+package dev.nexa.slurm.records.runs;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * One thing that a run waits for, as its journal keeps it.
+ *
+ * @param type sbatch's word: {@code afterok}, {@code afterany}, {@code afternotok} or {@code
+ *     aftercorr}
+ * @param reference a run id, or the id of a job that is no run's
+ * @param stage the stage of the run's pipeline that {@code reference} is; empty for {@code
+ *     --dependency}
+ */
+public record Earlier(String type, String reference, Optional<String> stage) {
+
+  /** Returns the run; empty if this is a job of no run. */
+  public Optional<RunId> run() {
+    return RunId.parse(reference);
+  }
+
+  /** Returns the earlier stage's name, else the run or job id. */
+  public String name() {
+    return stage.orElse(reference);
+  }
+
+  /** Returns the list as a journal keeps it. */
+  public static List<JsonObject> toJson(List<Earlier> all) {
+    List<JsonObject> json = new ArrayList<>();
+    for (Earlier one : all) {
+      json.add(
+          new JsonObject()
+              .with("type", one.type)
+              .with("reference", one.reference)
+              .withOptional("stage", one.stage));
+    }
+    return json;
+  }
+
+  static List<Earlier> fromJson(List<JsonObject> json) {
+    List<Earlier> all = new ArrayList<>();
+    for (JsonObject one : json) {
+      all.add(new Earlier(one.text("type"), one.text("reference"), one.optionalText("stage")));
+    }
+    return List.copyOf(all);
+  }
+}

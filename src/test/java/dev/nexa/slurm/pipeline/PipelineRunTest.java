@@ -1,0 +1,216 @@
+package dev.nexa.slurm.pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Person;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Pipelines from the submit to the end. On the real Slurm and on this machine. */
+@Tag("slurm")
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+@Order(1)
+class PipelineRunTest {
+  @TempDir Path workspace;
+  private Person person;
+
+  @BeforeEach
+  void begin() throws IOException {
+    person = new Person(workspace);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"slurm", "local"})
+  void stagesUseWhatEarlierStagesMake(String scheduler) throws Exception {
+    profile(scheduler);
+    config(
+        "prepare",
+        "data",
+        "mkdir -p \"$NEXA_OUTPUT\"; echo shard $NEXA_TASK >\"$NEXA_OUTPUT/$NEXA_TASK\"",
+        "array: {shards: 3}\n");
+    config(
+        "train",
+        "train",
+        "mkdir -p \"$NEXA_CHECKPOINTS/final\"\n"
+            + "  cat \"${stages.prepare.output}\"/* >\"$NEXA_CHECKPOINTS/final/model\"\n"
+            + "  echo \"{\\\"checkpoint\\\": \\\"$NEXA_CHECKPOINTS/final\\\"}\" >\"$NEXA_METRICS\"",
+        "");
+    config(
+        "eval",
+        "eval",
+        "cp \"$MODEL/model\" %s/result",
+        "env: {MODEL: \"${stages.train.checkpoint}\"}\n");
+    Path file =
+        file(
+            """
+            stages:
+              prepare: {config: prepare.yaml}
+              train: {config: train.yaml, after: [prepare]}
+              eval: {config: eval.yaml, after: [train]}
+            """);
+
+    JsonObject end =
+        Json.parseObject(
+            person.says(
+                "pipeline", "run", file.toString(), "--cluster", "test", "--wait", "--json"));
+
+    assertThat(end.text("state")).isEqualTo("completed");
+    assertThat(Files.readString(workspace.resolve("result")))
+        .isEqualTo("shard 0\nshard 1\nshard 2\n");
+    for (JsonObject stage : end.objects("stages")) {
+      JsonObject manifest =
+          Json.parseObject(
+              Files.readString(
+                  workspace.resolve("runs/manifests/" + stage.text("run_id") + ".json")));
+      assertThat(manifest.texts("tags")).contains("pipeline:" + end.text("pipeline_id"));
+    }
+    assertThat(person.says("pipeline", "list")).contains("completed  3/3");
+    assertThat(person.says("costs", "--by", "tag")).contains("pipeline:" + end.text("pipeline_id"));
+    assertThat(person.says("audit")).doesNotContain("differs");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"slurm", "local"})
+  void aStageThatFailsBlocksTheNextUntilItsTasksAreRunAgain(String scheduler) throws Exception {
+    profile(scheduler);
+    config("prepare", "data", "true", "");
+    config("train", "train", "[[ $NEXA_TASK != 1 || -e %s/mended ]]", "array: {shards: 3}\n");
+    config("eval", "eval", "echo once >>%s/evaluated", "");
+    config("report", "report", "echo once >>%s/reported", "");
+    Path file =
+        file(
+            """
+            stages:
+              prepare: {config: prepare.yaml}
+              train: {config: train.yaml, after: [prepare]}
+              eval: {config: eval.yaml, after: [train]}
+              report: {config: report.yaml, after: [prepare, eval]}
+            """);
+    JsonObject failed = ended(run(file), "blocked");
+    assertThat(states(failed)).containsExactly("completed", "failed", "blocked", "blocked");
+    assertThat(failed.objects("stages").get(2).text("why")).isEqualTo("train ended as failed");
+    assertThat(failed.objects("stages").get(3).text("why")).isEqualTo("eval cannot start");
+    String job = jobs(failed.objects("stages").get(2));
+
+    Files.createFile(workspace.resolve("mended"));
+    person.says("rerun", "--failed", failed.objects("stages").get(1).text("run_id"));
+    JsonObject end = ended(failed.text("pipeline_id"), "completed");
+
+    assertThat(states(end)).containsOnly("completed");
+    assertThat(jobs(end.objects("stages").get(2))).as("eval keeps its job").isEqualTo(job);
+    assertThat(Files.readString(workspace.resolve("evaluated"))).isEqualTo("once\n");
+    assertThat(Files.readString(workspace.resolve("reported"))).isEqualTo("once\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"slurm", "local"})
+  void aCancelledPipelineLeavesNothingInTheQueue(String scheduler) throws Exception {
+    profile(scheduler);
+    config("train", "train", "sleep 300", "");
+    config("eval", "eval", "true", "");
+    Path file =
+        file(
+            """
+            stages:
+              train: {config: train.yaml}
+              eval: {config: eval.yaml, after: [train]}
+              clean: {config: eval.yaml, after: [afterany:train]}
+            """);
+    String id = run(file);
+
+    assertThat(person.says("pipeline", "cancel", id)).contains("asked train, eval, clean to end");
+    JsonObject end = ended(id, "cancelled");
+
+    assertThat(states(end)).containsOnly("cancelled");
+    assertThat(person.says("reconcile")).contains("0 unfinished runs");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"slurm", "local"})
+  void aStageForFailuresIsSkippedIfNothingFails(String scheduler) throws Exception {
+    profile(scheduler);
+    config("train", "train", "true", "");
+    config("mail", "mail", "echo once >>%s/mailed", "");
+    Path file =
+        file(
+            """
+            stages:
+              train: {config: train.yaml}
+              mail: {config: mail.yaml, after: [afternotok:train]}
+            """);
+
+    JsonObject end = ended(run(file), "completed");
+
+    assertThat(states(end)).containsExactly("completed", "skipped");
+    assertThat(workspace.resolve("mailed")).doesNotExist();
+  }
+
+  private String run(Path file) {
+    return Json.parseObject(
+            person.says("pipeline", "run", file.toString(), "--cluster", "test", "--json"))
+        .text("pipeline_id");
+  }
+
+  /** Makes passes until the pipeline has the state. */
+  private JsonObject ended(String id, String state) throws InterruptedException {
+    long deadline = System.nanoTime() + 120_000_000_000L;
+    while (true) {
+      person.says("reconcile");
+      JsonObject now = Json.parseObject(person.says("pipeline", "status", id, "--json"));
+      if (now.text("state").equals(state)) {
+        return now;
+      }
+      assertThat(System.nanoTime()).as("still %s", now).isLessThan(deadline);
+      Thread.sleep(300);
+    }
+  }
+
+  private static List<String> states(JsonObject pipeline) {
+    return pipeline.objects("stages").stream().map(stage -> stage.text("state")).toList();
+  }
+
+  /** The ids of the stage's jobs. */
+  private String jobs(JsonObject stage) throws IOException {
+    JsonObject manifest =
+        Json.parseObject(
+            Files.readString(
+                workspace.resolve("runs/manifests/" + stage.text("run_id") + ".json")));
+    return manifest.objects("submissions").stream().map(one -> "" + one.number("job_id")).toList()
+        + "";
+  }
+
+  private void profile(String scheduler) throws IOException {
+    person.slurmProfile("scheduler: " + scheduler + "\nhealth_check: false\n");
+  }
+
+  private Path file(String text) throws IOException {
+    return Files.writeString(workspace.resolve("pipeline.yaml"), text);
+  }
+
+  /** Writes a config. {@code %s} in the lines is the workspace. */
+  private void config(String name, String stage, String run, String more) throws IOException {
+    Files.writeString(
+        workspace.resolve(name + ".yaml"),
+        "stage: "
+            + stage
+            + "\nbackend: shell\nrun: |\n  "
+            + run.replace("%s", workspace.toString())
+            + "\nresources: {time: 5m, memory: 100M}\n"
+            + more);
+  }
+}
