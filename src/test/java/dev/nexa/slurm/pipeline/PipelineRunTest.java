@@ -137,7 +137,7 @@ class PipelineRunTest {
     JsonObject end = ended(id, "cancelled");
 
     assertThat(states(end)).containsOnly("cancelled");
-    assertThat(person.says("reconcile")).contains("0 unfinished runs");
+    assertThat(person.until("0 unfinished runs", "reconcile")).isNotEmpty();
   }
 
   @ParameterizedTest
@@ -158,6 +158,49 @@ class PipelineRunTest {
 
     assertThat(states(end)).containsExactly("completed", "skipped");
     assertThat(workspace.resolve("mailed")).doesNotExist();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"slurm", "local"})
+  void resumeRunsAgainWhatFailedAndWhatWasCancelled(String scheduler) throws Exception {
+    profile(scheduler);
+    config("prepare", "data", "echo once >>%s/prepared", "");
+    config(
+        "train",
+        "train",
+        "echo $NEXA_TASK >>%s/trained; [[ $NEXA_TASK != 1 || -e %s/mended ]]",
+        "array: {shards: 3}\n");
+    config("eval", "eval", "echo once >>%s/evaluated", "");
+    Path file =
+        file(
+            """
+            stages:
+              prepare: {config: prepare.yaml}
+              train: {config: train.yaml, after: [prepare]}
+              eval: {config: eval.yaml, after: [train]}
+            """);
+    String id = run(file);
+    ended(id, "blocked");
+    person.says("pipeline", "cancel", id);
+    ended(id, "failed");
+    person.until("0 unfinished runs", "reconcile");
+    assertThat(person.fails("pipeline", "resume", "pipeline_20200101_000000"))
+        .contains("there is no pipeline");
+
+    Files.createFile(workspace.resolve("mended"));
+    String resumed = person.says("pipeline", "resume", id);
+    assertThat(resumed)
+        .contains("prepare: it has completed")
+        .contains("train: task 1 again")
+        .contains("eval: task 0 again");
+    JsonObject end = ended(id, "completed");
+
+    assertThat(states(end)).containsOnly("completed");
+    assertThat(Files.readString(workspace.resolve("prepared"))).isEqualTo("once\n");
+    assertThat(Files.readString(workspace.resolve("evaluated"))).isEqualTo("once\n");
+    assertThat(Files.readAllLines(workspace.resolve("trained")))
+        .containsExactlyInAnyOrder("0", "1", "2", "1");
+    assertThat(person.says("pipeline", "resume", id)).contains("nothing is left to run again");
   }
 
   private String run(Path file) {

@@ -10,6 +10,7 @@ import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
 import dev.nexa.slurm.records.approvals.ApprovalUse;
 import dev.nexa.slurm.records.approvals.ApprovalUseLog;
+import dev.nexa.slurm.records.approvals.ApprovedPipeline;
 import dev.nexa.slurm.records.approvals.ApprovedRun;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import java.time.Duration;
@@ -47,8 +48,11 @@ public final class ApprovalText {
   }
 
   private static String scope(Approval approval) {
-    return approval.scope() instanceof ApprovedRun run
-        ? run.config()
+    if (approval.scope() instanceof ApprovedRun run) {
+      return run.config();
+    }
+    return approval.scope() instanceof ApprovedPipeline pipeline
+        ? "pipeline " + pipeline.config()
         : "envelope " + ((ApprovalEnvelope) approval.scope()).name();
   }
 
@@ -65,6 +69,8 @@ public final class ApprovalText {
       run.whatRuns().optionalText("code_sha256").ifPresent(code -> line(text, "code", code));
       line(text, "files", files(run.whatRuns().object("files")));
       line(text, "submitter", run.submitter().map(Object::toString).orElse("anybody"));
+    } else if (approval.scope() instanceof ApprovedPipeline pipeline) {
+      pipeline(text, pipeline);
     } else {
       envelope(text, (ApprovalEnvelope) approval.scope());
     }
@@ -73,7 +79,7 @@ public final class ApprovalText {
         "allows",
         "at most "
             + approval.maxCost()
-            + " a run, "
+            + (approval.scope() instanceof ApprovedPipeline ? " for all stages, " : " a run, ")
             + (approval.uses() == 1 ? "once" : approval.uses() + " times")
             + (approval.overBudget() ? ", also over a budget" : "")
             + reruns(approval));
@@ -97,9 +103,9 @@ public final class ApprovalText {
   /** Returns the login names that may submit with the approval, or {@code any}. */
   public static String users(Approval approval) {
     return plain(
-        approval.scope() instanceof ApprovedRun run
-            ? run.submitter().map(UnixUser::user).orElse("any")
-            : any(((ApprovalEnvelope) approval.scope()).users()));
+        approval.scope() instanceof ApprovalEnvelope envelope
+            ? any(envelope.users())
+            : approval.scope().submitter().map(UnixUser::user).orElse("any"));
   }
 
   /** Returns a line with the revoker, the time and the reason. */
@@ -122,6 +128,20 @@ public final class ApprovalText {
   private static String word(JsonObject json, String name) {
     Object value = json.members().get(name);
     return value == null ? "unknown" : value.toString();
+  }
+
+  private static void pipeline(StringBuilder text, ApprovedPipeline pipeline) {
+    text.append("one run of the pipeline ").append(plain(pipeline.config()));
+    text.append(": can cost ").append(pipeline.reservation()).append('\n');
+    for (ApprovedPipeline.Stage stage : pipeline.stages()) {
+      ApprovedRun run = stage.run();
+      line(
+          text,
+          plain(stage.name()),
+          plain(run.config()) + ": " + run.reservation() + ", " + hardware(run.limits()));
+      line(text, "script", run.whatRuns().text("script_sha256"));
+    }
+    line(text, "submitter", pipeline.submitter().map(Object::toString).orElse("anybody"));
   }
 
   private static void envelope(StringBuilder text, ApprovalEnvelope envelope) {

@@ -13,7 +13,9 @@ import dev.nexa.slurm.records.approvals.AllowedSigners;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
+import dev.nexa.slurm.records.approvals.ApprovedPipeline;
 import dev.nexa.slurm.records.approvals.ApprovedRun;
+import dev.nexa.slurm.records.approvals.PipelineEstimateFile;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
@@ -93,22 +95,59 @@ public final class ApproveEstimate {
               + " is a config, and a config does not name the submitter",
           Advice.step("add --for USER, or --for any"));
     }
-    EstimateFile estimate = lookup.find(typed);
+    Optional<PipelineEstimateFile> pipeline = lookup.pipeline(typed);
+    if (pipeline.isPresent()) {
+      return pipeline(typed, pipeline.get(), show);
+    }
+    List<String> notes = new ArrayList<>();
+    ApprovedRun run = checked(typed, lookup.find(typed), notes);
+    Money most = most(run.reservation(), "the run");
+    unknown(terms.submitter()).ifPresent(notes::add);
+    return sign(most, run, notes, show);
+  }
+
+  private Signed pipeline(
+      String typed, PipelineEstimateFile file, BiConsumer<Approval, List<String>> show) {
+    List<String> notes = new ArrayList<>();
+    List<ApprovedPipeline.Stage> stages = new ArrayList<>();
+    ApprovedPipeline pipeline;
+    try {
+      for (PipelineEstimateFile.Stage stage : file.stages()) {
+        ApprovedRun run = checked(typed + ": " + stage.name(), stage.estimate(), notes);
+        stages.add(new ApprovedPipeline.Stage(stage.name(), run));
+      }
+      pipeline = new ApprovedPipeline(file.config(), file.digest(), stages);
+    } catch (IllegalArgumentException broken) {
+      throw new NexaException(
+          ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
+    }
+    unknown(terms.submitter()).ifPresent(notes::add);
+    return sign(most(pipeline.reservation(), "the pipeline"), pipeline, notes, show);
+  }
+
+  /** Returns what an approval of a run says, after the estimate and its prices were checked. */
+  private ApprovedRun checked(String typed, EstimateFile estimate, List<String> notes) {
     Estimate priced = requireAddsUp(typed, estimate);
     Rates rates = priced.rates();
-    List<String> notes =
-        new ArrayList<>(
-            new OwnPrices(context, typed, priced, estimate.limits()).notes(terms.trustPrices()));
-    Money reservation = new Money(estimate.reserved(), rates.currency());
-    Money most = terms.upTo().map(amount -> money(amount, rates.currency())).orElse(reservation);
+    for (String note :
+        new OwnPrices(context, typed, priced, estimate.limits()).notes(terms.trustPrices())) {
+      if (!notes.contains(note)) {
+        notes.add(note);
+      }
+    }
+    return asked(typed, estimate, rates, new Money(estimate.reserved(), rates.currency()));
+  }
+
+  private Money most(Money reservation, String what) {
+    Money most =
+        terms.upTo().map(amount -> money(amount, reservation.currency())).orElse(reservation);
     if (most.compareTo(reservation) < 0) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--up-to " + most + " is less than the run can cost: " + reservation,
+          "--up-to " + most + " is less than " + what + " can cost: " + reservation,
           Advice.step("leave out --up-to, or: --up-to " + reservation.amount().toPlainString()));
     }
-    unknown(terms.submitter()).ifPresent(notes::add);
-    return sign(most, asked(typed, estimate, rates, reservation), notes, show);
+    return most;
   }
 
   private ApprovedRun asked(String typed, EstimateFile estimate, Rates rates, Money reservation) {
@@ -273,9 +312,8 @@ public final class ApproveEstimate {
           Advice.step("--expires " + rules.longest().toHours() + "h"));
     }
     boolean own =
-        approval.scope() instanceof ApprovedRun run
-            && run.submitter().isPresent()
-            && run.submitter().get().mayBe(approval.approver());
+        approval.scope().submitter().isPresent()
+            && approval.scope().submitter().get().mayBe(approval.approver());
     if (own && !rules.selfApproval()) {
       throw new NexaException(
           ErrorCode.APPROVAL_BY_SUBMITTER,

@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
-import dev.nexa.slurm.records.approvals.ApprovedRun;
 import dev.nexa.slurm.records.approvals.SlurmToken;
 import dev.nexa.slurm.records.approvals.TokenDirectory;
 import dev.nexa.slurm.records.approvals.UnixUser;
@@ -83,8 +82,7 @@ public final class InstallApproval {
   }
 
   private static UnixUser submitter(Approval approval, Optional<String> named) {
-    Optional<UnixUser> signed =
-        approval.scope() instanceof ApprovedRun run ? run.submitter() : Optional.empty();
+    Optional<UnixUser> signed = approval.scope().submitter();
     if (signed.isPresent() && named.isPresent() && !named.get().equals(signed.get().user())) {
       throw new NexaException(
           ErrorCode.OPTIONS_CONFLICT,

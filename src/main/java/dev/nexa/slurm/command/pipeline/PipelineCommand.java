@@ -18,12 +18,13 @@ public final class PipelineCommand extends Subcommand {
     spec().addSubcommand("status", new PipelineStatusCommand().spec());
     spec().addSubcommand("list", new PipelineListCommand().spec());
     spec().addSubcommand("cancel", new PipelineCancelCommand().spec());
+    spec().addSubcommand("resume", new PipelineResumeCommand().spec());
   }
 
   @Override
   public Integer call() {
     throw new ParameterException(
         spec().commandLine(),
-        "`pipeline run FILE`, `estimate`, `graph`, `status`, `list` or `cancel`");
+        "`pipeline run FILE`, `estimate`, `graph`, `status`, `list`, `cancel` or `resume`");
   }
 }

@@ -16,6 +16,7 @@ import dev.nexa.slurm.run.Context;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm pipeline run}. */
@@ -23,6 +24,7 @@ final class RunPipelineCommand extends Subcommand {
   private final PipelineOptions options = new PipelineOptions(this);
   private final OptionSpec dryRun =
       flag("--dry-run", "Prints the estimate and submits nothing, as `pipeline estimate` does.");
+  private final OptionSpec approval = approval();
   private final OptionSpec wait =
       flag(
           "--wait",
@@ -48,7 +50,8 @@ final class RunPipelineCommand extends Subcommand {
     Context context = forRuns();
     PipelinePlan plan = PipelinePlan.of(context, options.request());
     PipelineEstimateCommand.notes(plan, err());
-    SubmittedPipeline submitted = new SubmitPipeline(context).submit(plan);
+    SubmittedPipeline submitted =
+        new SubmitPipeline(context).submit(plan, Optional.ofNullable(approval.getValue()));
     PrintWriter lines = given(json) ? err() : out();
     tell(submitted, lines);
     if (given(wait)) {

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.pipeline.run;
 
 import dev.nexa.slurm.base.units.IndexRange;
-import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.job.config.PipelineConfig.Condition;
@@ -12,6 +11,7 @@ import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
+import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.documents.PipelineFile;
@@ -70,10 +70,11 @@ public final class SubmitPipeline {
   /**
    * Submits a pipeline.
    *
+   * @param approval the approval's file; if empty, it is searched in the policy's folder
    * @throws dev.nexa.slurm.base.error.NexaException if an approval is missing or a file cannot be
    *     written
    */
-  public SubmittedPipeline submit(PipelinePlan plan) {
+  public SubmittedPipeline submit(PipelinePlan plan, Optional<String> approval) {
     String scheduler = plan.scheduler();
     context.requireWorkspace(scheduler);
     context.workspace().requirePathForLogs();
@@ -86,12 +87,20 @@ public final class SubmitPipeline {
       List<String> notes;
       try (ClearanceOfAll clearance =
           ClearanceOfAll.of(
-              context, plan.policy(), rendered.stream().map(Rendered::asked).toList())) {
+              context,
+              plan.policy(),
+              Proposal.below(context.root(), plan.config().file()),
+              rendered.stream().map(Rendered::asked).toList(),
+              approval)) {
         notes = clearance.notes();
         folder = context.workspace().claimPipeline(Instant.now());
         try {
+          Optional<Grant> grant = clearance.grant();
+          if (grant.isPresent()) {
+            grant.get().hold(folder.path().toString());
+          }
           stage(folder, rendered, clearance, staged);
-          file = document(folder, plan, scheduler, rendered, staged, clearance.total());
+          file = document(folder, plan, scheduler, rendered, staged, clearance);
           context.passing().accept(CrashPoint.PIPELINE_STAGED);
           folder.commit(file.text());
         } catch (RuntimeException failed) {
@@ -138,7 +147,7 @@ public final class SubmitPipeline {
     Map<String, RunFolder.Input> inputs = new LinkedHashMap<>();
     for (int i = 0; i < rendered.size(); i++) {
       Rendered one = rendered.get(i);
-      Clearance own = clearance.each().get(i);
+      Clearance own = clearance.of(i);
       List<RunFolder.Input> ofStage = new ArrayList<>();
       List<Earlier> after = new ArrayList<>();
       one.planned()
@@ -184,7 +193,7 @@ public final class SubmitPipeline {
       String scheduler,
       List<Rendered> rendered,
       List<NewRun.Staged> staged,
-      Money total) {
+      ClearanceOfAll clearance) {
     List<PipelineFile.Stage> stages = new ArrayList<>();
     for (int i = 0; i < rendered.size(); i++) {
       Rendered one = rendered.get(i);
@@ -199,7 +208,7 @@ public final class SubmitPipeline {
               staged.get(i).run().id(),
               after,
               one.planned().prepared().plan().tasks(),
-              one.planned().total().amount(),
+              clearance.of(i).total().amount(),
               one.estimate().configDigest(),
               one.script().digest()));
     }
@@ -211,8 +220,8 @@ public final class SubmitPipeline {
         Instant.now(),
         scheduler,
         stages,
-        total,
-        Optional.empty());
+        clearance.total(),
+        clearance.grant().map(grant -> grant.approval().id()));
   }
 
   /** Submits the stages in order, and stops where the scheduler does not take one. */

@@ -39,9 +39,12 @@ public record Approval(
 
   private static final Pattern ID = Pattern.compile("[0-9a-f]{16}");
 
-  /** The runs that an approval allows: one run, or a family of runs. */
-  public sealed interface Scope permits ApprovedRun, ApprovalEnvelope {
+  /** The runs that an approval allows: one run, all stages of a pipeline, or a family of runs. */
+  public sealed interface Scope permits ApprovedRun, ApprovedPipeline, ApprovalEnvelope {
     void addTo(JsonObject json);
+
+    /** Returns the only user who may submit; empty if the scope does not name one user. */
+    Optional<UnixUser> submitter();
   }
 
   /**
@@ -80,7 +83,7 @@ public record Approval(
     JsonObject json =
         new JsonObject()
             .with("schema_version", 1)
-            .with("kind", scope instanceof ApprovedRun ? "run" : "envelope")
+            .with("kind", kind())
             .with("approval_id", id)
             .with("approver", approver)
             .with("created", created)
@@ -92,6 +95,25 @@ public record Approval(
             .withOptional("note", note);
     scope.addTo(json);
     return Json.pretty(json);
+  }
+
+  private String kind() {
+    if (scope instanceof ApprovedRun) {
+      return "run";
+    }
+    return scope instanceof ApprovedPipeline ? "pipeline" : "envelope";
+  }
+
+  /**
+   * Returns the most that a run may cost under this approval.
+   *
+   * @param planDigest the digest of the run's plan; for a stage of an approved pipeline, its own
+   *     reservation counts
+   */
+  public Money mostFor(String planDigest) {
+    return scope instanceof ApprovedPipeline pipeline
+        ? pipeline.ofPlan(planDigest).map(ApprovedRun::reservation).orElse(maxCost)
+        : maxCost;
   }
 
   /**
@@ -127,17 +149,24 @@ public record Approval(
   private static Scope scope(JsonObject json, String currency) {
     return switch (json.text("kind")) {
       case "run" -> ApprovedRun.fromJson(json, currency);
+      case "pipeline" -> ApprovedPipeline.fromJson(json, currency);
       case "envelope" -> ApprovalEnvelope.fromJson(json, currency);
       default ->
           throw new IllegalArgumentException(
-              "is of kind '" + json.text("kind") + "'; this nexa-slurm knows run and envelope");
+              "is of kind '"
+                  + json.text("kind")
+                  + "'; this nexa-slurm knows run, pipeline and envelope");
     };
   }
 
   /** Returns the name of the approval's file. */
   public String fileName() {
-    String first =
-        scope instanceof ApprovedRun run ? run.configDigest().substring(0, 16) : "envelope";
+    String first = "envelope";
+    if (scope instanceof ApprovedRun run) {
+      first = run.configDigest().substring(0, 16);
+    } else if (scope instanceof ApprovedPipeline pipeline) {
+      first = pipeline.digest().substring(0, 16);
+    }
     return first + "-" + id + ".approval";
   }
 

@@ -62,6 +62,12 @@ public record ApprovalEnvelope(
         json.optionalText("max_month").map(text -> Money.parse(text, currency)));
   }
 
+  /** An envelope names users, not one submitter. */
+  @Override
+  public Optional<UnixUser> submitter() {
+    return Optional.empty();
+  }
+
   @Override
   public void addTo(JsonObject json) {
     json.with("name", name)

@@ -6,7 +6,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.TreeSet;
 
@@ -21,18 +23,17 @@ public final class ApprovalMatcher {
    * Returns why the approval does not allow the run, one sentence a difference; empty if it allows
    * the run. Signature, revocation and uses are not checked here.
    *
-   * @param proposal the run, with an estimate at the rates at which it would be charged
+   * @param asked the run or pipeline, with estimates at the rates at which it would be charged
    * @param longest the policy's limit for how long an approval may last
    */
   public static List<String> differences(
-      Approval approval, Proposal proposal, Instant now, Duration longest) {
+      Approval approval, Approvable asked, Instant now, Duration longest) {
     List<String> differences = times(approval, now, longest);
-    if (approval.scope() instanceof ApprovedRun run) {
-      differences.addAll(run(run, proposal));
-    } else {
-      differences.addAll(envelope((ApprovalEnvelope) approval.scope(), proposal));
-    }
-    Money total = proposal.estimate().total();
+    differences.addAll(
+        asked instanceof Proposal run
+            ? run(approval.scope(), run)
+            : pipeline(approval.scope(), (PipelineProposal) asked));
+    Money total = asked.total();
     if (!total.currency().equals(approval.maxCost().currency())) {
       differences.add(
           "the currency: " + approval.maxCost().currency() + " was approved, this is " + total);
@@ -72,6 +73,45 @@ public final class ApprovalMatcher {
 
   private static Instant seconds(Instant time) {
     return Instant.ofEpochSecond(time.getEpochSecond());
+  }
+
+  private static List<String> run(Approval.Scope scope, Proposal proposal) {
+    if (scope instanceof ApprovedRun run) {
+      return run(run, proposal);
+    }
+    if (scope instanceof ApprovalEnvelope envelope) {
+      return envelope(envelope, proposal);
+    }
+    // A stage that is run again has the approval of its pipeline.
+    ApprovedPipeline pipeline = (ApprovedPipeline) scope;
+    Optional<ApprovedRun> stage = pipeline.ofPlan(proposal.digest());
+    return stage.isPresent()
+        ? run(stage.get(), proposal)
+        : List.of("the run: it is no stage of " + pipeline.config() + ", which was approved");
+  }
+
+  private static List<String> pipeline(Approval.Scope scope, PipelineProposal asked) {
+    if (!(scope instanceof ApprovedPipeline approved)) {
+      return List.of("the pipeline: the approval is for single runs");
+    }
+    List<String> differences = new ArrayList<>();
+    Map<String, ApprovedRun> left = new LinkedHashMap<>();
+    approved.stages().forEach(stage -> left.put(stage.name(), stage.run()));
+    for (PipelineProposal.Stage stage : asked.stages()) {
+      ApprovedRun run = left.remove(stage.name());
+      if (run == null) {
+        differences.add("the stage " + stage.name() + " was not approved");
+      } else {
+        run(run, stage.proposal())
+            .forEach(line -> differences.add("the stage " + stage.name() + ": " + line));
+      }
+    }
+    left.keySet()
+        .forEach(name -> differences.add("the stage " + name + ": approved, and missing now"));
+    if (differences.isEmpty() && !approved.digest().equals(asked.digest())) {
+      differences.add("the order of the stages is not what was approved");
+    }
+    return differences;
   }
 
   private static List<String> run(ApprovedRun run, Proposal proposal) {

@@ -34,10 +34,14 @@ public record ApprovedRun(
    * @throws IllegalArgumentException if {@code configDigest} has another form
    */
   public ApprovedRun {
-    // The digest becomes part of a file name, and the submitter could choose it.
-    if (!DIGEST.matcher(configDigest).matches()) {
+    requireDigest(configDigest);
+  }
+
+  /** The digest becomes part of a file name, and the submitter could choose it. */
+  static void requireDigest(String digest) {
+    if (!DIGEST.matcher(digest).matches()) {
       throw new IllegalArgumentException(
-          "expected a config_digest of 64 hex digits, got '" + configDigest + "'");
+          "expected a config_digest of 64 hex digits, got '" + digest + "'");
     }
   }
 

@@ -1,12 +1,15 @@
 package dev.nexa.slurm.records.approvals;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Script;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A run that needs an approval.
@@ -26,7 +29,8 @@ public record Proposal(
     JsonObject whatRuns,
     JsonObject limits,
     Estimate estimate,
-    UnixUser submitter) {
+    UnixUser submitter)
+    implements Approvable {
 
   /**
    * Describes a planned and rendered run.
@@ -50,7 +54,7 @@ public record Proposal(
    * Returns the normalized path, so that {@code ..} cannot leave the folder that an envelope
    * allows.
    */
-  static String below(Path workspace, String config) {
+  public static String below(Path workspace, String config) {
     if (config.startsWith("jar:")) {
       return config.substring("jar:".length());
     }
@@ -62,6 +66,27 @@ public record Proposal(
   /** Adds the members that the approver signs to an estimate, and returns it. */
   public EstimateFile addTo(EstimateFile file) {
     return file.signed(config, whatRuns, limits, submitter.toJson());
+  }
+
+  @Override
+  public String digest() {
+    return estimate.configDigest();
+  }
+
+  @Override
+  public Money total() {
+    return estimate.total();
+  }
+
+  @Override
+  public Proposal at(Approval.Scope scope) {
+    Optional<ApprovedRun> run =
+        scope instanceof ApprovedRun one
+            ? Optional.of(one)
+            : scope instanceof ApprovedPipeline pipeline
+                ? pipeline.ofPlan(digest())
+                : Optional.empty();
+    return run.isPresent() ? at(estimate.at(Rates.fromJson(run.get().rates()))) : this;
   }
 
   /** Returns a copy with another estimate, at other rates. */

@@ -56,7 +56,10 @@ public record SlurmToken(
   public static SlurmToken of(Approval approval, String user, long uid) {
     if (!(approval.scope() instanceof ApprovedRun run)) {
       throw new IllegalArgumentException(
-          "it is an envelope: Slurm can only know the script of one run");
+          (approval.scope() instanceof ApprovalEnvelope
+                  ? "it is an envelope"
+                  : "it is a pipeline's")
+              + ": Slurm can only know the script of one run");
     }
     return new SlurmToken(
         approval.id(),

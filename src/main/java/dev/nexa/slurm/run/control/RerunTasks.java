@@ -39,6 +39,7 @@ import dev.nexa.slurm.run.decision.Decision;
 import dev.nexa.slurm.run.decision.RequireApproval;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.CostRecord;
+import dev.nexa.slurm.run.reconcile.EarlierJobs;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
@@ -54,6 +55,7 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Implements {@code rerun RUN --failed}: runs some tasks again, as new attempts of the same run.
@@ -81,11 +83,34 @@ public final class RerunTasks {
    *     approval is missing
    */
   public Submitted rerun(RunFolder run, Optional<IndexRange> chosen) {
+    return rerun(run, outcome -> chosen);
+  }
+
+  /**
+   * Submits all tasks again that did not complete, also tasks that were cancelled.
+   *
+   * @throws NexaException as {@link #rerun(RunFolder, Optional)} does
+   */
+  public Submitted rerunUnfinished(RunFolder run) {
+    return rerun(
+        run,
+        outcome -> {
+          List<Integer> open = new ArrayList<>();
+          for (TaskOutcome task : outcome.tasks()) {
+            if (task.state() != JobState.COMPLETED) {
+              open.add(task.task());
+            }
+          }
+          return Optional.of(new IndexRange(open));
+        });
+  }
+
+  private Submitted rerun(RunFolder run, Function<RunOutcome, Optional<IndexRange>> choice) {
     proven(run, run.journal().read());
     Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
     Submitted submitted;
     try (FileLock lock = CancelRun.lock(run)) {
-      submitted = locked(run, scheduler, chosen, lock);
+      submitted = locked(run, scheduler, choice, lock);
     }
     try {
       // The pass writes to the manifest that the run is running again.
@@ -97,7 +122,10 @@ public final class RerunTasks {
   }
 
   private Submitted locked(
-      RunFolder run, Scheduler scheduler, Optional<IndexRange> chosen, FileLock lock) {
+      RunFolder run,
+      Scheduler scheduler,
+      Function<RunOutcome, Optional<IndexRange>> choice,
+      FileLock lock) {
     List<Event> events = run.journal().read();
     ProvenFiles files = proven(run, events);
     RunState state = RunState.of(events);
@@ -106,8 +134,10 @@ public final class RerunTasks {
     TaskEvidence evidence = TaskEvidence.gather(scheduler, List.of(state));
     RunOutcome outcome = evidence.outcome(run, facts, state, new ArrayList<>());
     requireKept(run, state, outcome);
+    Optional<IndexRange> chosen = choice.apply(outcome);
     IndexRange tasks =
         chosen.isPresent() ? ended(run, facts, outcome, chosen.get()) : failed(run, outcome);
+    String dependency = dependency(run, state, scheduler);
     PlanFile plan = files.plan();
     String digest = facts.estimate().configDigest();
     int count = tasks.indices().size();
@@ -139,7 +169,13 @@ public final class RerunTasks {
     List<SubmitAnswer> answers =
         new SubmitTasks(scheduler, context.passing())
             .submit(
-                run, facts.array(), tasks, 1, "", ProvenFiles.of(run).comment(), Optional.empty());
+                run,
+                facts.array(),
+                tasks,
+                1,
+                dependency,
+                ProvenFiles.of(run).comment(),
+                Optional.empty());
     RunState now = RunState.of(run.journal().read());
     List<String> keys = new ArrayList<>();
     List<Submission> made = now.submissions();
@@ -157,6 +193,36 @@ public final class RerunTasks {
         keys,
         answers,
         evidence.outcome(run, facts, now, new ArrayList<>()));
+  }
+
+  /**
+   * Returns what a stage of a pipeline must wait for; empty for any other run, whose dependencies
+   * were met when it ran first.
+   *
+   * @throws NexaException if an earlier stage has failed, or is not submitted yet
+   */
+  private String dependency(RunFolder run, RunState state, Scheduler scheduler) {
+    if (state.pipeline().isEmpty()) {
+      return "";
+    }
+    EarlierJobs.Answer answer =
+        new EarlierJobs(context.workspace(), scheduler, Optional.empty()).of(state.after());
+    if (answer instanceof EarlierJobs.Waits waits) {
+      return waits.dependency();
+    }
+    String why =
+        answer instanceof EarlierJobs.Never never
+            ? never.reason()
+            : ((EarlierJobs.NotYet) answer).reason();
+    throw new NexaException(
+        ErrorCode.RERUN_IMPOSSIBLE,
+        run.id() + " cannot start: " + why,
+        Advice.command(
+            "runs the earlier stages again too",
+            "nexa-slurm",
+            "pipeline",
+            "resume",
+            state.pipeline().get()));
   }
 
   /**

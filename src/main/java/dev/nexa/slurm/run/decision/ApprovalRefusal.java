@@ -4,10 +4,11 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.Policy;
-import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.records.approvals.Approvable;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.runs.Workspace;
@@ -25,14 +26,21 @@ final class ApprovalRefusal {
 
   private final Context context;
   private final Policy policy;
-  private final Proposal proposal;
-  private final EstimateFile estimate;
+  private final Approvable asked;
+  private final JsonObject document;
+  private final List<String> warnings;
 
-  ApprovalRefusal(Context context, Policy policy, Proposal proposal, EstimateFile estimate) {
+  ApprovalRefusal(
+      Context context,
+      Policy policy,
+      Approvable asked,
+      JsonObject document,
+      List<String> warnings) {
     this.context = context;
     this.policy = policy;
-    this.proposal = proposal;
-    this.estimate = estimate;
+    this.asked = asked;
+    this.document = document;
+    this.warnings = warnings;
   }
 
   /**
@@ -44,11 +52,11 @@ final class ApprovalRefusal {
     boolean over = !refused.overBudgets().isEmpty();
     ErrorCode code = over ? ErrorCode.OVER_BUDGET : ErrorCode.NEEDS_APPROVAL;
     Workspace workspace = context.workspace();
-    Path file = workspace.estimate(proposal.estimate().configDigest()).toAbsolutePath().normalize();
+    Path file = workspace.estimate(asked.digest()).toAbsolutePath().normalize();
     workspace.files().directories(workspace.estimates());
-    workspace.files().replace(file, Json.pretty(estimate.json()));
+    workspace.files().replace(file, Json.pretty(document));
     List<Advice> advice = new ArrayList<>();
-    estimate.warnings().forEach(warning -> advice.add(Advice.note(warning)));
+    warnings.forEach(warning -> advice.add(Advice.note(warning)));
     String less = "ask for less: a shorter time, fewer tasks, fewer requeues";
     if (over) {
       advice.add(
@@ -130,7 +138,7 @@ final class ApprovalRefusal {
     List<String> others = new ArrayList<>();
     for (String principal :
         approvals.signers().allowed().principals(Approval.NAMESPACE, Instant.now())) {
-      if (approvals.policy().selfApproval() || !proposal.submitter().mayBe(principal)) {
+      if (approvals.policy().selfApproval() || !asked.submitter().mayBe(principal)) {
         others.add(principal);
       }
     }
@@ -138,12 +146,13 @@ final class ApprovalRefusal {
   }
 
   private String why(Decision.Refused refused) {
-    Money total = proposal.estimate().total();
+    Money total = asked.total();
     List<String> why = new ArrayList<>();
     if (total.currency().equals(policy.approvalOver().currency())
         && total.compareTo(policy.approvalOver()) > 0) {
       why.add(
-          "this run can cost "
+          what()
+              + " can cost "
               + total
               + "; the policy lets "
               + policy.approvalOver()
@@ -152,7 +161,11 @@ final class ApprovalRefusal {
               + ")");
     }
     why.addAll(refused.overBudgets());
-    return why.isEmpty() ? "the named approval does not cover this run" : String.join("\n", why);
+    return why.isEmpty() ? "the named approval does not cover " + what() : String.join("\n", why);
+  }
+
+  private String what() {
+    return asked instanceof Proposal ? "this run" : "this pipeline";
   }
 
   private static String either(List<String> names) {

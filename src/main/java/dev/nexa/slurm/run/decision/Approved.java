@@ -2,8 +2,12 @@ package dev.nexa.slurm.run.decision;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.estimate.Estimate;
+import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.records.approvals.Approvable;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Grant;
+import dev.nexa.slurm.records.approvals.PipelineProposal;
+import dev.nexa.slurm.records.approvals.Proposal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -11,10 +15,21 @@ import java.util.Optional;
 /**
  * An approval that covers a run.
  *
- * @param estimate the run's estimate; an approval of one run pins its rates, an envelope does not
+ * @param asked the run or pipeline, at the prices that the approval pins
  * @param note a warning about the policy for the user
  */
-public record Approved(Grant grant, Estimate estimate, Optional<String> note) implements Decision {
+public record Approved(Grant grant, Approvable asked, Optional<String> note) implements Decision {
+
+  /** Returns the run's estimate. Must not be called for a pipeline as a whole. */
+  public Estimate estimate() {
+    return ((Proposal) asked).estimate();
+  }
+
+  /** Returns the same approval for one stage of a pipeline. */
+  Approved ofStage(int stage) {
+    return new Approved(
+        grant, ((PipelineProposal) asked).stages().get(stage).proposal(), Optional.empty());
+  }
 
   Approval approval() {
     return grant.approval();
@@ -29,13 +44,18 @@ public record Approved(Grant grant, Estimate estimate, Optional<String> note) im
         .with("approval_id", approval().id())
         .with("approver", approval().approver())
         .with("expires", approval().expires())
-        .with("total", estimate.total().amount().toPlainString())
-        .with("rates_digest", estimate.rates().digest());
+        .with("total", estimate().total().amount().toPlainString())
+        .with("rates_digest", estimate().rates().digest());
   }
 
   /** Returns lines for the user. */
   List<String> notes() {
     List<String> notes = new ArrayList<>();
+    String prices = "";
+    if (asked instanceof Proposal run) {
+      Rates rates = run.estimate().rates();
+      prices = ", at the prices of " + rates.book() + " as of " + rates.asOf();
+    }
     notes.add(
         "approved by "
             + approval().approver()
@@ -43,10 +63,8 @@ public record Approved(Grant grant, Estimate estimate, Optional<String> note) im
             + approval().id()
             + ", expires "
             + approval().expires()
-            + "), at the prices of "
-            + estimate.rates().book()
-            + " as of "
-            + estimate.rates().asOf());
+            + ")"
+            + prices);
     if (note.isPresent()) {
       notes.add("note: " + note.get());
     }

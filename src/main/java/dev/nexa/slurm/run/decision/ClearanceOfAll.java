@@ -1,14 +1,14 @@
 package dev.nexa.slurm.run.decision;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.records.approvals.ApprovalGate;
+import dev.nexa.slurm.records.approvals.Grant;
+import dev.nexa.slurm.records.approvals.PipelineEstimateFile;
+import dev.nexa.slurm.records.approvals.PipelineProposal;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.run.Context;
 import java.util.ArrayList;
@@ -23,13 +23,14 @@ import java.util.Optional;
  */
 public final class ClearanceOfAll implements AutoCloseable {
   private final BudgetGate.Together budgets;
-  private final List<Clearance> each;
-  private final Money total;
+  private final Optional<Approved> approved;
+  private final PipelineProposal proposal;
 
-  private ClearanceOfAll(BudgetGate.Together budgets, List<Clearance> each, Money total) {
+  private ClearanceOfAll(
+      BudgetGate.Together budgets, Optional<Approved> approved, PipelineProposal proposal) {
     this.budgets = budgets;
-    this.each = each;
-    this.total = total;
+    this.approved = approved;
+    this.proposal = proposal;
   }
 
   /**
@@ -42,70 +43,97 @@ public final class ClearanceOfAll implements AutoCloseable {
   public record Asked(String stage, Proposal proposal, PlanFile plan, EstimateFile estimate) {}
 
   /**
-   * Clears the runs. Call this after all other checks.
+   * Clears the runs and takes a use of their approval. Call this after all other checks.
    *
+   * @param config the pipeline's path for people
    * @param asked the runs, priced in one currency; at least one
-   * @throws NexaException if the runs need an approval and have none
+   * @param named the approval's file; if empty, it is searched in the policy's folder
+   * @throws dev.nexa.slurm.base.error.NexaException if the runs need an approval and have none
    */
-  public static ClearanceOfAll of(Context context, Policy policy, List<Asked> asked) {
-    List<Money> needs = asked.stream().map(one -> one.proposal().estimate().total()).toList();
-    Money total = needs.stream().reduce(Money.zero(needs.get(0).currency()), Money::plus);
+  public static ClearanceOfAll of(
+      Context context, Policy policy, String config, List<Asked> asked, Optional<String> named) {
+    List<PipelineProposal.Stage> stages = new ArrayList<>();
+    for (Asked one : asked) {
+      stages.add(new PipelineProposal.Stage(one.stage(), one.proposal()));
+    }
+    PipelineProposal proposal = PipelineProposal.of(config, stages);
     BudgetGate.Together budgets =
         BudgetGate.enter(context, policy, asked.stream().map(Asked::plan).toList());
     try {
-      requireNoApproval(policy, asked, total, budgets.over(needs));
-      List<Clearance> each = new ArrayList<>();
-      for (int i = 0; i < asked.size(); i++) {
-        each.add(
-            Clearance.ofOne(
-                budgets.gates().get(i), Optional.empty(), asked.get(i).proposal().estimate()));
+      Optional<Approved> approved = Optional.empty();
+      if (named.isPresent() || isNeeded(policy, proposal, budgets)) {
+        RequireApproval required =
+            new RequireApproval(
+                context,
+                policy,
+                proposal,
+                PipelineEstimateFile.of(proposal, asked.stream().map(Asked::estimate).toList())
+                    .json(),
+                asked.stream().flatMap(one -> one.estimate().warnings().stream()).toList(),
+                pinned -> budgets.over(((PipelineProposal) pinned).totals()));
+        Approved found;
+        do {
+          found = required.check(named);
+        } while (!found.grant().claim());
+        approved = Optional.of(found);
       }
-      return new ClearanceOfAll(budgets, each, total);
+      return new ClearanceOfAll(
+          budgets,
+          approved,
+          approved.isPresent() ? (PipelineProposal) approved.get().asked() : proposal);
     } catch (RuntimeException refused) {
       budgets.close();
       throw refused;
     }
   }
 
-  private static void requireNoApproval(
-      Policy policy, List<Asked> asked, Money total, List<String> over) {
+  private static boolean isNeeded(
+      Policy policy, PipelineProposal proposal, BudgetGate.Together budgets) {
     // One run alone is compared first: the message names its price book if the currencies differ.
-    boolean needed = ApprovalGate.needsApproval(asked.get(0).proposal().estimate(), policy);
-    if (needed || total.compareTo(policy.approvalOver()) > 0 || !over.isEmpty()) {
-      throw new NexaException(
-          over.isEmpty() ? ErrorCode.NEEDS_APPROVAL : ErrorCode.OVER_BUDGET,
-          over.isEmpty()
-              ? "all stages together can cost " + total + ", over " + policy.approvalOver()
-              : String.join("; ", over),
-          Advice.step("nothing was submitted"));
-    }
+    return ApprovalGate.needsApproval(proposal.stages().get(0).proposal().estimate(), policy)
+        || proposal.total().compareTo(policy.approvalOver()) > 0
+        || !budgets.over(proposal.totals()).isEmpty();
   }
 
-  /** Returns the permission of each run, in the order in which they were asked for. */
-  public List<Clearance> each() {
-    return each;
+  /**
+   * Returns the permission of one run.
+   *
+   * @param index its place in the list that was asked for
+   */
+  public Clearance of(int index) {
+    return Clearance.ofOne(
+        budgets.gates().get(index),
+        approved.isPresent() ? Optional.of(approved.get().ofStage(index)) : Optional.empty(),
+        proposal.stages().get(index).proposal().estimate());
+  }
+
+  /** Returns the approval and its use; empty if the runs need none. */
+  public Optional<Grant> grant() {
+    return approved.isPresent() ? Optional.of(approved.get().grant()) : Optional.empty();
   }
 
   /** Returns the most that all runs can cost. */
   public Money total() {
-    return total;
+    return proposal.total();
   }
 
-  /** Returns lines for the user about the budgets. */
+  /** Returns lines for the user about the budgets and the approval. */
   public List<String> notes() {
     List<String> notes = new ArrayList<>();
-    List<Money> needs = each.stream().map(Clearance::total).toList();
-    for (BudgetClaim claim : budgets.claims(needs)) {
+    for (BudgetClaim claim : budgets.claims(proposal.totals())) {
       if (claim.warns() || !claim.comparable()) {
         notes.add(claim.warning());
       }
+    }
+    if (approved.isPresent()) {
+      notes.addAll(approved.get().notes());
     }
     return notes;
   }
 
   /** Gives the approval's use back, because the runs were not made. */
   public void release() {
-    each.forEach(Clearance::release);
+    grant().ifPresent(Grant::release);
   }
 
   @Override

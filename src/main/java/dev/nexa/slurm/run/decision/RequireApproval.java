@@ -4,19 +4,20 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.Policy;
-import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
-import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.records.approvals.Approvable;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalDirectory;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
 import dev.nexa.slurm.records.approvals.ApprovalMatcher;
 import dev.nexa.slurm.records.approvals.ApprovalUse;
 import dev.nexa.slurm.records.approvals.ApprovalUseLog;
+import dev.nexa.slurm.records.approvals.ApprovedPipeline;
 import dev.nexa.slurm.records.approvals.ApprovedRun;
 import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +25,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Finds the approval for a run over the policy's limits. Without an approval, the run is not
@@ -34,9 +36,10 @@ public final class RequireApproval {
 
   private final Context context;
   private final Policy policy;
-  private final Proposal proposal;
-  private final EstimateFile estimate;
-  private final BudgetGate budgets;
+  private final Approvable asked;
+  private final JsonObject document;
+  private final List<String> warnings;
+  private final Function<Approvable, List<String>> overBudgets;
   private final Instant now = Instant.now();
 
   /**
@@ -51,11 +54,35 @@ public final class RequireApproval {
       Proposal proposal,
       EstimateFile estimate,
       BudgetGate budgets) {
+    this(
+        context,
+        policy,
+        proposal,
+        estimate.json(),
+        estimate.warnings(),
+        asked -> budgets.over(asked.total()));
+  }
+
+  /**
+   * Makes a check for a run or a pipeline.
+   *
+   * @param document what an approver reads
+   * @param warnings lines for the approver
+   * @param overBudgets returns a line for each budget that it would exceed
+   */
+  RequireApproval(
+      Context context,
+      Policy policy,
+      Approvable asked,
+      JsonObject document,
+      List<String> warnings,
+      Function<Approvable, List<String>> overBudgets) {
     this.context = context;
     this.policy = policy;
-    this.proposal = proposal;
-    this.estimate = estimate;
-    this.budgets = budgets;
+    this.asked = asked;
+    this.document = document;
+    this.warnings = warnings;
+    this.overBudgets = overBudgets;
   }
 
   /**
@@ -81,7 +108,8 @@ public final class RequireApproval {
     if (decision instanceof Approved approved) {
       return approved;
     }
-    throw new ApprovalRefusal(context, policy, proposal, estimate).of((Decision.Refused) decision);
+    throw new ApprovalRefusal(context, policy, asked, document, warnings)
+        .of((Decision.Refused) decision);
   }
 
   private Decision decide(Optional<String> named, List<Decision.Mismatch> before) {
@@ -96,8 +124,7 @@ public final class RequireApproval {
       return approved.isPresent() ? approved.get() : refused(reasons, Optional.of(approvals));
     }
     ApprovalDirectory directory = approvals.directory();
-    List<ApprovalDirectory.Found> found =
-        new ArrayList<>(directory.of(proposal.estimate().configDigest()));
+    List<ApprovalDirectory.Found> found = new ArrayList<>(directory.of(asked.digest()));
     found.addAll(directory.envelopes());
     for (ApprovalDirectory.Found one : found) {
       one.problem().ifPresent(problem -> reasons.add(Decision.Mismatch.unusable(problem, problem)));
@@ -122,13 +149,10 @@ public final class RequireApproval {
       reasons.add(Decision.Mismatch.unusable(file.name(), file.name() + ": " + unsigned.get()));
       return Optional.empty();
     }
-    Estimate pinned =
-        approval.scope() instanceof ApprovedRun run
-            ? proposal.estimate().at(Rates.fromJson(run.rates()))
-            : proposal.estimate();
-    List<String> differences = differences(approvals, file, proposal.at(pinned));
+    Approvable pinned = asked.at(approval.scope());
+    List<String> differences = differences(approvals, file, pinned);
     ApprovalUseLog uses = approvals.directory().uses(approval);
-    ApprovalUse use = ApprovalUse.now(proposal.submitter(), pinned.total());
+    ApprovalUse use = ApprovalUse.now(asked.submitter(), pinned.total());
     if (differences.isEmpty()) {
       try {
         uses.refusal(use, SettledApprovalUse::cost).ifPresent(differences::add);
@@ -144,7 +168,8 @@ public final class RequireApproval {
     return Optional.of(new Approved(grant, pinned, approvals.note()));
   }
 
-  private List<String> differences(PolicyApprovals approvals, ApprovalFile file, Proposal asked) {
+  private List<String> differences(
+      PolicyApprovals approvals, ApprovalFile file, Approvable pinned) {
     List<String> differences = new ArrayList<>();
     String id = file.approval().id();
     approvals
@@ -152,11 +177,11 @@ public final class RequireApproval {
         .revocationOf(id)
         .ifPresent(revocation -> differences.add(revoked(revocation)));
     if (!approvals.policy().selfApproval()) {
-      approvals.signers().selfApproval(file, proposal.submitter()).ifPresent(differences::add);
+      approvals.signers().selfApproval(file, asked.submitter()).ifPresent(differences::add);
     }
     differences.addAll(
-        ApprovalMatcher.differences(file.approval(), asked, now, approvals.policy().longest()));
-    if (!file.approval().overBudget() && !budgets.over(asked.estimate().total()).isEmpty()) {
+        ApprovalMatcher.differences(file.approval(), pinned, now, approvals.policy().longest()));
+    if (!file.approval().overBudget() && !overBudgets.apply(pinned).isEmpty()) {
       differences.add("it does not let the run take more than is left of a budget");
     }
     return differences;
@@ -183,13 +208,19 @@ public final class RequireApproval {
     for (ApprovalDirectory.Found found : approvals.directory().all()) {
       boolean told =
           found.approval().isPresent()
-              && found.approval().get().approval().scope() instanceof ApprovedRun run
-              && run.config().equals(proposal.config());
+              && asked.config().equals(config(found.approval().get().approval().scope()));
       if (told && reasons.size() < MOST_TOLD) {
         approved(approvals, found.approval().get(), reasons);
       }
     }
     return reasons;
+  }
+
+  private static String config(Approval.Scope scope) {
+    if (scope instanceof ApprovedRun run) {
+      return run.config();
+    }
+    return scope instanceof ApprovedPipeline pipeline ? pipeline.config() : "";
   }
 
   /**
@@ -218,17 +249,18 @@ public final class RequireApproval {
       return Optional.empty();
     }
     List<String> differences = differences(approvals, file, whole);
-    Money own = proposal.estimate().total();
+    Money own = asked.total();
     Money most = own.compareTo(today) < 0 ? today : own;
     Money together = spent.plus(most);
-    if (together.compareTo(file.approval().maxCost()) > 0) {
+    Money approved = file.approval().mostFor(whole.digest());
+    if (together.compareTo(approved) > 0) {
       differences.add(
           "the run has cost "
               + spent
               + ", this can cost "
               + most
               + " more, and at most "
-              + file.approval().maxCost()
+              + approved
               + " was approved");
     }
     try {
@@ -245,13 +277,21 @@ public final class RequireApproval {
 
   /** Enlarges the run's use by the rerun's cost, unless there are differences. */
   private void requireUse(ApprovalUseLog uses, RunFolder run, List<String> differences) {
-    Optional<ApprovalUse> held = held(uses, run);
+    RunState state = RunState.of(run.journal().read());
+    if (state.pipeline().isPresent()) {
+      // The pipeline holds the use. The stage stays within its own part, so the sum does too.
+      Path pipeline = context.workspace().pipeline(state.pipeline().get()).path();
+      if (held(uses, pipeline).isPresent()) {
+        return;
+      }
+    }
+    Optional<ApprovalUse> held = held(uses, run.path());
     if (held.isEmpty()) {
       differences.add("no use of it is held by " + run.path());
       return;
     }
     ApprovalUse use = held.get();
-    Money more = proposal.estimate().total();
+    Money more = asked.total();
     Money inAll =
         SettledApprovalUse.cost(use)
             .map(cost -> new Money(cost, more.currency()))
@@ -268,9 +308,9 @@ public final class RequireApproval {
     }
   }
 
-  private static Optional<ApprovalUse> held(ApprovalUseLog uses, RunFolder run) {
+  private static Optional<ApprovalUse> held(ApprovalUseLog uses, Path holder) {
     for (ApprovalUse use : uses.all()) {
-      if (!use.released() && use.run().equals(Optional.of(run.path().toString()))) {
+      if (!use.released() && use.run().equals(Optional.of(holder.toString()))) {
         return Optional.of(use);
       }
     }
@@ -279,6 +319,6 @@ public final class RequireApproval {
 
   private Decision.Refused refused(
       List<Decision.Mismatch> reasons, Optional<PolicyApprovals> approvals) {
-    return new Decision.Refused(budgets.over(proposal.estimate().total()), reasons, approvals);
+    return new Decision.Refused(overBudgets.apply(asked), reasons, approvals);
   }
 }

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.records.approvals.PipelineEstimateFile;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -51,11 +52,33 @@ public final class EstimateLookup {
       return read(byDigest(typed));
     }
     if (typed.endsWith(".json")) {
-      Path below = context.root().resolve(typed);
-      return read(Files.exists(Path.of(typed)) ? Path.of(typed) : below);
+      return read(file(typed));
     }
     return Prepared.of(context, new Prepared.Request(typed, List.of(), Optional.empty()))
         .estimateFile(context);
+  }
+
+  /**
+   * Returns the estimate of a pipeline that the text names; empty if it names no pipeline's.
+   *
+   * @param typed an estimate's file, or the first 4 or more hex digits of its digest
+   */
+  public Optional<PipelineEstimateFile> pipeline(String typed) {
+    if (isConfig(typed)) {
+      return Optional.empty();
+    }
+    Path file = isDigest(typed) ? byDigest(typed) : file(typed);
+    try {
+      return Files.isRegularFile(file)
+          ? PipelineEstimateFile.parse(DurableFiles.read(file), file.toString())
+          : Optional.empty();
+    } catch (IllegalArgumentException notJson) {
+      return Optional.empty();
+    }
+  }
+
+  private Path file(String typed) {
+    return Files.exists(Path.of(typed)) ? Path.of(typed) : context.root().resolve(typed);
   }
 
   private Path byDigest(String beginning) {

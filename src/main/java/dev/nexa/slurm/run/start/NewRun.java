@@ -89,7 +89,8 @@ public record NewRun(
     RunFolder run = claim(context);
     FileLock lock = lock(context, run);
     try {
-      JsonObject digests = staged(context, run);
+      // The pipeline holds the use of the approval.
+      JsonObject digests = staged(context, run, false);
       inputs.forEach(run::linkInput);
       run.journal().append(created(digests, Optional.of(pipeline)));
       RunState state = RunState.of(run.journal().read());
@@ -183,7 +184,7 @@ public record NewRun(
     context.passing().accept(CrashPoint.RUN_LOCKED);
     JsonObject digests;
     try {
-      digests = staged(context, run);
+      digests = staged(context, run, true);
     } catch (UncheckedIOException failed) {
       throw noJob(failed);
     }
@@ -208,10 +209,12 @@ public record NewRun(
     }
   }
 
-  private JsonObject staged(Context context, RunFolder run) {
+  private JsonObject staged(Context context, RunFolder run, boolean holds) {
     Optional<Grant> grant = clearance.grant();
     if (grant.isPresent()) {
-      grant.get().hold(run.path().toString());
+      if (holds) {
+        grant.get().hold(run.path().toString());
+      }
       run.keepApproval(grant.get().file().text());
     }
     JsonObject digests = run.stage(script, plan, estimate);

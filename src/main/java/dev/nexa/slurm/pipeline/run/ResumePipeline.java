@@ -1,0 +1,98 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.control.RerunTasks;
+import dev.nexa.slurm.run.reconcile.ReconcileRuns;
+import dev.nexa.slurm.run.start.Submitted;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Implements {@code pipeline resume}: runs again the tasks that did not complete, in the order of
+ * the stages. A stage that waits keeps its job.
+ */
+public final class ResumePipeline {
+  private final Context context;
+  private final Optional<String> approval;
+
+  /**
+   * Makes a resume for one command.
+   *
+   * @param approval the approval's file, if the pipeline's own does not cover the tasks
+   */
+  public ResumePipeline(Context context, Optional<String> approval) {
+    this.context = context;
+    this.approval = approval;
+  }
+
+  /**
+   * Resumes a pipeline.
+   *
+   * @param say receives a line for each stage: what is done with it, and why
+   * @param problems receives lines that somebody should look at
+   * @return whether a stage is run again
+   * @throws NexaException if an approval is missing, or if a stage's files were changed
+   */
+  public boolean resume(PipelineFolder folder, Consumer<String> say, List<String> problems) {
+    AdvancePipelines advance = new AdvancePipelines(context);
+    PipelineProgress progress = advance.advance(folder, problems).orElseThrow(() -> other(folder));
+    boolean any = false;
+    for (StageProgress stage : progress.stages()) {
+      String name = stage.stage().name();
+      if (stage.state().equals(PipelineProgress.SKIPPED)) {
+        say.accept(name + ": it is not needed, because nothing has failed");
+      } else if (stage.completed()) {
+        say.accept(name + ": it has completed");
+      } else if (!stage.ended()) {
+        say.accept(name + ": it goes on (" + stage.state() + ")");
+      } else {
+        say.accept(name + ": " + again(stage));
+        any = true;
+      }
+    }
+    if (any) {
+      folder.markOpen();
+      // The stages that wait now wait for the new jobs.
+      advance.advance(folder, problems);
+    }
+    return any;
+  }
+
+  private String again(StageProgress stage) {
+    RunFolder run = context.workspace().run(stage.stage().run());
+    if (run.isOpen()) {
+      // A rerun needs the final records of the last one.
+      new ReconcileRuns(context).reconcile(List.of(run.id()));
+    }
+    Submitted submitted = new RerunTasks(context, approval).rerunUnfinished(run);
+    List<String> jobs = new ArrayList<>();
+    for (SubmitAnswer answer : submitted.answers()) {
+      jobs.add(
+          answer instanceof SubmitAnswer.Submitted job
+              ? "job " + job.jobId()
+              : "no job yet: `nexa-slurm reconcile` submits it");
+    }
+    return submitted.notes().get(0)
+        + ", because it ended as "
+        + stage.state()
+        + " ("
+        + String.join(", ", jobs)
+        + ")";
+  }
+
+  private static NexaException other(PipelineFolder folder) {
+    return new NexaException(
+        ErrorCode.RUN_OF_ANOTHER_USER,
+        folder.id() + " belongs to another user: only that user can resume it",
+        Advice.step("ask that user"));
+  }
+}

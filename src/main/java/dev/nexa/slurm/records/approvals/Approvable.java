@@ -1,0 +1,21 @@
+package dev.nexa.slurm.records.approvals;
+
+import dev.nexa.slurm.base.units.Money;
+
+/** What needs an approval: one run, or all stages of a pipeline. */
+public sealed interface Approvable permits Proposal, PipelineProposal {
+  /** Returns the config's or pipeline's path for people. */
+  String config();
+
+  /** Returns the digest of what is planned, by which its approvals are found: 64 hex digits. */
+  String digest();
+
+  /** Returns the user who submits. */
+  UnixUser submitter();
+
+  /** Returns the most that it can cost. */
+  Money total();
+
+  /** Returns a copy at the prices that an approval pins; this object if it pins none of them. */
+  Approvable at(Approval.Scope scope);
+}

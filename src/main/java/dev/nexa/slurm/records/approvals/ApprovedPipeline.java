@@ -1,0 +1,77 @@
+package dev.nexa.slurm.records.approvals;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The content of an approval for all stages of a pipeline.
+ *
+ * @param config the pipeline's path, as the approver saw it
+ * @param digest the digest of {@link PipelineProposal}, 64 hex digits
+ * @param stages what may run, in order
+ */
+public record ApprovedPipeline(String config, String digest, List<Stage> stages)
+    implements Approval.Scope {
+
+  /** One stage, described as an approval of this run alone would describe it. */
+  public record Stage(String name, ApprovedRun run) {}
+
+  /**
+   * Checks the values.
+   *
+   * @throws IllegalArgumentException if there is no stage, or if the digest has another form
+   */
+  public ApprovedPipeline {
+    stages = List.copyOf(stages);
+    if (stages.isEmpty()) {
+      throw new IllegalArgumentException("expected at least one stage");
+    }
+    ApprovedRun.requireDigest(digest);
+  }
+
+  /** Returns the most that all stages could cost when they were approved. */
+  public Money reservation() {
+    Money total = Money.zero(stages.get(0).run().reservation().currency());
+    for (Stage stage : stages) {
+      total = total.plus(stage.run().reservation());
+    }
+    return total;
+  }
+
+  /** Returns the stage with this plan; empty if there is none. */
+  public Optional<ApprovedRun> ofPlan(String planDigest) {
+    for (Stage stage : stages) {
+      if (stage.run().configDigest().equals(planDigest)) {
+        return Optional.of(stage.run());
+      }
+    }
+    return Optional.empty();
+  }
+
+  @Override
+  public Optional<UnixUser> submitter() {
+    return stages.get(0).run().submitter();
+  }
+
+  static ApprovedPipeline fromJson(JsonObject json, String currency) {
+    List<Stage> stages = new ArrayList<>();
+    for (JsonObject stage : json.objects("stages")) {
+      stages.add(new Stage(stage.text("stage"), ApprovedRun.fromJson(stage, currency)));
+    }
+    return new ApprovedPipeline(json.text("config"), json.text("config_digest"), stages);
+  }
+
+  @Override
+  public void addTo(JsonObject json) {
+    List<JsonObject> all = new ArrayList<>();
+    for (Stage stage : stages) {
+      JsonObject one = new JsonObject().with("stage", stage.name());
+      stage.run().addTo(one);
+      all.add(one);
+    }
+    json.with("config", config).with("config_digest", digest).with("stages", all);
+  }
+}

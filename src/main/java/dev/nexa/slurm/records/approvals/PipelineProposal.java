@@ -1,0 +1,62 @@
+package dev.nexa.slurm.records.approvals;
+
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Money;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * All stages of a pipeline, which need one approval.
+ *
+ * @param config the pipeline's path for people
+ * @param digest the digest over the names and digests of the stages
+ * @param stages the stages, in order; at least one
+ */
+public record PipelineProposal(String config, String digest, List<Stage> stages)
+    implements Approvable {
+
+  /** One stage. */
+  public record Stage(String name, Proposal proposal) {}
+
+  /** Describes stages that are priced in one currency. */
+  public static PipelineProposal of(String config, List<Stage> stages) {
+    return new PipelineProposal(config, digest(stages), List.copyOf(stages));
+  }
+
+  private static String digest(List<Stage> stages) {
+    JsonObject digests = new JsonObject();
+    for (Stage stage : stages) {
+      digests.with(stage.name(), stage.proposal().digest());
+    }
+    return Sha256.of(new JsonObject().with("stages", digests).toString());
+  }
+
+  @Override
+  public UnixUser submitter() {
+    return stages.get(0).proposal().submitter();
+  }
+
+  @Override
+  public Money total() {
+    Money total = Money.zero(stages.get(0).proposal().total().currency());
+    for (Stage stage : stages) {
+      total = total.plus(stage.proposal().total());
+    }
+    return total;
+  }
+
+  /** Returns what each stage can cost, in order. */
+  public List<Money> totals() {
+    return stages.stream().map(stage -> stage.proposal().total()).toList();
+  }
+
+  @Override
+  public PipelineProposal at(Approval.Scope scope) {
+    List<Stage> pinned = new ArrayList<>();
+    for (Stage stage : stages) {
+      pinned.add(new Stage(stage.name(), stage.proposal().at(scope)));
+    }
+    return new PipelineProposal(config, digest, List.copyOf(pinned));
+  }
+}
