@@ -108,7 +108,8 @@ class PipelineRunTest {
     String job = jobs(failed.objects("stages").get(2));
 
     Files.createFile(workspace.resolve("mended"));
-    person.says("rerun", "--failed", failed.objects("stages").get(1).text("run_id"));
+    person.until(
+        "task 1 again", "rerun", "--failed", failed.objects("stages").get(1).text("run_id"));
     JsonObject end = ended(failed.text("pipeline_id"), "completed");
 
     assertThat(states(end)).containsOnly("completed");

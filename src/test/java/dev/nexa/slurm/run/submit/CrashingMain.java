@@ -1,6 +1,9 @@
 package dev.nexa.slurm.run.submit;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan;
+import dev.nexa.slurm.pipeline.run.AdvancePipelines;
+import dev.nexa.slurm.pipeline.run.SubmitPipeline;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.start.Prepared;
@@ -12,6 +15,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -21,9 +25,9 @@ import java.util.function.Consumer;
  * A process of ours that stops at one crash point, so that somebody can kill it exactly there.
  *
  * <p>{@code WORKSPACE COMMAND POINT NTH MARKER}: at the n-th passing of the point the marker file
- * is made, and nothing happens any more. The command is {@code submit}; or {@code heal}, which
- * reconciles until no run is open; or {@code serve}, which reconciles once for each line it reads
- * and answers with a line. The point {@code -} is never passed.
+ * is made, and nothing happens any more. The command is {@code submit} or {@code pipeline}; or
+ * {@code heal}, which reconciles until no run is open; or {@code serve}, which reconciles once for
+ * each line it reads and answers with a line. The point {@code -} is never passed.
  */
 final class CrashingMain {
   private static final long PAUSE_MILLIS = 400;
@@ -56,9 +60,17 @@ final class CrashingMain {
         new SubmitRun(context)
             .submit(new Prepared.Request(config, List.of(), Optional.of("default")));
       }
+      case "pipeline" -> {
+        String file = context.root().resolve("pipeline.yaml").toString();
+        PipelinePlan plan =
+            PipelinePlan.of(
+                context, new PipelinePlan.Request(file, List.of(), Optional.of("default")));
+        new SubmitPipeline(context).submit(plan, Optional.empty());
+      }
       case "heal" -> {
         while (!context.workspace().openRuns().isEmpty()) {
           reconcile.reconcile();
+          new AdvancePipelines(context).advance(new ArrayList<>());
           sleep(PAUSE_MILLIS);
         }
       }

@@ -10,9 +10,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /** A real process of ours, {@link CrashingMain}, that is killed at a crash point. */
-final class Victim implements AutoCloseable {
+public final class Victim implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
   private static final int KILLED = 137;
 
@@ -25,13 +26,19 @@ final class Victim implements AutoCloseable {
   }
 
   /** Starts it; it stops by itself at the n-th passing of the point. */
-  static Victim start(Path root, String command, CrashPoint point, int nth) throws IOException {
+  public static Victim start(Path root, String command, CrashPoint point, int nth)
+      throws IOException {
     Path marker = root.resolve("stopped-" + System.nanoTime());
     List<String> argv = new ArrayList<>(java());
     argv.addAll(List.of(root.toString(), command, point.name(), "" + nth, marker.toString()));
     ProcessBuilder builder = new ProcessBuilder(argv);
     builder.redirectErrorStream(true).redirectOutput(root.resolve("said").toFile());
     return new Victim(builder.start(), marker);
+  }
+
+  /** Waits for this long, or until it has ended. Returns whether it is still there to be killed. */
+  public boolean livesFor(long millis) throws InterruptedException {
+    return !process.waitFor(millis, TimeUnit.MILLISECONDS);
   }
 
   /** Starts one that reconciles for each line it is sent. */
@@ -54,7 +61,7 @@ final class Victim implements AutoCloseable {
   }
 
   /** Waits until it has stopped at its point; false if it ended without passing there. */
-  boolean stopped() throws InterruptedException {
+  public boolean stopped() throws InterruptedException {
     Instant deadline = Instant.now().plus(PATIENCE);
     while (!Files.exists(marker)) {
       if (!process.isAlive()) {
@@ -73,7 +80,7 @@ final class Victim implements AutoCloseable {
   }
 
   /** kill -9, and nothing else. */
-  void kill() throws InterruptedException {
+  public void kill() throws InterruptedException {
     process.destroyForcibly();
     assertThat(process.waitFor()).isEqualTo(KILLED);
   }
