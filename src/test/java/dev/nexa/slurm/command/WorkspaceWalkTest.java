@@ -77,6 +77,11 @@ class WorkspaceWalkTest {
               Map.entry("serve stop", "latest"),
               Map.entry("pipeline estimate", "PIPELINE"),
               Map.entry("pipeline graph", "PIPELINE"),
+              Map.entry("pipeline run", "PIPELINE"),
+              Map.entry("pipeline status", ""),
+              Map.entry("pipeline list", ""),
+              Map.entry("pipeline cancel", ""),
+              Map.entry("pipeline resume", ""),
               Map.entry("init", "")));
 
   /** These make no run, and go on with the jar's files where there is no workspace. */
