@@ -1,5 +1,6 @@
 package dev.nexa.slurm.pipeline.run;
 
+import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.JobState;
@@ -143,8 +144,12 @@ public final class AdvancePipelines {
       return;
     }
     RunFolder run = context.workspace().run(stage.run());
-    try (var lock = run.lock(Duration.ZERO).orElse(null)) {
-      if (lock == null || !RunState.of(run.journal().read()).equals(state)) {
+    Optional<FileLock> lock = run.lock(Duration.ZERO);
+    if (lock.isEmpty()) {
+      return;
+    }
+    try (FileLock held = lock.get()) {
+      if (!held.holds() || !RunState.of(run.journal().read()).equals(state)) {
         return;
       }
       scheduler.dependOn(submission.jobId().orElseThrow(), now.dependency());

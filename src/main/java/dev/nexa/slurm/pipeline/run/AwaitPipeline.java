@@ -1,5 +1,6 @@
 package dev.nexa.slurm.pipeline.run;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -68,7 +69,7 @@ public final class AwaitPipeline {
       throw new NexaException(
           ErrorCode.RECORD_DAMAGED,
           String.join("\n", pass.problems()),
-          dev.nexa.slurm.base.error.Advice.step("see docs/recovery.md"));
+          Advice.step("see docs/recovery.md"));
     }
     problems.addAll(pass.problems());
     PipelineProgress now = new AdvancePipelines(context).advance(folder, problems).orElseThrow();

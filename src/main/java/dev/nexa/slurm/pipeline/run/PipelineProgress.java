@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -92,7 +93,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
   private static Optional<String> never(
       PipelineFile.Stage stage, Map<String, StageProgress> earlier) {
     for (Map.Entry<String, String> after : stage.after().entrySet()) {
-      StageProgress other = earlier.get(after.getKey());
+      StageProgress other = Objects.requireNonNull(earlier.get(after.getKey()));
       if (other.state().equals(BLOCKED)) {
         return Optional.of(after.getKey() + " cannot start");
       }

@@ -36,6 +36,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -155,7 +156,7 @@ public final class SubmitPipeline {
           .after()
           .forEach(
               (stage, condition) -> {
-                RunFolder.Input input = inputs.get(stage);
+                RunFolder.Input input = Objects.requireNonNull(inputs.get(stage));
                 ofStage.add(input);
                 after.add(new Earlier(condition.text(), input.run().value(), Optional.of(stage)));
               });
