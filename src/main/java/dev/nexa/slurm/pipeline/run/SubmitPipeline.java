@@ -239,7 +239,7 @@ public final class SubmitPipeline {
       List<SubmitAnswer> answers = List.of();
       RunState state = RunState.of(one.run().journal().read());
       if (goesOn && jobs.of(state.after()) instanceof EarlierJobs.Waits waits) {
-        ArrayShape array = ArrayShape.of(one.plan());
+        ArrayShape array = ArrayShape.of(one.of().plan());
         answers =
             submit.submit(
                 one.run(),
@@ -251,6 +251,7 @@ public final class SubmitPipeline {
                 Optional.empty());
         goesOn = answers.get(answers.size() - 1) instanceof SubmitAnswer.Submitted;
       }
+      one.writeManifest(context);
       one.close();
       stages.add(new SubmittedStage(file.stages().get(i).name(), one.run(), answers));
     }

@@ -66,11 +66,16 @@ public record NewRun(
   /**
    * A run whose files are on disk and which has no job yet. The caller holds its lock.
    *
+   * @param of the run's content
    * @param run the run's folder
    * @param lock the run's lock
-   * @param plan the content of plan.json
    */
-  public record Staged(RunFolder run, FileLock lock, PlanFile plan) implements AutoCloseable {
+  public record Staged(NewRun of, RunFolder run, FileLock lock) implements AutoCloseable {
+    /** Writes the run's manifest, after its jobs were submitted. */
+    public void writeManifest(Context context) {
+      of.record(context, run, RunState.of(run.journal().read()), Instant.now());
+    }
+
     @Override
     public void close() {
       lock.close();
@@ -93,13 +98,11 @@ public record NewRun(
       JsonObject digests = staged(context, run, false);
       inputs.forEach(run::linkInput);
       run.journal().append(created(digests, Optional.of(pipeline)));
-      RunState state = RunState.of(run.journal().read());
-      record(context, run, state, state.created().orElseThrow());
     } catch (UncheckedIOException failed) {
       lock.close();
       throw noJob(failed);
     }
-    return new Staged(run, lock, plan);
+    return new Staged(this, run, lock);
   }
 
   /**
