@@ -203,6 +203,39 @@ class PipelineRunTest {
     assertThat(person.says("pipeline", "resume", id)).contains("nothing is left to run again");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"slurm", "local"})
+  void aGateThatFailsEndsEverythingAfterIt(String scheduler) throws Exception {
+    profile(scheduler);
+    config("train", "train", "true", "");
+    config(
+        "gate",
+        "gate",
+        "echo '{\"gate\": {\"verdict\": \"fail\", \"reason\": \"dss is 3.1 against 3.5 (n = 200)\"}}'"
+            + " >\"$NEXA_METRICS\"; exit 6",
+        "");
+    config("sync", "sync", "echo once >>%s/synced", "");
+    config("serve", "web", "echo once >>%s/served", "");
+    Path file =
+        file(
+            """
+            stages:
+              train: {config: train.yaml}
+              gate: {config: gate.yaml, after: [train]}
+              sync: {config: sync.yaml, after: [gate]}
+              serve: {config: serve.yaml, after: [train, sync]}
+            """);
+
+    JsonObject end = ended(run(file), "failed");
+
+    assertThat(states(end)).containsExactly("completed", "failed", "cancelled", "cancelled");
+    assertThat(end.objects("stages").get(1).text("why"))
+        .isEqualTo("dss is 3.1 against 3.5 (n = 200)");
+    assertThat(person.until("0 unfinished runs", "reconcile")).isNotEmpty();
+    assertThat(workspace.resolve("synced")).doesNotExist();
+    assertThat(workspace.resolve("served")).doesNotExist();
+  }
+
   private String run(Path file) {
     return Json.parseObject(
             person.says("pipeline", "run", file.toString(), "--cluster", "test", "--json"))

@@ -89,7 +89,7 @@ public final class AdvancePipelines {
     }
     repoint(file, open, problems);
     PipelineProgress progress = new ReadProgress(context).of(folder, problems);
-    if (skip(progress)) {
+    if (end(progress)) {
       progress = new ReadProgress(context).of(folder, problems);
     }
     write(folder, progress);
@@ -180,18 +180,15 @@ public final class AdvancePipelines {
     return ids;
   }
 
-  /** Ends stages that handle a failure which did not happen. */
-  private boolean skip(PipelineProgress progress) {
-    boolean any = false;
-    for (PipelineProgress.StageProgress stage : progress.stages()) {
-      if (stage.state().equals(PipelineProgress.SKIPPED) && !stage.ended()) {
-        RunFolder run = context.workspace().run(stage.stage().run());
-        new CancelRun(context).cancel(run, OptionalInt.empty());
-        new ReconcileRuns(context).reconcile(List.of(run.id()));
-        any = true;
-      }
+  /** Ends stages that are not needed, and stages after a gate that failed. */
+  private boolean end(PipelineProgress progress) {
+    List<PipelineProgress.StageProgress> ending = progress.ending();
+    for (PipelineProgress.StageProgress stage : ending) {
+      RunFolder run = context.workspace().run(stage.stage().run());
+      new CancelRun(context).cancel(run, OptionalInt.empty());
+      new ReconcileRuns(context).reconcile(List.of(run.id()));
     }
-    return any;
+    return !ending.isEmpty();
   }
 
   private static void write(PipelineFolder folder, PipelineProgress progress) {

@@ -29,9 +29,10 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
    * @param row its run; empty if the run cannot be read
    * @param state the run's state, {@code blocked} or {@code skipped}
    * @param why why the stage waits, cannot start or failed; may be empty
+   * @param gated whether the stage is a gate that failed, or comes after one
    */
   public record StageProgress(
-      PipelineFile.Stage stage, Optional<RunRow> row, String state, String why) {
+      PipelineFile.Stage stage, Optional<RunRow> row, String state, String why, boolean gated) {
 
     /** Returns whether all tasks of the run have ended. */
     public boolean ended() {
@@ -53,12 +54,19 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
    * Derives the progress.
    *
    * @param rows the runs' rows, by stage
+   * @param gates for each stage whose gate failed, why
    */
-  static PipelineProgress of(PipelineFile file, Map<String, RunRow> rows) {
+  static PipelineProgress of(
+      PipelineFile file, Map<String, RunRow> rows, Map<String, String> gates) {
     Map<String, StageProgress> stages = new HashMap<>();
     List<StageProgress> all = new ArrayList<>();
     for (PipelineFile.Stage stage : file.stages()) {
-      StageProgress one = progress(stage, Optional.ofNullable(rows.get(stage.name())), stages);
+      StageProgress one =
+          progress(
+              stage,
+              Optional.ofNullable(rows.get(stage.name())),
+              Optional.ofNullable(gates.get(stage.name())),
+              stages);
       stages.put(stage.name(), one);
       all.add(one);
     }
@@ -66,24 +74,34 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
   }
 
   private static StageProgress progress(
-      PipelineFile.Stage stage, Optional<RunRow> row, Map<String, StageProgress> earlier) {
+      PipelineFile.Stage stage,
+      Optional<RunRow> row,
+      Optional<String> gate,
+      Map<String, StageProgress> earlier) {
     if (row.isEmpty()) {
-      return new StageProgress(stage, row, "unknown", "its run cannot be read");
+      return new StageProgress(stage, row, "unknown", "its run cannot be read", false);
     }
     RunRow run = row.get();
+    if (gate.isPresent()) {
+      return new StageProgress(stage, row, run.state(), gate.get(), true);
+    }
     boolean begun = run.done() + run.failed() + run.running() > 0;
     Optional<String> never = begun ? Optional.empty() : never(stage, earlier);
     if (never.isPresent() && never.get().isEmpty()) {
-      return new StageProgress(stage, row, SKIPPED, "nothing has failed");
+      return new StageProgress(stage, row, SKIPPED, "nothing has failed", false);
     }
+    boolean gated =
+        never.isPresent()
+            && stage.after().keySet().stream()
+                .anyMatch(name -> Objects.requireNonNull(earlier.get(name)).gated());
     if (never.isPresent() && !run.status().ended()) {
-      return new StageProgress(stage, row, BLOCKED, never.get());
+      return new StageProgress(stage, row, BLOCKED, never.get(), gated);
     }
     String why = run.note();
     if (run.jobId().isEmpty() && !run.status().ended() && why.isEmpty()) {
       why = "not submitted yet";
     }
-    return new StageProgress(stage, row, run.state(), why);
+    return new StageProgress(stage, row, run.state(), why, gated);
   }
 
   /**
@@ -139,6 +157,18 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
   /** Returns whether every run has ended. */
   public boolean ended() {
     return stages.stream().allMatch(StageProgress::ended);
+  }
+
+  /** Returns the stages that must end: they are not needed, or a gate before them failed. */
+  List<StageProgress> ending() {
+    List<StageProgress> ending = new ArrayList<>();
+    for (StageProgress one : stages) {
+      boolean stops = one.state().equals(SKIPPED) || (one.state().equals(BLOCKED) && one.gated());
+      if (stops && !one.ended()) {
+        ending.add(one);
+      }
+    }
+    return ending;
   }
 
   /** Returns whether nothing will happen unless a user acts. */

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** Reads how far pipelines are. Asks the scheduler only about runs that have not ended. */
 public final class ReadProgress {
@@ -31,12 +32,15 @@ public final class ReadProgress {
     PipelineFile file = PipelineFile.read(folder);
     Map<RunId, String> open = new HashMap<>();
     Map<String, RunRow> rows = new HashMap<>();
+    Map<String, String> gates = new HashMap<>();
     for (PipelineFile.Stage stage : file.stages()) {
       RunFolder run = context.workspace().run(stage.run());
       if (run.isOpen() || !Files.exists(run.manifest())) {
         open.put(stage.run(), stage.name());
       } else {
-        rows.put(stage.name(), RunRow.ended(ManifestFile.read(run)));
+        ManifestFile manifest = ManifestFile.read(run);
+        rows.put(stage.name(), RunRow.ended(manifest));
+        failedGate(manifest).ifPresent(why -> gates.put(stage.name(), why));
       }
     }
     if (!open.isEmpty()) {
@@ -45,6 +49,17 @@ public final class ReadProgress {
         rows.put(open.getOrDefault(new RunId(row.runId()), ""), row);
       }
     }
-    return PipelineProgress.of(file, rows);
+    return PipelineProgress.of(file, rows, gates);
+  }
+
+  /**
+   * Returns why the run's gate failed; empty if it has none, or if it passed (docs/evaluation.md).
+   */
+  private static Optional<String> failedGate(ManifestFile manifest) {
+    return manifest
+        .metrics()
+        .optionalObject("gate")
+        .filter(gate -> gate.optionalText("verdict").equals(Optional.of("fail")))
+        .map(gate -> gate.optionalText("reason").orElse("its gate failed"));
   }
 }
