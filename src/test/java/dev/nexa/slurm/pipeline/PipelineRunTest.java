@@ -12,6 +12,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -234,6 +235,47 @@ class PipelineRunTest {
     assertThat(person.until("0 unfinished runs", "reconcile")).isNotEmpty();
     assertThat(workspace.resolve("synced")).doesNotExist();
     assertThat(workspace.resolve("served")).doesNotExist();
+  }
+
+  @Test
+  void stagesWithTheSamePlanAndInputsAreReused() throws Exception {
+    profile("local");
+    config("prepare", "data", "echo p >>%s/worked; mkdir -p \"$NEXA_OUTPUT\"", "");
+    config("train", "train", "ls \"${stages.prepare.output}\"; echo t >>%s/worked", "lr: 1e-3\n");
+    config("eval", "eval", "echo e >>%s/worked", "");
+    Path file =
+        file(
+            """
+            stages:
+              prepare: {config: prepare.yaml}
+              train: {config: train.yaml, after: [prepare]}
+              eval: {config: eval.yaml, after: [train]}
+            """);
+    String[] again = {"pipeline", "run", file.toString(), "--cluster", "test", "--wait", "--reuse"};
+    assertThat(person.says(again))
+        .contains("prepare runs: it has not run yet", "train runs: prepare runs again");
+    assertThat(person.fails(again)).contains("every stage has completed with the same plan");
+
+    config("train", "train", "ls \"${stages.prepare.output}\"; echo t >>%s/worked", "lr: 1e-4\n");
+    assertThat(person.says(again))
+        .contains("prepare is reused: the same plan and inputs as data_")
+        .contains("train runs: changed: training.lr")
+        .contains("eval runs: train runs again")
+        .contains("completed, cost ");
+    assertThat(person.says("pipeline", "status")).contains("reused");
+    String[] start = {
+      "pipeline", "run", file.toString(), "--cluster", "test", "--wait", "--start-at", "eval"
+    };
+    assertThat(person.says(start)).contains("train is reused", "eval runs: --start-at names it");
+    assertThat(Files.readAllLines(workspace.resolve("worked")))
+        .containsExactly("p", "t", "e", "t", "e", "e");
+
+    config("prepare", "data", "echo other", "");
+    assertThat(person.fails(start))
+        .contains("--start-at eval: the stage prepare cannot be reused: changed: run")
+        .contains("or start at prepare");
+    start[start.length - 1] = "evil";
+    assertThat(person.fails(start)).contains("there is no stage 'evil' (did you mean 'eval'?)");
   }
 
   private String run(Path file) {

@@ -24,6 +24,15 @@ final class RunPipelineCommand extends Subcommand {
   private final PipelineOptions options = new PipelineOptions(this);
   private final OptionSpec dryRun =
       flag("--dry-run", "Prints the estimate and submits nothing, as `pipeline estimate` does.");
+  private final OptionSpec reuse =
+      flag(
+          "--reuse",
+          "Does not run a stage again that has completed in an earlier pipeline of this name with the same plan, script and inputs.");
+  private final OptionSpec startAt =
+      option(
+          "--start-at",
+          "STAGE",
+          "Runs this stage and all stages after it, and reuses the others as --reuse does; an error if one of them has changed.");
   private final OptionSpec approval = approval();
   private final OptionSpec wait =
       flag(
@@ -51,7 +60,12 @@ final class RunPipelineCommand extends Subcommand {
     PipelinePlan plan = PipelinePlan.of(context, options.request());
     PipelineEstimateCommand.notes(plan, err());
     SubmittedPipeline submitted =
-        new SubmitPipeline(context).submit(plan, Optional.ofNullable(approval.getValue()));
+        new SubmitPipeline(context)
+            .submit(
+                plan,
+                Optional.ofNullable(approval.getValue()),
+                given(reuse),
+                Optional.ofNullable(startAt.getValue()));
     PrintWriter lines = given(json) ? err() : out();
     tell(submitted, lines);
     if (given(wait)) {

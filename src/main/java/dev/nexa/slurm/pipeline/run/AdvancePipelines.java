@@ -191,9 +191,19 @@ public final class AdvancePipelines {
     return !ending.isEmpty();
   }
 
-  private static void write(PipelineFolder folder, PipelineProgress progress) {
+  /** Returns whether the records of all runs that have ended are final. */
+  boolean isSettled(PipelineProgress progress) {
+    for (PipelineProgress.StageProgress stage : progress.stages()) {
+      if (stage.ended() && context.workspace().run(stage.stage().run()).isOpen()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void write(PipelineFolder folder, PipelineProgress progress) {
     folder.writeManifest(Json.pretty(ProgressFile.of(progress)));
-    if (progress.ended()) {
+    if (progress.ended() && isSettled(progress)) {
       folder.markClosed();
     }
   }

@@ -44,7 +44,7 @@ public final class AwaitPipeline {
       try {
         PipelineProgress now = pass(folder, progress);
         changed = tell(now, progress);
-        if (now.rests()) {
+        if (now.rests() && new AdvancePipelines(context).isSettled(now)) {
           return now;
         }
       } catch (SchedulerUnavailable outage) {

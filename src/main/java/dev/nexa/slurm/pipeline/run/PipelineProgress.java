@@ -44,9 +44,11 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
       return state.equals("completed");
     }
 
-    /** Returns the cost of the attempts that have ended. */
+    /** Returns the cost of the attempts that have ended; zero for a reused run. */
     public BigDecimal cost() {
-      return row.map(run -> run.cost().amount()).orElse(BigDecimal.ZERO);
+      return stage.reused()
+          ? BigDecimal.ZERO
+          : row.map(run -> run.cost().amount()).orElse(BigDecimal.ZERO);
     }
   }
 
@@ -97,7 +99,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
     if (never.isPresent() && !run.status().ended()) {
       return new StageProgress(stage, row, BLOCKED, never.get(), gated);
     }
-    String why = run.note();
+    String why = stage.reused() ? "reused" : run.note();
     if (run.jobId().isEmpty() && !run.status().ended() && why.isEmpty()) {
       why = "not submitted yet";
     }

@@ -1,5 +1,8 @@
 package dev.nexa.slurm.pipeline.run;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
@@ -11,6 +14,7 @@ import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
+import dev.nexa.slurm.pipeline.run.StageReuse.Choice;
 import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
@@ -19,6 +23,7 @@ import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
@@ -31,6 +36,7 @@ import dev.nexa.slurm.run.start.SubmitRun;
 import dev.nexa.slurm.run.submit.ArrayShape;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import dev.nexa.slurm.run.submit.SubmitTasks;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -72,15 +78,30 @@ public final class SubmitPipeline {
    * Submits a pipeline.
    *
    * @param approval the approval's file; if empty, it is searched in the policy's folder
+   * @param reuse whether stages that have completed in an earlier pipeline are not run again
+   * @param startAt the stage from which on all stages run; those before it must be reusable
    * @throws dev.nexa.slurm.base.error.NexaException if an approval is missing or a file cannot be
    *     written
    */
-  public SubmittedPipeline submit(PipelinePlan plan, Optional<String> approval) {
+  public SubmittedPipeline submit(
+      PipelinePlan plan, Optional<String> approval, boolean reuse, Optional<String> startAt) {
     String scheduler = plan.scheduler();
     context.requireWorkspace(scheduler);
     context.workspace().requirePathForLogs();
     Scheduler jobs = context.scheduler(scheduler);
-    List<Rendered> rendered = plan.stages().stream().map(this::render).toList();
+    List<Rendered> all = plan.stages().stream().map(this::render).toList();
+    Map<String, Choice> choices =
+        new StageReuse(context.workspace(), plan.config().name())
+            .choose(
+                all.stream().map(Rendered::candidate).toList(),
+                new StageReuse.Wish(reuse, startAt));
+    List<Rendered> rendered = all.stream().filter(one -> runs(one, choices)).toList();
+    if (rendered.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          plan.config().name() + ": every stage has completed with the same plan and inputs",
+          Advice.step("leave --reuse out to run all stages again"));
+    }
     List<NewRun.Staged> staged = new ArrayList<>();
     try {
       PipelineFolder folder;
@@ -100,8 +121,8 @@ public final class SubmitPipeline {
           if (grant.isPresent()) {
             grant.get().hold(folder.path().toString());
           }
-          stage(folder, rendered, clearance, staged);
-          file = document(folder, plan, scheduler, rendered, staged, clearance);
+          stage(folder, all, choices, clearance, staged);
+          file = document(folder, plan, all, choices, staged, clearance);
           context.passing().accept(CrashPoint.PIPELINE_STAGED);
           folder.commit(file.text());
         } catch (RuntimeException failed) {
@@ -110,7 +131,8 @@ public final class SubmitPipeline {
         }
       }
       context.passing().accept(CrashPoint.PIPELINE_WRITTEN);
-      return new SubmittedPipeline(folder, file, submit(jobs, file, staged), notes);
+      return new SubmittedPipeline(
+          folder, file, submit(jobs, rendered, staged), lines(choices, notes));
     } finally {
       staged.forEach(NewRun.Staged::close);
     }
@@ -123,9 +145,35 @@ public final class SubmitPipeline {
       PlanFile plan,
       Proposal proposal,
       EstimateFile estimate) {
-    ClearanceOfAll.Asked asked() {
-      return new ClearanceOfAll.Asked(planned.stage().name(), proposal, plan, estimate);
+    String name() {
+      return planned.stage().name();
     }
+
+    ClearanceOfAll.Asked asked() {
+      return new ClearanceOfAll.Asked(name(), proposal, plan, estimate);
+    }
+
+    StageReuse.Candidate candidate() {
+      return new StageReuse.Candidate(
+          planned.stage(), plan, estimate.configDigest(), script.digest());
+    }
+  }
+
+  private static boolean runs(Rendered one, Map<String, Choice> choices) {
+    return Objects.requireNonNull(choices.get(one.name())).run().isEmpty();
+  }
+
+  private static List<String> lines(Map<String, Choice> choices, List<String> notes) {
+    List<String> lines = new ArrayList<>();
+    choices.forEach(
+        (stage, choice) -> {
+          if (!choice.why().isEmpty()) {
+            lines.add(
+                stage + (choice.run().isPresent() ? " is reused: " : " runs: ") + choice.why());
+          }
+        });
+    lines.addAll(notes);
+    return lines;
   }
 
   private Rendered render(PlannedStage planned) {
@@ -142,13 +190,18 @@ public final class SubmitPipeline {
   /** Claims a run for each stage and writes its files. Adds each to {@code staged} at once. */
   private void stage(
       PipelineFolder folder,
-      List<Rendered> rendered,
+      List<Rendered> all,
+      Map<String, Choice> choices,
       ClearanceOfAll clearance,
       List<NewRun.Staged> staged) {
     Map<String, RunFolder.Input> inputs = new LinkedHashMap<>();
-    for (int i = 0; i < rendered.size(); i++) {
-      Rendered one = rendered.get(i);
-      Clearance own = clearance.of(i);
+    for (Rendered one : all) {
+      Optional<RunId> reused = Objects.requireNonNull(choices.get(one.name())).run();
+      if (reused.isPresent()) {
+        inputs.put(one.name(), input(one.planned(), reused.get()));
+        continue;
+      }
+      Clearance own = clearance.of(staged.size());
       List<RunFolder.Input> ofStage = new ArrayList<>();
       List<Earlier> after = new ArrayList<>();
       one.planned()
@@ -173,45 +226,48 @@ public final class SubmitPipeline {
               one.planned().prepared().plan().code());
       NewRun.Staged made = run.stage(context, folder.id(), ofStage);
       staged.add(made);
-      inputs.put(one.planned().stage().name(), input(one.planned(), made.run()));
+      inputs.put(one.name(), input(one.planned(), made.run().id()));
     }
   }
 
-  private static RunFolder.Input input(PlannedStage planned, RunFolder run) {
+  private static RunFolder.Input input(PlannedStage planned, RunId run) {
     Plan plan = planned.prepared().plan();
     String durable = plan.storage().durable();
     return new RunFolder.Input(
         planned.stage().name(),
-        run.id(),
-        durable + "/" + plan.outputs() + "/" + run.id(),
-        durable + "/checkpoints/" + run.id(),
+        run,
+        durable + "/" + plan.outputs() + "/" + run,
+        durable + "/checkpoints/" + run,
         plan.tasks());
   }
 
   private static PipelineFile document(
       PipelineFolder folder,
       PipelinePlan plan,
-      String scheduler,
-      List<Rendered> rendered,
+      List<Rendered> all,
+      Map<String, Choice> choices,
       List<NewRun.Staged> staged,
       ClearanceOfAll clearance) {
     List<PipelineFile.Stage> stages = new ArrayList<>();
-    for (int i = 0; i < rendered.size(); i++) {
-      Rendered one = rendered.get(i);
+    int made = 0;
+    for (Rendered one : all) {
       Map<String, String> after = new LinkedHashMap<>();
       for (Map.Entry<String, Condition> earlier : one.planned().stage().after().entrySet()) {
         after.put(earlier.getKey(), earlier.getValue().text());
       }
+      Optional<RunId> reused = Objects.requireNonNull(choices.get(one.name())).run();
       stages.add(
           new PipelineFile.Stage(
-              one.planned().stage().name(),
+              one.name(),
               one.planned().stage().config(),
-              staged.get(i).run().id(),
+              reused.isPresent() ? reused.get() : staged.get(made).run().id(),
               after,
               one.planned().prepared().plan().tasks(),
-              clearance.of(i).total().amount(),
+              reused.isPresent() ? BigDecimal.ZERO : clearance.of(made).total().amount(),
               one.estimate().configDigest(),
-              one.script().digest()));
+              one.script().digest(),
+              reused.isPresent()));
+      made += reused.isPresent() ? 0 : 1;
     }
     return new PipelineFile(
         folder.id(),
@@ -219,7 +275,7 @@ public final class SubmitPipeline {
         plan.config().file(),
         UnixUser.me().user(),
         Instant.now(),
-        scheduler,
+        plan.scheduler(),
         stages,
         clearance.total(),
         clearance.grant().map(grant -> grant.approval().id()));
@@ -227,7 +283,7 @@ public final class SubmitPipeline {
 
   /** Submits the stages in order, and stops where the scheduler does not take one. */
   private List<SubmittedStage> submit(
-      Scheduler scheduler, PipelineFile file, List<NewRun.Staged> staged) {
+      Scheduler scheduler, List<Rendered> rendered, List<NewRun.Staged> staged) {
     // The earlier stages were submitted a moment ago, so slurmctld has not forgotten them.
     EarlierJobs jobs =
         new EarlierJobs(context.workspace(), scheduler, Optional.of(TaskEvidence.notAsked()));
@@ -253,7 +309,7 @@ public final class SubmitPipeline {
       }
       one.writeManifest(context);
       one.close();
-      stages.add(new SubmittedStage(file.stages().get(i).name(), one.run(), answers));
+      stages.add(new SubmittedStage(rendered.get(i).name(), one.run(), answers));
     }
     return stages;
   }

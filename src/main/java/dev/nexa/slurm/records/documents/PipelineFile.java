@@ -47,6 +47,7 @@ public record PipelineFile(
    * @param total the most that the stage can cost
    * @param planDigest SHA-256 of its plan
    * @param scriptDigest SHA-256 over its script and the files beside it
+   * @param reused whether the run is of an earlier pipeline; {@code total} is then zero
    */
   public record Stage(
       String name,
@@ -56,7 +57,8 @@ public record PipelineFile(
       int tasks,
       BigDecimal total,
       String planDigest,
-      String scriptDigest) {
+      String scriptDigest,
+      boolean reused) {
 
     private JsonObject toJson() {
       JsonObject waits = new JsonObject();
@@ -69,7 +71,8 @@ public record PipelineFile(
           .with("tasks", tasks)
           .with("total", total.toPlainString())
           .with("config_digest", planDigest)
-          .with("script_digest", scriptDigest);
+          .with("script_digest", scriptDigest)
+          .withOptional("reused", reused ? Optional.of(true) : Optional.empty());
     }
 
     private static Stage fromJson(JsonObject json) {
@@ -84,7 +87,8 @@ public record PipelineFile(
           Math.toIntExact(json.number("tasks")),
           new BigDecimal(json.text("total")),
           json.text("config_digest"),
-          json.text("script_digest"));
+          json.text("script_digest"),
+          json.members().containsKey("reused"));
     }
   }
 
@@ -104,6 +108,11 @@ public record PipelineFile(
         List.copyOf(stages),
         new Money(new BigDecimal(json.text("total")), json.text("currency")),
         json.optionalText("approval_id"));
+  }
+
+  /** Returns the stage with this name; empty if there is none. */
+  public Optional<Stage> stage(String stage) {
+    return stages.stream().filter(one -> one.name().equals(stage)).findFirst();
   }
 
   /** Returns the document's text. */

@@ -65,7 +65,7 @@ final class CrashingMain {
         PipelinePlan plan =
             PipelinePlan.of(
                 context, new PipelinePlan.Request(file, List.of(), Optional.of("default")));
-        new SubmitPipeline(context).submit(plan, Optional.empty());
+        new SubmitPipeline(context).submit(plan, Optional.empty(), false, Optional.empty());
       }
       case "heal" -> {
         while (!context.workspace().openRuns().isEmpty()) {

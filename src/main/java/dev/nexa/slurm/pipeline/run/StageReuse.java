@@ -1,0 +1,211 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunStatus;
+import dev.nexa.slurm.records.runs.Workspace;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Decides which stages of a pipeline run, and which finished runs of earlier pipelines of this name
+ * take their place.
+ *
+ * <p>A run is reused if it has completed, if its plan and its script have the same digests, and if
+ * it used the same runs of earlier stages. Files outside the pipeline are not compared.
+ */
+final class StageReuse {
+  /** Keys of plan.json that do not decide what runs. */
+  private static final Set<String> BESIDE =
+      Set.of("tags", "script_digest", "charged_account", "partition_reason", "config", "notes");
+
+  private static final int MOST_KEYS = 5;
+
+  private final Workspace workspace;
+  private final List<PipelineFile> earlier = new ArrayList<>();
+
+  StageReuse(Workspace workspace, String name) {
+    this.workspace = workspace;
+    List<PipelineFolder> all = new ArrayList<>(workspace.allPipelines());
+    Collections.reverse(all);
+    for (PipelineFolder folder : all) {
+      PipelineFile file = PipelineFile.read(folder);
+      if (file.name().equals(name)) {
+        earlier.add(file);
+      }
+    }
+  }
+
+  /**
+   * The user's wish.
+   *
+   * @param reuse whether finished stages are reused
+   * @param startAt the stage from which on all stages run; the others must be reusable
+   */
+  record Wish(boolean reuse, Optional<String> startAt) {
+    static final Wish RUN_ALL = new Wish(false, Optional.empty());
+  }
+
+  /** A stage as it would run now. */
+  record Candidate(PipelineConfig.Stage stage, PlanFile plan, String planDigest, String script) {}
+
+  /**
+   * What happens with a stage.
+   *
+   * @param run the run that takes its place; empty if the stage runs
+   * @param why why it runs or does not, a sentence without a full stop
+   */
+  record Choice(Optional<RunId> run, String why) {}
+
+  /**
+   * Returns a choice for each stage, in order.
+   *
+   * @throws NexaException if the stage to start at does not exist, or if a stage before it cannot
+   *     be reused
+   */
+  Map<String, Choice> choose(List<Candidate> candidates, Wish wish) {
+    Map<String, Choice> choices = new LinkedHashMap<>();
+    Set<String> from =
+        wish.startAt().isPresent() ? from(candidates, wish.startAt().get()) : Set.of();
+    for (Candidate one : candidates) {
+      String name = one.stage().name();
+      if (!wish.reuse() && wish.startAt().isEmpty()) {
+        choices.put(name, new Choice(Optional.empty(), ""));
+      } else if (from.contains(name)) {
+        String why = name.equals(wish.startAt().get()) ? "--start-at names it" : "it comes later";
+        choices.put(name, new Choice(Optional.empty(), why));
+      } else {
+        Choice choice = choice(one, choices);
+        if (wish.startAt().isPresent() && choice.run().isEmpty()) {
+          throw new NexaException(
+              ErrorCode.RUN_NOT_SUITABLE,
+              "--start-at "
+                  + wish.startAt().get()
+                  + ": the stage "
+                  + name
+                  + " cannot be reused: "
+                  + choice.why(),
+              Advice.step("leave --start-at out, or start at " + name));
+        }
+        choices.put(name, choice);
+      }
+    }
+    return choices;
+  }
+
+  /** Returns the stage and all stages after it. */
+  private static Set<String> from(List<Candidate> candidates, String start) {
+    List<String> names = candidates.stream().map(one -> one.stage().name()).toList();
+    if (!names.contains(start)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--start-at: there is no stage '" + start + "'" + Nearest.hint(start, names),
+          Advice.step("the stages are " + String.join(", ", names)));
+    }
+    Set<String> from = new HashSet<>(Set.of(start));
+    for (Candidate one : candidates) {
+      if (one.stage().after().keySet().stream().anyMatch(from::contains)) {
+        from.add(one.stage().name());
+      }
+    }
+    return from;
+  }
+
+  private Choice choice(Candidate one, Map<String, Choice> choices) {
+    Map<String, RunId> inputs = new HashMap<>();
+    for (String name : one.stage().after().keySet()) {
+      Choice of = choices.get(name);
+      if (of == null || of.run().isEmpty()) {
+        return new Choice(Optional.empty(), name + " runs again");
+      }
+      inputs.put(name, of.run().get());
+    }
+    Optional<String> why = Optional.empty();
+    for (PipelineFile file : earlier) {
+      Optional<PipelineFile.Stage> old = file.stage(one.stage().name());
+      if (old.isEmpty()) {
+        continue;
+      }
+      Optional<String> differs = difference(one, inputs, file, old.get());
+      if (differs.isEmpty()) {
+        return new Choice(
+            Optional.of(old.get().run()), "the same plan and inputs as " + old.get().run());
+      }
+      why = why.or(() -> differs);
+    }
+    return new Choice(Optional.empty(), why.orElse("it has not run yet"));
+  }
+
+  /** Returns why an earlier run cannot take the stage's place; empty if it can. */
+  private Optional<String> difference(
+      Candidate one, Map<String, RunId> inputs, PipelineFile file, PipelineFile.Stage old) {
+    RunFolder run = workspace.run(old.run());
+    if (!old.planDigest().equals(one.planDigest())) {
+      return Optional.of(changed(run, one.plan()));
+    }
+    if (!old.scriptDigest().equals(one.script())) {
+      return Optional.of("its script or a file beside it has changed");
+    }
+    for (Map.Entry<String, RunId> input : inputs.entrySet()) {
+      Optional<RunId> used = file.stage(input.getKey()).map(PipelineFile.Stage::run);
+      if (!used.equals(Optional.of(input.getValue()))) {
+        return Optional.of("it used another run of " + input.getKey());
+      }
+    }
+    if (run.isOpen() || !Files.exists(run.manifest())) {
+      return Optional.of(old.run() + " has not ended");
+    }
+    RunStatus status = ManifestFile.read(run).status();
+    return status == RunStatus.COMPLETED
+        ? Optional.empty()
+        : Optional.of(old.run() + " has " + status.text());
+  }
+
+  private static String changed(RunFolder run, PlanFile now) {
+    if (!Files.exists(run.plan())) {
+      return "its plan has changed";
+    }
+    List<String> keys = new ArrayList<>();
+    compare("", run.shownPlan().json(), now.json(), keys);
+    String more = keys.size() > MOST_KEYS ? " and " + (keys.size() - MOST_KEYS) + " more" : "";
+    return keys.isEmpty()
+        ? "its plan has changed"
+        : "changed: " + String.join(", ", keys.subList(0, Math.min(MOST_KEYS, keys.size()))) + more;
+  }
+
+  private static void compare(String path, JsonObject old, JsonObject now, List<String> keys) {
+    Set<String> names = new TreeSet<>(old.members().keySet());
+    names.addAll(now.members().keySet());
+    for (String name : names) {
+      Object one = old.members().get(name);
+      Object other = now.members().get(name);
+      if (path.isEmpty() && BESIDE.contains(name)) {
+        continue;
+      }
+      if (one instanceof JsonObject before && other instanceof JsonObject after) {
+        compare(path + name + ".", before, after, keys);
+      } else if (!String.valueOf(one).equals(String.valueOf(other))) {
+        keys.add(path + name);
+      }
+    }
+  }
+}
