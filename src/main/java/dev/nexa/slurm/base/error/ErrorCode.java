@@ -70,6 +70,13 @@ public enum ErrorCode {
   AWS_CREDENTIALS(Group.USER, ExitCode.USAGE),
   AWS_QUERY_REFUSED(Group.USER, ExitCode.USAGE),
 
+  // Batches, evaluations and gates.
+  BATCH_REQUESTS_INVALID(Group.USER, ExitCode.USAGE),
+  BATCH_INCOMPLETE(Group.USER, ExitCode.GATE_FAILED),
+  EVALUATION_UNUSABLE(Group.USER, ExitCode.USAGE),
+  TOO_MANY_UNSCORED(Group.USER, ExitCode.GATE_FAILED),
+  GATE_FAILED(Group.USER, ExitCode.GATE_FAILED),
+
   // Approvals, budgets and the policy.
   NEEDS_APPROVAL(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
   OVER_BUDGET(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
