@@ -31,6 +31,12 @@ nexa_preamble() {
 <#if code_sha256??>
   export NEXA_CODE=$NEXA_TASK_SCRATCH/code
 </#if>
+<#if program_sha256??>
+  export NEXA_PROGRAM=${NEXA_RUN_DIR%/*/*}/programs/[=program_sha256]
+</#if>
+<#if !(serves!false)>
+  export NEXA_OUTPUT=$NEXA_DURABLE/[=outputs]/$NEXA_RUN_ID
+</#if>
   export NEXA_CHECKPOINTS=$NEXA_DURABLE/checkpoints/$NEXA_RUN_ID<#if tasks gt 1>/task_$NEXA_TASK</#if>
 <#if ranks_per_node gt 0>
   # Each rank's own folder is rank_<n> in it.

@@ -53,6 +53,7 @@ import org.jspecify.annotations.Nullable;
  * @param setup whether the job first runs the file {@link #SETUP}
  * @param files the files that the config names; the run keeps them
  * @param code the working tree that the job unpacks; empty if the config has no {@code code}
+ * @param program our own program, which the job runs; empty for other backends
  * @param health the conditions that a node must meet; empty if nodes are not checked
  * @param energy figures to compute CO2e; empty if the profile gives none
  * @param overTimeLimit how long a job may exceed its time limit
@@ -102,6 +103,7 @@ public record Plan(
     Optional<Mail> mail,
     List<RunnerFile> files,
     Optional<PackedCode> code,
+    Optional<NodeProgram> program,
     Duration overTimeLimit,
     Duration killWait,
     Duration messageTimeout,
@@ -190,6 +192,7 @@ public record Plan(
         mail,
         files,
         code,
+        program,
         overTimeLimit,
         killWait,
         messageTimeout,
@@ -240,6 +243,14 @@ public record Plan(
    */
   public String atTiers(String text) {
     return storage.written(text);
+  }
+
+  /**
+   * Returns the folder on the durable tier that holds one folder for each run's output: {@code
+   * evals} or {@code datasets}.
+   */
+  public String outputs() {
+    return stage.equals("eval") ? "evals" : "datasets";
   }
 
   /** Returns the most attempts of one task. Each link of the chain may be requeued. */

@@ -26,6 +26,7 @@ import java.util.TreeMap;
 public final class PlanFile {
   private static final int NEWEST = 1;
   private static final String CODE = "code";
+  private static final String PROGRAM = "program";
 
   private final JsonObject json;
 
@@ -110,6 +111,23 @@ public final class PlanFile {
   public Optional<String> codeDigest() {
     Optional<JsonObject> code = code();
     return code.isPresent() ? Optional.of(code.get().text("sha256")) : Optional.empty();
+  }
+
+  /** The digests of our own program's files, by name; empty if the job does not run it. */
+  public Map<String, String> programFiles() {
+    Optional<JsonObject> program = json.optionalObject(PROGRAM);
+    Map<String, String> digests = new TreeMap<>();
+    if (program.isPresent()) {
+      JsonObject files = program.get().object("files");
+      files.members().keySet().forEach(name -> digests.put(name, files.text(name)));
+    }
+    return digests;
+  }
+
+  /** The SHA-256 of our own program's jar; empty if the job does not run it. */
+  public Optional<String> programDigest() {
+    Optional<JsonObject> program = json.optionalObject(PROGRAM);
+    return program.isPresent() ? Optional.of(program.get().text("sha256")) : Optional.empty();
   }
 
   /** The config file, as the submitter named it. */
@@ -357,6 +375,9 @@ public final class PlanFile {
     }
     if (plan.code().isPresent()) {
       json.with(CODE, plan.code().get().whatRuns());
+    }
+    if (plan.program().isPresent()) {
+      json.with(PROGRAM, plan.program().get().toJson());
     }
     json.withOptional("workdir", plan.workdir());
     if (plan.mail().isPresent()) {

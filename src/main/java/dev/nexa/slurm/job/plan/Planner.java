@@ -138,6 +138,7 @@ public final class Planner {
         config.mail(),
         files,
         code,
+        NodeProgram.of(config, cluster),
         overTimeLimit(partition, cluster),
         cluster.killWait(),
         cluster.messageTimeout(),

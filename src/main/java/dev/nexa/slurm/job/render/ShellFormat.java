@@ -32,6 +32,8 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
           Map.entry("task", "NEXA_TASK"),
           Map.entry("point", "{NEXA_POINT:-000}"),
           Map.entry("checkpoints", "NEXA_CHECKPOINTS"),
+          Map.entry("output", "NEXA_OUTPUT"),
+          Map.entry("nexa_program", "NEXA_PROGRAM"),
           Map.entry("node_rank", "SLURM_NODEID"),
           Map.entry("is_first", "NEXA_IS_FIRST"),
           Map.entry("master_addr", "MASTER_ADDR"),

@@ -110,6 +110,11 @@ public final class RunFolder {
     return workspace.codeArchive(sha256);
   }
 
+  /** Returns the folder of our own program with this digest. */
+  Path program(String sha256) {
+    return workspace.program(sha256);
+  }
+
   /** Returns the folder with the files beside the script. */
   Path runner() {
     return path().resolve(RUNNER);

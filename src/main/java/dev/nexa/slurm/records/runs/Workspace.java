@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -172,6 +173,26 @@ public final class Workspace {
           Advice.step("no job was made"));
     }
     files.force(root.resolve(CODE));
+  }
+
+  /** Returns the folder of our own program with this digest; it need not exist. */
+  Path program(String sha256) {
+    return root.resolve("programs").resolve(sha256);
+  }
+
+  /**
+   * Stores our own program under its jar's digest, durably and read-only. Files that are there
+   * already are read and kept. Several processes may store the same program at once.
+   *
+   * @param program its files; the first one is our jar
+   * @throws NexaException if a file there has other bytes
+   */
+  public void storeProgram(List<ProgramFile> program) {
+    Path folder = program(program.get(0).sha256());
+    for (ProgramFile file : program) {
+      file.layIn(folder, files);
+    }
+    files.force(folder);
   }
 
   /** Returns the folder of a run; it need not exist. */

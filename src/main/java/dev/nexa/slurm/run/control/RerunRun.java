@@ -56,7 +56,8 @@ public final class RerunRun {
               notes,
               List.of(),
               "",
-              Optional.empty())
+              Optional.empty(),
+              List.of())
           .submit(context);
     }
   }

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
@@ -49,6 +50,8 @@ import java.util.Set;
  * @param dependency the value of sbatch's {@code --dependency}; empty for none
  * @param code the working tree to store; empty if the run has none, or if its archive is stored
  *     already
+ * @param program our own program to store; empty if the job does not run it, or if it is stored
+ *     already
  */
 public record NewRun(
     Script script,
@@ -58,7 +61,8 @@ public record NewRun(
     List<String> notes,
     List<String> ownFiles,
     String dependency,
-    Optional<PackedCode> code) {
+    Optional<PackedCode> code,
+    List<ProgramFile> program) {
 
   /**
    * Claims a run id, writes all files of the run, then submits its jobs.
@@ -83,14 +87,17 @@ public record NewRun(
     }
   }
 
-  /** Stores the archive of the code before the run has a name: a crash leaves no run without it. */
+  /** Stores what the job runs before the run has a name: a crash leaves no run without it. */
   private void storeCode(Context context) {
-    if (code.isPresent()) {
-      try {
+    try {
+      if (code.isPresent()) {
         context.workspace().storeCode(code.get().sha256(), code.get()::writeTo);
-      } catch (UncheckedIOException failed) {
-        throw noJob(failed);
       }
+      if (!program.isEmpty()) {
+        context.workspace().storeProgram(program);
+      }
+    } catch (UncheckedIOException failed) {
+      throw noJob(failed);
     }
   }
 
