@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.stats.Bootstrap;
 import dev.nexa.slurm.data.stats.Interval;
 import dev.nexa.slurm.data.stats.Sample;
+import dev.nexa.slurm.data.stats.Wilson;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.Optional;
@@ -30,7 +31,10 @@ public record MetricSummary(
   private static final String HIGHER = "higher";
   private static final MathContext DIGITS = new MathContext(10);
 
-  /** Sums up the values of items, with the bootstrap's interval. Empty if there are none. */
+  /**
+   * Sums up the values of items. The interval is Wilson's if all values are 0 or 1, and else the
+   * bootstrap's. Empty if there are no values.
+   */
   public static Optional<MetricSummary> of(
       String name, double[] values, boolean higherIsBetter, long seed) {
     if (values.length == 0) {
@@ -43,10 +47,18 @@ public record MetricSummary(
             Sample.mean(values),
             values.length,
             Double.isNaN(error) ? OptionalDouble.empty() : OptionalDouble.of(error),
-            values.length < 2
-                ? Optional.empty()
-                : Optional.of(Bootstrap.of(values, seed).interval(CONFIDENCE)),
+            interval(values, seed),
             higherIsBetter));
+  }
+
+  private static Optional<Interval> interval(double[] values, long seed) {
+    if (values.length < 2) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        Sample.isBinary(values)
+            ? Wilson.of(values, CONFIDENCE)
+            : Bootstrap.of(values, seed).interval(CONFIDENCE));
   }
 
   /** Returns a number for JSON: ten digits. */

@@ -23,22 +23,32 @@ public final class Bootstrap {
     this.means = means;
   }
 
-  /** Returns how often a sample of this size is drawn. */
-  public static int resamples(int n) {
-    return (int) Math.max(LEAST_RESAMPLES, Math.min(RESAMPLES, DRAWS / Math.max(1, n)));
+  /**
+   * Returns how often a sample is drawn.
+   *
+   * @param n its size
+   * @param most how often it is drawn at most
+   */
+  public static int resamples(int n, int most) {
+    return (int) Math.min(most, Math.max(LEAST_RESAMPLES, DRAWS / Math.max(1, n)));
+  }
+
+  /** Draws {@link #RESAMPLES} times at most. */
+  public static Bootstrap of(double[] values, long seed) {
+    return of(values, seed, RESAMPLES);
   }
 
   /**
-   * Draws {@link #resamples} times.
+   * Draws the values {@link #resamples} times.
    *
    * @param values at least one
    */
-  public static Bootstrap of(double[] values, long seed) {
+  public static Bootstrap of(double[] values, long seed, int most) {
     SplitMix random = new SplitMix(seed);
     int n = values.length;
     double mean = Sample.mean(values);
     double spread = n < 2 ? 1 : Math.sqrt(n / (n - 1.0));
-    double[] means = new double[resamples(n)];
+    double[] means = new double[resamples(n, most)];
     for (int i = 0; i < means.length; i++) {
       double sum = 0;
       for (int j = 0; j < n; j++) {
@@ -64,13 +74,22 @@ public final class Bootstrap {
   }
 
   /**
-   * Returns the probability of a mean of at least 0, never less than one in the number of draws:
-   * the p-value of "the true mean is not below 0".
+   * Returns the probability of a mean of at least {@code value}, never less than one in the number
+   * of draws: the p-value of "the true mean is not below the value".
    */
-  public double atLeastZero() {
+  public double atLeast(double value) {
     int count = 0;
     for (double mean : means) {
-      count += mean >= 0 ? 1 : 0;
+      count += mean >= value ? 1 : 0;
+    }
+    return (count + 1.0) / (means.length + 1.0);
+  }
+
+  /** As {@link #atLeast}, for a mean of at most {@code value}. */
+  public double atMost(double value) {
+    int count = 0;
+    for (double mean : means) {
+      count += mean <= value ? 1 : 0;
     }
     return (count + 1.0) / (means.length + 1.0);
   }

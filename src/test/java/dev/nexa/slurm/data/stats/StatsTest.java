@@ -76,7 +76,7 @@ class StatsTest {
         double at = random.nextDouble();
         values[j] = at < 0.1 ? 1 : at < 0.2 ? 2 : at < 0.5 ? 3 : at < 0.8 ? 4 : 5;
       }
-      Interval interval = Bootstrap.of(values, i).interval(0.95);
+      Interval interval = Bootstrap.of(values, i, 2_000).interval(0.95);
       covered += interval.lower() <= 3.4 && interval.upper() >= 3.4 ? 1 : 0;
     }
     assertThat(covered / (double) trials).isBetween(0.92, 0.98);
