@@ -21,6 +21,7 @@ public final class StagedFile implements Closeable {
   private final Path file;
   private final Path temporary;
   private final OutputStream out;
+  private int longest;
   private boolean committed;
 
   /**
@@ -42,12 +43,19 @@ public final class StagedFile implements Closeable {
 
   /** Writes the text in UTF-8 and a line feed. */
   public void line(String text) {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    longest = Math.max(longest, bytes.length);
     try {
-      out.write(text.getBytes(StandardCharsets.UTF_8));
+      out.write(bytes);
       out.write('\n');
     } catch (IOException failed) {
       throw DurableFiles.failure("write", file, failed);
     }
+  }
+
+  /** Returns the bytes of the longest line so far, without its line feed. */
+  public int longest() {
+    return longest;
   }
 
   /** Gives the file its name, durably, with mode 0644. Replaces an older file. */

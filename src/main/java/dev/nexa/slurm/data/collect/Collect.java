@@ -42,6 +42,7 @@ public final class Collect {
    * @param rows one for each text
    * @param truncated rows that the limit of tokens cut
    * @param empty rows whose text is blank
+   * @param longest the bytes of the longest row as JSON
    */
   public record Result(
       JoinCounts counts,
@@ -51,7 +52,8 @@ public final class Collect {
       long truncated,
       long empty,
       long promptTokens,
-      long completionTokens) {
+      long completionTokens,
+      int longest) {
     /** Returns the metrics: rows_in = rows_out + rows_rejected + rows_missing. */
     public JsonObject metrics() {
       return counts
@@ -130,7 +132,8 @@ public final class Collect {
           sink.truncated,
           sink.empty,
           sink.promptTokens,
-          sink.completionTokens);
+          sink.completionTokens,
+          row.longest());
     }
   }
 

@@ -28,9 +28,10 @@ public final class Score {
    * @param items requests to the judge
    * @param unscored items without a score, also those that the judge did not answer
    * @param metrics one for each rubric and one for the composite score; empty if nothing is scored
+   * @param longest the bytes of the longest row as JSON
    */
   public record Result(
-      JoinCounts counts, long items, long unscored, List<MetricSummary> metrics) {
+      JoinCounts counts, long items, long unscored, List<MetricSummary> metrics, int longest) {
     /**
      * Checks the share of items without a score.
      *
@@ -85,7 +86,7 @@ public final class Score {
       JoinCounts counts = BatchJoin.run(requests, answers, sink);
       row.commit();
       reject.commit();
-      return new Result(counts, counts.requests(), sink.unscored, sink.metrics());
+      return new Result(counts, counts.requests(), sink.unscored, sink.metrics(), row.longest());
     }
   }
 
