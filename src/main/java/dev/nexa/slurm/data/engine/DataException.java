@@ -10,13 +10,24 @@ public final class DataException extends NexaException {
   private static final long serialVersionUID = 1;
 
   DataException(String message, Throwable cause) {
-    super(code(message), "DuckDB: " + message, cause, advice(message));
+    super(code(message), "DuckDB: " + shortened(message), cause, advice(message));
+  }
+
+  /**
+   * Leaves out the driver's own sentence, the statement, and advice about settings that we make.
+   */
+  private static String shortened(String message) {
+    return message
+        .replaceFirst(
+            "(?s)^Invalid Input Error: Attempting to execute an unsuccessful.*?\nError: ", "")
+        .replaceFirst("(?s)\n+(Possible (solutions|fixes)|LINE \\d+|See also).*", "")
+        .strip();
   }
 
   /** Returns whether the memory limit or the disk of the scratch ended the statement. */
   private static boolean isRoom(String message) {
     String lower = message.toLowerCase(Locale.ROOT);
-    return lower.startsWith("out of memory")
+    return lower.contains("out of memory error")
         || lower.contains("no space left")
         || lower.contains("max_temp_directory_size");
   }

@@ -66,7 +66,7 @@ final class Driver {
   }
 
   private static Driver load() {
-    Path folder = folder(OwnProgram.location().toAbsolutePath().getParent());
+    Path folder = folder(OwnProgram.location().toAbsolutePath().resolveSibling(""));
     try {
       URL[] urls = {folder.resolve(DuckDb.DRIVER).toUri().toURL()};
       // Never closed: the library stays loaded as long as the process lives.
