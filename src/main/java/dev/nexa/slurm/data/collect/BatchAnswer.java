@@ -68,18 +68,12 @@ public record BatchAnswer(
       String message = body.flatMap(it -> error(it.members().get("error"))).orElse("no message");
       return failed(id, "status " + Json.compact(status) + ": " + message);
     }
-    return body.map(it -> answered(id, it))
-        .orElseGet(() -> failed(id, "the response has no body"));
+    return body.map(it -> answered(id, it)).orElseGet(() -> failed(id, "the response has no body"));
   }
 
   private static BatchAnswer failed(String id, String reason) {
     return new BatchAnswer(
-        id,
-        List.of(),
-        Optional.of(reason),
-        Optional.empty(),
-        Optional.empty(),
-        Optional.empty());
+        id, List.of(), Optional.of(reason), Optional.empty(), Optional.empty(), Optional.empty());
   }
 
   private static BatchAnswer answered(String id, JsonObject body) {
@@ -156,9 +150,7 @@ public record BatchAnswer(
   }
 
   private static Optional<String> code(@Nullable Object code) {
-    return code instanceof BigDecimal number
-        ? Optional.of(number.toPlainString())
-        : string(code);
+    return code instanceof BigDecimal number ? Optional.of(number.toPlainString()) : string(code);
   }
 
   private static Optional<String> string(@Nullable Object value) {

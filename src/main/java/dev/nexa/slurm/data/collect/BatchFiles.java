@@ -32,7 +32,8 @@ public final class BatchFiles {
         throw new NexaException(
             ErrorCode.FILE_NOT_FOUND,
             "there is no file of " + what + ": " + pattern,
-            Advice.step("name a file, a pattern such as 'out/*.jsonl', or a folder of .jsonl files"));
+            Advice.step(
+                "name a file, a pattern such as 'out/*.jsonl', or a folder of .jsonl files"));
       }
       paths.addAll(found);
     }

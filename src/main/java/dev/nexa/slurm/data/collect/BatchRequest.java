@@ -87,8 +87,7 @@ public record BatchRequest(String customId, String url, JsonObject body) {
     whole(body, "max_completion_tokens", problems);
     whole(body, "n", problems);
     Object temperature = body.members().get("temperature");
-    if (temperature != null
-        && !(temperature instanceof BigDecimal value && value.signum() >= 0)) {
+    if (temperature != null && !(temperature instanceof BigDecimal value && value.signum() >= 0)) {
       problems.add("body.temperature: expected a number of at least 0");
     }
   }
@@ -144,8 +143,7 @@ public record BatchRequest(String customId, String url, JsonObject body) {
     Optional<String> last = Optional.empty();
     if (body.members().get("messages") instanceof List<?> messages) {
       for (Object element : messages) {
-        if (element instanceof JsonObject message
-            && "user".equals(message.members().get("role"))) {
+        if (element instanceof JsonObject message && "user".equals(message.members().get("role"))) {
           last =
               message.members().get("content") instanceof String text
                   ? Optional.of(text)

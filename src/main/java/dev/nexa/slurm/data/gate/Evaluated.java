@@ -24,8 +24,7 @@ import java.util.stream.Collectors;
  * @param items the table; empty for a summary
  * @param summary empty for a table
  */
-record Evaluated(
-    String shown, String view, Optional<Items> items, Optional<EvalSummary> summary) {
+record Evaluated(String shown, String view, Optional<Items> items, Optional<EvalSummary> summary) {
   private static final String ID = "item_id";
 
   /**
@@ -100,5 +99,10 @@ record Evaluated(
   /** Returns the metric of a summary; empty if it has none of this name. */
   Optional<MetricSummary> summarized(Rule rule) {
     return summary.flatMap(it -> it.metric(rule.metric()));
+  }
+
+  /** Returns a summary's items without a score; 0 for a table. */
+  long unscored() {
+    return summary.map(EvalSummary::unscored).orElse(0L);
   }
 }

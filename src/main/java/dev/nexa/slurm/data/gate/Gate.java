@@ -62,8 +62,7 @@ public final class Gate {
       return failed(figures, sentence + "; " + unfit.get());
     }
     if (threshold.on() == On.BOUND && found.interval().isEmpty()) {
-      return failed(
-          figures, sentence + "; it has no interval, so the rule needs `on: estimate`");
+      return failed(figures, sentence + "; it has no interval, so the rule needs `on: estimate`");
     }
     double compared = found.value();
     String name = "it";
@@ -120,8 +119,7 @@ public final class Gate {
         (Normal.quantile(1 - options.alpha()) + Normal.quantile(POWER))
             * Sample.standardError(gains);
     if (exact) {
-      detectable =
-          Math.max(detectable, (double) McNemar.fewestLosses(options.alpha()) / pairs.n());
+      detectable = Math.max(detectable, (double) McNemar.fewestLosses(options.alpha()) / pairs.n());
       figures.with("losses", losses).with("gains", wins);
     }
     Interval difference = rule.higherIsBetter() ? interval : mirrored(interval);
@@ -169,7 +167,9 @@ public final class Gate {
     }
     return p < options.alpha()
         ? "the loss is less than the minimum effect of " + effect
-        : "no loss is proven; a loss of " + shown(detectable) + " would be found four times in five";
+        : "no loss is proven; a loss of "
+            + shown(detectable)
+            + " would be found four times in five";
   }
 
   /** Returns why the items allow no decision; empty if they do. */

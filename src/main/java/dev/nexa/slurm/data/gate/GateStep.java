@@ -77,15 +77,14 @@ public final class GateStep {
   private RuleVerdict threshold(Rule rule, Threshold threshold, Evaluated candidate) {
     if (candidate.items().isEmpty()) {
       return Gate.threshold(
-          rule, threshold, candidate.summarized(rule), 0, settings.options());
+          rule, threshold, candidate.summarized(rule), candidate.unscored(), settings.options());
     }
     String query = candidate.values(rule);
     double[] values =
         numbers("SELECT v FROM (" + query + ") WHERE v IS NOT NULL ORDER BY item_id", 1)[0];
     long missing = engine.number("SELECT count(*) FROM (" + query + ") WHERE v IS NULL");
     Optional<MetricSummary> metric =
-        MetricSummary.of(
-            rule.metric(), values, rule.higherIsBetter(), settings.options().seed());
+        MetricSummary.of(rule.metric(), values, rule.higherIsBetter(), settings.options().seed());
     return Gate.threshold(rule, threshold, metric, missing, settings.options());
   }
 
@@ -105,16 +104,16 @@ public final class GateStep {
             + ") AS b ON c.item_id = b.item_id)";
     double[][] pairs =
         numbers(
-            "SELECT cv, bv FROM "
-                + joined
-                + " WHERE cv IS NOT NULL AND bv IS NOT NULL ORDER BY id",
+            "SELECT cv, bv FROM " + joined + " WHERE cv IS NOT NULL AND bv IS NOT NULL ORDER BY id",
             2);
     Pairs matched =
         new Pairs(
             pairs[0],
             pairs[1],
-            engine.number("SELECT count(*) FROM " + joined + " WHERE cv IS NOT NULL AND bv IS NULL"),
-            engine.number("SELECT count(*) FROM " + joined + " WHERE cv IS NULL AND bv IS NOT NULL"),
+            engine.number(
+                "SELECT count(*) FROM " + joined + " WHERE cv IS NOT NULL AND bv IS NULL"),
+            engine.number(
+                "SELECT count(*) FROM " + joined + " WHERE cv IS NULL AND bv IS NOT NULL"),
             engine.number("SELECT count(*) FROM " + joined + " WHERE cv IS NULL AND bv IS NULL"));
     return Gate.noWorse(rule, wanted, matched, settings.options());
   }

@@ -126,7 +126,12 @@ public final class Items {
     if (!twice.isEmpty()) {
       throw new NexaException(
           ErrorCode.DATA_INVALID,
-          shown + ": the id '" + twice.get(0).get(0) + "' is there " + twice.get(0).get(1) + " times",
+          shown
+              + ": the id '"
+              + twice.get(0).get(0)
+              + "' is there "
+              + twice.get(0).get(1)
+              + " times",
           Advice.step("items are matched by their id, so each id must be there once"));
     }
   }

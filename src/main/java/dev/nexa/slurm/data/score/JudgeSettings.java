@@ -79,8 +79,7 @@ public record JudgeSettings(
   }
 
   private static Scale scale(JsonObject json) {
-    boolean integers =
-        !json.members().containsKey("integers") || json.flag("integers");
+    boolean integers = !json.members().containsKey("integers") || json.flag("integers");
     Scale scale =
         new Scale(
             json.optionalDecimal("lowest").orElse(BigDecimal.ONE),

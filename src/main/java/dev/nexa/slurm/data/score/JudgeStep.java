@@ -76,9 +76,7 @@ public final class JudgeStep {
     Items items = Items.open(engine, "judged", input);
     String id = Sql.name(items.require(settings.idColumn(), "columns.id"));
     String choice =
-        items.has("choice")
-            ? "CASE WHEN choice > 0 THEN '#' || choice ELSE '' END"
-            : "''";
+        items.has("choice") ? "CASE WHEN choice > 0 THEN '#' || choice ELSE '' END" : "''";
     String reference =
         settings
             .referenceColumn()
@@ -169,7 +167,9 @@ public final class JudgeStep {
         end();
       }
       if (open.isEmpty()) {
-        open = Optional.of(new StagedFile(folder.resolve(String.format(STEM + "%05d.jsonl", files++))));
+        open =
+            Optional.of(
+                new StagedFile(folder.resolve(String.format(STEM + "%05d.jsonl", files++))));
         rows = 0;
       }
       open.get().line(text);

@@ -26,14 +26,14 @@ public sealed interface Judgement {
    * @param scores by rubric, in the order of the rubrics
    * @param reasons the judge's, by rubric
    */
-  record Scored(Map<String, BigDecimal> scores, Map<String, String> reasons)
-      implements Judgement {}
+  record Scored(Map<String, BigDecimal> scores, Map<String, String> reasons) implements Judgement {}
 
   /** No score, and why. */
   record Unscored(String reason) implements Judgement {}
 
   /** Opens with three back quotes and {@code json} or nothing, and closes with three. */
-  Pattern FENCED = Pattern.compile("```(?:json|JSON)?[ \\t]*\\r?\\n(.*?)\\r?\\n?```", Pattern.DOTALL);
+  Pattern FENCED =
+      Pattern.compile("```(?:json|JSON)?[ \\t]*\\r?\\n(.*?)\\r?\\n?```", Pattern.DOTALL);
 
   /** Parses an answer. Never throws. */
   static Judgement parse(String answer, List<Rubric> rubrics, Scale scale) {

@@ -49,7 +49,7 @@ public final class LmEvalResults {
   }
 
   /** Reads a NaN, which Python writes for a metric without a value, as null. */
-  static JsonObject parse(String text) {
+  public static JsonObject parse(String text) {
     return JsonStream.read(new StringReader(text), "", (element, line) -> {});
   }
 
@@ -99,8 +99,7 @@ public final class LmEvalResults {
 
   private static MetricSummary metric(
       String name, double value, OptionalDouble stderr, long n, boolean higherIsBetter) {
-    double width =
-        Normal.quantile(0.5 + MetricSummary.CONFIDENCE / 2) * stderr.orElse(Double.NaN);
+    double width = Normal.quantile(0.5 + MetricSummary.CONFIDENCE / 2) * stderr.orElse(Double.NaN);
     return new MetricSummary(
         name,
         value,

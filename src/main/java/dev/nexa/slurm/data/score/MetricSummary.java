@@ -93,9 +93,7 @@ public record MetricSummary(
         json.text("metric"),
         json.decimal("value").doubleValue(),
         json.optionalDecimal("n").map(BigDecimal::longValue).orElse(0L),
-        stderr.isPresent()
-            ? OptionalDouble.of(stderr.get().doubleValue())
-            : OptionalDouble.empty(),
+        stderr.isPresent() ? OptionalDouble.of(stderr.get().doubleValue()) : OptionalDouble.empty(),
         interval,
         json.text("better").equals(HIGHER));
   }

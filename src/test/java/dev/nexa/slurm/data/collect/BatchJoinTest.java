@@ -99,8 +99,7 @@ class BatchJoinTest {
             .with("custom_id", id)
             .with("method", "POST")
             .with("url", "/v1/chat/completions")
-            .with(
-                "body", new JsonObject().with("model", "m").with("messages", List.of(message))));
+            .with("body", new JsonObject().with("model", "m").with("messages", List.of(message))));
   }
 
   private List<List<String>> answers(List<String> ids) {

@@ -38,8 +38,7 @@ class CollectTest {
                 + "\"type\":\"BadRequestError\",\"param\":null,\"code\":400}}}",
             "{\"id\":\"vllm-3\",\"custom_id\":\"b\",\"response\":null,\"error\":\"no such URL\"}");
 
-    Collect.Result result =
-        Collect.run(List.of(requests), List.of(answers), rows(), folder, ALL);
+    Collect.Result result = Collect.run(List.of(requests), List.of(answers), rows(), folder, ALL);
 
     assertThat(json("rows.jsonl"))
         .hasSize(1)
@@ -79,7 +78,8 @@ class CollectTest {
     Collect.Result both =
         Collect.run(List.of(requests), List.of(first, second), rows(), folder, ALL);
 
-    assertThat(json("rows.jsonl")).extracting(row -> row.text("completion"))
+    assertThat(json("rows.jsonl"))
+        .extracting(row -> row.text("completion"))
         .containsExactly("A", "B", "C");
     assertThat(both.counts().missing()).isZero();
     assertThat(Files.readString(folder.resolve("missing.jsonl"))).isEmpty();
@@ -110,8 +110,7 @@ class CollectTest {
     String before = Files.readString(rows());
     lines("in.jsonl", request("a"), "{");
 
-    assertThatThrownBy(
-            () -> Collect.run(List.of(requests), List.of(answers), rows(), folder, ALL))
+    assertThatThrownBy(() -> Collect.run(List.of(requests), List.of(answers), rows(), folder, ALL))
         .isInstanceOf(NexaException.class);
 
     assertThat(Files.readString(rows())).isEqualTo(before);
@@ -169,8 +168,7 @@ class CollectTest {
         .hasMessage(file + ":1: the line is not UTF-8");
 
     Path requests = lines("in.jsonl", request("a"));
-    Collect.Result result =
-        Collect.run(List.of(requests), List.of(file), rows(), folder, ALL);
+    Collect.Result result = Collect.run(List.of(requests), List.of(file), rows(), folder, ALL);
     assertThat(result.counts().unreadable()).isEqualTo(1);
     assertThat(result.counts().missing()).isEqualTo(1);
   }

@@ -20,16 +20,18 @@ import org.junit.jupiter.params.provider.FieldSource;
 class JudgementTest {
   private static final List<Rubric> RUBRICS =
       List.of(Rubric.BUILT_IN.get(0), Rubric.BUILT_IN.get(1));
-  private static final Scale WHOLE =
-      new Scale(BigDecimal.ONE, BigDecimal.valueOf(5), true);
-  private static final Scale DECIMAL =
-      new Scale(BigDecimal.ONE, BigDecimal.valueOf(5), false);
+  private static final Scale WHOLE = new Scale(BigDecimal.ONE, BigDecimal.valueOf(5), true);
+  private static final Scale DECIMAL = new Scale(BigDecimal.ONE, BigDecimal.valueOf(5), false);
 
   private static final String GOOD = good("4", "2");
 
   private static String good(String one, String two) {
-    return "{\"falsifiability\": {\"reason\": \"r\", \"score\": " + one + "},"
-        + " \"novelty\": {\"reason\": \"s\", \"score\": " + two + "}}";
+    return "{\"falsifiability\": {\"reason\": \"r\", \"score\": "
+        + one
+        + "},"
+        + " \"novelty\": {\"reason\": \"s\", \"score\": "
+        + two
+        + "}}";
   }
 
   /** Answers that mean the same as GOOD. */
@@ -74,8 +76,7 @@ class JudgementTest {
           GOOD.replace('"', '\''),
           GOOD.replace("\"", ""),
           GOOD.replace("}}", "},}"),
-          GOOD.replace("\"s\",", "\"s\","
-              + " /* a comment */"),
+          GOOD.replace("\"s\",", "\"s\"," + " /* a comment */"),
           "\ufeff" + GOOD,
           "\u00a0" + GOOD,
           "\u201c" + GOOD.replace('"', '\u201d'),
@@ -182,7 +183,9 @@ class JudgementTest {
             .get()
             .forEach(
                 (name, score) ->
-                    assertThat(scored.scores().get(name)).as(answer).isEqualByComparingTo("" + score));
+                    assertThat(scored.scores().get(name))
+                        .as(answer)
+                        .isEqualByComparingTo("" + score));
       } else {
         assertThat(expected).as(answer).isEmpty();
       }
@@ -220,8 +223,7 @@ class JudgementTest {
   private static Optional<Map<String, Integer>> byPattern(String answer) {
     String text = answer.replaceAll("\\A" + SPACE + "|" + SPACE + "\\z", "");
     if (text.startsWith("```")) {
-      Matcher fenced =
-          Pattern.compile("(?s)```(?:json|JSON)?[ \\t]*\\r?\\n(.*)```").matcher(text);
+      Matcher fenced = Pattern.compile("(?s)```(?:json|JSON)?[ \\t]*\\r?\\n(.*)```").matcher(text);
       if (!fenced.matches() || fenced.group(1).contains("```")) {
         return Optional.empty();
       }
@@ -249,8 +251,15 @@ class JudgementTest {
     String inner = one.replace("V", value);
     Pattern whole =
         Pattern.compile(
-            "\\{\0(?<a>" + STRING.pattern() + ")\0:\0(?<x>" + inner + ")\0,\0(?<b>"
-                + STRING.pattern() + ")\0:\0(?<y>" + inner + ")\0\\}");
+            "\\{\0(?<a>"
+                + STRING.pattern()
+                + ")\0:\0(?<x>"
+                + inner
+                + ")\0,\0(?<b>"
+                + STRING.pattern()
+                + ")\0:\0(?<y>"
+                + inner
+                + ")\0\\}");
     Matcher matcher = whole.matcher(shape);
     if (!matcher.matches()) {
       return Optional.empty();
@@ -272,8 +281,7 @@ class JudgementTest {
   }
 
   private static Optional<Integer> score(List<String> tokens) {
-    Map<String, String> members =
-        Map.of("first", tokens.get(1), "second", tokens.get(5));
+    Map<String, String> members = Map.of("first", tokens.get(1), "second", tokens.get(5));
     boolean ordered = members.equals(Map.of("first", "\"reason\"", "second", "\"score\""));
     boolean swapped = members.equals(Map.of("first", "\"score\"", "second", "\"reason\""));
     if (!ordered && !swapped) {

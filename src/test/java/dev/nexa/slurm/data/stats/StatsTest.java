@@ -39,8 +39,7 @@ class StatsTest {
       if (k >= losses) {
         sum = sum.add(choose);
       }
-      choose =
-          choose.multiply(BigInteger.valueOf(n - k)).divide(BigInteger.valueOf(k + 1L));
+      choose = choose.multiply(BigInteger.valueOf(n - k)).divide(BigInteger.valueOf(k + 1L));
     }
     return new BigDecimal(sum)
         .divide(new BigDecimal(BigInteger.TWO.pow(n)), MathContext.DECIMAL64)
