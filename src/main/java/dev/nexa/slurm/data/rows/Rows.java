@@ -64,6 +64,22 @@ public final class Rows {
     engine.run("DROP TABLE rejected");
   }
 
+  /**
+   * Rejects the rows of a file that could not be read: {@code data.bad} has the detail.
+   *
+   * @param broken the details of rows that are no rows at all; the others do not fit the columns
+   */
+  public void rejectUnread(int file, String... broken) {
+    engine.run(
+        "INSERT INTO rejects SELECT n, CASE WHEN list_contains("
+            + Sql.texts(List.of(broken))
+            + ", bad) THEN 'broken' ELSE 'schema' END, bad, NULL, NULL FROM data WHERE bad IS NOT NULL"
+            + " AND n // "
+            + FILE
+            + " = "
+            + file);
+  }
+
   /** Adds the line and its start to the broken rows of a JSONL file. */
   public void findLines(int file, String path, long records) {
     String own = "n BETWEEN " + file * FILE + " AND " + (file * FILE + FILE - 1);

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.DataStage;
 import dev.nexa.slurm.job.config.RunConfig;
 import java.util.List;
 import java.util.Optional;
@@ -15,12 +16,9 @@ import java.util.Optional;
  * @param files its files; the first one is our jar
  */
 public record NodeProgram(String java, List<ProgramFile> files) {
-  /** The name of the backend whose jobs run our own program. */
-  public static final String BACKEND = "data";
-
   /** Returns the program that runs now, for a config whose job runs it; else empty. */
   static Optional<NodeProgram> of(RunConfig config, ClusterProfile cluster) {
-    return config.backend().equals(BACKEND)
+    return config.backend().equals(DataStage.BACKEND)
         ? Optional.of(new NodeProgram(cluster.java(), OwnProgram.files()))
         : Optional.empty();
   }

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.DataStage;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.ResourceOption;
@@ -379,6 +380,9 @@ public final class PlanFile {
     if (plan.program().isPresent()) {
       json.with(PROGRAM, plan.program().get().toJson());
     }
+    if (plan.data().isPresent()) {
+      json.with("data", data(plan.data().get()));
+    }
     json.withOptional("workdir", plan.workdir());
     if (plan.mail().isPresent()) {
       Mail told = plan.mail().get();
@@ -394,6 +398,13 @@ public final class PlanFile {
       json.with("lora_adapters", values(new TreeMap<>(plan.serving().loraAdapters())));
     }
     return plan.notes().isEmpty() ? json : json.with("notes", plan.notes());
+  }
+
+  private static JsonObject data(DataStage data) {
+    return new JsonObject()
+        .with("step", data.step())
+        .with("words", data.words())
+        .with("settings", data.settings());
   }
 
   private static JsonObject entrypoint(Entrypoint started) {

@@ -139,6 +139,7 @@ public final class Planner {
         files,
         code,
         NodeProgram.of(config, cluster),
+        config.data(),
         overTimeLimit(partition, cluster),
         cluster.killWait(),
         cluster.messageTimeout(),
