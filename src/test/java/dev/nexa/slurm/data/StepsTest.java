@@ -211,7 +211,8 @@ class StepsTest {
             """);
 
     JsonObject metrics =
-        ScoreStep.lmEval(results, folder.resolve("evals"), "train_1", NOW).metrics();
+        ScoreStep.lmEval(engine, folder.toString(), folder.resolve("evals"), "train_1", NOW)
+            .metrics();
 
     EvalSummary summary = EvalSummary.of(metrics.object("evaluation"));
     assertThat(summary.metrics())

@@ -17,7 +17,13 @@ public final class DataCommand extends Subcommand {
   }
 
   private static List<Subcommand> steps() {
-    return List.of(new PrepareCommand(), new FilterCommand());
+    return List.of(
+        new PrepareCommand(),
+        new FilterCommand(),
+        new CollectCommand(),
+        new JudgeCommand(),
+        new ScoreCommand(),
+        new GateCommand());
   }
 
   @Override

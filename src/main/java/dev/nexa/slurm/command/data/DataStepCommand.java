@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
@@ -17,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
@@ -24,19 +26,32 @@ import picocli.CommandLine.Model.OptionSpec;
  * the counts to {@code NEXA_METRICS}. A job calls it; a person can call it too.
  */
 abstract class DataStepCommand extends Subcommand {
-  private final OptionSpec settings =
-      add(
-          OptionSpec.builder("--settings").paramLabel("FILE").type(String.class).required(true),
-          "The step's settings as JSON, with the keys of the config's section `data.STEP`.");
-  private final OptionSpec input =
-      paths("--input", true, "A file, a pattern or a folder to read; may be given often.");
+  private final OptionSpec settings;
   private final OptionSpec output =
       add(
           OptionSpec.builder("--output").paramLabel("DIR").type(String.class).required(true),
           "The folder to write to.");
 
-  DataStepCommand(String name, String description, String... examples) {
+  /**
+   * Makes the command.
+   *
+   * @param needsSettings whether the step has settings without a default
+   */
+  DataStepCommand(boolean needsSettings, String name, String description, String... examples) {
     super(name, description, examples);
+    settings =
+        add(
+            OptionSpec.builder("--settings")
+                .paramLabel("FILE")
+                .type(String.class)
+                .required(needsSettings),
+            "The step's settings as JSON, with the keys of the config's section `data.STEP`."
+                + (needsSettings ? "" : " Without it, each setting has its default."));
+  }
+
+  /** Adds the option for the files that the step reads. */
+  final OptionSpec input() {
+    return paths("--input", true, "A file, a pattern or a folder to read; may be given often.");
   }
 
   /** Adds an option that may be given often. */
@@ -56,40 +71,58 @@ abstract class DataStepCommand extends Subcommand {
    *
    * @return what the run's metrics get
    */
-  abstract JsonObject run(
-      Engine engine, JsonObject settings, Share share, List<String> input, Path output);
+  abstract JsonObject run(Engine engine, JsonObject settings, Share share, Path output);
+
+  /**
+   * Ends the command with an error if what {@link #run} wrote is not good enough. The metrics are
+   * written before.
+   */
+  void require() {
+    // Most steps only count.
+  }
+
+  /** Refuses a share of the rows, for steps that need all of them. */
+  final void requireAll(Share share) {
+    if (!share.all()) {
+      throw new NexaException(
+          ErrorCode.CONFIG_CONFLICT,
+          "data "
+              + spec().name()
+              + " sees all rows at once, so it needs one task, not "
+              + share.tasks(),
+          Advice.step("leave out array.shards"));
+    }
+  }
 
   @Override
   public final Integer call() {
     Map<String, String> environment = environment();
-    Path file = Path.of(settings.<String>getValue());
-    JsonObject values;
-    try {
-      values = Json.parseObject(DurableFiles.read(file));
-    } catch (IllegalArgumentException broken) {
-      throw invalid(file, broken);
-    }
+    Optional<Path> file = Optional.ofNullable(settings.<String>getValue()).map(Path::of);
     JsonObject metrics;
     try (Engine engine = Engine.open(limits(environment))) {
-      metrics =
-          run(engine, values, share(environment), input.getValue(), Path.of(output.getValue()));
+      JsonObject values =
+          file.isEmpty() ? new JsonObject() : Json.parseObject(DurableFiles.read(file.get()));
+      metrics = run(engine, values, share(environment), Path.of(output.<String>getValue()));
     } catch (IllegalArgumentException broken) {
       throw invalid(file, broken);
     }
+    metrics.with("program_sha256", OwnProgram.files().get(0).sha256());
     String kept = environment.getOrDefault("NEXA_METRICS", "");
     if (!kept.isEmpty()) {
       DurableFiles.onDisk().replace(Path.of(kept), Json.compact(metrics) + "\n");
     }
     out().print(Json.pretty(metrics));
+    out().flush();
+    require();
     return ExitCode.OK.status();
   }
 
-  private static NexaException invalid(Path file, IllegalArgumentException broken) {
+  private static NexaException invalid(Optional<Path> file, IllegalArgumentException broken) {
     return new NexaException(
         ErrorCode.DATA_INVALID,
-        file + ": " + broken.getMessage(),
+        file.map(it -> it + ": ").orElse("without --settings: ") + broken.getMessage(),
         broken,
-        Advice.step("docs/data.md has the keys"));
+        Advice.step("docs/data.md and docs/evaluation.md have the keys"));
   }
 
   private static Limits limits(Map<String, String> environment) {

@@ -36,6 +36,7 @@ public record JudgeSettings(
 
   private static final int NEWEST = 1;
   private static final String RUBRICS = "rubrics";
+  private static final String OWN = "own_rubrics";
   private static final String BETTER = "better";
   private static final List<String> SCIENCE =
       List.of("falsifiability", "novelty", "grounding", "completeness", "safety");
@@ -96,10 +97,15 @@ public record JudgeSettings(
 
   private static List<Rubric> rubrics(JsonObject json) {
     Object given = json.members().get(RUBRICS);
-    List<?> list = given == null ? SCIENCE : given instanceof List<?> names ? names : List.of();
+    boolean own = json.members().containsKey(OWN);
     List<Rubric> rubrics = new ArrayList<>();
-    for (Object element : list) {
-      rubrics.add(rubric(element));
+    if (given instanceof List<?> names) {
+      names.forEach(element -> rubrics.add(rubric(element)));
+    } else if (!own) {
+      SCIENCE.forEach(name -> rubrics.add(rubric(name)));
+    }
+    if (own) {
+      json.objects(OWN).forEach(element -> rubrics.add(rubric(element)));
     }
     if (rubrics.isEmpty()) {
       throw new IllegalArgumentException("rubrics: expected a list with at least one rubric");

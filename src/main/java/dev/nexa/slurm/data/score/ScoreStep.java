@@ -10,6 +10,7 @@ import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.data.collect.BatchFiles;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.RowFile;
+import dev.nexa.slurm.data.engine.Sql;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -146,9 +147,36 @@ public final class ScoreStep {
     return new Written(finish(summary, folder, metrics), Optional.of(result));
   }
 
-  /** Turns results of lm_eval into a summary. Makes the folder. */
-  public static Written lmEval(Path results, Path folder, String runId, Instant now) {
+  /** Copies the files of a run to the folder of all evaluations, which it makes. */
+  public static void publish(Path folder, String runId, Path evals) {
+    DurableFiles.onDisk().directories(evals);
+    for (String end : List.of(".parquet", ".rejects.jsonl", ".json")) {
+      Path file = folder.resolve(STEM + runId + end);
+      if (Files.exists(file)) {
+        DurableFiles.onDisk().copy(file, evals.resolve(STEM + runId + end));
+      }
+    }
+  }
+
+  /**
+   * Turns results of lm_eval into a summary. Makes the folder.
+   *
+   * @param pattern a file results_*.json, a pattern, or a folder; of several files, the last one by
+   *     name counts, because lm_eval puts the time into the name
+   * @throws NexaException if there is no such file
+   */
+  public static Written lmEval(
+      Engine engine, String pattern, Path folder, String runId, Instant now) {
     DurableFiles.onDisk().directories(folder);
+    String glob = Files.isDirectory(Path.of(pattern)) ? pattern + "/**/results_*.json" : pattern;
+    List<String> found = engine.column("SELECT file FROM glob(" + Sql.text(glob) + ") ORDER BY 1");
+    if (found.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "there are no results of lm_eval: " + glob,
+          Advice.step("name a results_*.json, or the output_path of lm_eval"));
+    }
+    Path results = Path.of(found.get(found.size() - 1));
     return new Written(
         finish(LmEvalResults.read(results, runId, now), folder, new JsonObject()),
         Optional.empty());

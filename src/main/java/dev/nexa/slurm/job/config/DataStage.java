@@ -24,7 +24,14 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
   public static final String BACKEND = "data";
 
   /** All steps. */
-  static final List<DataStep> STEPS = List.of(PrepareKeys.STEP, FilterKeys.STEP);
+  static final List<DataStep> STEPS =
+      List.of(
+          PrepareKeys.STEP,
+          FilterKeys.STEP,
+          CollectKeys.STEP,
+          JudgeKeys.STEP,
+          ScoreKeys.STEP,
+          GateKeys.STEP);
 
   static final Section KEYS = section(keys());
 
@@ -42,7 +49,7 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
     JsonObject settings = values.json();
     List<String> words = new ArrayList<>();
     for (DataStep.PathKey path : step.paths()) {
-      for (String text : path.of(values).texts(path.key())) {
+      for (String text : path.texts(values)) {
         words.add(path.option());
         words.add(text);
       }
@@ -99,7 +106,7 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
     DataStep step = given.get(0);
     Values own = data.section(step.name());
     for (DataStep.PathKey path : step.paths()) {
-      for (String text : path.of(own).texts(path.key())) {
+      for (String text : path.texts(own)) {
         if (!text.startsWith("/") && !text.startsWith("${")) {
           problems.add(
               path.of(own)

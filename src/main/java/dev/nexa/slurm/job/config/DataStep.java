@@ -20,12 +20,20 @@ record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rule
    * command and are not in the settings.
    *
    * @param section the section of the key below the step's; empty if it is the step's own
-   * @param key the key; a list of paths
+   * @param key the key; a path or a list of paths
    * @param option the option that gets each path
    */
   record PathKey(String section, String key, String option) {
     Values of(Values step) {
       return section.isEmpty() ? step : step.section(section);
+    }
+
+    /** Returns the paths; empty if the key is missing. */
+    List<String> texts(Values step) {
+      Values values = of(step);
+      return values.optional(key, Object.class).filter(String.class::isInstance).isPresent()
+          ? List.of(values.text(key))
+          : values.texts(key);
     }
   }
 
