@@ -7,6 +7,7 @@ import dev.nexa.slurm.command.costs.CostsCommand;
 import dev.nexa.slurm.command.costs.PricesCommand;
 import dev.nexa.slurm.command.cron.CronCommand;
 import dev.nexa.slurm.command.data.DataCommand;
+import dev.nexa.slurm.command.evals.EvalCommand;
 import dev.nexa.slurm.command.jobs.CancelCommand;
 import dev.nexa.slurm.command.jobs.EstimateCommand;
 import dev.nexa.slurm.command.jobs.InterruptCommand;
@@ -61,6 +62,7 @@ public final class Commands {
           "serve",
           "pipeline",
           "data",
+          "eval",
           "init",
           "explain");
 
@@ -89,6 +91,7 @@ public final class Commands {
       case "serve" -> new ServeCommand();
       case "pipeline" -> new PipelineCommand();
       case "data" -> new DataCommand();
+      case "eval" -> new EvalCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);

@@ -27,7 +27,10 @@ final class ScoreCommand extends DataStepCommand {
   private final OptionSpec runId =
       option("--run-id", "ID", "The run whose model is evaluated. Default: `run_id`, NEXA_RUN_ID.");
   private final OptionSpec evals =
-      option("--evals", "DIR", "Also copies the files to this folder, for all runs.");
+      option(
+          "--evals",
+          "DIR",
+          "Also copies the files to this folder, for all runs. Default in a job: evals in durable storage.");
   private Optional<Runnable> check = Optional.empty();
 
   ScoreCommand() {
@@ -64,10 +67,15 @@ final class ScoreCommand extends DataStepCommand {
     } else {
       written = ScoreStep.lmEval(engine, lmEval.getValue(), output, id, now);
     }
-    if (evals.getValue() != null) {
-      ScoreStep.publish(output, id, Path.of(evals.<String>getValue()));
-    }
+    evals().ifPresent(folder -> ScoreStep.publish(output, id, folder));
     return written.metrics();
+  }
+
+  private Optional<Path> evals() {
+    String durable = environment().getOrDefault("NEXA_DURABLE", "");
+    return Optional.ofNullable(evals.<String>getValue())
+        .map(Path::of)
+        .or(() -> durable.isEmpty() ? Optional.empty() : Optional.of(Path.of(durable, "evals")));
   }
 
   private String id(JsonObject settings) {

@@ -4,7 +4,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.mapOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
-import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
@@ -13,7 +12,11 @@ import dev.nexa.slurm.job.config.yaml.Values;
 import java.math.BigDecimal;
 import java.util.List;
 
-/** The section {@code data.score}. */
+/**
+ * The section {@code data.score}. Its keys have no default here: a section whose keys are all
+ * optional would then be there without being written, and a stage has one step. {@code data score}
+ * knows the defaults.
+ */
 final class ScoreKeys {
   private static final Section KEYS =
       section(
@@ -37,23 +40,20 @@ final class ScoreKeys {
               "The weight of each rubric in the composite score; their sum is 1. Without it, if all five"
                   + " rubrics are there: falsifiability 0.3, grounding 0.2, completeness 0.2, safety 0.2,"
                   + " novelty 0.1."),
-          withDefault("composite", JudgeKeys.METRIC, "dss", "The name of the composite score."),
-          withDefault(
+          optional("composite", JudgeKeys.METRIC, "The name of the composite score. Default: dss."),
+          optional(
               "max_unscored",
               ValueType.DECIMAL_NUMBER,
-              "0.05",
               "The largest share of items without a score. Above it the stage fails, after it has written"
-                  + " its files."),
-          withDefault(
+                  + " its files. Default: 0.05."),
+          optional(
               "seed",
               ValueType.integer(0, Integer.MAX_VALUE),
-              "42",
-              "The seed of the confidence intervals."),
-          withDefault(
+              "The seed of the confidence intervals. Default: 42."),
+          optional(
               "evals",
               ValueType.PATH,
-              "${durable}/evals",
-              "The folder that gets a copy of the files, for all runs."));
+              "The folder that gets a copy of the files, for all runs. Default: ${durable}/evals."));
 
   static final DataStep STEP =
       new DataStep(
