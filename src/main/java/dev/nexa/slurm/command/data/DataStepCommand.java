@@ -72,7 +72,12 @@ abstract class DataStepCommand extends Subcommand {
     JsonObject metrics;
     try (Engine engine = Engine.open(limits(environment))) {
       metrics =
-          run(engine, values, share(environment), input.getValue(), Path.of(output.<String>getValue()));
+          run(
+              engine,
+              values,
+              share(environment),
+              input.getValue(),
+              Path.of(output.<String>getValue()));
     } catch (IllegalArgumentException broken) {
       throw invalid(file, broken);
     }
