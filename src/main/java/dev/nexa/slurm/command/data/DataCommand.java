@@ -17,7 +17,7 @@ public final class DataCommand extends Subcommand {
   }
 
   private static List<Subcommand> steps() {
-    return List.of(new PrepareCommand(), new FilterCommand());
+    return List.of(new PrepareCommand(), new CollectCommand(), new FilterCommand());
   }
 
   @Override

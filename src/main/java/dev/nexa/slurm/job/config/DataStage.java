@@ -24,7 +24,7 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
   public static final String BACKEND = "data";
 
   /** All steps. */
-  static final List<DataStep> STEPS = List.of(PrepareKeys.STEP, FilterKeys.STEP);
+  static final List<DataStep> STEPS = List.of(PrepareKeys.STEP, CollectKeys.STEP, FilterKeys.STEP);
 
   static final Section KEYS = section(keys());
 
