@@ -8,8 +8,6 @@ import java.util.List;
 
 /** A rule of {@code data filter} as SQL. */
 final class RuleSql {
-  private static final String WORDS = "regexp_extract_all(lower(%s), '[\\pL\\pN]+')";
-
   private final JsonObject rule;
   private final String name;
   private final String value;
@@ -38,7 +36,7 @@ final class RuleSql {
     }
     number(branches, "min_chars", "length(" + value + ")", "<", "characters");
     number(branches, "max_chars", "length(" + value + ")", ">", "characters");
-    String words = String.format(WORDS, value);
+    String words = "regexp_extract_all(lower(" + value + "), '[\\pL\\pN]+')";
     number(branches, "min_words", "len(" + words + ")", "<", "words");
     number(branches, "max_words", "len(" + words + ")", ">", "words");
     String symbols = "length(regexp_replace(" + value + ", '[\\pL\\pN\\s]+', '', 'g'))";
