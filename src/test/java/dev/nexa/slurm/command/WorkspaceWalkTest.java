@@ -77,6 +77,7 @@ class WorkspaceWalkTest {
               Map.entry("serve stop", "latest"),
               Map.entry("pipeline estimate", "PIPELINE"),
               Map.entry("pipeline graph", "PIPELINE"),
+              Map.entry("eval leaderboard", ""),
               Map.entry("init", "")));
 
   /** These make no run, and go on with the jar's files where there is no workspace. */

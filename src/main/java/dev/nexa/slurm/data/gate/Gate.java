@@ -21,6 +21,7 @@ public final class Gate {
   /** The probability with which the minimum detectable effect is found. */
   private static final double POWER = 0.8;
 
+  private static final MathContext PROBABILITY = new MathContext(2);
   private static final MathContext SHOWN = new MathContext(4);
   private static final String METRIC = "metric";
   private static final String RULE = "rule";
@@ -149,7 +150,7 @@ public final class Gate {
             shown(rule.higherIsBetter() ? gain : -gain),
             pairs.n(),
             shown(difference),
-            shown(p),
+            new BigDecimal(p, PROBABILITY).stripTrailingZeros().toPlainString(),
             exact ? "McNemar's test" : "the paired bootstrap");
     return new RuleVerdict(
         passed, sentence + "; " + conclusion(passed, wanted, p, detectable, options), figures);
