@@ -542,7 +542,7 @@ public final class DurableFiles {
     return digits;
   }
 
-  private static Path parent(Path file) {
+  static Path parent(Path file) {
     Path parent = file.toAbsolutePath().getParent();
     return parent == null ? file.getRoot() : parent;
   }

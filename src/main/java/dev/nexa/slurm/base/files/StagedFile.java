@@ -67,7 +67,7 @@ public final class StagedFile implements Closeable {
       Files.move(
           temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
       committed = true;
-      Sync.DISK.force(temporary.toAbsolutePath().getParent());
+      Sync.DISK.force(DurableFiles.parent(temporary));
     } catch (IOException failed) {
       throw DurableFiles.failure("write", file, failed);
     }
