@@ -57,7 +57,18 @@ public final class Texts {
 
   /** Returns SQL for the text in NFC, with each run of white space as one space, trimmed. */
   static String normalized(String text) {
-    return "trim(regexp_replace(nfc_normalize(" + text + "), '[\\s\\pZ]+', ' ', 'g'))";
+    // Most ASCII texts have single spaces only, which is ten times faster to see than to replace.
+    StringBuilder plain = new StringBuilder("strlen(" + text + ") = length(" + text + ")");
+    for (String space : List.of("'  '", "chr(9)", "chr(10)", "chr(11)", "chr(12)", "chr(13)")) {
+      plain.append(" AND NOT contains(").append(text).append(", ").append(space).append(")");
+    }
+    return "CASE WHEN "
+        + plain
+        + " THEN trim("
+        + text
+        + ") ELSE trim(regexp_replace(nfc_normalize("
+        + text
+        + "), '[\\s\\pZ]+', ' ', 'g')) END";
   }
 
   /** Returns SQL for the text's words: lower case, without punctuation. */

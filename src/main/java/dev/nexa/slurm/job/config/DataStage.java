@@ -92,6 +92,11 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
       problems.add(values.problem("data", "expected exactly one of " + String.join(", ", names())));
       return;
     }
+    for (String key : List.of("run", "entrypoint", "options", "options_file", "code")) {
+      if (values.has(key)) {
+        problems.add(values.problem(key, "backend data does not read it; leave it out"));
+      }
+    }
     if (values.has("sweep")) {
       problems.add(values.problem("sweep", "a data stage has no points; use array: {shards: N}"));
     }
