@@ -19,8 +19,8 @@ public final class DataCommand extends Subcommand {
   private static List<Subcommand> steps() {
     return List.of(
         new PrepareCommand(),
-        new FilterCommand(),
         new CollectCommand(),
+        new FilterCommand(),
         new JudgeCommand(),
         new ScoreCommand(),
         new GateCommand());

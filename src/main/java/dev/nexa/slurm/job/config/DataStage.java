@@ -27,8 +27,8 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
   static final List<DataStep> STEPS =
       List.of(
           PrepareKeys.STEP,
-          FilterKeys.STEP,
           CollectKeys.STEP,
+          FilterKeys.STEP,
           JudgeKeys.STEP,
           ScoreKeys.STEP,
           GateKeys.STEP);

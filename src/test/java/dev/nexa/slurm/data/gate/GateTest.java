@@ -116,7 +116,8 @@ class GateTest {
     Rule toxicity = new Rule("toxicity", false, REGRESSION);
 
     assertThat(Gate.noWorse(toxicity, REGRESSION, pairs, OPTIONS).passed()).isTrue();
-    Pairs worse = new Pairs(pairs.baseline(), pairs.candidate(), 0, 0, 0);
+    double[] other = pairs.baseline();
+    Pairs worse = new Pairs(other, pairs.candidate(), 0, 0, 0);
     RuleVerdict verdict = Gate.noWorse(toxicity, REGRESSION, worse, OPTIONS);
     assertThat(verdict.passed()).isFalse();
     JsonObject json = verdict.json();
