@@ -28,6 +28,7 @@ final class CollectCommand extends DataStepCommand {
   @Override
   JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
     requireAll(share);
+    requireKnown(settings, "truncated", "max_lost");
     Collect.Options options = CollectStep.options(settings);
     Collect.Result result =
         CollectStep.run(engine, requests.getValue(), answers.getValue(), output, options);

@@ -4,6 +4,7 @@ import com.sun.management.OperatingSystemMXBean;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
@@ -14,6 +15,7 @@ import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,6 +83,20 @@ abstract class DataStepCommand extends Subcommand {
     // Most steps only count.
   }
 
+  /**
+   * Checks the names of the settings, which a person may have typed.
+   *
+   * @throws IllegalArgumentException if there is another key; the message names the nearest one
+   */
+  static void requireKnown(JsonObject settings, String... known) {
+    for (String key : settings.members().keySet()) {
+      if (!List.of(known).contains(key)) {
+        throw new IllegalArgumentException(
+            "unknown key \"" + key + "\"" + Nearest.hint(key, List.of(known)));
+      }
+    }
+  }
+
   /** Refuses a share of the rows, for steps that need all of them. */
   final void requireAll(Share share) {
     if (!share.all()) {
@@ -100,8 +116,7 @@ abstract class DataStepCommand extends Subcommand {
     Optional<Path> file = Optional.ofNullable(settings.<String>getValue()).map(Path::of);
     JsonObject metrics;
     try (Engine engine = Engine.open(limits(environment))) {
-      JsonObject values =
-          file.isEmpty() ? new JsonObject() : Json.parseObject(DurableFiles.read(file.get()));
+      JsonObject values = file.isEmpty() ? new JsonObject() : read(file.get());
       metrics = run(engine, values, share(environment), Path.of(output.<String>getValue()));
     } catch (IllegalArgumentException broken) {
       throw invalid(file, broken);
@@ -115,6 +130,16 @@ abstract class DataStepCommand extends Subcommand {
     out().flush();
     require();
     return ExitCode.OK.status();
+  }
+
+  private static JsonObject read(Path settings) {
+    if (!Files.isRegularFile(settings)) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "--settings: there is no file " + settings,
+          Advice.step("name a JSON file with the step's keys"));
+    }
+    return Json.parseObject(DurableFiles.read(settings));
   }
 
   private static NexaException invalid(Optional<Path> file, IllegalArgumentException broken) {

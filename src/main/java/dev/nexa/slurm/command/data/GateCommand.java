@@ -31,6 +31,11 @@ final class GateCommand extends DataStepCommand {
   @Override
   JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
     requireAll(share);
+    requireKnown(settings, "rules", "id", "alpha", "seed", "resamples", "max_missing", "min_items");
+    for (JsonObject rule : settings.objects("rules")) {
+      requireKnown(
+          rule, "metric", "at_least", "at_most", "no_worse", "minimum_effect", "on", "better");
+    }
     Optional<String> other = Optional.ofNullable(baseline.getValue());
     Verdict verdict =
         GateStep.run(engine, candidate.getValue(), other, output, GateSettings.of(settings));

@@ -23,6 +23,18 @@ final class JudgeCommand extends DataStepCommand {
   @Override
   JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
     requireAll(share);
+    requireKnown(
+        settings,
+        "model",
+        "rubrics",
+        "own_rubrics",
+        "scale",
+        "guided",
+        "max_tokens",
+        "columns",
+        "sample",
+        "seed",
+        "rows_per_file");
     return JudgeStep.run(engine, input.getValue(), output, JudgeSettings.of(settings));
   }
 }

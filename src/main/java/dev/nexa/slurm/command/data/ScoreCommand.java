@@ -45,6 +45,7 @@ final class ScoreCommand extends DataStepCommand {
   @Override
   JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
     requireAll(share);
+    requireKnown(settings, "run_id", "model", "weights", "composite", "max_unscored", "seed");
     String id = id(settings);
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     List<String> asked = requests.getValue();

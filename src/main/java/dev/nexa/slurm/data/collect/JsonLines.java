@@ -24,8 +24,8 @@ import java.util.Optional;
  * over, as vLLM and OpenAI do.
  */
 public final class JsonLines {
-  /** The longest line in bytes. vLLM and OpenAI take no longer ones. */
-  static final int LONGEST = 64 << 20;
+  /** The longest line in bytes. A longer one would not fit into the small heap of a data stage. */
+  static final int LONGEST = 16 << 20;
 
   private JsonLines() {}
 

@@ -56,7 +56,7 @@ public final class Items {
             : "read_json("
                 + Sql.texts(files)
                 + ", format = 'newline_delimited', union_by_name = true, maximum_object_size = "
-                + (64 << 20)
+                + (32 << 20)
                 + ")";
     engine.run("CREATE OR REPLACE TEMP VIEW " + view + " AS SELECT * FROM " + read);
     List<String> columns = engine.column("SELECT column_name FROM (DESCRIBE " + view + ")");
