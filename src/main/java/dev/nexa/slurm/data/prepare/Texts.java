@@ -68,7 +68,7 @@ public final class Texts {
         + text
         + ") ELSE trim(regexp_replace(nfc_normalize("
         + text
-        + "), '[\\s\\pZ]+', ' ', 'g')) END";
+        + "), '[\\s\\x0b\\x{85}\\pZ]+', ' ', 'g')) END";
   }
 
   /** Returns SQL for the text's words: lower case, without punctuation. */
