@@ -89,7 +89,7 @@ public final class Collect {
     counts.put(
         "completion_tokens", engine.number("SELECT sum(completion_tokens)::BIGINT FROM final"));
     output.rejects(Rows.rejectQuery(List.of("d.c0 AS custom_id", "x.start")));
-    JsonObject metrics = output.report(rows, counts, new JsonObject());
+    JsonObject metrics = output.report(rows, good, counts, new JsonObject());
     requireAnswers(metrics, again);
     return metrics;
   }

@@ -133,6 +133,7 @@ public final class Engine implements AutoCloseable {
       }
       long bytes = Files.size(temporary);
       Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+      DurableFiles.onDisk().force(file.toAbsolutePath().resolveSibling(""));
       return bytes;
     } catch (IOException failed) {
       throw DurableFiles.failure("write", file, failed);
