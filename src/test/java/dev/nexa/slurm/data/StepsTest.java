@@ -76,6 +76,14 @@ class StepsTest {
                     + "' WHERE abs(dss - (0.3 * falsifiability + 0.2 * grounding"
                     + " + 0.2 * completeness + 0.2 * safety + 0.1 * novelty)) > 1e-9"))
         .isZero();
+    assertThat(
+            engine.rows(
+                "SELECT count(*), count(completion), count(s.dss = g.dss) FROM '"
+                    + base.resolveSibling("scored.parquet")
+                    + "' AS g JOIN '"
+                    + base
+                    + "' AS s USING (custom_id) WHERE s.dss = g.dss"))
+        .containsExactly(List.of("60", "60", "60"));
     assertThat(summary.items()).isEqualTo(60);
     assertThat(summary.metrics()).hasSize(6);
     assertThat(summary.judge()).contains("the-judge");
@@ -309,6 +317,7 @@ class StepsTest {
     Files.createDirectories(folder.resolve(run + "/answers"));
     Files.write(folder.resolve(run + "/answers/out.jsonl"), answers);
     Path evals = folder.resolve(run + "/evals");
+    List<String> items = List.of(generated.getParent().toString());
     ScoreOptions options = ScoreStep.options(engine, new JsonObject(), List.of(judge.toString()));
     ScoreStep.run(
             engine,
@@ -320,6 +329,7 @@ class StepsTest {
             Optional.of("m"),
             NOW)
         .require(options, evals, run);
+    ScoreStep.join(engine, items, "custom_id", evals, run);
     return evals.resolve("science_eval_" + run + ".parquet");
   }
 

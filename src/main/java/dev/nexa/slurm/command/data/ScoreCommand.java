@@ -22,6 +22,11 @@ final class ScoreCommand extends DataStepCommand {
           "--requests", false, "The folder of `data judge`, or a file in it; may be given often.");
   private final OptionSpec answers =
       paths("--answers", false, "A file of the judge's answers; may be given often.");
+  private final OptionSpec items =
+      paths(
+          "--items",
+          false,
+          "The rows that `data judge` read: also writes scored.parquet, the rows with their scores.");
   private final OptionSpec lmEval =
       option("--lm-eval", "PATH", "Instead of them: a results_*.json of lm_eval, or its folder.");
   private final OptionSpec runId =
@@ -45,7 +50,8 @@ final class ScoreCommand extends DataStepCommand {
   @Override
   JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
     requireAll(share);
-    requireKnown(settings, "run_id", "model", "weights", "composite", "max_unscored", "seed");
+    requireKnown(
+        settings, "run_id", "model", "weights", "composite", "max_unscored", "seed", "items_id");
     String id = id(settings);
     Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
     List<String> asked = requests.getValue();
@@ -63,6 +69,11 @@ final class ScoreCommand extends DataStepCommand {
       written =
           ScoreStep.run(
               engine, asked, answered, output, options, id, settings.optionalText("model"), now);
+      List<String> rows = items.getValue();
+      if (!rows.isEmpty()) {
+        String column = settings.optionalText("items_id").orElse("custom_id");
+        ScoreStep.join(engine, rows, column, output, id);
+      }
       ScoreStep.Written result = written;
       check = Optional.of(() -> result.require(options, output, id));
     } else {

@@ -21,8 +21,9 @@ import java.util.Properties;
 import java.util.stream.Stream;
 
 /**
- * A DuckDB with a database of its own in the scratch, which {@link #close} removes. It loads no
- * extension and opens no connection to the network. One thread at a time may use it.
+ * A DuckDB with a database in memory. What does not fit goes to a folder of its own in the scratch,
+ * which {@link #close} removes. It loads no extension and opens no connection to the network. One
+ * thread at a time may use it.
  */
 public final class Engine implements AutoCloseable {
   private final Path folder;
@@ -57,7 +58,7 @@ public final class Engine implements AutoCloseable {
     settings.setProperty("allow_community_extensions", "false");
     settings.setProperty("preserve_insertion_order", "false");
     try {
-      String url = "jdbc:duckdb:" + folder.resolve("work.duckdb");
+      String url = "jdbc:duckdb:";
       Engine engine = new Engine(folder, driver.connect(url, settings));
       engine.run("SET TimeZone = 'UTC'");
       engine.run("SET enable_progress_bar = false");
@@ -133,6 +134,7 @@ public final class Engine implements AutoCloseable {
       }
       long bytes = Files.size(temporary);
       Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+      DurableFiles.onDisk().force(file.toAbsolutePath().resolveSibling(""));
       return bytes;
     } catch (IOException failed) {
       throw DurableFiles.failure("write", file, failed);

@@ -59,7 +59,7 @@ public final class Filter {
     List<String> columns = new ArrayList<>(List.of("x.start"));
     shown.forEach(column -> columns.add("d." + column));
     output.rejects(Rows.rejectQuery(columns));
-    return output.report(rows, Map.of(), new JsonObject());
+    return output.report(rows, kept, Map.of(), new JsonObject());
   }
 
   private Rows read(List<InputFile> files) {

@@ -70,9 +70,9 @@ public final class Prepare {
       new NearDuplicates(engine).reject(rows, settings.textColumns());
     }
     sample(rows);
-    write(output, counts);
+    long written = write(output, counts);
     output.rejects(Rows.rejectQuery(List.of("coalesce(x.start, left(d.text, 200)) AS start")));
-    return output.report(rows, counts, details);
+    return output.report(rows, written, counts, details);
   }
 
   private void requireOneTask() {
@@ -217,7 +217,8 @@ public final class Prepare {
         : Fractions.ends(settings.split());
   }
 
-  private void write(Output output, Map<String, Long> counts) {
+  /** Writes the splits and requests, and returns the number of rows. */
+  private long write(Output output, Map<String, Long> counts) {
     StringBuilder split = new StringBuilder("CASE");
     List<String> names = new ArrayList<>(splits().keySet());
     for (int i = 0; i < names.size(); i++) {
@@ -258,5 +259,6 @@ public final class Prepare {
       int perFile = settings.requests().get().rowsPerFile();
       output.files("requests", "final", select, 0, from, perFile, true);
     }
+    return from;
   }
 }

@@ -57,18 +57,14 @@ public final class Texts {
 
   /** Returns SQL for the text in NFC, with each run of white space as one space, trimmed. */
   static String normalized(String text) {
-    // Most ASCII texts have single spaces only, which is ten times faster to see than to replace.
-    StringBuilder plain = new StringBuilder("strlen(" + text + ") = length(" + text + ")");
-    for (String space : List.of("'  '", "chr(9)", "chr(10)", "chr(11)", "chr(12)", "chr(13)")) {
-      plain.append(" AND NOT contains(").append(text).append(", ").append(space).append(")");
-    }
-    return "CASE WHEN "
-        + plain
-        + " THEN trim("
+    // Most ASCII texts have single spaces only, which is six times faster to see than to replace.
+    return "CASE WHEN regexp_matches("
         + text
-        + ") ELSE trim(regexp_replace(nfc_normalize("
+        + ", '[\\x09-\\x0d]|  |[^\\x00-\\x7f]') THEN trim(regexp_replace(nfc_normalize("
         + text
-        + "), '[\\s\\pZ]+', ' ', 'g')) END";
+        + "), '[\\s\\x0b\\x{85}\\pZ]+', ' ', 'g')) ELSE trim("
+        + text
+        + ") END";
   }
 
   /** Returns SQL for the text's words: lower case, without punctuation. */

@@ -33,7 +33,9 @@ public record InputFile(String path, Format format) {
   private static final Pattern PARQUET = Pattern.compile(".*\\.parquet");
 
   /** Names of files that our own stages write beside their rows. */
-  private static final Pattern BESIDE = Pattern.compile("(rejects-|report-|requests-|[._]).*");
+  private static final Pattern BESIDE =
+      Pattern.compile(
+          "(rejects-|report-|requests-|judge-requests-|[._]).*|(.*[.])?(rejects|ignored|missing|failed)[.]jsonl");
 
   /** Characters that DuckDB takes for a pattern. */
   private static final Pattern GLOB = Pattern.compile(".*[*?\\[\\]].*");

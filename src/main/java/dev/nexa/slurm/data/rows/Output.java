@@ -97,16 +97,21 @@ public final class Output {
    * Writes {@code report-NNNNN.json} and returns what the run's metrics get: the counts, the bytes
    * that were written, and the digest of this program.
    *
+   * @param written the rows that the stage wrote
    * @param more further counts
    * @param details what only the report gets
    */
-  public JsonObject report(Rows rows, Map<String, Long> more, JsonObject details) {
+  public JsonObject report(Rows rows, long written, Map<String, Long> more, JsonObject details) {
     Map<String, Long> rejected = rows.rejected();
     long out = rejected.values().stream().mapToLong(Long::longValue).sum();
+    if (rows.in() != written + out) {
+      throw new IllegalStateException(
+          rows.in() + " rows were read, " + written + " written and " + out + " rejected");
+    }
     JsonObject metrics =
         new JsonObject()
             .with("rows_in", rows.in())
-            .with("rows_out", rows.in() - out)
+            .with("rows_out", written)
             .with("rows_rejected", out);
     rejected.forEach(
         (reason, count) -> metrics.with("rejected_" + reason.replace(' ', '_'), count));

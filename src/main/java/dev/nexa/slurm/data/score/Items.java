@@ -20,7 +20,7 @@ public final class Items {
   private Items(Engine engine, String shown, List<String> columns) {
     this.engine = engine;
     this.shown = shown;
-    this.columns = columns;
+    this.columns = List.copyOf(columns);
   }
 
   /**
@@ -106,6 +106,23 @@ public final class Items {
           Advice.step("change " + key));
     }
     return column;
+  }
+
+  /**
+   * Returns SQL for the id of an item: the column, and the number of the text if a request has
+   * several.
+   *
+   * @param column the column of the id
+   * @param key the key that names it, for the message
+   */
+  String id(String column, String key) {
+    String choice = has("choice") ? "CASE WHEN choice > 0 THEN '#' || choice ELSE '' END" : "''";
+    return Sql.name(require(column, key)) + "::VARCHAR || " + choice;
+  }
+
+  /** Returns the names of the columns. */
+  List<String> columns() {
+    return columns;
   }
 
   /**

@@ -74,9 +74,7 @@ public final class JudgeStep {
   /** Writes the columns of the sampled rows as JSON lines, ordered by id. Returns all rows. */
   private long select(List<String> input, Path lines) {
     Items items = Items.open(engine, "judged", input);
-    String id = Sql.name(items.require(settings.idColumn(), "columns.id"));
-    String choice =
-        items.has("choice") ? "CASE WHEN choice > 0 THEN '#' || choice ELSE '' END" : "''";
+    String id = items.id(settings.idColumn(), "columns.id");
     String reference =
         settings
             .referenceColumn()
@@ -85,8 +83,6 @@ public final class JudgeStep {
     String query =
         "SELECT "
             + id
-            + "::VARCHAR || "
-            + choice
             + " AS id, "
             + Sql.name(items.require(settings.promptColumn(), "columns.prompt"))
             + "::VARCHAR AS prompt, "

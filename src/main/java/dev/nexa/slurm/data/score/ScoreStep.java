@@ -147,6 +147,41 @@ public final class ScoreStep {
     return new Written(finish(summary, folder, metrics), Optional.of(result));
   }
 
+  /**
+   * Writes {@code scored.parquet}: the judged rows with their scores beside them, for the step
+   * {@code filter}. Rows that were not judged or have no score have no numbers.
+   *
+   * @param items the rows that {@code judge} read
+   * @param id their column of the id
+   * @throws NexaException if a column of the rows has the name of a score
+   */
+  public static void join(Engine engine, List<String> items, String id, Path folder, String runId) {
+    Items rows = Items.open(engine, "scored_items", items);
+    Path scores = folder.resolve(STEM + runId + ".parquet");
+    String read = "read_parquet(" + Sql.text(scores.toString()) + ")";
+    String key = rows.id(id, "items_id");
+    for (String column :
+        engine.column("SELECT column_name FROM (DESCRIBE SELECT * FROM " + read + ")")) {
+      if (!column.equals("custom_id") && rows.columns().contains(column)) {
+        throw new NexaException(
+            ErrorCode.DATA_INVALID,
+            "the rows have a column '" + column + "', which is the name of a score's column",
+            Advice.step("rename the column, or the rubric"));
+      }
+    }
+    rows.requireUnique("scored_items", key);
+    engine.run("SET preserve_insertion_order = true");
+    engine.write(
+        "SELECT i.*, s.* EXCLUDE (custom_id) FROM (SELECT *, "
+            + key
+            + " AS scored_id FROM scored_items) AS i LEFT JOIN "
+            + read
+            + " AS s ON i.scored_id = s.custom_id ORDER BY scored_id",
+        folder.resolve("scored.parquet"),
+        "FORMAT parquet, COMPRESSION zstd");
+    engine.run("SET preserve_insertion_order = false");
+  }
+
   /** Copies the files of a run to the folder of all evaluations, which it makes. */
   public static void publish(Path folder, String runId, Path evals) {
     DurableFiles.onDisk().directories(evals);

@@ -26,6 +26,13 @@ final class ScoreKeys {
               "The requests to the judge: the folder of data.judge, or files in it."),
           optional("answers", listOf(ValueType.PATH), "The output files of the judge's batch."),
           optional(
+              "items",
+              listOf(ValueType.PATH),
+              "The rows that data.judge read. With it the step also writes scored.parquet: the rows with"
+                  + " their scores beside them, for data.filter."),
+          optional(
+              "items_id", PrepareKeys.COLUMN, "The column of the rows' id. Default: custom_id."),
+          optional(
               "lm_eval",
               ValueType.PATH,
               "Instead of requests and answers: a results_*.json of lm_eval, a pattern, or a folder with one."),
@@ -63,6 +70,7 @@ final class ScoreKeys {
           List.of(
               new DataStep.PathKey("", "requests", "--requests"),
               new DataStep.PathKey("", "answers", "--answers"),
+              new DataStep.PathKey("", "items", "--items"),
               new DataStep.PathKey("", "lm_eval", "--lm-eval"),
               new DataStep.PathKey("", "evals", "--evals")),
           ScoreKeys::check);

@@ -173,33 +173,39 @@ public final class ProvenFiles {
    * @throws ChangedFileException if a file is missing or was changed
    */
   public void requireCode() {
-    List<Changed> changed = code();
+    List<Changed> changed = code(Sha256::of);
     if (!changed.isEmpty()) {
       throw new ChangedFileException(changed.get(0));
     }
   }
 
-  private List<Changed> code() {
+  /** Computes the digest of a file. */
+  @FunctionalInterface
+  private interface Digest {
+    String of(Path file) throws IOException;
+  }
+
+  private List<Changed> code(Digest digest) {
     List<Changed> changed = new ArrayList<>();
     Optional<String> archive = plan().codeDigest();
     if (archive.isPresent()) {
-      stored(run.codeArchive(archive.get()), archive.get()).ifPresent(changed::add);
+      stored(run.codeArchive(archive.get()), archive.get(), digest).ifPresent(changed::add);
     }
     Optional<String> program = plan().programDigest();
     if (program.isPresent()) {
       Path folder = run.program(program.get());
       for (Map.Entry<String, String> file : plan().programFiles().entrySet()) {
-        stored(folder.resolve(file.getKey()), file.getValue()).ifPresent(changed::add);
+        stored(folder.resolve(file.getKey()), file.getValue(), digest).ifPresent(changed::add);
       }
     }
     return changed;
   }
 
   /** Returns the change of a file that the workspace stores under its digest. */
-  private Optional<Changed> stored(Path file, String expected) {
+  private Optional<Changed> stored(Path file, String expected, Digest digest) {
     Optional<String> found = Optional.empty();
     try {
-      found = Optional.of(Sha256.of(file));
+      found = Optional.of(digest.of(file));
     } catch (NoSuchFileException missing) {
       // The file was removed.
     } catch (IOException failed) {
@@ -249,7 +255,7 @@ public final class ProvenFiles {
     }
     if (changes.stream().noneMatch(changed -> changed.file().equals(run.plan()))
         && Files.exists(run.plan())) {
-      changes.addAll(code());
+      changes.addAll(code(run::knownDigest));
     }
     return changes;
   }

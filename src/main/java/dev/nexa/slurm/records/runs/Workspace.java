@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.program.DuckDb;
 import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import java.io.IOException;
@@ -20,8 +21,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -34,8 +37,12 @@ public final class Workspace {
   /** Name of the folder with the archives of packed code. */
   private static final String CODE = "code";
 
+  /** Name of the folder with our own program. */
+  private static final String PROGRAMS = "programs";
+
   private final Path root;
   private final DurableFiles files;
+  private final Map<Path, String> digests = new HashMap<>();
 
   /**
    * Creates a workspace.
@@ -177,7 +184,7 @@ public final class Workspace {
 
   /** Returns the folder of our own program with this digest; it need not exist. */
   Path program(String sha256) {
-    return root.resolve("programs").resolve(sha256);
+    return root.resolve(PROGRAMS).resolve(sha256);
   }
 
   /**
@@ -193,6 +200,23 @@ public final class Workspace {
       file.layIn(folder, files);
     }
     files.force(folder);
+  }
+
+  /**
+   * Returns the SHA-256 of a file that many runs share, such as our own program. Reads it once in
+   * this process.
+   *
+   * @throws IOException if the file cannot be read
+   */
+  String knownDigest(Path file) throws IOException {
+    synchronized (digests) {
+      String known = digests.get(file);
+      if (known == null) {
+        known = Sha256.of(file);
+        digests.put(file, known);
+      }
+      return known;
+    }
   }
 
   /** Returns the folder of a run; it need not exist. */
@@ -341,7 +365,20 @@ public final class Workspace {
       DurableFiles.sweepDead(root.resolve(folder), now);
     }
     sweepBills(now);
+    sweepPrograms(now);
     files.replace(swept, now + "\n");
+  }
+
+  /** A program has 100 MB, so what a killed submit left of one is worth removing. */
+  private void sweepPrograms(Instant now) {
+    try (DirectoryStream<Path> programs = Files.newDirectoryStream(root.resolve(PROGRAMS))) {
+      for (Path program : programs) {
+        DurableFiles.sweepDead(program, now);
+        DurableFiles.sweepDead(program.resolve(DuckDb.FOLDER), now);
+      }
+    } catch (IOException none) {
+      // No run has used our own program.
+    }
   }
 
   private void sweepBills(Instant now) {
