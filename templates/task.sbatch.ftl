@@ -14,6 +14,10 @@
 <#include "lib/code.ftl">
 </#if>
 
+<#if program_sha256??>
+<#include "lib/program.ftl">
+
+</#if>
 <#include "lib/container.ftl">
 nexa_main() {
   nexa_preamble "$@"
@@ -32,6 +36,9 @@ nexa_main() {
   nexa_check_nodes
 <#if code_sha256??>
 <@unpacked/>
+</#if>
+<#if program_sha256??>
+  nexa_run nexa_require_program
 </#if>
 <#if workdir??>
   cd [=workdir]

@@ -31,6 +31,9 @@ nexa_preamble() {
 <#if code_sha256??>
   export NEXA_CODE=$NEXA_TASK_SCRATCH/code
 </#if>
+<#if program_sha256??>
+  export NEXA_PROGRAM=${NEXA_RUN_DIR%/*/*}/programs/[=program_sha256]
+</#if>
 <#if !(serves!false)>
   export NEXA_OUTPUT=$NEXA_DURABLE/[=outputs]/$NEXA_RUN_ID
 </#if>

@@ -67,6 +67,24 @@ class ArchitectureTest {
         .check(CLASSES);
   }
 
+  /** It runs on the nodes, where there is no workspace to be read and no scheduler to be asked. */
+  @Test
+  void dataImportsOnlyBase() {
+    String[] others =
+        ROOMS.stream()
+            .filter(room -> !room.equals("base") && !room.equals("data"))
+            .map(room -> ROOT + room + "..")
+            .toArray(String[]::new);
+
+    noClasses()
+        .that()
+        .resideInAPackage(ROOT + "data..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(others)
+        .check(CLASSES);
+  }
+
   @Test
   void everyClassIsInARoom() {
     assertThat(CLASSES)
@@ -109,6 +127,8 @@ class ArchitectureTest {
     "org.snakeyaml.., job.config",
     "software.amazon.awssdk.., 'data.storage, money.bills.aws'",
     "java.net.http.., run.server",
+    "java.sql.., data.engine",
+    "org.duckdb.., none",
     "java.util.logging.., none",
     "org.slf4j.., none",
   })

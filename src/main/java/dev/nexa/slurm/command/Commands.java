@@ -6,6 +6,8 @@ import dev.nexa.slurm.command.approvals.PolicyCommand;
 import dev.nexa.slurm.command.costs.CostsCommand;
 import dev.nexa.slurm.command.costs.PricesCommand;
 import dev.nexa.slurm.command.cron.CronCommand;
+import dev.nexa.slurm.command.data.DataCommand;
+import dev.nexa.slurm.command.evals.EvalCommand;
 import dev.nexa.slurm.command.jobs.CancelCommand;
 import dev.nexa.slurm.command.jobs.EstimateCommand;
 import dev.nexa.slurm.command.jobs.InterruptCommand;
@@ -59,6 +61,8 @@ public final class Commands {
           "policy",
           "serve",
           "pipeline",
+          "data",
+          "eval",
           "init",
           "explain");
 
@@ -86,6 +90,8 @@ public final class Commands {
       case "policy" -> new PolicyCommand();
       case "serve" -> new ServeCommand();
       case "pipeline" -> new PipelineCommand();
+      case "data" -> new DataCommand();
+      case "eval" -> new EvalCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);

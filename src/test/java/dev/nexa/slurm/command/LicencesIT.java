@@ -32,10 +32,14 @@ class LicencesIT {
       TreeSet<String> used = new TreeSet<>();
       List<String> classes = new ArrayList<>();
       zip.stream().map(ZipEntry::getName).forEach(classes::add);
-      byte[] inner = zip.getInputStream(zip.getEntry("aws.jar")).readAllBytes();
-      try (ZipInputStream aws = new ZipInputStream(new ByteArrayInputStream(inner))) {
-        for (ZipEntry entry = aws.getNextEntry(); entry != null; entry = aws.getNextEntry()) {
-          classes.add(entry.getName());
+      for (String jarInside : List.of("aws.jar", "duckdb.jar")) {
+        byte[] inner = zip.getInputStream(zip.getEntry(jarInside)).readAllBytes();
+        try (ZipInputStream entries = new ZipInputStream(new ByteArrayInputStream(inner))) {
+          for (ZipEntry entry = entries.getNextEntry();
+              entry != null;
+              entry = entries.getNextEntry()) {
+            classes.add(entry.getName());
+          }
         }
       }
       for (String name : classes) {

@@ -71,6 +71,17 @@ public enum ErrorCode {
   AWS_CREDENTIALS(Group.USER, ExitCode.USAGE),
   AWS_QUERY_REFUSED(Group.USER, ExitCode.USAGE),
 
+  // Batches, evaluations and gates.
+  BATCH_REQUESTS_INVALID(Group.USER, ExitCode.USAGE),
+  BATCH_INCOMPLETE(Group.USER, ExitCode.GATE_FAILED),
+  EVALUATION_UNUSABLE(Group.USER, ExitCode.USAGE),
+  TOO_MANY_UNSCORED(Group.USER, ExitCode.GATE_FAILED),
+  GATE_FAILED(Group.USER, ExitCode.GATE_FAILED),
+
+  // Data that a data stage reads.
+  DATA_INVALID(Group.USER, ExitCode.USAGE),
+  DATA_QUERY_FAILED(Group.USER, ExitCode.USAGE),
+
   // Approvals, budgets and the policy.
   NEEDS_APPROVAL(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
   OVER_BUDGET(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
@@ -97,6 +108,8 @@ public enum ErrorCode {
   SUBMIT_UNCERTAIN(Group.CLUSTER, ExitCode.DEFECT),
   IO_FAILED(Group.CLUSTER, ExitCode.DEFECT),
   CRON_FAILED(Group.CLUSTER, ExitCode.DEFECT),
+  DATA_ENGINE_UNUSABLE(Group.CLUSTER, ExitCode.DEFECT),
+  DATA_NO_ROOM(Group.CLUSTER, ExitCode.DEFECT),
   AWS_UNAVAILABLE(Group.CLUSTER, ExitCode.DEFECT),
 
   /** An exception that no code expected. */

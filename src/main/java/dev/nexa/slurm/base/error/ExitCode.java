@@ -17,6 +17,8 @@ public enum ExitCode {
    * ready.
    */
   RUN_FAILED(5),
+  /** A gate did not pass, or a data stage lost more rows than its limit allows. */
+  GATE_FAILED(6),
   /** Ctrl-C while the command waited or followed a log. The job continues. */
   INTERRUPTED(130);
 

@@ -195,6 +195,29 @@ public final class DurableFiles {
     }
   }
 
+  /**
+   * Copies a file, atomically and durably, with mode 0644. Replaces an older copy.
+   *
+   * @param from the file to read
+   * @param file the copy
+   */
+  public void copy(Path from, Path file) {
+    Path temp = temporary(file);
+    try {
+      try {
+        FileModes.write(temp, out -> Files.copy(from, out), FileModes.USUAL);
+        FileModes.set(temp, FileModes.USUAL);
+        sync.force(temp);
+        Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      } finally {
+        Files.deleteIfExists(temp);
+      }
+      sync.force(parent(file));
+    } catch (IOException failed) {
+      throw failure("write", file, failed);
+    }
+  }
+
   private void write(Path file, byte[] content, String permissions) throws IOException {
     FileModes.write(file, content, permissions);
     FileModes.set(file, permissions);
@@ -519,7 +542,7 @@ public final class DurableFiles {
     return digits;
   }
 
-  private static Path parent(Path file) {
+  static Path parent(Path file) {
     Path parent = file.toAbsolutePath().getParent();
     return parent == null ? file.getRoot() : parent;
   }

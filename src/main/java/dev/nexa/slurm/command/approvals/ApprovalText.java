@@ -67,6 +67,7 @@ public final class ApprovalText {
       line(text, "prices", prices(run.rates(), run.limits().optionalText("gpu_type").orElse("")));
       line(text, "script", run.whatRuns().text("script_sha256"));
       run.whatRuns().optionalText("code_sha256").ifPresent(code -> line(text, "code", code));
+      run.whatRuns().optionalText("program_sha256").ifPresent(own -> line(text, "program", own));
       line(text, "files", files(run.whatRuns().object("files")));
       line(text, "submitter", run.submitter().map(Object::toString).orElse("anybody"));
     } else if (approval.scope() instanceof ApprovedPipeline pipeline) {

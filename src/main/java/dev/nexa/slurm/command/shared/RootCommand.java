@@ -83,6 +83,11 @@ public final class RootCommand implements Runnable {
     return spec;
   }
 
+  /** Returns the user's variables. */
+  Map<String, String> environment() {
+    return environment;
+  }
+
   @Override
   public void run() {
     if (licences.<Boolean>getValue()) {

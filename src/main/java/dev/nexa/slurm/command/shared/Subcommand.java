@@ -6,6 +6,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.SubmitRun;
 import java.io.PrintWriter;
 import java.nio.file.Files;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -143,6 +144,11 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
    */
   protected final Context ruled() {
     return Files.exists(ConfigReader.ADMIN_POLICY) ? context() : existing();
+  }
+
+  /** Returns the user's variables, or those of the job that runs the command. */
+  protected final Map<String, String> environment() {
+    return RootCommand.of(spec).environment();
   }
 
   /** Returns the writer for the command's output. */

@@ -33,6 +33,7 @@ import java.util.Optional;
  * @param gpuType the GPU type of jobs that name none
  * @param priceBook the name of the cluster's price book
  * @param env environment variables of every job
+ * @param java the nodes' {@code java}, for the stages that run our own program
  * @param health the conditions that a node must meet; empty if nodes are not checked
  * @param energy figures to compute CO2e; empty if the profile gives none
  * @param overTimeLimit slurm.conf's OverTimeLimit: how long a job may exceed its time limit
@@ -57,6 +58,7 @@ public record ClusterProfile(
     Storage storage,
     Software software,
     Map<String, String> env,
+    String java,
     Optional<Health> health,
     Optional<Energy> energy,
     Duration overTimeLimit,
@@ -208,6 +210,12 @@ public record ClusterProfile(
                   ValueType.LITERAL),
               "Environment variables of every job on this cluster."),
           withDefault(
+              "java",
+              ValueType.PATH,
+              "java",
+              "The nodes' `java`, version 17 or newer: a name on the PATH or an absolute path. Only `backend: data`"
+                  + " needs it."),
+          withDefault(
               "health_check",
               ValueType.BOOLEAN,
               "true",
@@ -317,6 +325,7 @@ public record ClusterProfile(
             storage.optionalInteger("retention_days")),
         Software.from(values.section("software")),
         values.textMap("env"),
+        values.text("java"),
         values.flag("health_check")
             ? Optional.of(Health.from(values.section("health")))
             : Optional.empty(),

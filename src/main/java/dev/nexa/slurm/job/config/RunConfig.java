@@ -55,6 +55,7 @@ import java.util.Set;
  * @param options the runner's own options
  * @param optionsFile the runner's own config file, unchanged
  * @param code the working tree that the job runs; empty if the key {@code code} is missing
+ * @param data the step of a data stage; empty if the key {@code data} is missing
  * @param notes remarks for the user on how the file was read
  */
 public record RunConfig(
@@ -91,6 +92,7 @@ public record RunConfig(
     Optional<NativeOptions> optionsFile,
     Software software,
     Optional<Code> code,
+    Optional<DataStage> data,
     List<String> notes) {
 
   /** Stage names that would clash with the names of files beside the runs. */
@@ -172,8 +174,8 @@ public record RunConfig(
         inferable(
             "backend",
             ValueType.NAME_WORD,
-            "The backend that runs inside the job: `shell`, `python`, `hf`, `axolotl`, `accelerate`, `vllm` or"
-                + " `lm_eval`."));
+            "The backend that runs inside the job: `shell`, `python`, `hf`, `axolotl`, `accelerate`, `vllm`,"
+                + " `lm_eval` or `data`."));
     keys.add(
         optional(
             "cluster", ValueType.NAME_WORD, "The cluster profile, configs/clusters/NAME.yaml."));
@@ -357,6 +359,11 @@ public record RunConfig(
                     "The most bytes that the files may have together. More is an error. Default: `200M`.")),
             "Packs the working tree of git at the submit, and unpacks it for each attempt of a task. `{}` takes"
                 + " all defaults (docs/code.md)."));
+    keys.add(
+        optional(
+            "data",
+            DataStage.KEYS,
+            "For `data`: the step that nexa-slurm's own program does, exactly one (docs/data.md)."));
     return keys.toArray(new Schema.KnownKey[0]);
   }
 
@@ -489,6 +496,7 @@ public record RunConfig(
         optionsFile,
         Software.from(values.section("software")),
         values.has("code") ? Optional.of(Code.from(values.section("code"))) : Optional.empty(),
+        values.has("data") ? Optional.of(DataStage.from(values.section("data"))) : Optional.empty(),
         notes);
   }
 
@@ -501,6 +509,7 @@ public record RunConfig(
               "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
     }
     Serving.check(values, problems);
+    DataStage.check(values, problems);
     Values array = values.section("array");
     if (values.has("sweep")) {
       if (array.has("shards")) {

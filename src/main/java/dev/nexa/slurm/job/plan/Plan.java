@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.ConfigPositions;
+import dev.nexa.slurm.job.config.DataStage;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.NativeOptions;
@@ -55,6 +56,8 @@ import org.jspecify.annotations.Nullable;
  * @param files the files that the config names; the run keeps them
  * @param code the working tree that the job unpacks; empty if the config has no {@code code}
  * @param after the stages that the run waits for in its pipeline; empty outside a pipeline
+ * @param program our own program, which the job runs; empty for other backends
+ * @param data the step of a data stage; empty for other backends
  * @param health the conditions that a node must meet; empty if nodes are not checked
  * @param energy figures to compute CO2e; empty if the profile gives none
  * @param overTimeLimit how long a job may exceed its time limit
@@ -105,6 +108,8 @@ public record Plan(
     List<RunnerFile> files,
     Optional<PackedCode> code,
     Map<String, PipelineConfig.Condition> after,
+    Optional<NodeProgram> program,
+    Optional<DataStage> data,
     Duration overTimeLimit,
     Duration killWait,
     Duration messageTimeout,
@@ -194,6 +199,8 @@ public record Plan(
         files,
         code,
         after,
+        program,
+        data,
         overTimeLimit,
         killWait,
         messageTimeout,

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.DataStage;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.PipelineConfig;
@@ -28,6 +29,7 @@ import java.util.TreeMap;
 public final class PlanFile {
   private static final int NEWEST = 1;
   private static final String CODE = "code";
+  private static final String PROGRAM = "program";
 
   private final JsonObject json;
 
@@ -120,6 +122,23 @@ public final class PlanFile {
   public Optional<String> codeDigest() {
     Optional<JsonObject> code = code();
     return code.isPresent() ? Optional.of(code.get().text("sha256")) : Optional.empty();
+  }
+
+  /** The digests of our own program's files, by name; empty if the job does not run it. */
+  public Map<String, String> programFiles() {
+    Optional<JsonObject> program = json.optionalObject(PROGRAM);
+    Map<String, String> digests = new TreeMap<>();
+    if (program.isPresent()) {
+      JsonObject files = program.get().object("files");
+      files.members().keySet().forEach(name -> digests.put(name, files.text(name)));
+    }
+    return digests;
+  }
+
+  /** The SHA-256 of our own program's jar; empty if the job does not run it. */
+  public Optional<String> programDigest() {
+    Optional<JsonObject> program = json.optionalObject(PROGRAM);
+    return program.isPresent() ? Optional.of(program.get().text("sha256")) : Optional.empty();
   }
 
   /** The config file, as the submitter named it. */
@@ -371,6 +390,12 @@ public final class PlanFile {
     if (!plan.after().isEmpty()) {
       json.with("after", after(plan.after()));
     }
+    if (plan.program().isPresent()) {
+      json.with(PROGRAM, plan.program().get().toJson());
+    }
+    if (plan.data().isPresent()) {
+      json.with("data", data(plan.data().get()));
+    }
     json.withOptional("workdir", plan.workdir());
     if (plan.mail().isPresent()) {
       Mail told = plan.mail().get();
@@ -392,6 +417,13 @@ public final class PlanFile {
     JsonObject json = new JsonObject();
     after.forEach((stage, condition) -> json.with(stage, condition.text()));
     return json;
+  }
+
+  private static JsonObject data(DataStage data) {
+    return new JsonObject()
+        .with("step", data.step())
+        .with("words", data.words())
+        .with("settings", data.settings());
   }
 
   private static JsonObject entrypoint(Entrypoint started) {

@@ -145,6 +145,8 @@ public final class Planner {
         files,
         code,
         after,
+        NodeProgram.of(config, cluster),
+        config.data(),
         overTimeLimit(partition, cluster),
         cluster.killWait(),
         cluster.messageTimeout(),

@@ -134,6 +134,7 @@ public final class Renderer {
       throw failure(templates.told(launch.template()), String.valueOf(failed.getMessage()), failed);
     }
     requireCode(plan, launch, text.toString());
+    requireProgram(plan, launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.files()) {
       // The config's own lines for the shell; other files are the user's, byte for byte.
@@ -180,6 +181,17 @@ public final class Renderer {
           "the config has code, but this template never unpacks it: include lib/code.ftl, as the"
               + " jar's template does",
           new IllegalStateException("no digest of the code in the script"));
+    }
+  }
+
+  /** Refuses a template that would run our own program without checking it. */
+  private void requireProgram(Plan plan, Launch launch, String script) {
+    if (plan.program().isPresent() && !script.contains(plan.program().get().sha256())) {
+      throw failure(
+          templates.nameOf(launch.template()),
+          "the job runs nexa-slurm's own program, but this template never checks it: include"
+              + " lib/program.ftl, as the jar's template does",
+          new IllegalStateException("no digest of the program in the script"));
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.render;
 
+import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.backend.Launch;
@@ -7,6 +8,7 @@ import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.ResourceOption;
 import dev.nexa.slurm.job.plan.Allocation;
+import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -62,6 +64,9 @@ final class ScriptModel {
     if (code) {
       model.put("code_sha256", plan.code().get().sha256());
     }
+    if (plan.program().isPresent()) {
+      program(model, plan.program().get());
+    }
     model.put("env", env(plan));
     model.put("command", words(launch.command(), code));
     model.put("outputs", plan.outputs());
@@ -86,6 +91,16 @@ final class ScriptModel {
                         "condition", condition.text(),
                         "variable", PipelineConfig.Stage.variable(stage))));
     return after;
+  }
+
+  private static void program(Map<String, Object> model, NodeProgram program) {
+    List<Map<String, Object>> files = new ArrayList<>();
+    for (ProgramFile file : program.files()) {
+      files.add(Map.of("name", file.name(), "sha256", file.sha256()));
+    }
+    model.put("program_sha256", program.sha256());
+    model.put("program_files", files);
+    model.put("java", ShellFormat.INSTANCE.path(program.java()));
   }
 
   /**

@@ -38,6 +38,7 @@ final class ShellFormat extends CommonMarkupOutputFormat<ShellFormat.Word> {
           Map.entry("checkpoints", "NEXA_CHECKPOINTS"),
           Map.entry("output", "NEXA_OUTPUT"),
           Map.entry(FilledFiles.FOLDER, "NEXA_FILLED"),
+          Map.entry("nexa_program", "NEXA_PROGRAM"),
           Map.entry("node_rank", "SLURM_NODEID"),
           Map.entry("is_first", "NEXA_IS_FIRST"),
           Map.entry("master_addr", "MASTER_ADDR"),

@@ -10,6 +10,7 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunStatus;
@@ -185,7 +186,7 @@ final class StageReuse {
       return "its plan has changed";
     }
     List<String> keys = new ArrayList<>();
-    compare("", run.shownPlan().json(), now.json(), keys);
+    compare("", ProvenFiles.of(run).plan().json(), now.json(), keys);
     String more = keys.size() > MOST_KEYS ? " and " + (keys.size() - MOST_KEYS) + " more" : "";
     return keys.isEmpty()
         ? "its plan has changed"

@@ -8,6 +8,7 @@ import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.job.config.PipelineConfig.Condition;
 import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Renderer;
@@ -223,7 +224,8 @@ public final class SubmitPipeline {
               List.of(),
               after,
               "",
-              one.planned().prepared().plan().code());
+              one.planned().prepared().plan().code(),
+              one.planned().prepared().plan().program().map(NodeProgram::files).orElse(List.of()));
       NewRun.Staged made = run.stage(context, folder.id(), ofStage);
       staged.add(made);
       inputs.put(one.name(), input(one.planned(), made.run().id()));

@@ -128,6 +128,10 @@ public final class ApprovalMatcher {
               + code.map(digest -> "SHA-256 " + digest).orElse("no code")
               + " was approved, this is "
               + codeNow.orElse("none"));
+    } else if (!approved
+        .optionalText("program_sha256")
+        .equals(now.optionalText("program_sha256"))) {
+      differences.add("nexa-slurm's own program, which the job runs: another version was approved");
     } else if (differs(approved, now, "script_sha256")) {
       differences.add("the script: not the bytes that were approved");
     }

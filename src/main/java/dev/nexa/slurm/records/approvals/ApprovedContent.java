@@ -44,9 +44,15 @@ public final class ApprovedContent {
    * @param planDigest the plan's own digest
    * @param codeDigest the digest of the packed working tree; empty if the run has none, and then
    *     the content has no key for it
+   * @param programDigest the digest of our own program; empty if the run does not run it, and then
+   *     the content has no key for it
    */
   public static JsonObject of(
-      Script script, JsonObject limits, String planDigest, Optional<String> codeDigest) {
+      Script script,
+      JsonObject limits,
+      String planDigest,
+      Optional<String> codeDigest,
+      Optional<String> programDigest) {
     JsonObject json =
         new JsonObject()
             .with("script_sha256", Sha256.of(script.text()))
@@ -60,6 +66,7 @@ public final class ApprovedContent {
       byName.with(file.getKey(), file.getValue());
     }
     json.withOptional("code_sha256", codeDigest);
+    json.withOptional("program_sha256", programDigest);
     json.with("files_sha256", Sha256.of(byName.toString())).with("plan_sha256", planDigest);
     return json.with("files", digests.size() > MOST_FILES ? new JsonObject() : byName);
   }

@@ -44,7 +44,8 @@ public record Proposal(
         below(workspace, plan.config()),
         plan.stage(),
         plan.tags(),
-        ApprovedContent.of(script, limits, estimate.configDigest(), plan.codeDigest()),
+        ApprovedContent.of(
+            script, limits, estimate.configDigest(), plan.codeDigest(), plan.programDigest()),
         limits,
         estimate,
         submitter);

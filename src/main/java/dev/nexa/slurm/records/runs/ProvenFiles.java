@@ -14,6 +14,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -166,35 +167,53 @@ public final class ProvenFiles {
   }
 
   /**
-   * Checks the archive of the run's code against the digest in its plan. Does nothing if the run
-   * has no code.
+   * Checks the archive of the run's code, and our own program, against the digests in its plan.
+   * Does nothing if the run has neither.
    *
-   * @throws ChangedFileException if the archive is missing or was changed
+   * @throws ChangedFileException if a file is missing or was changed
    */
   public void requireCode() {
-    Optional<Changed> changed = code();
-    if (changed.isPresent()) {
-      throw new ChangedFileException(changed.get());
+    List<Changed> changed = code(Sha256::of);
+    if (!changed.isEmpty()) {
+      throw new ChangedFileException(changed.get(0));
     }
   }
 
-  private Optional<Changed> code() {
-    Optional<String> expected = plan().codeDigest();
-    if (expected.isEmpty()) {
-      return Optional.empty();
+  /** Computes the digest of a file. */
+  @FunctionalInterface
+  private interface Digest {
+    String of(Path file) throws IOException;
+  }
+
+  private List<Changed> code(Digest digest) {
+    List<Changed> changed = new ArrayList<>();
+    Optional<String> archive = plan().codeDigest();
+    if (archive.isPresent()) {
+      stored(run.codeArchive(archive.get()), archive.get(), digest).ifPresent(changed::add);
     }
-    Path archive = run.codeArchive(expected.get());
+    Optional<String> program = plan().programDigest();
+    if (program.isPresent()) {
+      Path folder = run.program(program.get());
+      for (Map.Entry<String, String> file : plan().programFiles().entrySet()) {
+        stored(folder.resolve(file.getKey()), file.getValue(), digest).ifPresent(changed::add);
+      }
+    }
+    return changed;
+  }
+
+  /** Returns the change of a file that the workspace stores under its digest. */
+  private Optional<Changed> stored(Path file, String expected, Digest digest) {
     Optional<String> found = Optional.empty();
     try {
-      found = Optional.of(Sha256.of(archive));
+      found = Optional.of(digest.of(file));
     } catch (NoSuchFileException missing) {
-      // The archive was removed.
+      // The file was removed.
     } catch (IOException failed) {
-      throw DurableFiles.failure("read", archive, failed);
+      throw DurableFiles.failure("read", file, failed);
     }
-    return found.equals(expected)
+    return found.equals(Optional.of(expected))
         ? Optional.empty()
-        : Optional.of(new Changed(run.id(), config, archive, expected.get(), found));
+        : Optional.of(new Changed(run.id(), config, file, expected, found));
   }
 
   /**
@@ -236,7 +255,7 @@ public final class ProvenFiles {
     }
     if (changes.stream().noneMatch(changed -> changed.file().equals(run.plan()))
         && Files.exists(run.plan())) {
-      code().ifPresent(changes::add);
+      changes.addAll(code(run::knownDigest));
     }
     return changes;
   }

@@ -110,6 +110,16 @@ public final class RunFolder {
     return workspace.codeArchive(sha256);
   }
 
+  /** Returns the SHA-256 of a file that runs share; reads it once in this process. */
+  String knownDigest(Path file) throws IOException {
+    return workspace.knownDigest(file);
+  }
+
+  /** Returns the folder of our own program with this digest. */
+  Path program(String sha256) {
+    return workspace.program(sha256);
+  }
+
   /** Returns the folder with the files beside the script. */
   Path runner() {
     return path().resolve(RUNNER);

@@ -7,6 +7,8 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.FileOwner;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.program.DuckDb;
+import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,8 +21,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -33,8 +37,12 @@ public final class Workspace {
   /** Name of the folder with the archives of packed code. */
   private static final String CODE = "code";
 
+  /** Name of the folder with our own program. */
+  private static final String PROGRAMS = "programs";
+
   private final Path root;
   private final DurableFiles files;
+  private final Map<Path, String> digests = new HashMap<>();
 
   /**
    * Creates a workspace.
@@ -222,6 +230,43 @@ public final class Workspace {
     return found;
   }
 
+  /** Returns the folder of our own program with this digest; it need not exist. */
+  Path program(String sha256) {
+    return root.resolve(PROGRAMS).resolve(sha256);
+  }
+
+  /**
+   * Stores our own program under its jar's digest, durably and read-only. Files that are there
+   * already are read and kept. Several processes may store the same program at once.
+   *
+   * @param program its files; the first one is our jar
+   * @throws NexaException if a file there has other bytes
+   */
+  public void storeProgram(List<ProgramFile> program) {
+    Path folder = program(program.get(0).sha256());
+    for (ProgramFile file : program) {
+      file.layIn(folder, files);
+    }
+    files.force(folder);
+  }
+
+  /**
+   * Returns the SHA-256 of a file that many runs share, such as our own program. Reads it once in
+   * this process.
+   *
+   * @throws IOException if the file cannot be read
+   */
+  String knownDigest(Path file) throws IOException {
+    synchronized (digests) {
+      String known = digests.get(file);
+      if (known == null) {
+        known = Sha256.of(file);
+        digests.put(file, known);
+      }
+      return known;
+    }
+  }
+
   /** Returns the folder of a run; it need not exist. */
   public RunFolder run(RunId id) {
     return new RunFolder(this, id);
@@ -368,7 +413,20 @@ public final class Workspace {
       DurableFiles.sweepDead(root.resolve(folder), now);
     }
     sweepBills(now);
+    sweepPrograms(now);
     files.replace(swept, now + "\n");
+  }
+
+  /** A program has 100 MB, so what a killed submit left of one is worth removing. */
+  private void sweepPrograms(Instant now) {
+    try (DirectoryStream<Path> programs = Files.newDirectoryStream(root.resolve(PROGRAMS))) {
+      for (Path program : programs) {
+        DurableFiles.sweepDead(program, now);
+        DurableFiles.sweepDead(program.resolve(DuckDb.FOLDER), now);
+      }
+    } catch (IOException none) {
+      // No run has used our own program.
+    }
   }
 
   private void sweepBills(Instant now) {

@@ -57,7 +57,8 @@ public final class RerunRun {
               List.of(),
               List.of(),
               "",
-              Optional.empty())
+              Optional.empty(),
+              List.of())
           .submit(context);
     }
   }

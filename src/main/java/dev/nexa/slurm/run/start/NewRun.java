@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
@@ -51,6 +52,8 @@ import java.util.Set;
  * @param dependency the value of sbatch's {@code --dependency}; empty for none
  * @param code the working tree to store; empty if the run has none, or if its archive is stored
  *     already
+ * @param program our own program to store; empty if the job does not run it, or if it is stored
+ *     already
  */
 public record NewRun(
     Script script,
@@ -61,7 +64,8 @@ public record NewRun(
     List<String> ownFiles,
     List<Earlier> after,
     String dependency,
-    Optional<PackedCode> code) {
+    Optional<PackedCode> code,
+    List<ProgramFile> program) {
 
   /**
    * A run whose files are on disk and which has no job yet. The caller holds its lock.
@@ -128,14 +132,17 @@ public record NewRun(
     }
   }
 
-  /** Stores the archive of the code before the run has a name: a crash leaves no run without it. */
+  /** Stores what the job runs before the run has a name: a crash leaves no run without it. */
   private void storeCode(Context context) {
-    if (code.isPresent()) {
-      try {
+    try {
+      if (code.isPresent()) {
         context.workspace().storeCode(code.get().sha256(), code.get()::writeTo);
-      } catch (UncheckedIOException failed) {
-        throw noJob(failed);
       }
+      if (!program.isEmpty()) {
+        context.workspace().storeProgram(program);
+      }
+    } catch (UncheckedIOException failed) {
+      throw noJob(failed);
     }
   }
 

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
@@ -94,7 +95,8 @@ public final class SubmitRun {
               prepared.ownFiles(context),
               earlier,
               dependency,
-              prepared.plan().code())
+              prepared.plan().code(),
+              prepared.plan().program().map(NodeProgram::files).orElse(List.of()))
           .submit(context);
     }
   }

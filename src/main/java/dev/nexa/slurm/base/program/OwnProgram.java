@@ -1,0 +1,121 @@
+package dev.nexa.slurm.base.program;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+import java.util.stream.Stream;
+
+/**
+ * The program that runs now, as the nodes get it: our jar and DuckDB's files.
+ *
+ * <p>If the program runs from a folder of classes, as in tests, its jar is made of this folder. The
+ * jar's manifest then names the libraries' own jars by their paths, so it runs on this machine
+ * only.
+ */
+public final class OwnProgram {
+  /** The name of the jar in the program's folder. */
+  public static final String JAR = "nexa-slurm.jar";
+
+  private static final String MAIN = "dev.nexa.slurm.command.Main";
+
+  private OwnProgram() {}
+
+  /** Returns the jar or the folder of classes that this code runs from. */
+  public static Path location() {
+    try {
+      return Path.of(OwnProgram.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+    } catch (URISyntaxException impossible) {
+      throw new IllegalStateException("the JVM gives a URI", impossible);
+    }
+  }
+
+  /** The program does not change while it runs, so its digest is computed once. */
+  private static final class Digested {
+    static final List<ProgramFile> FILES = read();
+  }
+
+  /**
+   * Returns the program's files, with our jar first. The first call reads the whole jar for its
+   * digest.
+   *
+   * @throws java.io.UncheckedIOException if the jar cannot be read
+   */
+  public static List<ProgramFile> files() {
+    return Digested.FILES;
+  }
+
+  private static List<ProgramFile> read() {
+    Path location = location();
+    List<ProgramFile> files = new ArrayList<>();
+    try {
+      files.add(
+          Files.isDirectory(location)
+              ? ofFolder(location)
+              : new ProgramFile(JAR, Sha256.of(location), out -> Files.copy(location, out)));
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", location, failed);
+    }
+    files.addAll(DuckDb.files());
+    return List.copyOf(files);
+  }
+
+  private static ProgramFile ofFolder(Path classes) throws IOException {
+    MessageDigest digest = Sha256.digest();
+    try (OutputStream out = new DigestOutputStream(OutputStream.nullOutputStream(), digest)) {
+      writeJar(classes, out);
+    }
+    return new ProgramFile(JAR, Sha256.hex(digest), out -> writeJar(classes, out));
+  }
+
+  /** Writes a jar of the folder: equal classes make equal bytes. Does not close the stream. */
+  private static void writeJar(Path classes, OutputStream out) throws IOException {
+    Manifest manifest = new Manifest();
+    Attributes attributes = manifest.getMainAttributes();
+    attributes.put(Attributes.Name.MANIFEST_VERSION, "1.0");
+    attributes.put(Attributes.Name.MAIN_CLASS, MAIN);
+    attributes.put(Attributes.Name.CLASS_PATH, libraries());
+    JarOutputStream jar = new JarOutputStream(out);
+    jar.setLevel(1);
+    JarEntry first = new JarEntry("META-INF/MANIFEST.MF");
+    first.setTime(0);
+    jar.putNextEntry(first);
+    manifest.write(jar);
+    List<Path> files;
+    try (Stream<Path> all = Files.walk(classes)) {
+      files = all.filter(Files::isRegularFile).sorted().toList();
+    }
+    for (Path file : files) {
+      String name = classes.relativize(file).toString();
+      if (!name.endsWith(".jar")) {
+        JarEntry entry = new JarEntry(name);
+        entry.setTime(0);
+        jar.putNextEntry(entry);
+        Files.copy(file, jar);
+      }
+    }
+    jar.finish();
+  }
+
+  private static String libraries() {
+    StringBuilder urls = new StringBuilder();
+    for (String entry : System.getProperty("java.class.path", "").split(File.pathSeparator, -1)) {
+      if (entry.endsWith(".jar")) {
+        urls.append(urls.length() == 0 ? "" : " ").append(Path.of(entry).toUri());
+      }
+    }
+    return urls.toString();
+  }
+}

@@ -1,0 +1,85 @@
+package dev.nexa.slurm.command.evals;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.data.score.EvalSummary;
+import dev.nexa.slurm.data.score.Leaderboard;
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code nexa-slurm eval}. */
+public final class EvalCommand extends Subcommand {
+  public EvalCommand() {
+    super("eval", "Compares evaluated runs.", "nexa-slurm eval leaderboard");
+    spec().addSubcommand("leaderboard", new LeaderboardCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(spec().commandLine(), "`eval leaderboard`");
+  }
+
+  /** The command {@code eval leaderboard}. */
+  private static final class LeaderboardCommand extends Subcommand {
+    private final OptionSpec evals =
+        option(
+            "--evals",
+            "DIR",
+            "Reads the summaries science_eval_*.json in this folder, instead of the workspace's manifests.");
+    private final OptionSpec sort =
+        option("--sort", "METRIC", "The metric that decides. Default: dss, else the first one.");
+    private final OptionSpec write =
+        option(
+            "--write",
+            "DIR",
+            "Also writes leaderboard_YYYYMMDD.parquet, .csv and .json to this folder.");
+    private final OptionSpec json = jsonFlag();
+
+    LeaderboardCommand() {
+      super(
+          "leaderboard",
+          "Prints all evaluated runs, the best first.",
+          "nexa-slurm eval leaderboard",
+          "nexa-slurm eval leaderboard --evals /mnt/nexa_durable/evals --write /mnt/nexa_durable/evals/reports");
+    }
+
+    @Override
+    public Integer call() {
+      List<String> problems = new ArrayList<>();
+      Optional<String> folder = Optional.ofNullable(evals.getValue());
+      List<EvalSummary> found =
+          folder.isPresent()
+              ? FindEvaluations.inFolder(Path.of(folder.get()), problems)
+              : FindEvaluations.inManifests(existing().workspace(), problems);
+      Leaderboard board = Leaderboard.of(found, Optional.ofNullable(sort.getValue()));
+      problems.forEach(err()::println);
+      if (!board.judges().isEmpty()) {
+        err()
+            .println(
+                "note: scores of different judges cannot be compared; the judges are "
+                    + String.join(", ", board.judges()));
+      }
+      if (write.getValue() != null) {
+        LocalDate today = LocalDate.now(ZoneOffset.UTC);
+        List<Path> files =
+            new WriteLeaderboard(Path.of(write.<String>getValue())).write(board, today);
+        files.forEach(file -> err().println("wrote " + file));
+      }
+      out()
+          .print(
+              given(json)
+                  ? Json.pretty(LeaderboardText.json(board, problems))
+                  : board.rows().isEmpty()
+                      ? "No evaluated runs. `nexa-slurm data score` evaluates one.\n"
+                      : LeaderboardText.listing(board, true).withoutRare().table());
+      return ExitCode.OK.status();
+    }
+  }
+}

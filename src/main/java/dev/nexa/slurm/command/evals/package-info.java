@@ -1,0 +1,5 @@
+/** The command that compares evaluated runs. */
+@NullMarked
+package dev.nexa.slurm.command.evals;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,56 @@
+package dev.nexa.slurm.data.collect;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Sql;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeSet;
+
+/** Finds the files of a batch. */
+public final class BatchFiles {
+  /** The files that our steps write beside a batch's lines. */
+  private static final String BESIDE = "(?:.*[.])?(?:rejects|ignored|missing|failed)[.]jsonl";
+
+  private BatchFiles() {}
+
+  /**
+   * Returns the files that the patterns name, each once, ordered by path. A folder stands for its
+   * files {@code *.jsonl}, without those that our steps write beside a batch.
+   *
+   * @param what the files are for, such as {@code requests}
+   * @throws NexaException if a pattern names no file
+   */
+  public static List<Path> find(Engine engine, String what, List<String> patterns) {
+    TreeSet<String> paths = new TreeSet<>();
+    for (String pattern : patterns) {
+      List<String> found = paths(engine, pattern);
+      if (found.isEmpty()) {
+        throw new NexaException(
+            ErrorCode.FILE_NOT_FOUND,
+            "there is no file of " + what + ": " + pattern,
+            Advice.step(
+                "name a file, a pattern such as 'out/*.jsonl', or a folder of .jsonl files"));
+      }
+      paths.addAll(found);
+    }
+    return paths.stream().map(Path::of).toList();
+  }
+
+  private static List<String> paths(Engine engine, String pattern) {
+    if (Files.isRegularFile(Path.of(pattern))) {
+      return List.of(pattern);
+    }
+    boolean folder = Files.isDirectory(Path.of(pattern));
+    String glob = folder ? pattern.replaceFirst("/+$", "") + "/*.jsonl" : pattern;
+    List<String> found = engine.column("SELECT file FROM glob(" + Sql.text(glob) + ") ORDER BY 1");
+    return folder
+        ? found.stream()
+            .filter(path -> !path.substring(path.lastIndexOf('/') + 1).matches(BESIDE))
+            .toList()
+        : found;
+  }
+}

@@ -1,0 +1,218 @@
+package dev.nexa.slurm.data.collect;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.StagedFile;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Writes a batch's answers as rows, and the requests without an answer as the next batch.
+ *
+ * <p>A row has the columns {@code custom_id}, {@code choice}, {@code prompt}, {@code completion},
+ * {@code reasoning}, {@code finish_reason}, {@code truncated}, {@code model}, {@code
+ * prompt_tokens}, {@code completion_tokens} and {@code messages}. A request with {@code n} texts
+ * has {@code n} rows.
+ */
+public final class Collect {
+  /** The names of the files beside the rows. */
+  public static final String MISSING = "missing.jsonl";
+
+  public static final String FAILED = "failed.jsonl";
+  public static final String REJECTS = "rejects.jsonl";
+  public static final String IGNORED = "ignored.jsonl";
+
+  /**
+   * How answers are collected.
+   *
+   * @param keepTruncated whether answers that the limit of tokens cut become rows; otherwise they
+   *     are rejected
+   * @param maxLost the largest share of requests without a row
+   */
+  public record Options(boolean keepTruncated, double maxLost) {}
+
+  /**
+   * What was written.
+   *
+   * @param rejected requests with failures only, or with truncated texts that are not kept
+   * @param rows one for each text
+   * @param truncated rows that the limit of tokens cut
+   * @param empty rows whose text is blank
+   * @param longest the bytes of the longest row as JSON
+   */
+  public record Result(
+      JoinCounts counts,
+      long out,
+      long rejected,
+      long rows,
+      long truncated,
+      long empty,
+      long promptTokens,
+      long completionTokens,
+      int longest) {
+    /** Returns the metrics: rows_in = rows_out + rows_rejected + rows_missing. */
+    public JsonObject metrics() {
+      return counts
+          .addTo(
+              new JsonObject()
+                  .with("rows_in", counts.requests())
+                  .with("rows_out", out)
+                  .with("rows_rejected", rejected)
+                  .with("rows_missing", counts.missing()))
+          .with("texts", rows)
+          .with("texts_truncated", truncated)
+          .with("texts_empty", empty)
+          .with("prompt_tokens", promptTokens)
+          .with("completion_tokens", completionTokens);
+    }
+
+    /** Returns the share of requests without a row; 0 if there are no requests. */
+    double lost() {
+      return counts.requests() == 0 ? 0 : 1 - (double) out / counts.requests();
+    }
+
+    /**
+     * Checks the share of requests without a row.
+     *
+     * @param folder where the files are, for the message
+     * @throws NexaException if it is above the limit
+     */
+    public void require(Options options, Path folder) {
+      if (lost() > options.maxLost()) {
+        throw new NexaException(
+            ErrorCode.BATCH_INCOMPLETE,
+            (counts.requests() - out)
+                + " of "
+                + counts.requests()
+                + " requests have no row: "
+                + rejected
+                + " were rejected and "
+                + counts.missing()
+                + " are missing; max_lost is "
+                + options.maxLost(),
+            Advice.step(
+                "send "
+                    + folder.resolve(MISSING)
+                    + " as the next batch, and collect both batches together"),
+            Advice.step("read the reasons in " + folder.resolve(REJECTS)));
+      }
+    }
+  }
+
+  private Collect() {}
+
+  /**
+   * Matches answers with requests and writes the rows and the four files beside them. Each file
+   * gets its name when it is whole.
+   *
+   * @param rows receives one JSON object a line
+   * @param folder exists; receives the four files
+   */
+  public static Result run(
+      List<Path> requests, List<Path> answers, Path rows, Path folder, Options options) {
+    try (StagedFile row = new StagedFile(rows);
+        StagedFile missing = new StagedFile(folder.resolve(MISSING));
+        StagedFile failed = new StagedFile(folder.resolve(FAILED));
+        StagedFile rejects = new StagedFile(folder.resolve(REJECTS));
+        StagedFile ignored = new StagedFile(folder.resolve(IGNORED))) {
+      Sink sink = new Sink(options, row, missing, failed, rejects, ignored);
+      JoinCounts counts = BatchJoin.run(requests, answers, sink);
+      for (StagedFile file : List.of(row, missing, failed, rejects, ignored)) {
+        file.commit();
+      }
+      return new Result(
+          counts,
+          sink.out,
+          sink.rejected,
+          sink.rows,
+          sink.truncated,
+          sink.empty,
+          sink.promptTokens,
+          sink.completionTokens,
+          row.longest());
+    }
+  }
+
+  private static final class Sink implements BatchJoin.Handler {
+    private final Options options;
+    private final StagedFile row;
+    private final StagedFile missing;
+    private final StagedFile failed;
+    private final StagedFile rejects;
+    private final StagedFile ignored;
+    private long out;
+    private long rejected;
+    private long rows;
+    private long truncated;
+    private long empty;
+    private long promptTokens;
+    private long completionTokens;
+
+    Sink(
+        Options options,
+        StagedFile row,
+        StagedFile missing,
+        StagedFile failed,
+        StagedFile rejects,
+        StagedFile ignored) {
+      this.options = options;
+      this.row = row;
+      this.missing = missing;
+      this.failed = failed;
+      this.rejects = rejects;
+      this.ignored = ignored;
+    }
+
+    @Override
+    public void answered(BatchRequest request, BatchAnswer answer) {
+      promptTokens += answer.promptTokens().map(Number::longValue).orElse(0L);
+      completionTokens += answer.completionTokens().map(Number::longValue).orElse(0L);
+      long before = rows;
+      for (BatchAnswer.Choice choice : answer.choices()) {
+        if (options.keepTruncated() || !choice.truncated()) {
+          rows++;
+          truncated += choice.truncated() ? 1 : 0;
+          empty += choice.text().isBlank() ? 1 : 0;
+          row.line(Json.compact(CollectedRow.json(request, answer, choice)));
+        }
+      }
+      if (rows > before) {
+        out++;
+      } else {
+        reject(request, "the limit of tokens cut the answer (finish_reason length)");
+      }
+    }
+
+    @Override
+    public void failed(BatchRequest request, String line, String reason) {
+      failed.line(line);
+      reject(request, reason);
+    }
+
+    private void reject(BatchRequest request, String reason) {
+      rejected++;
+      rejects.line(
+          Json.compact(
+              new JsonObject().with("custom_id", request.customId()).with("reason", reason)));
+    }
+
+    @Override
+    public void missing(BatchRequest request, String line) {
+      missing.line(line);
+    }
+
+    @Override
+    public void ignored(String place, Optional<String> id, String reason) {
+      ignored.line(
+          Json.compact(
+              new JsonObject()
+                  .with("place", place)
+                  .with("custom_id", id.orElse(null))
+                  .with("reason", reason)));
+    }
+  }
+}

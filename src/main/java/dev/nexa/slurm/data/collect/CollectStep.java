@@ -1,0 +1,52 @@
+package dev.nexa.slurm.data.collect;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.RowFile;
+import java.math.BigDecimal;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The step {@code collect}: a batch's answers become {@code generated.parquet}. */
+public final class CollectStep {
+  /** The file of the rows. */
+  public static final String GENERATED = "generated.parquet";
+
+  private static final String LINES = ".generated.jsonl.tmp";
+
+  private CollectStep() {}
+
+  /** Reads the options from the settings. Keys that are missing have their defaults. */
+  public static Collect.Options options(JsonObject settings) {
+    String truncated = settings.optionalText("truncated").orElse("keep");
+    if (!List.of("keep", "reject").contains(truncated)) {
+      throw new IllegalArgumentException(
+          "expected keep or reject under \"truncated\", not " + truncated);
+    }
+    return new Collect.Options(
+        truncated.equals("keep"),
+        settings.optionalDecimal("max_lost").map(BigDecimal::doubleValue).orElse(0.05));
+  }
+
+  /** Matches the files, and writes the rows and the files beside them. Makes the folder. */
+  public static Collect.Result run(
+      Engine engine,
+      List<String> requests,
+      List<String> answers,
+      Path folder,
+      Collect.Options options) {
+    DurableFiles.onDisk().directories(folder);
+    Path lines = folder.resolve(LINES);
+    Collect.Result result =
+        Collect.run(
+            BatchFiles.find(engine, "requests", requests),
+            BatchFiles.find(engine, "answers", answers),
+            lines,
+            folder,
+            options);
+    RowFile.toParquet(
+        engine, lines, CollectedRow.columns(), result.longest(), folder.resolve(GENERATED));
+    return result;
+  }
+}

@@ -1,0 +1,108 @@
+package dev.nexa.slurm.data.collect;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Checks the request files of a batch before it is sent: one invalid line ends vLLM's whole batch,
+ * and answers can be matched only if each id is used once.
+ */
+public final class RequestCheck {
+  /** How many problems are named; the others are counted. */
+  private static final int NAMED = 20;
+
+  private final RequestIndex index = new RequestIndex();
+  private final List<Path> files;
+  private final List<String> named = new ArrayList<>();
+  private long problems;
+
+  private RequestCheck(List<Path> files) {
+    this.files = files;
+  }
+
+  /**
+   * Reads every line of the files and returns the number of requests.
+   *
+   * @throws NexaException if a line is invalid or an id is used twice; the message names file and
+   *     line of the first 20 problems
+   */
+  public static long check(List<Path> files) {
+    return index(files).size();
+  }
+
+  /** As {@link #check}, and returns the index of the requests. */
+  static RequestIndex index(List<Path> files) {
+    RequestCheck check = new RequestCheck(files);
+    for (Path file : files) {
+      JsonLines.read(file, check::line);
+    }
+    if (check.problems > 0) {
+      throw check.failure();
+    }
+    return check.index;
+  }
+
+  private void line(JsonLines.Line line) {
+    List<String> found =
+        line.problem().map(List::of).orElseGet(() -> BatchRequest.problems(line.text()));
+    for (String problem : found) {
+      add(line.place() + ": " + problem);
+    }
+    if (found.isEmpty()) {
+      String id = BatchRequest.parse(line.text()).customId();
+      if (!index.add(id)) {
+        add(line.place() + ": custom_id \"" + id + "\" is already used " + first(id, line));
+      }
+    }
+  }
+
+  private void add(String problem) {
+    problems++;
+    if (named.size() < NAMED) {
+      named.add(problem);
+    }
+  }
+
+  /** Finds the line that used an id first. The files are read again, because the index has none. */
+  private String first(String id, JsonLines.Line second) {
+    if (named.size() >= NAMED) {
+      return "before";
+    }
+    List<String> places = new ArrayList<>();
+    for (Path file : files) {
+      if (places.isEmpty()) {
+        JsonLines.read(file, line -> same(id, line, places));
+      }
+      if (file.equals(second.file())) {
+        break;
+      }
+    }
+    return places.isEmpty() ? "before" : "at " + places.get(0);
+  }
+
+  private static void same(String id, JsonLines.Line line, List<String> places) {
+    if (places.isEmpty()
+        && BatchRequest.problems(line.text()).isEmpty()
+        && BatchRequest.parse(line.text()).customId().equals(id)) {
+      places.add(line.place());
+    }
+  }
+
+  private NexaException failure() {
+    StringBuilder message = new StringBuilder(named.get(0));
+    for (String problem : named.subList(1, named.size())) {
+      message.append('\n').append(problem);
+    }
+    if (problems > named.size()) {
+      message.append("\nand ").append(problems - named.size()).append(" more");
+    }
+    return new NexaException(
+        ErrorCode.BATCH_REQUESTS_INVALID,
+        message.toString(),
+        Advice.step("correct these lines; one invalid line ends vLLM's whole batch"));
+  }
+}

@@ -1,0 +1,44 @@
+package dev.nexa.slurm.data.engine;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import java.util.Locale;
+
+/** A statement that DuckDB refused, with DuckDB's own message. */
+public final class DataException extends NexaException {
+  private static final long serialVersionUID = 1;
+
+  DataException(String message, Throwable cause) {
+    super(code(message), "DuckDB: " + shortened(message), cause, advice(message));
+  }
+
+  /**
+   * Leaves out the driver's own sentence, the statement, and advice about settings that we make.
+   */
+  private static String shortened(String message) {
+    return message
+        .replaceFirst(
+            "(?s)^Invalid Input Error: Attempting to execute an unsuccessful.*?\nError: ", "")
+        .replaceFirst("(?s)\n+(Possible (solutions|fixes)|LINE \\d+|See also).*", "")
+        .strip();
+  }
+
+  /** Returns whether the memory limit or the disk of the scratch ended the statement. */
+  private static boolean isRoom(String message) {
+    String lower = message.toLowerCase(Locale.ROOT);
+    return lower.contains("out of memory error")
+        || lower.contains("no space left")
+        || lower.contains("max_temp_directory_size");
+  }
+
+  private static ErrorCode code(String message) {
+    return isRoom(message) ? ErrorCode.DATA_NO_ROOM : ErrorCode.DATA_QUERY_FAILED;
+  }
+
+  private static Advice advice(String message) {
+    return isRoom(message)
+        ? Advice.step("give the task more resources.memory or a larger scratch, or use more shards")
+        : Advice.step("see docs/data.md");
+  }
+}

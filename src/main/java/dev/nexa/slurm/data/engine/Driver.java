@@ -1,0 +1,129 @@
+package dev.nexa.slurm.data.engine;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.program.DuckDb;
+import dev.nexa.slurm.base.program.OwnProgram;
+import dev.nexa.slurm.base.program.ProgramFile;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+
+/**
+ * DuckDB's driver, loaded from the folder beside our jar. The native library is written there once;
+ * it is never unpacked to {@code /tmp}, which may be mounted noexec.
+ */
+final class Driver {
+  private static final Map<String, String> ARCHITECTURES =
+      Map.of("amd64", "amd64", "x86_64", "amd64");
+
+  private final java.sql.Driver driver;
+
+  private Driver(java.sql.Driver driver) {
+    this.driver = driver;
+  }
+
+  /** One for the process: a JVM loads a native library for one class loader only. */
+  private static final class Loaded {
+    static final Driver DRIVER = load();
+  }
+
+  /**
+   * Returns the driver.
+   *
+   * @throws NexaException if this machine is not Linux on amd64, or if the library cannot be loaded
+   */
+  static Driver get() {
+    requirePlatform(System.getProperty("os.name", ""), System.getProperty("os.arch", ""));
+    return Loaded.DRIVER;
+  }
+
+  /** Refuses a machine for which our jar has no native library. */
+  static void requirePlatform(String system, String architecture) {
+    if (!system.equals("Linux") || !ARCHITECTURES.containsKey(architecture)) {
+      throw new NexaException(
+          ErrorCode.DATA_ENGINE_UNUSABLE,
+          "the data commands need Linux on amd64 (x86_64); this machine is "
+              + system
+              + " on "
+              + architecture,
+          Advice.step("run them on an amd64 node, for example with resources.constraint"));
+    }
+  }
+
+  Connection connect(String url, Properties settings) throws SQLException {
+    return driver.connect(url, settings);
+  }
+
+  private static Driver load() {
+    Path folder = folder(OwnProgram.location().toAbsolutePath().resolveSibling(""));
+    try {
+      URL[] urls = {folder.resolve(DuckDb.DRIVER).toUri().toURL()};
+      // Never closed: the library stays loaded as long as the process lives.
+      URLClassLoader loader = new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
+      Class<?> type = Class.forName("org.duckdb.DuckDBDriver", true, loader);
+      Driver made = new Driver((java.sql.Driver) type.getDeclaredConstructor().newInstance());
+      made.connect("jdbc:duckdb:", new Properties()).close();
+      return made;
+    } catch (IOException | ReflectiveOperationException | SQLException | LinkageError failed) {
+      throw new NexaException(
+          ErrorCode.DATA_ENGINE_UNUSABLE,
+          "DuckDB in " + folder + " cannot be loaded: " + failed,
+          failed,
+          Advice.step("a file system that is mounted noexec holds no native library"));
+    }
+  }
+
+  /**
+   * Returns a folder with DuckDB's files: beside our jar, else in the user's cache. Writes the
+   * files if they are in neither.
+   */
+  private static Path folder(Path beside) {
+    Path own = beside.resolve(DuckDb.FOLDER);
+    if (complete(beside)) {
+      return own;
+    }
+    String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", "");
+    Path caches =
+        cache.isEmpty()
+            ? Path.of(System.getProperty("user.home", "/"), ".cache", "nexa-slurm")
+            : Path.of(cache, "nexa-slurm");
+    if (!Files.isWritable(beside) && !complete(caches)) {
+      lay(caches);
+    } else if (!complete(caches)) {
+      lay(beside);
+      return own;
+    }
+    return caches.resolve(DuckDb.FOLDER);
+  }
+
+  private static boolean complete(Path folder) {
+    List<ProgramFile> files = DuckDb.files();
+    return files.stream().allMatch(file -> Files.exists(folder.resolve(file.name())));
+  }
+
+  private static void lay(Path folder) {
+    DurableFiles files = DurableFiles.onDisk();
+    try {
+      for (ProgramFile file : DuckDb.files()) {
+        file.layIn(folder, files);
+      }
+    } catch (UncheckedIOException failed) {
+      throw new NexaException(
+          ErrorCode.DATA_ENGINE_UNUSABLE,
+          "DuckDB's files cannot be written: " + failed.getMessage(),
+          failed,
+          Advice.step("make room there, or set XDG_CACHE_HOME to a folder that you may write"));
+    }
+  }
+}

@@ -1,0 +1,156 @@
+package dev.nexa.slurm.data.filter;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Sql;
+import dev.nexa.slurm.data.rows.InputFile;
+import dev.nexa.slurm.data.rows.Output;
+import dev.nexa.slurm.data.rows.Rows;
+import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.data.rows.Source;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/**
+ * {@code data filter}. A row has a key: the SHA-256 of its group for {@code best_of}, else of its
+ * file's and its own number. The key decides which task has the row, so a group is never divided,
+ * and the order of the output.
+ */
+public final class Filter {
+  private static final String STEM = "filtered";
+
+  private final Engine engine;
+  private final FilterSettings settings;
+  private final Share share;
+
+  public Filter(Engine engine, FilterSettings settings, Share share) {
+    this.engine = engine;
+    this.settings = settings;
+    this.share = share;
+  }
+
+  /**
+   * Filters files.
+   *
+   * @param input paths, patterns or folders
+   * @return what the run's metrics get
+   */
+  public JsonObject run(List<String> input, Path folder) {
+    Output output = Output.in(engine, folder, share, List.of(STEM));
+    Rows rows = read(InputFile.find(engine, input));
+    rules(rows);
+    if (settings.agreement().isPresent()) {
+      agreement(rows, settings.agreement().get());
+    }
+    if (settings.best().isPresent()) {
+      best(rows, settings.best().get());
+    }
+    engine.run("SET preserve_insertion_order = true");
+    engine.run("CREATE TABLE final AS SELECT * FROM kept ORDER BY key, n");
+    List<String> shown = new ArrayList<>();
+    for (int i = 0; i < settings.columns().size(); i++) {
+      shown.add(Source.name(i) + " AS " + Sql.name(settings.columns().get(i).name()));
+    }
+    long kept = engine.number("SELECT count(*) FROM final");
+    output.files(STEM, "final", String.join(", ", shown), 0, kept, settings.rowsPerFile(), false);
+    List<String> columns = new ArrayList<>(List.of("x.start"));
+    shown.forEach(column -> columns.add("d." + column));
+    output.rejects(Rows.rejectQuery(columns));
+    return output.report(rows, kept, Map.of(), new JsonObject());
+  }
+
+  private Rows read(List<InputFile> files) {
+    Rows rows = Rows.of(engine, files);
+    List<String> names = new ArrayList<>();
+    List<String> types = new ArrayList<>();
+    for (int i = 0; i < settings.columns().size(); i++) {
+      names.add(Source.name(i));
+      types.add(Source.name(i) + " " + settings.columns().get(i).type().sql());
+    }
+    engine.run(
+        "CREATE TABLE data (n BIGINT, key VARCHAR, bad VARCHAR, " + String.join(", ", types) + ")");
+    String grouped =
+        settings.best().isPresent()
+            ? Source.name(settings.column(settings.best().get().key()))
+            : "NULL";
+    Source source = new Source(engine, settings.columns(), settings.maxRow());
+    for (int f = 0; f < files.size(); f++) {
+      source.open(files.get(f));
+      // A row without a group is a group of its own.
+      engine.run(
+          "INSERT INTO data SELECT * FROM (SELECT "
+              + Rows.number(f)
+              + " AS n, sha256(coalesce('g' || "
+              + grouped
+              + "::VARCHAR, 'n' || n)) AS key, bad, "
+              + String.join(", ", names)
+              + " FROM source) WHERE "
+              + share.owns("key"));
+      rows.rejectUnread(f, "broken JSON", "no JSON object");
+      if (files.get(f).format() == InputFile.Format.JSONL) {
+        rows.findLines(f, files.get(f).path(), engine.number("SELECT count(*) FROM source"));
+      }
+    }
+    source.close();
+    rows.keep();
+    return rows;
+  }
+
+  private void rules(Rows rows) {
+    if (!settings.rules().isEmpty()) {
+      String failures =
+          settings.rules().stream()
+              .map(rule -> new RuleSql(rule, settings).failures())
+              .collect(Collectors.joining(" "));
+      rows.reject(
+          "rule",
+          "SELECT * FROM (SELECT n, CASE "
+              + failures
+              + " END AS detail FROM kept) WHERE detail IS NOT NULL");
+    }
+  }
+
+  private void agreement(Rows rows, FilterSettings.Agreement agreement) {
+    List<String> judges = new ArrayList<>();
+    List<String> missing = new ArrayList<>();
+    for (String name : agreement.columns()) {
+      String column = Source.name(settings.column(name));
+      judges.add(column + "::DOUBLE");
+      missing.add("WHEN " + column + " IS NULL THEN " + Sql.text(name + " is missing"));
+    }
+    String list = "[" + String.join(", ", judges) + "]";
+    String most = agreement.most().toPlainString();
+    rows.reject(
+        "disagreement",
+        "SELECT * FROM (SELECT n, CASE "
+            + String.join(" ", missing)
+            + " WHEN list_max("
+            + list
+            + ") - list_min("
+            + list
+            + ") > "
+            + most
+            + " THEN 'from ' || list_min("
+            + list
+            + ") || ' to ' || list_max("
+            + list
+            + ") END AS detail FROM kept) WHERE detail IS NOT NULL");
+  }
+
+  /** Of equal values the first row is better; a row without a value is the worst. */
+  private void best(Rows rows, FilterSettings.Best best) {
+    String key = Source.name(settings.column(best.key()));
+    String by = Source.name(settings.column(best.by()));
+    rows.reject(
+        "not best",
+        "SELECT n, 'place ' || place AS detail FROM (SELECT n, row_number() OVER (PARTITION BY coalesce('g' || "
+            + key
+            + "::VARCHAR, 'n' || n) ORDER BY "
+            + by
+            + " DESC NULLS LAST, n) AS place FROM kept) WHERE place > "
+            + best.keep());
+  }
+}

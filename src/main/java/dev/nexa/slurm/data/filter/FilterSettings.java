@@ -1,0 +1,71 @@
+package dev.nexa.slurm.data.filter;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.rows.Column;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The settings of {@code data filter}, as the config's {@code data.filter} has them.
+ *
+ * @param columns the columns that each row has
+ * @param rules conditions on columns: the keys of the config
+ * @param agreement how much judges may differ; empty if that does not matter
+ * @param best how many rows of a group stay; empty for all
+ * @param rowsPerFile the most rows of a Parquet file
+ * @param maxRow the most bytes of a row
+ */
+public record FilterSettings(
+    List<Column> columns,
+    List<JsonObject> rules,
+    Optional<Agreement> agreement,
+    Optional<Best> best,
+    int rowsPerFile,
+    long maxRow) {
+
+  /**
+   * How much judges may differ.
+   *
+   * @param columns the judges' scores
+   * @param most the greatest difference
+   */
+  public record Agreement(List<String> columns, BigDecimal most) {}
+
+  /**
+   * The best rows of each group.
+   *
+   * @param key the column that rows of a group have in common
+   * @param by the column whose greatest values stay
+   * @param keep how many stay
+   */
+  public record Best(String key, String by, long keep) {}
+
+  /** Reads the settings. The config's schema has checked them. */
+  public static FilterSettings of(JsonObject json) {
+    Optional<JsonObject> agreement = json.optionalObject("agreement");
+    Optional<JsonObject> best = json.optionalObject("best_of");
+    return new FilterSettings(
+        Column.of(json.object("columns")),
+        json.members().containsKey("rules") ? json.objects("rules") : List.of(),
+        agreement.map(one -> new Agreement(one.texts("columns"), one.decimal("max_difference"))),
+        best.map(
+            one ->
+                new Best(
+                    one.text("key"),
+                    one.text("by"),
+                    one.optionalDecimal("keep").orElse(BigDecimal.ONE).longValueExact())),
+        json.optionalDecimal("rows_per_file").orElse(BigDecimal.valueOf(100_000)).intValueExact(),
+        json.optionalDecimal("max_row").orElse(BigDecimal.valueOf(16L << 20)).longValueExact());
+  }
+
+  /** Returns the number of a column. */
+  int column(String name) {
+    for (int i = 0; i < columns.size(); i++) {
+      if (columns.get(i).name().equals(name)) {
+        return i;
+      }
+    }
+    throw new IllegalArgumentException("no column " + name + " in \"columns\"");
+  }
+}

@@ -1,0 +1,80 @@
+package dev.nexa.slurm.data.filter;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.engine.Sql;
+import dev.nexa.slurm.data.rows.Source;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A rule of {@code data filter} as SQL. */
+final class RuleSql {
+  private final JsonObject rule;
+  private final String name;
+  private final String value;
+
+  RuleSql(JsonObject rule, FilterSettings settings) {
+    this.rule = rule;
+    this.name = rule.text("column");
+    this.value = Source.name(settings.column(name));
+  }
+
+  /** Returns the WHEN branches with the detail of a row that fails the rule. */
+  String failures() {
+    List<String> branches = new ArrayList<>();
+    branches.add("WHEN " + value + " IS NULL THEN " + Sql.text(name + " is missing"));
+    number(branches, "min", value, "<", "");
+    number(branches, "max", value, ">", "");
+    if (rule.members().containsKey("one_of")) {
+      String allowed = Sql.texts(rule.texts("one_of"));
+      branches.add(
+          "WHEN NOT list_contains("
+              + allowed
+              + ", "
+              + value
+              + "::VARCHAR) THEN "
+              + shown(value, ""));
+    }
+    number(branches, "min_chars", "length(" + value + ")", "<", "characters");
+    number(branches, "max_chars", "length(" + value + ")", ">", "characters");
+    String words = "regexp_extract_all(lower(" + value + "), '[\\pL\\pN]+')";
+    number(branches, "min_words", "len(" + words + ")", "<", "words");
+    number(branches, "max_words", "len(" + words + ")", ">", "words");
+    String symbols = "length(regexp_replace(" + value + ", '[\\pL\\pN\\s]+', '', 'g'))";
+    number(
+        branches,
+        "max_symbols",
+        "round(" + symbols + " / greatest(1, length(" + value + ")), 3)",
+        ">",
+        "symbols");
+    number(
+        branches,
+        "max_repeated",
+        "round(1 - len(list_distinct(" + words + ")) / greatest(1, len(" + words + ")), 3)",
+        ">",
+        "repeated");
+    return String.join(" ", branches);
+  }
+
+  private void number(
+      List<String> branches, String key, String measured, String fails, String unit) {
+    if (rule.members().containsKey(key)) {
+      String limit = rule.decimal(key).toPlainString();
+      branches.add(
+          "WHEN "
+              + measured
+              + " "
+              + fails
+              + " "
+              + limit
+              + " THEN "
+              + shown(measured, unit)
+              + " || "
+              + Sql.text(", " + key + " is " + limit));
+    }
+  }
+
+  private String shown(String measured, String unit) {
+    String shown = Sql.text(name + " ") + " || left((" + measured + ")::VARCHAR, 40)";
+    return unit.isEmpty() ? shown : shown + " || " + Sql.text(" " + unit);
+  }
+}

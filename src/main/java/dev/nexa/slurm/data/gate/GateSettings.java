@@ -1,0 +1,115 @@
+package dev.nexa.slurm.data.gate;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.gate.Rule.Condition;
+import dev.nexa.slurm.data.gate.Rule.Mode;
+import dev.nexa.slurm.data.gate.Rule.NoWorse;
+import dev.nexa.slurm.data.gate.Rule.On;
+import dev.nexa.slurm.data.gate.Rule.Threshold;
+import dev.nexa.slurm.data.score.Rubric;
+import dev.nexa.slurm.data.stats.Bootstrap;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The settings of the step {@code gate}.
+ *
+ * @param id the columns that together name an item; empty to use {@code custom_id} or {@code
+ *     doc_id}
+ */
+public record GateSettings(GateOptions options, List<String> id) {
+  private static final String AT_LEAST = "at_least";
+  private static final String AT_MOST = "at_most";
+  private static final String NO_WORSE = "no_worse";
+
+  /**
+   * Reads the settings. Keys that are missing have their defaults.
+   *
+   * @throws IllegalArgumentException if a value is wrong; the message names the key
+   */
+  public static GateSettings of(JsonObject json) {
+    List<Rule> rules = new ArrayList<>();
+    for (JsonObject rule : json.objects("rules")) {
+      rules.add(rule(rule));
+    }
+    if (rules.isEmpty()) {
+      throw new IllegalArgumentException("rules: at least one is needed");
+    }
+    double alpha = number(json, "alpha", 0.05);
+    if (alpha <= 0 || alpha >= 0.5) {
+      throw new IllegalArgumentException("alpha: expected a number between 0 and 0.5");
+    }
+    GateOptions options =
+        new GateOptions(
+            rules,
+            alpha,
+            (long) number(json, "seed", 42),
+            (int) number(json, "resamples", Bootstrap.RESAMPLES),
+            number(json, "max_missing", 0.05),
+            (int) number(json, "min_items", 30));
+    return new GateSettings(
+        options, json.members().containsKey("id") ? json.texts("id") : List.of());
+  }
+
+  private static double number(JsonObject json, String name, double otherwise) {
+    return json.optionalDecimal(name).map(BigDecimal::doubleValue).orElse(otherwise);
+  }
+
+  private static Rule rule(JsonObject json) {
+    String metric = json.text("metric");
+    List<String> kinds = new ArrayList<>(List.of(AT_LEAST, AT_MOST, NO_WORSE));
+    kinds.retainAll(json.members().keySet());
+    if (kinds.size() != 1) {
+      throw new IllegalArgumentException(
+          "rules: " + metric + " needs exactly one of at_least, at_most and no_worse");
+    }
+    String kind = kinds.get(0);
+    Condition condition = kind.equals(NO_WORSE) ? noWorse(json) : threshold(json, kind);
+    return new Rule(metric, isHigherBetter(json, metric), condition);
+  }
+
+  private static boolean isHigherBetter(JsonObject json, String metric) {
+    Optional<String> better = json.optionalText("better");
+    if (better.isPresent() && !List.of("higher", "lower").contains(better.get())) {
+      throw new IllegalArgumentException("rules: expected higher or lower under \"better\"");
+    }
+    return better
+        .map("higher"::equals)
+        .orElseGet(() -> Rubric.builtIn(metric).map(Rubric::higherIsBetter).orElse(true));
+  }
+
+  private static Threshold threshold(JsonObject json, String kind) {
+    String on = json.optionalText("on").orElse(On.BOUND.text());
+    if (!on.equals(On.BOUND.text()) && !on.equals(On.ESTIMATE.text())) {
+      throw new IllegalArgumentException(
+          "rules: expected bound or estimate under \"on\", not " + on);
+    }
+    return new Threshold(
+        kind.equals(AT_LEAST),
+        json.decimal(kind).doubleValue(),
+        on.equals(On.BOUND.text()) ? On.BOUND : On.ESTIMATE);
+  }
+
+  private static NoWorse noWorse(JsonObject json) {
+    String mode = json.text(NO_WORSE);
+    double effect = number(json, "minimum_effect", 0);
+    if (effect < 0) {
+      throw new IllegalArgumentException("rules: minimum_effect must be at least 0");
+    }
+    if (mode.equals(Mode.REGRESSION.text())) {
+      return new NoWorse(Mode.REGRESSION, effect);
+    }
+    if (!mode.equals(Mode.NON_INFERIORITY.text())) {
+      throw new IllegalArgumentException(
+          "rules: expected regression or non_inferiority under \"no_worse\", not " + mode);
+    }
+    if (effect == 0) {
+      throw new IllegalArgumentException(
+          "rules: non_inferiority needs a minimum_effect above 0: the largest loss that is"
+              + " acceptable");
+    }
+    return new NoWorse(Mode.NON_INFERIORITY, effect);
+  }
+}

@@ -1,0 +1,149 @@
+package dev.nexa.slurm.data.gate;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.gate.Rule.NoWorse;
+import dev.nexa.slurm.data.gate.Rule.Threshold;
+import dev.nexa.slurm.data.score.MetricSummary;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/** The step {@code gate}: reads the evaluations, decides, and writes {@code gate.json}. */
+public final class GateStep {
+  /** The verdict's file. */
+  public static final String VERDICT = "gate.json";
+
+  private static final String NUMBERS = ".gate.csv.tmp";
+
+  private final Engine engine;
+  private final GateSettings settings;
+  private final Path folder;
+
+  private GateStep(Engine engine, GateSettings settings, Path folder) {
+    this.engine = engine;
+    this.settings = settings;
+    this.folder = folder;
+  }
+
+  /**
+   * Decides, and writes the verdict. Makes the folder.
+   *
+   * @param baseline empty if no rule compares with one
+   * @throws NexaException if a file, a column or a needed baseline is missing
+   */
+  public static Verdict run(
+      Engine engine,
+      String candidate,
+      Optional<String> baseline,
+      Path folder,
+      GateSettings settings) {
+    DurableFiles.onDisk().directories(folder);
+    GateStep step = new GateStep(engine, settings, folder);
+    Evaluated one = Evaluated.open(engine, "candidate", candidate, settings.id());
+    Optional<Evaluated> other =
+        baseline.map(path -> Evaluated.open(engine, "baseline", path, settings.id()));
+    List<RuleVerdict> verdicts = new ArrayList<>();
+    for (Rule rule : settings.options().rules()) {
+      if (rule.condition() instanceof Threshold threshold) {
+        verdicts.add(step.threshold(rule, threshold, one));
+      } else if (rule.condition() instanceof NoWorse wanted) {
+        verdicts.add(step.noWorse(rule, wanted, one, other));
+      }
+    }
+    Verdict verdict = new Verdict(settings.options(), verdicts);
+    DurableFiles.onDisk()
+        .replace(folder.resolve(VERDICT), Json.pretty(verdict.json(candidate, baseline)));
+    return verdict;
+  }
+
+  /** Returns the metrics for {@code NEXA_METRICS}. */
+  public static JsonObject metrics(Verdict verdict, String candidate, Optional<String> baseline) {
+    return new JsonObject()
+        .with("gate_passed", verdict.passed())
+        .with("gate", verdict.json(candidate, baseline));
+  }
+
+  private RuleVerdict threshold(Rule rule, Threshold threshold, Evaluated candidate) {
+    if (candidate.items().isEmpty()) {
+      return Gate.threshold(
+          rule, threshold, candidate.summarized(rule), candidate.unscored(), settings.options());
+    }
+    String query = candidate.values(rule);
+    double[] values =
+        numbers("SELECT v FROM (" + query + ") WHERE v IS NOT NULL ORDER BY item_id", 1)[0];
+    long missing = engine.number("SELECT count(*) FROM (" + query + ") WHERE v IS NULL");
+    Optional<MetricSummary> metric =
+        MetricSummary.of(rule.metric(), values, rule.higherIsBetter(), settings.options().seed());
+    return Gate.threshold(rule, threshold, metric, missing, settings.options());
+  }
+
+  private RuleVerdict noWorse(
+      Rule rule, NoWorse wanted, Evaluated candidate, Optional<Evaluated> baseline) {
+    if (baseline.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.DATA_INVALID,
+          "rules: " + rule.metric() + " has no_worse, but there is no baseline",
+          Advice.step("name the baseline's items: --baseline PATH, or data.gate.baseline"));
+    }
+    String joined =
+        "(SELECT coalesce(c.item_id, b.item_id) AS id, c.v AS cv, b.v AS bv FROM ("
+            + candidate.values(rule)
+            + ") AS c FULL JOIN ("
+            + baseline.get().values(rule)
+            + ") AS b ON c.item_id = b.item_id)";
+    double[][] pairs =
+        numbers(
+            "SELECT cv, bv FROM " + joined + " WHERE cv IS NOT NULL AND bv IS NOT NULL ORDER BY id",
+            2);
+    Pairs matched =
+        new Pairs(
+            pairs[0],
+            pairs[1],
+            engine.number(
+                "SELECT count(*) FROM " + joined + " WHERE cv IS NOT NULL AND bv IS NULL"),
+            engine.number(
+                "SELECT count(*) FROM " + joined + " WHERE cv IS NULL AND bv IS NOT NULL"),
+            engine.number("SELECT count(*) FROM " + joined + " WHERE cv IS NULL AND bv IS NULL"));
+    return Gate.noWorse(rule, wanted, matched, settings.options());
+  }
+
+  /** Returns the columns of a query, 8 bytes a number. They travel through a file, not a result. */
+  private double[][] numbers(String query, int columns) {
+    Path file = folder.resolve(NUMBERS);
+    engine.run("SET preserve_insertion_order = true");
+    engine.write(query, file, "FORMAT csv, HEADER false");
+    engine.run("SET preserve_insertion_order = false");
+    double[][] numbers = new double[columns][1024];
+    int rows = 0;
+    try (BufferedReader in = Files.newBufferedReader(file)) {
+      for (String line = in.readLine(); line != null; line = in.readLine()) {
+        String[] cells = line.split(",", -1);
+        for (int i = 0; i < columns; i++) {
+          if (rows == numbers[i].length) {
+            numbers[i] = Arrays.copyOf(numbers[i], rows * 2);
+          }
+          numbers[i][rows] = Double.parseDouble(cells[i]);
+        }
+        rows++;
+      }
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", file, failed);
+    }
+    DurableFiles.onDisk().unmark(file);
+    for (int i = 0; i < columns; i++) {
+      numbers[i] = Arrays.copyOf(numbers[i], rows);
+    }
+    return numbers;
+  }
+}

@@ -1,0 +1,69 @@
+package dev.nexa.slurm.data.prepare;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Sql;
+import dev.nexa.slurm.data.rows.Column;
+import dev.nexa.slurm.data.rows.InputFile;
+import dev.nexa.slurm.data.rows.Rows;
+import dev.nexa.slurm.data.rows.Source;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Rejects rows that share an n-gram of words with a row of an eval set. */
+final class EvalSets {
+  private final Engine engine;
+  private final PrepareSettings settings;
+
+  EvalSets(Engine engine, PrepareSettings settings) {
+    this.engine = engine;
+    this.settings = settings;
+  }
+
+  /** Rejects the rows, and returns how many rows share something with each file. */
+  JsonObject reject(Rows rows, List<String> against) {
+    List<InputFile> files = InputFile.find(engine, against);
+    List<Column> columns = new ArrayList<>();
+    List<String> names = new ArrayList<>();
+    for (String name : settings.evalText()) {
+      names.add(Source.name(columns.size()));
+      columns.add(new Column(name, Column.Type.TEXT, true));
+    }
+    engine.run("CREATE TABLE eval_grams (h UBIGINT, e INTEGER)");
+    Source source = new Source(engine, columns, settings.maxRow());
+    for (int e = 0; e < files.size(); e++) {
+      source.open(files.get(e));
+      source.requireRows(files.get(e), "decontaminate.columns");
+      engine.run(
+          "INSERT INTO eval_grams SELECT DISTINCT unnest("
+              + Texts.ngrams("words", settings.ngram())
+              + ") AS h, "
+              + e
+              + " FROM (SELECT "
+              + Texts.words(Texts.normalized("concat_ws(' ', " + String.join(", ", names) + ")"))
+              + " AS words FROM source WHERE bad IS NULL) WHERE words <> ['']");
+    }
+    source.close();
+    engine.run(
+        "CREATE TABLE shared AS SELECT n, e, count(*) AS grams FROM (SELECT n, unnest("
+            + Texts.ngrams("words", settings.ngram())
+            + ") AS h FROM (SELECT n, "
+            + Texts.words("text")
+            + " AS words FROM kept)) JOIN eval_grams USING (h) GROUP BY n, e");
+    JsonObject counts = new JsonObject();
+    for (int e = 0; e < files.size(); e++) {
+      counts.with(files.get(e).path(), engine.number("SELECT count(*) FROM shared WHERE e = " + e));
+    }
+    StringBuilder path = new StringBuilder("CASE arg_max(e, grams)");
+    for (int e = 0; e < files.size(); e++) {
+      path.append(" WHEN ").append(e).append(" THEN ");
+      path.append(Sql.text(files.get(e).path()));
+    }
+    rows.reject(
+        "contaminated",
+        "SELECT n, 'shares ' || max(grams) || ' n-grams with ' || "
+            + path
+            + " END AS detail FROM shared GROUP BY n");
+    return counts;
+  }
+}

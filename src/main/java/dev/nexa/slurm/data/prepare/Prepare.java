@@ -1,0 +1,264 @@
+package dev.nexa.slurm.data.prepare;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Sql;
+import dev.nexa.slurm.data.rows.Column;
+import dev.nexa.slurm.data.rows.InputFile;
+import dev.nexa.slurm.data.rows.Output;
+import dev.nexa.slurm.data.rows.Rows;
+import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.data.rows.Source;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * {@code data prepare}. The rows of all files are read, normalised, and rejected or kept. Each row
+ * has a key, the SHA-256 of its normalised text: it decides which task has the row, which split it
+ * is in, whether it is sampled, and its place in the output. So all tasks together write the same
+ * rows in the same order, whatever their number.
+ */
+public final class Prepare {
+  /** The split of all rows if the settings name none. */
+  private static final String TRAIN = "train";
+
+  private final Engine engine;
+  private final PrepareSettings settings;
+  private final Share share;
+
+  public Prepare(Engine engine, PrepareSettings settings, Share share) {
+    this.engine = engine;
+    this.settings = settings;
+    this.share = share;
+  }
+
+  /**
+   * Prepares a dataset.
+   *
+   * @param input paths, patterns or folders of the raw files
+   * @param against paths, patterns or folders of eval sets that no row may contain parts of
+   * @return what the run's metrics get
+   * @throws NexaException if a file cannot be read, or if a step needs one task and there are more
+   */
+  public JsonObject run(List<String> input, List<String> against, Path folder) {
+    requireOneTask();
+    List<String> stems = new ArrayList<>(splits().keySet());
+    stems.add("requests");
+    Output output = Output.in(engine, folder, share, stems);
+    Rows rows = read(InputFile.find(engine, input));
+    Map<String, Long> counts = new TreeMap<>();
+    JsonObject details = new JsonObject();
+    duplicateIds(rows);
+    if (!against.isEmpty()) {
+      details.with("contaminated_by_file", new EvalSets(engine, settings).reject(rows, against));
+    }
+    if (settings.exactDuplicates()) {
+      rows.reject(
+          "duplicate",
+          "SELECT n, 'as ' || "
+              + Rows.place("first")
+              + " AS detail FROM kept JOIN (SELECT key, min(n) AS first FROM kept GROUP BY key HAVING"
+              + " count(*) > 1) USING (key) WHERE n <> first");
+    }
+    if (settings.nearDuplicates()) {
+      new NearDuplicates(engine).reject(rows, settings.textColumns());
+    }
+    sample(rows);
+    long written = write(output, counts);
+    output.rejects(Rows.rejectQuery(List.of("coalesce(x.start, left(d.text, 200)) AS start")));
+    return output.report(rows, written, counts, details);
+  }
+
+  private void requireOneTask() {
+    String step = settings.nearDuplicates() ? "near_duplicates" : "sample.rows";
+    boolean one = settings.nearDuplicates() || settings.sampleRows().isPresent();
+    if (one && !share.all()) {
+      throw new NexaException(
+          ErrorCode.DATA_INVALID,
+          step
+              + " compares all rows with each other, so it needs one task; there are "
+              + share.tasks(),
+          Advice.step("leave `array` out, or give the stage with " + step + " a run of its own"));
+    }
+  }
+
+  private Rows read(List<InputFile> files) {
+    Rows rows = Rows.of(engine, files);
+    List<String> types = new ArrayList<>();
+    for (int i = 0; i < settings.columns().size(); i++) {
+      types.add(Source.name(i) + " " + settings.columns().get(i).type().sql());
+    }
+    engine.run(
+        "CREATE TABLE data (n BIGINT, key VARCHAR, text VARCHAR, reason VARCHAR, detail VARCHAR, "
+            + String.join(", ", types)
+            + ")");
+    engine.run("CREATE TABLE ids (n BIGINT, id VARCHAR)");
+    Source source = new Source(engine, settings.columns(), settings.maxRow());
+    for (int f = 0; f < files.size(); f++) {
+      source.open(files.get(f));
+      engine.run("INSERT INTO data " + rowQuery(f));
+      if (settings.id().isPresent()) {
+        String id = Source.name(settings.column(settings.id().get()));
+        engine.run(
+            "INSERT INTO ids SELECT "
+                + Rows.number(f)
+                + ", "
+                + id
+                + "::VARCHAR FROM source WHERE bad IS NULL AND "
+                + id
+                + " IS NOT NULL");
+      }
+      engine.run(
+          "INSERT INTO rejects SELECT n, reason, detail, NULL, NULL FROM data WHERE reason IS NOT NULL AND n // (1::BIGINT << 40) = "
+              + f);
+      if (files.get(f).format() == InputFile.Format.JSONL) {
+        rows.findLines(f, files.get(f).path(), engine.number("SELECT count(*) FROM source"));
+      }
+    }
+    source.close();
+    rows.keep();
+    return rows;
+  }
+
+  /** Returns the query that gives a row of {@code data} for each row of {@code source}. */
+  private String rowQuery(int file) {
+    List<String> columns = new ArrayList<>();
+    List<String> texts = new ArrayList<>();
+    for (int i = 0; i < settings.columns().size(); i++) {
+      String name = Source.name(i);
+      boolean text = settings.textColumns().contains(i);
+      columns.add(text && settings.normalize() ? Texts.normalized(name) + " AS " + name : name);
+      if (text) {
+        texts.add(name);
+      }
+    }
+    String joined = "concat_ws(chr(31), " + String.join(", ", texts) + ")";
+    String keyed = settings.normalize() ? "text" : Texts.normalized("text");
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < columns.size(); i++) {
+      names.add(Source.name(i));
+    }
+    return "WITH s AS (SELECT "
+        + Rows.number(file)
+        + " AS n, bad, "
+        + String.join(", ", columns)
+        + " FROM source), t AS (SELECT *, "
+        + joined
+        + " AS text FROM s), k AS (SELECT *, sha256(CASE WHEN bad IS NULL THEN "
+        + keyed
+        + " ELSE n::VARCHAR END) AS key FROM t), o AS (SELECT * FROM k WHERE "
+        + share.owns("key")
+        + "), l AS (SELECT *, length(text) AS chars, "
+        + (settings.languages().isEmpty() ? "''" : Texts.language("text"))
+        + " AS language FROM o) SELECT n, key, text, "
+        + reason()
+        + ", "
+        + detail()
+        + ", "
+        + String.join(", ", names)
+        + " FROM l";
+  }
+
+  private String reason() {
+    StringBuilder sql = new StringBuilder("CASE WHEN bad IN ('broken JSON', 'no JSON object')");
+    sql.append(" THEN 'broken' WHEN bad IS NOT NULL THEN 'schema' WHEN chars = 0 THEN 'empty'");
+    settings.minChars().ifPresent(n -> sql.append(" WHEN chars < " + n + " THEN 'too short'"));
+    settings.maxChars().ifPresent(n -> sql.append(" WHEN chars > " + n + " THEN 'too long'"));
+    if (!settings.languages().isEmpty()) {
+      sql.append(" WHEN NOT list_contains(").append(Sql.texts(settings.languages()));
+      sql.append(", language) THEN 'language'");
+    }
+    return sql + " END AS reason";
+  }
+
+  private static String detail() {
+    return "CASE WHEN bad IS NOT NULL THEN bad WHEN reason IN ('too short', 'too long') THEN chars || ' characters'"
+        + " WHEN reason = 'language' THEN language END AS detail";
+  }
+
+  private void duplicateIds(Rows rows) {
+    if (settings.id().isPresent()) {
+      rows.reject(
+          "duplicate id",
+          "SELECT n, 'as ' || "
+              + Rows.place("first")
+              + " AS detail FROM kept JOIN ids USING (n) JOIN (SELECT id, min(n) AS first FROM ids"
+              + " GROUP BY id HAVING count(*) > 1) USING (id) WHERE n <> first");
+    }
+  }
+
+  private void sample(Rows rows) {
+    String order = "sha256('sample:" + settings.seed() + ":' || key)";
+    if (settings.sampleShare().isPresent()) {
+      String end = Fractions.hex(settings.sampleShare().get());
+      rows.reject(
+          "not sampled", "SELECT n, NULL AS detail FROM kept WHERE " + order + " >= '" + end + "'");
+    }
+    if (settings.sampleRows().isPresent()) {
+      rows.reject(
+          "not sampled",
+          "SELECT n, NULL AS detail FROM kept ORDER BY "
+              + order
+              + ", n OFFSET "
+              + settings.sampleRows().get());
+    }
+  }
+
+  /** Returns SQL for the end of each split, as the first hex digits of a SHA-256. */
+  private Map<String, String> splits() {
+    return settings.split().isEmpty()
+        ? Map.of(TRAIN, Fractions.END)
+        : Fractions.ends(settings.split());
+  }
+
+  /** Writes the splits and requests, and returns the number of rows. */
+  private long write(Output output, Map<String, Long> counts) {
+    StringBuilder split = new StringBuilder("CASE");
+    List<String> names = new ArrayList<>(splits().keySet());
+    for (int i = 0; i < names.size(); i++) {
+      split.append(" WHEN sha256('split:").append(settings.seed()).append(":' || key) < '");
+      split.append(splits().get(names.get(i))).append("' THEN ").append(i);
+    }
+    split.append(" END");
+    List<String> columns = new ArrayList<>();
+    List<String> shown = new ArrayList<>();
+    for (int i = 0; i < settings.columns().size(); i++) {
+      Column column = settings.columns().get(i);
+      columns.add(Source.name(i));
+      shown.add(Source.name(i) + " AS " + Sql.name(column.name()));
+    }
+    engine.run("SET preserve_insertion_order = true");
+    engine.run(
+        "CREATE TABLE final AS SELECT "
+            + split
+            + " AS split, key, "
+            + String.join(", ", columns)
+            + " FROM kept ORDER BY split, key, n");
+    long from = 0;
+    for (int i = 0; i < names.size(); i++) {
+      long rows = engine.number("SELECT count(*) FROM final WHERE split = " + i);
+      counts.put("rows_" + names.get(i), rows);
+      output.files(
+          names.get(i),
+          "final",
+          String.join(", ", shown),
+          from,
+          rows,
+          settings.rowsPerFile(),
+          false);
+      from += rows;
+    }
+    if (settings.requests().isPresent()) {
+      String select = new RequestQuery(settings).select();
+      int perFile = settings.requests().get().rowsPerFile();
+      output.files("requests", "final", select, 0, from, perFile, true);
+    }
+    return from;
+  }
+}

@@ -1,0 +1,52 @@
+package dev.nexa.slurm.data.rows;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * A declared column.
+ *
+ * @param name its name in the files
+ * @param type the type of its values
+ * @param optional whether a row may lack it
+ */
+public record Column(String name, Type type, boolean optional) {
+  /** The types, with DuckDB's names. */
+  public enum Type {
+    TEXT("VARCHAR"),
+    INTEGER("BIGINT"),
+    NUMBER("DOUBLE"),
+    BOOLEAN("BOOLEAN"),
+    /** Any JSON value, kept as its text. */
+    JSON("JSON");
+
+    private final String sql;
+
+    Type(String sql) {
+      this.sql = sql;
+    }
+
+    public String sql() {
+      return sql;
+    }
+
+    /** Returns the word that configs use. */
+    public String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** Reads {@code {"name": "text", "year": "integer?"}}, in its order. */
+  public static List<Column> of(JsonObject declared) {
+    List<Column> columns = new ArrayList<>();
+    for (String name : declared.members().keySet()) {
+      String type = declared.text(name);
+      boolean optional = type.endsWith("?");
+      String word = optional ? type.substring(0, type.length() - 1) : type;
+      columns.add(new Column(name, Type.valueOf(word.toUpperCase(Locale.ROOT)), optional));
+    }
+    return columns;
+  }
+}

@@ -1,0 +1,108 @@
+package dev.nexa.slurm.data.rows;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Sql;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+
+/**
+ * A file that a stage reads.
+ *
+ * @param path its path
+ * @param format its format, by its name
+ */
+public record InputFile(String path, Format format) {
+  /** The formats. */
+  public enum Format {
+    /** One JSON object on each line. */
+    JSONL,
+    CSV,
+    PARQUET
+  }
+
+  private static final Pattern JSONL = Pattern.compile(".*\\.(jsonl|ndjson)(\\.gz|\\.zst)?");
+  private static final Pattern CSV = Pattern.compile(".*\\.csv(\\.gz|\\.zst)?");
+  private static final Pattern PARQUET = Pattern.compile(".*\\.parquet");
+
+  /** Names of files that our own stages write beside their rows. */
+  private static final Pattern BESIDE =
+      Pattern.compile(
+          "(rejects-|report-|requests-|judge-requests-|[._]).*|(.*[.])?(rejects|ignored|missing|failed)[.]jsonl");
+
+  /** Characters that DuckDB takes for a pattern. */
+  private static final Pattern GLOB = Pattern.compile(".*[*?\\[\\]].*");
+
+  /**
+   * Returns the files that the patterns name, each once, ordered by path. A folder stands for the
+   * files in it that have a known format, without rejects, reports and requests.
+   *
+   * @throws NexaException if a pattern names no file, or a file has another format
+   */
+  public static List<InputFile> find(Engine engine, List<String> patterns) {
+    TreeSet<String> paths = new TreeSet<>();
+    for (String pattern : patterns) {
+      List<String> found = paths(engine, pattern);
+      if (found.isEmpty()) {
+        throw new NexaException(
+            ErrorCode.DATA_INVALID,
+            "there is no data file " + pattern,
+            Advice.step("a file ends in .jsonl, .ndjson, .csv (also .gz, .zst) or .parquet"));
+      }
+      paths.addAll(found);
+    }
+    List<InputFile> files = new ArrayList<>();
+    for (String path : paths) {
+      files.add(new InputFile(path, format(path)));
+    }
+    return files;
+  }
+
+  private static List<String> paths(Engine engine, String pattern) {
+    if (Files.isRegularFile(Path.of(pattern))) {
+      return List.of(pattern);
+    }
+    boolean folder = Files.isDirectory(Path.of(pattern));
+    String glob = folder ? pattern.replaceFirst("/+$", "") + "/*" : pattern;
+    List<String> found = engine.column("SELECT file FROM glob(" + Sql.text(glob) + ") ORDER BY 1");
+    return folder ? found.stream().filter(InputFile::isData).toList() : found;
+  }
+
+  private static boolean isData(String path) {
+    String name = path.substring(path.lastIndexOf('/') + 1);
+    return !BESIDE.matcher(name).matches()
+        && (JSONL.matcher(name).matches()
+            || CSV.matcher(name).matches()
+            || PARQUET.matcher(name).matches());
+  }
+
+  private static Format format(String path) {
+    String lower = path.toLowerCase(Locale.ROOT);
+    if (GLOB.matcher(path).matches()) {
+      throw new NexaException(
+          ErrorCode.DATA_INVALID,
+          path + ": a name with '*', '?', '[' or ']' would be read as a pattern",
+          Advice.step("rename the file"));
+    }
+    if (JSONL.matcher(lower).matches()) {
+      return Format.JSONL;
+    }
+    if (CSV.matcher(lower).matches()) {
+      return Format.CSV;
+    }
+    if (PARQUET.matcher(lower).matches()) {
+      return Format.PARQUET;
+    }
+    throw new NexaException(
+        ErrorCode.DATA_INVALID,
+        path + ": the name says no known format",
+        Advice.step("a file ends in .jsonl, .ndjson, .csv (also .gz, .zst) or .parquet"));
+  }
+}

@@ -1,0 +1,101 @@
+package dev.nexa.slurm.data.rows;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.zip.GZIPInputStream;
+
+/**
+ * The lines of a JSONL file, read a second time to say where something is wrong. DuckDB counts
+ * records and skips blank lines.
+ */
+public final class Lines {
+  private static final int SHOWN = 200;
+
+  private Lines() {}
+
+  /** Gets each line that is not blank. */
+  @FunctionalInterface
+  public interface Visitor {
+    /**
+     * Gets a line.
+     *
+     * @param record its number among the lines that are not blank, from 1
+     * @param line its number in the file, from 1
+     * @param bytes its length
+     * @param start its first 200 bytes; a byte that is no UTF-8 becomes U+FFFD
+     * @return whether to go on
+     */
+    boolean visit(long record, long line, long bytes, String start);
+  }
+
+  /**
+   * Reads a file, plain or gz.
+   *
+   * @return false for a zst file, which Java cannot read
+   */
+  public static boolean visit(String file, Visitor visitor) {
+    if (file.endsWith(".zst")) {
+      return false;
+    }
+    try (InputStream in = open(file)) {
+      long record = 0;
+      long line = 1;
+      long bytes = 0;
+      boolean blank = true;
+      ByteArrayOutputStream start = new ByteArrayOutputStream(SHOWN);
+      for (int next = in.read(); ; next = in.read()) {
+        if (next == '\n' || next < 0) {
+          if (!blank) {
+            record++;
+            String shown = start.toString(StandardCharsets.UTF_8);
+            if (!visitor.visit(record, line, bytes, shown)) {
+              return true;
+            }
+          }
+          if (next < 0) {
+            return true;
+          }
+          line++;
+          bytes = 0;
+          blank = true;
+          start.reset();
+        } else {
+          blank &= next == ' ' || next == '\t' || next == '\r';
+          if (bytes++ < SHOWN) {
+            start.write(next);
+          }
+        }
+      }
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", Path.of(file), failed);
+    }
+  }
+
+  private static InputStream open(String file) throws IOException {
+    InputStream in = Files.newInputStream(Path.of(file));
+    return new BufferedInputStream(
+        file.endsWith(".gz") ? new GZIPInputStream(in, 1 << 16) : in, 1 << 16);
+  }
+
+  /** Returns the first line that is longer than a number of bytes; empty if none is. */
+  static Optional<long[]> longer(String file, long most) {
+    long[] found = {0, 0};
+    visit(
+        file,
+        (record, line, bytes, start) -> {
+          if (bytes > most) {
+            found[0] = line;
+            found[1] = bytes;
+          }
+          return bytes <= most;
+        });
+    return found[0] > 0 ? Optional.of(found) : Optional.empty();
+  }
+}

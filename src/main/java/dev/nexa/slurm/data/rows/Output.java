@@ -1,0 +1,128 @@
+package dev.nexa.slurm.data.rows;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.program.OwnProgram;
+import dev.nexa.slurm.data.engine.Engine;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** The folder that a stage writes to. Each task removes what its earlier attempts left. */
+public final class Output {
+  /** The options of COPY for Parquet files. */
+  public static final String PARQUET = "FORMAT parquet, COMPRESSION zstd";
+
+  private final Engine engine;
+  private final Path folder;
+  private final Share share;
+  private long bytes;
+
+  private Output(Engine engine, Path folder, Share share) {
+    this.engine = engine;
+    this.folder = folder;
+    this.share = share;
+  }
+
+  /**
+   * Makes the folder, and removes the files of an earlier attempt of this task.
+   *
+   * @param stems the first parts of the files' names, such as {@code train}
+   */
+  public static Output in(Engine engine, Path folder, Share share, List<String> stems) {
+    DurableFiles.onDisk().directories(folder);
+    List<String> all = new ArrayList<>(stems);
+    all.addAll(List.of("rejects", "report"));
+    String task = share.all() ? "" : String.format("-%05d", share.task());
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
+      for (Path file : files) {
+        String name = file.getFileName().toString();
+        for (String stem : all) {
+          if (name.matches(
+              "[.]?\\Q" + stem + "\\E" + task + "(-[0-9]{5})?[.](parquet|jsonl|json)([.]tmp)?")) {
+            Files.delete(file);
+          }
+        }
+      }
+    } catch (IOException failed) {
+      throw DurableFiles.failure("clear", folder, failed);
+    }
+    return new Output(engine, folder, share);
+  }
+
+  /**
+   * Writes the rows of a table in its order, in files of at most so many rows. An empty part gets
+   * one file without rows, so that readers find its columns.
+   *
+   * @param select the columns, without FROM
+   * @param from the first {@code rowid}
+   * @param rows the number of rows
+   */
+  public void files(
+      String stem, String table, String select, long from, long rows, int perFile, boolean json) {
+    int number = 0;
+    for (long at = 0; at < Math.max(1, rows); at += perFile) {
+      long to = from + Math.min(at + perFile, rows);
+      String name = share.fileName(stem, number++, json ? "jsonl" : "parquet");
+      String query =
+          "SELECT "
+              + select
+              + " FROM "
+              + table
+              + " WHERE rowid >= "
+              + (from + at)
+              + " AND rowid < "
+              + to
+              + " ORDER BY rowid";
+      write(query, name, json ? "FORMAT json" : PARQUET);
+    }
+  }
+
+  /** Writes one file. */
+  public void write(String query, String name, String options) {
+    bytes += engine.write(query, folder.resolve(name), options);
+  }
+
+  /** Writes {@code rejects-NNNNN.parquet}; the number is the task's. */
+  public void rejects(String query) {
+    write(query, String.format("rejects-%05d.parquet", share.task()), PARQUET);
+  }
+
+  /**
+   * Writes {@code report-NNNNN.json} and returns what the run's metrics get: the counts, the bytes
+   * that were written, and the digest of this program.
+   *
+   * @param written the rows that the stage wrote
+   * @param more further counts
+   * @param details what only the report gets
+   */
+  public JsonObject report(Rows rows, long written, Map<String, Long> more, JsonObject details) {
+    Map<String, Long> rejected = rows.rejected();
+    long out = rejected.values().stream().mapToLong(Long::longValue).sum();
+    if (rows.in() != written + out) {
+      throw new IllegalStateException(
+          rows.in() + " rows were read, " + written + " written and " + out + " rejected");
+    }
+    JsonObject metrics =
+        new JsonObject()
+            .with("rows_in", rows.in())
+            .with("rows_out", written)
+            .with("rows_rejected", out);
+    rejected.forEach(
+        (reason, count) -> metrics.with("rejected_" + reason.replace(' ', '_'), count));
+    more.forEach(metrics::with);
+    metrics.with("bytes", bytes).with("program_sha256", OwnProgram.files().get(0).sha256());
+    JsonObject report = new JsonObject();
+    metrics.members().forEach(report::with);
+    details.members().forEach(report::with);
+    DurableFiles.onDisk()
+        .replace(
+            folder.resolve(String.format("report-%05d.json", share.task())), Json.pretty(report));
+    return metrics;
+  }
+}

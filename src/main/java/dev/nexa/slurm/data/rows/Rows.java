@@ -1,0 +1,163 @@
+package dev.nexa.slurm.data.rows;
+
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Sql;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The rows of a task, and the rows that it rejects. The table {@code files(f, path)} numbers the
+ * files. The table {@code data} has a row for each row that was read: its number {@code n}, which
+ * is also the order of files and rows, and other columns of the stage. The table {@code rejects}
+ * has {@code n}, {@code reason}, {@code detail}; a row has at most one. The view {@code kept} is
+ * the rows of {@code data} without a reject.
+ */
+public final class Rows {
+  /** A file has fewer rows than this. */
+  private static final long FILE = 1L << 40;
+
+  /** For so many broken rows the file's line and its start are looked up. */
+  private static final int LOOKED_UP = 1000;
+
+  private final Engine engine;
+
+  private Rows(Engine engine) {
+    this.engine = engine;
+  }
+
+  /** Makes the tables {@code files} and {@code rejects}. */
+  public static Rows of(Engine engine, List<InputFile> files) {
+    engine.run("CREATE TABLE files (f INTEGER, path VARCHAR)");
+    engine.run(
+        "CREATE TABLE rejects (n BIGINT, reason VARCHAR, detail VARCHAR, line BIGINT, start VARCHAR)");
+    for (int f = 0; f < files.size(); f++) {
+      engine.run("INSERT INTO files VALUES (" + f + ", " + Sql.text(files.get(f).path()) + ")");
+    }
+    return new Rows(engine);
+  }
+
+  /** Returns SQL for the number of a row of the view {@code source}. */
+  public static String number(int file) {
+    return "(" + file + " * " + FILE + " + r)::BIGINT";
+  }
+
+  /** Makes the view {@code kept}; the table {@code data} must be there. */
+  public void keep() {
+    engine.run(
+        "CREATE VIEW kept AS SELECT * FROM data WHERE NOT EXISTS"
+            + " (SELECT 1 FROM rejects WHERE rejects.n = data.n)");
+  }
+
+  /**
+   * Rejects rows.
+   *
+   * @param query gives {@code n} and {@code detail} of rows of {@code kept}, each once
+   */
+  public void reject(String reason, String query) {
+    // First a table of its own: a statement does not see the rejects that it makes itself.
+    engine.run("CREATE TEMP TABLE rejected AS " + query);
+    engine.run(
+        "INSERT INTO rejects SELECT n, " + Sql.text(reason) + ", detail, NULL, NULL FROM rejected");
+    engine.run("DROP TABLE rejected");
+  }
+
+  /**
+   * Rejects the rows of a file that could not be read: {@code data.bad} has the detail.
+   *
+   * @param broken the details of rows that are no rows at all; the others do not fit the columns
+   */
+  public void rejectUnread(int file, String... broken) {
+    engine.run(
+        "INSERT INTO rejects SELECT n, CASE WHEN list_contains("
+            + Sql.texts(List.of(broken))
+            + ", bad) THEN 'broken' ELSE 'schema' END, bad, NULL, NULL FROM data WHERE bad IS NOT NULL"
+            + " AND n // "
+            + FILE
+            + " = "
+            + file);
+  }
+
+  /** Adds the line and its start to the broken rows of a JSONL file. */
+  public void findLines(int file, String path, long records) {
+    String own = "n BETWEEN " + file * FILE + " AND " + (file * FILE + FILE - 1);
+    List<String> broken =
+        engine.column(
+            "SELECT n - "
+                + file * FILE
+                + " FROM rejects WHERE reason = 'broken' AND "
+                + own
+                + " ORDER BY n LIMIT "
+                + LOOKED_UP);
+    if (broken.isEmpty()) {
+      return;
+    }
+    Map<Long, String> found = new HashMap<>();
+    broken.forEach(number -> found.put(Long.parseLong(number), ""));
+    long[] last = {0};
+    boolean read =
+        Lines.visit(
+            path,
+            (record, line, bytes, start) -> {
+              last[0] = record;
+              found.computeIfPresent(
+                  record,
+                  (number, none) ->
+                      "UPDATE rejects SET line = "
+                          + line
+                          + ", start = "
+                          + Sql.text(start.replace("\0", "\uFFFD")));
+              return true;
+            });
+    // If Java counts other records than DuckDB, a line would be wrong.
+    if (read && last[0] == records) {
+      found.forEach(
+          (record, update) -> engine.run(update + " WHERE n = " + (file * FILE + record)));
+    }
+  }
+
+  /** Returns how many rows were read. */
+  public long in() {
+    return engine.number("SELECT count(*) FROM data");
+  }
+
+  /** Returns how many rows are rejected, by reason. */
+  public Map<String, Long> rejected() {
+    Map<String, Long> counts = new TreeMap<>();
+    for (List<String> row : engine.rows("SELECT reason, count(*) FROM rejects GROUP BY 1")) {
+      counts.put(row.get(0), Long.parseLong(row.get(1)));
+    }
+    return counts;
+  }
+
+  /** Returns the query of the reject file: file, row, line, reason, detail, start; in order. */
+  public static String rejectQuery(List<String> more) {
+    List<String> columns = new ArrayList<>();
+    columns.add("f.path AS file");
+    columns.add("x.n % " + FILE + " AS row");
+    columns.add("x.line");
+    columns.add("x.reason");
+    columns.add("x.detail");
+    columns.addAll(more);
+    return "SELECT "
+        + String.join(", ", columns)
+        + " FROM rejects x JOIN files f ON f.f = x.n // "
+        + FILE
+        + " JOIN data d ON d.n = x.n ORDER BY x.n";
+  }
+
+  /** Returns SQL for {@code FILE row N} of a row's number. */
+  public static String place(String number) {
+    return "(SELECT path FROM files WHERE f = "
+        + number
+        + " // "
+        + FILE
+        + ") || ' row ' || ("
+        + number
+        + " % "
+        + FILE
+        + ")";
+  }
+}

@@ -1,0 +1,330 @@
+package dev.nexa.slurm.data.rows;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.data.engine.DataException;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Sql;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Reads files as declared columns. {@link #open} makes the view {@code source} of a file with
+ * {@code r}, the number of the row from 1, {@code bad}, the reason why the row is none, or NULL,
+ * and the columns with their types.
+ */
+public final class Source {
+  /** The table with the lines of the file that is open. */
+  private static final String RAW = "raw_lines";
+
+  /** A name of a CSV file's first line, and the comma after it. */
+  private static final Pattern HEADER = Pattern.compile("\\G(\"(?:[^\"]|\"\")*\"|[^,\"]*)(,|$)");
+
+  private final Engine engine;
+  private final List<Column> columns;
+  private final long maxRow;
+
+  /**
+   * Creates a reader.
+   *
+   * @param maxRow the most bytes of a row of JSONL or CSV
+   */
+  public Source(Engine engine, List<Column> columns, long maxRow) {
+    this.engine = engine;
+    this.columns = columns;
+    this.maxRow = maxRow;
+  }
+
+  /**
+   * Makes the view {@code source} of a file.
+   *
+   * @throws NexaException if the file lacks a column, or holds a row that is too long
+   */
+  public void open(InputFile file) {
+    engine.run("DROP VIEW IF EXISTS source");
+    engine.run("DROP TABLE IF EXISTS " + RAW);
+    String select =
+        switch (file.format()) {
+          case JSONL -> json(file.path());
+          case CSV -> csv(file.path());
+          case PARQUET -> parquet(file.path());
+        };
+    engine.run("CREATE TEMP VIEW source AS " + select);
+  }
+
+  /**
+   * Checks that some row of the open file has a value, in a file whose columns are all optional.
+   *
+   * @param key the key of the config that names the columns
+   */
+  public void requireRows(InputFile file, String key) {
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < columns.size(); i++) {
+      names.add(name(i));
+    }
+    String any = "coalesce(" + String.join(", ", names) + ") IS NOT NULL";
+    if (engine.number("SELECT count(*) FROM source WHERE bad IS NULL AND " + any) == 0) {
+      throw new NexaException(
+          ErrorCode.DATA_INVALID,
+          file.path()
+              + ": no row has text in "
+              + String.join(", ", columns.stream().map(Column::name).toList()),
+          Advice.step("name the columns with text in data.prepare." + key));
+    }
+  }
+
+  /** Removes what {@link #open} made. */
+  public void close() {
+    engine.run("DROP VIEW IF EXISTS source");
+    engine.run("DROP TABLE IF EXISTS " + RAW);
+  }
+
+  /** A line that is no JSON becomes NULL here, and keeps its place. */
+  private String json(String path) {
+    load(
+        path,
+        "SELECT json FROM read_ndjson_objects("
+            + Sql.text(path)
+            + ", ignore_errors = true, maximum_object_size = "
+            + maxRow
+            + ")");
+    List<String> paths = new ArrayList<>();
+    for (Column column : columns) {
+      String quoted = column.name().replace("\\", "\\\\").replace("\"", "\\\"");
+      paths.add("$.\"" + quoted + "\"");
+    }
+    List<String> values = new ArrayList<>();
+    List<String> wrongs = new ArrayList<>();
+    for (int i = 0; i < columns.size(); i++) {
+      String value = "e[" + (i + 1) + "]";
+      String kind = "json_type(" + value + ")";
+      String none = "(" + value + " IS NULL OR " + kind + " = 'NULL')";
+      String fits =
+          switch (columns.get(i).type()) {
+            case TEXT -> kind + " = 'VARCHAR'";
+            case INTEGER ->
+                kind
+                    + " IN ('BIGINT', 'UBIGINT') AND TRY_CAST("
+                    + value
+                    + "::VARCHAR AS BIGINT) IS NOT NULL";
+            case NUMBER -> kind + " IN ('BIGINT', 'UBIGINT', 'DOUBLE')";
+            case BOOLEAN -> kind + " = 'BOOLEAN'";
+            case JSON -> "true";
+          };
+      String typed =
+          switch (columns.get(i).type()) {
+            case TEXT -> value + "->>'$'";
+            case JSON -> value;
+            default -> "TRY_CAST(" + value + "::VARCHAR AS " + columns.get(i).type().sql() + ")";
+          };
+      values.add(
+          "CASE WHEN NOT " + none + " AND " + fits + " THEN " + typed + " END AS " + name(i));
+      wrongs.add(wrong(columns.get(i), none, fits, value + "::VARCHAR"));
+    }
+    return "WITH lines AS (SELECT rowid + 1 AS r, json, CASE WHEN json IS NULL OR NOT json_valid(json)"
+        + " THEN 'broken JSON' WHEN json_type(json) <> 'OBJECT' THEN 'no JSON object' END AS broken FROM "
+        + RAW
+        + "), parts AS (SELECT r, broken, CASE WHEN broken IS NULL THEN json_extract(json, "
+        + Sql.texts(paths)
+        + ") END AS e FROM lines) SELECT r, CASE WHEN broken IS NOT NULL THEN broken "
+        + String.join(" ", wrongs)
+        + " END AS bad, "
+        + String.join(", ", values)
+        + " FROM parts";
+  }
+
+  private String csv(String path) {
+    List<String> header = header(path);
+    requireColumns(path, header);
+    List<String> declared = new ArrayList<>();
+    header.forEach(name -> declared.add(Sql.text(name) + ": 'VARCHAR'"));
+    // Nothing is guessed: a guess from the first rows would differ between files.
+    String read =
+        "read_csv("
+            + Sql.text(path)
+            + ", auto_detect = false, header = true, delim = ',', quote = '\"', escape = '\"', columns = {"
+            + String.join(", ", declared)
+            + "}, strict_mode = true, max_line_size = "
+            + maxRow
+            + ", buffer_size = "
+            + 2 * maxRow
+            + ")";
+    load(path, "SELECT * FROM " + read);
+    List<String> values = new ArrayList<>();
+    List<String> wrongs = new ArrayList<>();
+    for (int i = 0; i < columns.size(); i++) {
+      Column column = columns.get(i);
+      String value = header.contains(column.name()) ? Sql.name(column.name()) : "NULL::VARCHAR";
+      String cast = "TRY_CAST(" + value + " AS " + column.type().sql() + ")";
+      String fits =
+          switch (column.type()) {
+            case TEXT -> "true";
+            case INTEGER ->
+                "regexp_full_match(" + value + ", '-?[0-9]+') AND " + cast + " IS NOT NULL";
+            case JSON -> "json_valid(" + value + ")";
+            default -> cast + " IS NOT NULL";
+          };
+      String none = "(" + value + " IS NULL)";
+      values.add("CASE WHEN " + fits + " THEN " + cast + " END AS " + name(i));
+      wrongs.add(wrong(column, none, fits, value));
+    }
+    return "SELECT rowid + 1 AS r, CASE "
+        + String.join(" ", wrongs)
+        + " END AS bad, "
+        + String.join(", ", values)
+        + " FROM "
+        + RAW;
+  }
+
+  /** Returns the names in the first line, which may be quoted. */
+  private List<String> header(String path) {
+    List<String> lines =
+        engine.column(
+            "SELECT line FROM read_csv("
+                + Sql.text(path)
+                + ", auto_detect = false, header = false, delim = chr(1), quote = '', escape = '', columns = {'line':"
+                + " 'VARCHAR'}, strict_mode = false, ignore_errors = true, buffer_size = "
+                + 2 * maxRow
+                + ", max_line_size = "
+                + maxRow
+                + ") LIMIT 1");
+    List<String> names = new ArrayList<>();
+    String line = lines.isEmpty() ? "" : lines.get(0).replaceFirst("^\uFEFF", "");
+    Matcher name = HEADER.matcher(line);
+    while (name.find() && names.size() <= line.length()) {
+      String text = name.group(1);
+      boolean quoted = text.startsWith("\"");
+      names.add(quoted ? text.substring(1, text.length() - 1).replace("\"\"", "\"") : text);
+      if (name.end() == line.length() && name.group(2).isEmpty()) {
+        break;
+      }
+    }
+    return names;
+  }
+
+  private String parquet(String path) {
+    String read = "read_parquet(" + Sql.text(path) + ", file_row_number = true)";
+    Map<String, String> found = types(read);
+    requireColumns(path, found.keySet());
+    List<String> values = new ArrayList<>();
+    List<String> wrongs = new ArrayList<>();
+    for (int i = 0; i < columns.size(); i++) {
+      Column column = columns.get(i);
+      String type = found.getOrDefault(column.name(), "");
+      if (!type.isEmpty() && !holds(column.type(), type)) {
+        throw new NexaException(
+            ErrorCode.DATA_INVALID,
+            path
+                + ": the column '"
+                + column.name()
+                + "' is "
+                + type
+                + ", expected "
+                + column.type().word(),
+            Advice.step("change data.prepare.columns, or leave the file out"));
+      }
+      String value = type.isEmpty() ? "NULL" : Sql.name(column.name());
+      String typed =
+          column.type() == Column.Type.JSON && !type.equals("JSON")
+              ? "to_json(" + value + ")"
+              : value;
+      String cast = "TRY_CAST(" + typed + " AS " + column.type().sql() + ")";
+      values.add(cast + " AS " + name(i));
+      wrongs.add(
+          wrong(column, "(" + value + " IS NULL)", cast + " IS NOT NULL", value + "::VARCHAR"));
+    }
+    return "SELECT file_row_number + 1 AS r, CASE "
+        + String.join(" ", wrongs)
+        + " END AS bad, "
+        + String.join(", ", values)
+        + " FROM "
+        + read;
+  }
+
+  private static boolean holds(Column.Type type, String found) {
+    return switch (type) {
+      case TEXT -> found.equals("VARCHAR") || found.startsWith("ENUM");
+      case INTEGER -> found.matches("U?(TINYINT|SMALLINT|INTEGER|BIGINT)");
+      case NUMBER -> found.matches("U?(TINYINT|SMALLINT|INTEGER|BIGINT)|FLOAT|DOUBLE|DECIMAL.*");
+      case BOOLEAN -> found.equals("BOOLEAN");
+      case JSON -> true;
+    };
+  }
+
+  /** Returns the WHEN branches that name what is wrong with a value. */
+  private static String wrong(Column column, String none, String fits, String shown) {
+    String place = "column " + column.name() + ": ";
+    String missing =
+        column.optional() ? "" : "WHEN " + none + " THEN " + Sql.text(place + "missing") + " ";
+    String expected = place + "expected " + column.type().word() + ", got ";
+    return missing
+        + ("WHEN NOT " + none + " AND NOT (" + fits + ") THEN ")
+        + (Sql.text(expected) + " || left(" + shown + ", 40)");
+  }
+
+  /** Returns the name of a column in the tables: its own may clash with ours. */
+  public static String name(int column) {
+    return "c" + column;
+  }
+
+  /** Copies the rows of the file in their order; their place is then the table's {@code rowid}. */
+  private void load(String path, String select) {
+    try {
+      engine.run("SET preserve_insertion_order = true");
+      engine.run("CREATE TEMP TABLE " + RAW + " AS " + select);
+    } catch (DataException failed) {
+      throw Lines.longer(path, maxRow)
+          .filter(found -> String.valueOf(failed.getMessage()).contains("maximum_object_size"))
+          .<NexaException>map(
+              found ->
+                  new NexaException(
+                      ErrorCode.DATA_INVALID,
+                      path
+                          + ":"
+                          + found[0]
+                          + ": the line has "
+                          + found[1]
+                          + " bytes, more than max_row, which is "
+                          + maxRow,
+                      Advice.step(
+                          "raise data.prepare.max_row, which needs three times as much memory, or"
+                              + " take the line out")))
+          .orElse(failed);
+    } finally {
+      engine.run("SET preserve_insertion_order = false");
+    }
+  }
+
+  private Map<String, String> types(String relation) {
+    Map<String, String> types = new LinkedHashMap<>();
+    for (List<String> row : engine.rows("DESCRIBE SELECT * FROM " + relation)) {
+      types.put(row.get(0), row.get(1));
+    }
+    types.remove("file_row_number");
+    return types;
+  }
+
+  private void requireColumns(String path, Collection<String> names) {
+    for (Column column : columns) {
+      if (!column.optional() && !names.contains(column.name())) {
+        throw new NexaException(
+            ErrorCode.DATA_INVALID,
+            path
+                + ": there is no column '"
+                + column.name()
+                + "'"
+                + Nearest.hint(column.name(), names)
+                + "; its columns are "
+                + (names.isEmpty() ? "none" : String.join(", ", names)),
+            Advice.step("change data.prepare.columns, or leave the file out"));
+      }
+    }
+  }
+}

@@ -1,0 +1,155 @@
+package dev.nexa.slurm.data.score;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Sql;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Rows of items in files, as a view in DuckDB with the columns of the files. */
+public final class Items {
+  private final Engine engine;
+  private final String shown;
+  private final List<String> columns;
+
+  private Items(Engine engine, String shown, List<String> columns) {
+    this.engine = engine;
+    this.shown = shown;
+    this.columns = List.copyOf(columns);
+  }
+
+  /**
+   * Makes a view of the files.
+   *
+   * @param view its name
+   * @param patterns files or patterns, all .parquet or all .jsonl; a folder stands for its
+   *     generated.parquet or science_eval_*.parquet
+   * @throws NexaException if there is no such file
+   */
+  public static Items open(Engine engine, String view, List<String> patterns) {
+    List<String> files = new ArrayList<>();
+    for (String pattern : patterns) {
+      List<String> found = find(engine, pattern);
+      if (found.isEmpty()) {
+        throw new NexaException(
+            ErrorCode.FILE_NOT_FOUND,
+            "there is no file of items: " + pattern,
+            Advice.step("name a .parquet or .jsonl file, a pattern, or a folder of a data stage"));
+      }
+      files.addAll(found);
+    }
+    boolean parquet = files.stream().allMatch(file -> file.endsWith(".parquet"));
+    if (!parquet && files.stream().anyMatch(file -> file.endsWith(".parquet"))) {
+      throw new NexaException(
+          ErrorCode.DATA_INVALID,
+          "the files of items are .parquet and others: " + files,
+          Advice.step("name files of one format"));
+    }
+    String read =
+        parquet
+            ? "read_parquet(" + Sql.texts(files) + ", union_by_name = true)"
+            : "read_json("
+                + Sql.texts(files)
+                + ", format = 'newline_delimited', union_by_name = true, maximum_object_size = "
+                + (32 << 20)
+                + ")";
+    engine.run("CREATE OR REPLACE TEMP VIEW " + view + " AS SELECT * FROM " + read);
+    List<String> columns = engine.column("SELECT column_name FROM (DESCRIBE " + view + ")");
+    return new Items(engine, String.join(", ", patterns), columns);
+  }
+
+  private static List<String> find(Engine engine, String pattern) {
+    Path path = Path.of(pattern);
+    if (Files.isRegularFile(path)) {
+      return List.of(pattern);
+    }
+    if (!Files.isDirectory(path)) {
+      return glob(engine, pattern);
+    }
+    Path generated = path.resolve("generated.parquet");
+    return Files.exists(generated)
+        ? List.of(generated.toString())
+        : glob(engine, path.resolve("science_eval_*.parquet").toString());
+  }
+
+  private static List<String> glob(Engine engine, String pattern) {
+    return engine.column("SELECT file FROM glob(" + Sql.text(pattern) + ") ORDER BY 1");
+  }
+
+  /** Returns whether the files have a column. */
+  public boolean has(String column) {
+    return columns.contains(column);
+  }
+
+  /**
+   * Returns the column.
+   *
+   * @param key the key that names it, for the message
+   * @throws NexaException if the files lack it
+   */
+  public String require(String column, String key) {
+    if (!has(column)) {
+      throw new NexaException(
+          ErrorCode.DATA_INVALID,
+          shown
+              + ": there is no column '"
+              + column
+              + "'"
+              + Nearest.hint(column, columns)
+              + "; its columns are "
+              + String.join(", ", columns),
+          Advice.step("change " + key));
+    }
+    return column;
+  }
+
+  /**
+   * Returns SQL for the id of an item: the column, and the number of the text if a request has
+   * several.
+   *
+   * @param column the column of the id
+   * @param key the key that names it, for the message
+   */
+  String id(String column, String key) {
+    String choice = has("choice") ? "CASE WHEN choice > 0 THEN '#' || choice ELSE '' END" : "''";
+    return Sql.name(require(column, key)) + "::VARCHAR || " + choice;
+  }
+
+  /** Returns the names of the columns. */
+  List<String> columns() {
+    return columns;
+  }
+
+  /**
+   * Checks that each row has another id, and that each has one.
+   *
+   * @param from a table or a query in parentheses
+   * @param id an expression for the id
+   * @throws NexaException if an id is there twice; the message names it
+   */
+  public void requireUnique(String from, String id) {
+    List<List<String>> twice =
+        engine.rows(
+            "SELECT id, count(*) FROM (SELECT "
+                + id
+                + " AS id FROM "
+                + from
+                + ") WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1");
+    if (!twice.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.DATA_INVALID,
+          shown
+              + ": the id '"
+              + twice.get(0).get(0)
+              + "' is there "
+              + twice.get(0).get(1)
+              + " times",
+          Advice.step("items are matched by their id, so each id must be there once"));
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package dev.nexa.slurm.data.score;
+
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.SchemaVersion;
+import dev.nexa.slurm.data.score.JudgeRequest.Guided;
+import dev.nexa.slurm.data.score.JudgeRequest.Judge;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings of the step {@code judge}.
+ *
+ * @param referenceColumn empty if the rows have no reference
+ * @param sample the number of rows to judge; empty for all
+ * @param seed changes which rows are sampled
+ * @param rowsPerFile the most requests of a file
+ */
+public record JudgeSettings(
+    List<Rubric> rubrics,
+    Scale scale,
+    Judge judge,
+    String idColumn,
+    String promptColumn,
+    String completionColumn,
+    Optional<String> referenceColumn,
+    Optional<Long> sample,
+    long seed,
+    int rowsPerFile) {
+  /** The file beside the requests, with what {@code score} needs to know. */
+  public static final String FILE = "judge.json";
+
+  private static final int NEWEST = 1;
+  private static final String RUBRICS = "rubrics";
+  private static final String OWN = "own_rubrics";
+  private static final String BETTER = "better";
+  private static final List<String> SCIENCE =
+      List.of("falsifiability", "novelty", "grounding", "completeness", "safety");
+
+  /**
+   * Reads the settings. Keys that are missing have their defaults.
+   *
+   * @throws IllegalArgumentException if a value is wrong; the message names the key
+   */
+  public static JudgeSettings of(JsonObject json) {
+    JsonObject columns = json.optionalObject("columns").orElseGet(JsonObject::new);
+    return new JudgeSettings(
+        rubrics(json),
+        scale(json.optionalObject("scale").orElseGet(JsonObject::new)),
+        new Judge(
+            json.text("model"),
+            guided(json.optionalText("guided").orElse(Guided.RESPONSE_FORMAT.text())),
+            (int) whole(json, "max_tokens", 2048)),
+        columns.optionalText("id").orElse("custom_id"),
+        columns.optionalText("prompt").orElse("prompt"),
+        columns.optionalText("completion").orElse("completion"),
+        columns.optionalText("reference"),
+        json.optionalDecimal("sample").map(BigDecimal::longValue),
+        whole(json, "seed", 42),
+        (int) whole(json, "rows_per_file", 5000));
+  }
+
+  private static long whole(JsonObject json, String name, long otherwise) {
+    return json.optionalDecimal(name).map(BigDecimal::longValueExact).orElse(otherwise);
+  }
+
+  private static Guided guided(String name) {
+    for (Guided guided : Guided.values()) {
+      if (guided.text().equals(name)) {
+        return guided;
+      }
+    }
+    throw new IllegalArgumentException(
+        "expected response_format, structured_outputs, guided_json or none under \"guided\", not "
+            + name);
+  }
+
+  private static Scale scale(JsonObject json) {
+    boolean integers = !json.members().containsKey("integers") || json.flag("integers");
+    Scale scale =
+        new Scale(
+            json.optionalDecimal("lowest").orElse(BigDecimal.ONE),
+            json.optionalDecimal("highest").orElse(BigDecimal.valueOf(5)),
+            integers);
+    if (scale.lowest().compareTo(scale.highest()) >= 0) {
+      throw new IllegalArgumentException("scale: lowest must be less than highest");
+    }
+    if (integers && (!scale.allows(scale.lowest()) || !scale.allows(scale.highest()))) {
+      throw new IllegalArgumentException("scale: with integers, lowest and highest are whole");
+    }
+    return scale;
+  }
+
+  private static List<Rubric> rubrics(JsonObject json) {
+    Object given = json.members().get(RUBRICS);
+    boolean own = json.members().containsKey(OWN);
+    List<Rubric> rubrics = new ArrayList<>();
+    if (given instanceof List<?> names) {
+      names.forEach(element -> rubrics.add(rubric(element)));
+    } else if (!own) {
+      SCIENCE.forEach(name -> rubrics.add(rubric(name)));
+    }
+    if (own) {
+      json.objects(OWN).forEach(element -> rubrics.add(rubric(element)));
+    }
+    if (rubrics.isEmpty()) {
+      throw new IllegalArgumentException("rubrics: expected a list with at least one rubric");
+    }
+    List<String> names = rubrics.stream().map(Rubric::name).toList();
+    if (new LinkedHashSet<>(names).size() < names.size()) {
+      throw new IllegalArgumentException("rubrics: a name is there twice: " + names);
+    }
+    return rubrics;
+  }
+
+  private static Rubric rubric(@Nullable Object element) {
+    if (element instanceof JsonObject own) {
+      String name = own.text("name");
+      if (!name.matches("[a-z][a-z0-9_]{0,40}")) {
+        throw new IllegalArgumentException(
+            "rubrics: the name " + name + " is not lower-case letters, digits and _");
+      }
+      return new Rubric(
+          name, own.text("question"), !own.optionalText(BETTER).orElse("higher").equals("lower"));
+    }
+    List<String> known = Rubric.BUILT_IN.stream().map(Rubric::name).toList();
+    String name = element instanceof String text ? text : "";
+    return Rubric.builtIn(name)
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "rubrics: there is no built-in rubric '"
+                        + name
+                        + "'"
+                        + Nearest.hint(name, known)
+                        + "; give {name, question, better} for a rubric of your own"));
+  }
+
+  /** Returns the document {@code judge.json}. */
+  JsonObject rubricsJson() {
+    List<JsonObject> all = new ArrayList<>();
+    for (Rubric rubric : rubrics) {
+      all.add(
+          new JsonObject()
+              .with("name", rubric.name())
+              .with("question", rubric.question())
+              .with(BETTER, rubric.higherIsBetter() ? "higher" : "lower"));
+    }
+    return new JsonObject()
+        .with(SchemaVersion.KEY, NEWEST)
+        .with("model", judge.model())
+        .with(RUBRICS, all)
+        .with(
+            "scale",
+            new JsonObject()
+                .with("lowest", scale.lowest())
+                .with("highest", scale.highest())
+                .with("integers", scale.integers()));
+  }
+}

@@ -1,0 +1,185 @@
+package dev.nexa.slurm.data.score;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.StagedFile;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.collect.JsonLines;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Sql;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The step {@code judge}: rows become requests to a judge, {@code judge-requests-NNNNN.jsonl}.
+ *
+ * <p>Beside them lies {@code judge.json} with the rubrics and the scale, which the step {@code
+ * score} reads.
+ */
+public final class JudgeStep {
+  private static final String STEM = "judge-requests-";
+  private static final String LINES = ".judge.jsonl.tmp";
+
+  private final Engine engine;
+  private final JudgeSettings settings;
+  private long in;
+  private long out;
+
+  private JudgeStep(Engine engine, JudgeSettings settings) {
+    this.engine = engine;
+    this.settings = settings;
+  }
+
+  /**
+   * Writes the requests. Makes the folder, and removes requests of an earlier attempt.
+   *
+   * @param input files of rows, .parquet or .jsonl
+   * @return the metrics: rows_in = rows_out + rows_rejected
+   */
+  public static JsonObject run(
+      Engine engine, List<String> input, Path folder, JudgeSettings settings) {
+    DurableFiles.onDisk().directories(folder);
+    clear(folder);
+    JudgeStep step = new JudgeStep(engine, settings);
+    Path lines = folder.resolve(LINES);
+    long all = step.select(input, lines);
+    step.write(lines, folder);
+    DurableFiles.onDisk().unmark(lines);
+    DurableFiles.onDisk()
+        .replace(folder.resolve(JudgeSettings.FILE), Json.pretty(settings.rubricsJson()));
+    return new JsonObject()
+        .with("rows_in", step.in)
+        .with("rows_out", step.out)
+        .with("rows_rejected", step.in - step.out)
+        .with("rows_not_sampled", all - step.in);
+  }
+
+  private static void clear(Path folder) {
+    try (DirectoryStream<Path> old = Files.newDirectoryStream(folder, STEM + "*.jsonl")) {
+      for (Path file : old) {
+        Files.delete(file);
+      }
+    } catch (IOException failed) {
+      throw DurableFiles.failure("clear", folder, failed);
+    }
+  }
+
+  /** Writes the columns of the sampled rows as JSON lines, ordered by id. Returns all rows. */
+  private long select(List<String> input, Path lines) {
+    Items items = Items.open(engine, "judged", input);
+    String id = items.id(settings.idColumn(), "columns.id");
+    String reference =
+        settings
+            .referenceColumn()
+            .map(name -> Sql.name(items.require(name, "columns.reference")) + "::VARCHAR")
+            .orElse("NULL");
+    String query =
+        "SELECT "
+            + id
+            + " AS id, "
+            + Sql.name(items.require(settings.promptColumn(), "columns.prompt"))
+            + "::VARCHAR AS prompt, "
+            + Sql.name(items.require(settings.completionColumn(), "columns.completion"))
+            + "::VARCHAR AS completion, "
+            + reference
+            + " AS reference FROM judged";
+    // The sample depends on ids and seed only, so two runs are judged on the same items.
+    String sampled =
+        settings.sample().isEmpty()
+            ? query
+            : "SELECT * FROM ("
+                + query
+                + ") ORDER BY md5(id || '/"
+                + settings.seed()
+                + "'), id LIMIT "
+                + settings.sample().get();
+    engine.run("SET preserve_insertion_order = true");
+    engine.write("SELECT * FROM (" + sampled + ") ORDER BY id", lines, "FORMAT json");
+    engine.run("SET preserve_insertion_order = false");
+    items.requireUnique("(SELECT id FROM (" + query + "))", "id");
+    return engine.number("SELECT count(*) FROM judged");
+  }
+
+  private void write(Path lines, Path folder) {
+    Batch batch = new Batch(folder);
+    try (StagedFile rejects = new StagedFile(folder.resolve("judge.rejects.jsonl"))) {
+      JsonLines.read(lines, line -> write(line, batch, rejects));
+      batch.end();
+      rejects.commit();
+    } finally {
+      batch.close();
+    }
+  }
+
+  private void write(JsonLines.Line line, Batch batch, StagedFile rejects) {
+    in++;
+    JsonObject row;
+    try {
+      row = Json.parseObject(line.text());
+    } catch (IllegalArgumentException broken) {
+      throw new NexaException(
+          ErrorCode.DATA_INVALID,
+          line.place() + ": " + broken.getMessage(),
+          Advice.step("look for a text of many megabytes in the rows"));
+    }
+    Optional<String> prompt = row.optionalText("prompt");
+    Optional<String> completion = row.optionalText("completion");
+    String id = row.optionalText("id").orElse("");
+    if (id.isEmpty() || prompt.isEmpty() || completion.isEmpty()) {
+      String missing = id.isEmpty() ? "id" : prompt.isEmpty() ? "prompt" : "completion";
+      rejects.line(
+          Json.compact(
+              new JsonObject().with("custom_id", id).with("reason", "the row has no " + missing)));
+      return;
+    }
+    out++;
+    JudgeRequest.Item item =
+        new JudgeRequest.Item(id, prompt.get(), completion.get(), row.optionalText("reference"));
+    batch.line(
+        Json.compact(
+            JudgeRequest.of(item, settings.rubrics(), settings.scale(), settings.judge())));
+  }
+
+  /** The request files, of which one is open. */
+  private final class Batch {
+    private final Path folder;
+    private Optional<StagedFile> open = Optional.empty();
+    private int files;
+    private int rows;
+
+    Batch(Path folder) {
+      this.folder = folder;
+    }
+
+    void line(String text) {
+      if (rows == settings.rowsPerFile()) {
+        end();
+      }
+      if (open.isEmpty()) {
+        open =
+            Optional.of(
+                new StagedFile(folder.resolve(String.format(STEM + "%05d.jsonl", files++))));
+        rows = 0;
+      }
+      open.get().line(text);
+      rows++;
+    }
+
+    void end() {
+      open.ifPresent(StagedFile::commit);
+      open = Optional.empty();
+      rows = 0;
+    }
+
+    void close() {
+      open.ifPresent(StagedFile::close);
+    }
+  }
+}

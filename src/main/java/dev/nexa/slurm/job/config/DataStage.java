@@ -1,0 +1,133 @@
+package dev.nexa.slurm.job.config;
+
+import static dev.nexa.slurm.job.config.yaml.Schema.optional;
+import static dev.nexa.slurm.job.config.yaml.Schema.section;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.Schema;
+import dev.nexa.slurm.job.config.yaml.Schema.Section;
+import dev.nexa.slurm.job.config.yaml.Values;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a run with {@code backend: data} does: one step (docs/data.md).
+ *
+ * @param step the step's name, such as {@code prepare}
+ * @param words the options with paths, as they stand in the command
+ * @param settings the step's other keys, with their defaults
+ */
+public record DataStage(String step, List<String> words, JsonObject settings) {
+  /** The backend of these runs. */
+  public static final String BACKEND = "data";
+
+  /** All steps. */
+  static final List<DataStep> STEPS =
+      List.of(
+          PrepareKeys.STEP,
+          CollectKeys.STEP,
+          FilterKeys.STEP,
+          JudgeKeys.STEP,
+          ScoreKeys.STEP,
+          GateKeys.STEP);
+
+  static final Section KEYS = section(keys());
+
+  private static Schema.KnownKey[] keys() {
+    List<Schema.KnownKey> keys = new ArrayList<>();
+    for (DataStep step : STEPS) {
+      keys.add(optional(step.name(), step.keys(), step.doc()));
+    }
+    return keys.toArray(new Schema.KnownKey[0]);
+  }
+
+  static DataStage from(Values data) {
+    DataStep step = STEPS.stream().filter(one -> data.has(one.name())).findFirst().orElseThrow();
+    Values values = data.section(step.name());
+    JsonObject settings = values.json();
+    List<String> words = new ArrayList<>();
+    for (DataStep.PathKey path : step.paths()) {
+      for (String text : path.texts(values)) {
+        words.add(path.option());
+        words.add(text);
+      }
+      settings = without(settings, path.section(), path.key());
+    }
+    return new DataStage(step.name(), words, settings);
+  }
+
+  /** Returns a copy without a key of a section below, or of the object itself. */
+  private static JsonObject without(JsonObject json, String section, String key) {
+    JsonObject copy = new JsonObject();
+    for (String name : json.members().keySet()) {
+      Optional<JsonObject> below = json.optionalObject(name);
+      if (name.equals(section) && below.isPresent()) {
+        copy.with(name, without(below.get(), "", key));
+      } else if (!section.isEmpty() || !name.equals(key)) {
+        copy.with(name, json.members().get(name));
+      }
+    }
+    return copy;
+  }
+
+  /** Adds the problems of a run's section {@code data}, and of keys that do not go with it. */
+  static void check(Values values, List<Problem> problems) {
+    boolean backend = values.optionalText("backend").orElse("").equals(BACKEND);
+    if (!values.has("data")) {
+      if (backend) {
+        problems.add(
+            values.problem(
+                "data", "missing; backend data does one of " + String.join(", ", names())));
+      }
+      return;
+    }
+    if (!backend && values.has("backend")) {
+      problems.add(values.problem("data", "needs backend: data"));
+    }
+    Values data = values.section("data");
+    List<DataStep> given = STEPS.stream().filter(step -> data.has(step.name())).toList();
+    if (given.size() != 1) {
+      problems.add(values.problem("data", "expected exactly one of " + String.join(", ", names())));
+      return;
+    }
+    for (String key : List.of("run", "entrypoint", "options", "options_file", "code")) {
+      if (values.has(key)) {
+        problems.add(values.problem(key, "backend data does not read it; leave it out"));
+      }
+    }
+    if (values.has("sweep")) {
+      problems.add(values.problem("sweep", "a data stage has no points; use array: {shards: N}"));
+    }
+    Values resources = values.section("resources");
+    if (resources.optionalInteger("nodes").orElse(1) > 1) {
+      problems.add(
+          resources.problem("nodes", "a data stage works on one node; write array: {shards: N}"));
+    }
+    if (resources.optionalInteger("gpus_per_node").orElse(0) > 0) {
+      problems.add(resources.problem("gpus_per_node", "a data stage uses no GPU; leave it out"));
+    }
+    DataStep step = given.get(0);
+    Values own = data.section(step.name());
+    for (DataStep.PathKey path : step.paths()) {
+      for (String text : path.texts(own)) {
+        if (!text.startsWith("/") && !text.startsWith("${")) {
+          problems.add(
+              path.of(own)
+                  .problem(
+                      path.key(),
+                      "expected an absolute path, got '"
+                          + text
+                          + "'; begin it with ${workspace}/, ${shared}/ or ${env:HOME}/"));
+        }
+      }
+    }
+    int tasks = values.section("array").optionalInteger("shards").orElse(1);
+    step.rules().check(own, tasks, problems);
+  }
+
+  private static List<String> names() {
+    return STEPS.stream().map(DataStep::name).toList();
+  }
+}

@@ -1,0 +1,81 @@
+package dev.nexa.slurm.data.prepare;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Limits;
+import dev.nexa.slurm.data.rows.Share;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A folder in which {@code data prepare} runs, and what it wrote. */
+final class PrepareBench {
+  final Path folder;
+  final Path out;
+
+  PrepareBench(Path folder) {
+    this.folder = folder;
+    this.out = folder.resolve("out");
+  }
+
+  Path file(String name, String content) throws IOException {
+    return file(name, content.getBytes(StandardCharsets.UTF_8));
+  }
+
+  Path file(String name, byte[] content) throws IOException {
+    Path file = folder.resolve(name);
+    Files.createDirectories(file.getParent());
+    return Files.write(file, content);
+  }
+
+  Engine engine() {
+    return Engine.open(new Limits(2048L << 20, 2, folder.resolve("scratch")));
+  }
+
+  /** Runs one task on all files of {@code in/}. */
+  JsonObject run(String settings, int task, int tasks, List<String> against) {
+    try (Engine engine = engine()) {
+      Share share = tasks == 1 ? Share.ALL : new Share(task, tasks);
+      return new Prepare(engine, PrepareSettings.of(Json.parseObject(settings)), share)
+          .run(List.of(folder.resolve("in").toString()), against, out);
+    }
+  }
+
+  JsonObject run(String settings) {
+    return run(settings, 0, 1, List.of());
+  }
+
+  /** Returns a column of the files of a split, in the order of their names and rows. */
+  List<String> column(String split, String column) throws IOException {
+    List<String> values = new ArrayList<>();
+    try (Engine engine = engine()) {
+      for (Path file : files(split + "-")) {
+        values.addAll(engine.column("SELECT " + column + " FROM '" + file + "'"));
+      }
+    }
+    return values;
+  }
+
+  /** Returns {@code file name, row, line, reason, detail} of all rejects. */
+  List<List<String>> rejects() throws IOException {
+    List<List<String>> rows = new ArrayList<>();
+    try (Engine engine = engine()) {
+      for (Path file : files("rejects-")) {
+        rows.addAll(
+            engine.rows(
+                "SELECT parse_filename(file), row, line, reason, detail FROM '" + file + "'"));
+      }
+    }
+    return rows;
+  }
+
+  List<Path> files(String start) throws IOException {
+    try (var all = Files.list(out)) {
+      return all.filter(file -> file.getFileName().toString().startsWith(start)).sorted().toList();
+    }
+  }
+}
