@@ -78,7 +78,7 @@ nexa_main() {
   nexa_preamble "$@"
   nexa_claim
   nexa_watch
-<#if after?has_content>
+<#if has_inputs>
   nexa_require_inputs<#list filled as file> [=file]</#list>
 </#if>
 <#if requeues gt 0 && scheduler == "slurm">

@@ -26,7 +26,7 @@ nexa_main() {
 <#if chain gt 1>
   nexa_leave_if_done
 </#if>
-<#if after?has_content>
+<#if has_inputs>
   nexa_require_inputs<#list filled as file> [=file]</#list>
 </#if>
 <#if requeues gt 0 && scheduler == "slurm">

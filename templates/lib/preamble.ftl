@@ -44,7 +44,7 @@ nexa_preamble() {
 </#if>
   export NEXA_ATTEMPT=${NEXA_SUBMISSION:-$NEXA_RUN_SCRATCH}/results/$NEXA_TASK.$NEXA_RESTART
   export NEXA_METRICS=$NEXA_ATTEMPT.metrics.json
-<#if after?has_content>
+<#if has_inputs>
   export NEXA_FILLED=$NEXA_ATTEMPT.runner
   # shellcheck disable=SC1091
   source "$NEXA_RUN_DIR/runner/inputs.sh"

@@ -43,7 +43,8 @@ class LicencesTest {
   /** What Maven puts on the class path of the program, by its own list of dependencies. */
   private static Set<String> dependencies() throws IOException {
     TreeSet<String> libraries = new TreeSet<>();
-    Pattern dependency = Pattern.compile("\\s+[^:]+:([^:]+):jar:([^:]+):(compile|runtime).*");
+    Pattern dependency =
+        Pattern.compile("\\s+[^:]+:([^:]+):jar:(?:[a-z][a-z0-9_]*:)?([^:]+):(compile|runtime).*");
     for (String line : Files.readAllLines(Path.of("target/libraries.txt"))) {
       Matcher parts = dependency.matcher(line);
       if (parts.matches()) {

@@ -107,6 +107,9 @@ class PipelineRunTest {
     assertThat(failed.objects("stages").get(2).text("why")).isEqualTo("train ended as failed");
     assertThat(failed.objects("stages").get(3).text("why")).isEqualTo("eval cannot start");
     String job = jobs(failed.objects("stages").get(2));
+    assertThat(person.until("is blocked", "reconcile"))
+        .contains(": eval is blocked, because train ended as failed; `nexa-slurm pipeline resume ")
+        .contains(": report is blocked, because eval cannot start");
 
     Files.createFile(workspace.resolve("mended"));
     person.says("rerun", "--failed", failed.objects("stages").get(1).text("run_id"));

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config;
 
 import static dev.nexa.slurm.job.config.yaml.Schema.inferable;
+import static dev.nexa.slurm.job.config.yaml.Schema.later;
 import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.mapOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
@@ -360,9 +361,9 @@ public record RunConfig(
             "Packs the working tree of git at the submit, and unpacks it for each attempt of a task. `{}` takes"
                 + " all defaults (docs/code.md)."));
     keys.add(
-        optional(
+        later(
             "data",
-            DataStage.KEYS,
+            () -> DataStage.KEYS,
             "For `data`: the step that nexa-slurm's own program does, exactly one (docs/data.md)."));
     return keys.toArray(new Schema.KnownKey[0]);
   }
@@ -509,7 +510,10 @@ public record RunConfig(
               "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
     }
     Serving.check(values, problems);
-    DataStage.check(values, problems);
+    // Checked here, so that DataStage is loaded only for a config that needs it.
+    if (values.has("data") || values.optionalText("backend").orElse("").equals("data")) {
+      DataStage.check(values, problems);
+    }
     Values array = values.section("array");
     if (values.has("sweep")) {
       if (array.has("shards")) {

@@ -4,10 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.job.config.ClusterProfile;
-import dev.nexa.slurm.job.config.DataStage;
-import dev.nexa.slurm.job.config.RunConfig;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * Our own program, as a job runs it on a node. The workspace holds it under its digest.
@@ -16,11 +13,9 @@ import java.util.Optional;
  * @param files its files; the first one is our jar
  */
 public record NodeProgram(String java, List<ProgramFile> files) {
-  /** Returns the program that runs now, for a config whose job runs it; else empty. */
-  static Optional<NodeProgram> of(RunConfig config, ClusterProfile cluster) {
-    return config.backend().equals(DataStage.BACKEND)
-        ? Optional.of(new NodeProgram(cluster.java(), OwnProgram.files()))
-        : Optional.empty();
+  /** Returns the program that runs now. */
+  static NodeProgram of(ClusterProfile cluster) {
+    return new NodeProgram(cluster.java(), OwnProgram.files());
   }
 
   /** Returns the SHA-256 of our jar, by which the workspace names the program. */

@@ -145,7 +145,7 @@ public final class Planner {
         files,
         code,
         after,
-        NodeProgram.of(config, cluster),
+        config.data().isPresent() ? Optional.of(NodeProgram.of(cluster)) : Optional.empty(),
         config.data(),
         overTimeLimit(partition, cluster),
         cluster.killWait(),

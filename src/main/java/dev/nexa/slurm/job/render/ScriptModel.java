@@ -70,8 +70,10 @@ final class ScriptModel {
     model.put("env", env(plan));
     model.put("command", words(launch.command(), code));
     model.put("outputs", plan.outputs());
+    // A flag: the first built-in of FreeMarker in a template would load all of them, in 10 ms.
+    model.put("has_inputs", !plan.after().isEmpty());
     model.put("after", after(plan));
-    model.put("filled", FilledFiles.names(launch.files()));
+    model.put("filled", plan.after().isEmpty() ? List.of() : FilledFiles.names(launch.files()));
     model.put("sweep", !plan.points().isEmpty());
     model.put("setup", plan.setup());
     path(model, "workdir", plan.workdir());

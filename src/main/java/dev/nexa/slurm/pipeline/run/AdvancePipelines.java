@@ -92,8 +92,27 @@ public final class AdvancePipelines {
     if (end(progress)) {
       progress = new ReadProgress(context).of(folder, problems);
     }
+    tellBlocked(folder, progress, problems);
     write(folder, progress);
     return Optional.of(progress);
+  }
+
+  /** Names each stage that can no longer start. */
+  private static void tellBlocked(
+      PipelineFolder folder, PipelineProgress progress, List<String> problems) {
+    for (PipelineProgress.StageProgress stage : progress.stages()) {
+      if (stage.state().equals(PipelineProgress.BLOCKED)) {
+        problems.add(
+            folder.id()
+                + ": "
+                + stage.stage().name()
+                + " is blocked, because "
+                + stage.why()
+                + "; `nexa-slurm pipeline resume "
+                + folder.id()
+                + "` runs again what failed");
+      }
+    }
   }
 
   /** Makes waiting jobs wait for the jobs that the earlier stages have now. */

@@ -83,7 +83,7 @@ public final class AwaitPipeline {
       String name = stage.stage().name();
       String state = stage.state();
       boolean waits = state.equals("pending") || state.equals("unconfirmed");
-      if (!waits && !state.equals(last.put(name, state))) {
+      if (!waits && !stage.stage().reused() && !state.equals(last.put(name, state))) {
         boolean tells = state.equals(PipelineProgress.BLOCKED) && !stage.why().isEmpty();
         progress.accept(name + ": " + state + (tells ? ", because " + stage.why() : ""));
         changed = true;

@@ -20,6 +20,8 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
   /** The stage waits for something that cannot happen any more, unless a run is run again. */
   static final String BLOCKED = "blocked";
 
+  private static final BigDecimal NOTHING = new BigDecimal("0.00");
+
   /** The stage handles a failure that did not happen. */
   static final String SKIPPED = "skipped";
 
@@ -46,9 +48,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
 
     /** Returns the cost of the attempts that have ended; zero for a reused run. */
     public BigDecimal cost() {
-      return stage.reused()
-          ? BigDecimal.ZERO
-          : row.map(run -> run.cost().amount()).orElse(BigDecimal.ZERO);
+      return stage.reused() || row.isEmpty() ? NOTHING : row.get().cost().amount();
     }
   }
 
@@ -180,7 +180,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
 
   /** Returns the cost of the attempts that have ended. */
   public Money cost() {
-    BigDecimal cost = BigDecimal.ZERO;
+    BigDecimal cost = NOTHING;
     for (StageProgress one : stages) {
       cost = cost.add(one.cost());
     }

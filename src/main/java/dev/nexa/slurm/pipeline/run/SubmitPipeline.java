@@ -265,7 +265,7 @@ public final class SubmitPipeline {
               reused.isPresent() ? reused.get() : staged.get(made).run().id(),
               after,
               one.planned().prepared().plan().tasks(),
-              reused.isPresent() ? BigDecimal.ZERO : clearance.of(made).total().amount(),
+              reused.isPresent() ? new BigDecimal("0.00") : clearance.of(made).total().amount(),
               one.estimate().configDigest(),
               one.script().digest(),
               reused.isPresent()));

@@ -172,7 +172,9 @@ public final class RunPass {
     for (Submission submission : state.submissions()) {
       cancelStrays(submission, evidence.queue(submission), state.cancelRequested());
     }
-    tellNeverSatisfied(run, evidence.queue(state), problems);
+    if (state.pipeline().isEmpty()) {
+      tellNeverSatisfied(run, evidence.queue(state), problems);
+    }
     More more = submitMore(run, files, facts, state, evidence, problems);
     if (more.submitted()) {
       state = RunState.of(run.journal().read());

@@ -129,7 +129,7 @@ public record Prepared(
                 cluster,
                 policy,
                 code(context, config),
-                request.stage().map(PipelineConfig.Stage::after).orElse(Map.of()));
+                request.stage().isPresent() ? request.stage().get().after() : Map.of());
     Optional<Backend> builtIn = Backends.builtIn(plan.backend());
     Optional<Plugin> plugin =
         builtIn.isPresent()

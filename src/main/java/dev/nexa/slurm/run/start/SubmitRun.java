@@ -7,7 +7,6 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.estimate.EstimateFile;
-import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
@@ -96,7 +95,9 @@ public final class SubmitRun {
               earlier,
               dependency,
               prepared.plan().code(),
-              prepared.plan().program().map(NodeProgram::files).orElse(List.of()))
+              prepared.plan().program().isPresent()
+                  ? prepared.plan().program().get().files()
+                  : List.of())
           .submit(context);
     }
   }

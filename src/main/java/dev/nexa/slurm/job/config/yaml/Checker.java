@@ -117,7 +117,9 @@ public final class Checker {
     } else if (!key.fallback().isEmpty()) {
       YamlNode fallback = YamlReader.scalar(mapping.at(), key.fallback());
       put(values, key.name(), value(key.shape(), fallback, childPath), mapping.at());
-    } else if (key.shape() instanceof Section section && holdsUnwritten(section)) {
+    } else if (!key.isLater()
+        && key.shape() instanceof Section section
+        && holdsUnwritten(section)) {
       // A section that is not written still has its defaults.
       values.put(
           key.name(),

@@ -2,6 +2,7 @@ package dev.nexa.slurm.job.config.yaml;
 
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import java.util.regex.Pattern;
 
 /** The shape of the value under a key. */
@@ -10,6 +11,7 @@ public sealed interface Schema
         Schema.ListOf,
         Schema.MapOf,
         Schema.Section,
+        Schema.Later,
         Schema.Free,
         Schema.Anything,
         Schema.Axis {
@@ -73,6 +75,13 @@ public sealed interface Schema
   }
 
   /**
+   * A section without required keys and defaults, whose classes are loaded only if a file has it.
+   *
+   * @param section returns the section
+   */
+  record Later(Supplier<Section> section) implements Schema {}
+
+  /**
    * A known key.
    *
    * @param name the key as written
@@ -85,6 +94,17 @@ public sealed interface Schema
    */
   record KnownKey(
       String name, Schema shape, boolean required, boolean inferable, String fallback, String doc) {
+
+    /** Returns the shape; never {@link Later}. */
+    @Override
+    public Schema shape() {
+      return shape instanceof Later later ? later.section().get() : shape;
+    }
+
+    /** Returns whether the key's shape is known only when a file has the key. */
+    boolean isLater() {
+      return shape instanceof Later;
+    }
 
     /** Returns an optional key without a default, with the same name, shape and sentence. */
     public KnownKey asOptional() {
@@ -113,6 +133,11 @@ public sealed interface Schema
   /** Returns an optional key with a default, written as in YAML. */
   static KnownKey withDefault(String name, Schema shape, String fallback, String doc) {
     return new KnownKey(name, shape, false, false, fallback, doc);
+  }
+
+  /** Returns an optional key whose section is loaded only if a file has it. */
+  static KnownKey later(String name, Supplier<Section> section, String doc) {
+    return optional(name, new Later(section), doc);
   }
 
   static ListOf listOf(Schema element) {

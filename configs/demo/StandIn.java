@@ -8,7 +8,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Plays a model and a judge for the tutorial in docs/evaluation.md. It reads the requests of a
+ * Plays a model and a judge for configs/pipelines/demo.yaml and the tutorial in docs/evaluation.md. It reads the requests of a
  * batch and writes answers as vLLM's run-batch does.
  *
  * <p>{@code java StandIn.java QUALITY OUT REQUESTS...}: a judge's scores lie round QUALITY. Of 50
