@@ -9,6 +9,9 @@ import dev.nexa.slurm.command.Terminal.Screen;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -110,6 +113,52 @@ class PipelineApprovalTest {
     Screen run = terminal.type("submit", "long.yaml", "--approval", file.toString());
     assertThat(run.exit()).isEqualTo(3);
     assertThat(run.err()).contains("it is no stage of pipeline.yaml");
+  }
+
+  /** Of all pipelines of a small world, an approval covers its own and no other. */
+  @Test
+  void eachApprovalCoversExactlyItsOwnPipeline() throws IOException {
+    terminal.file("other.yaml", Site.run("echo other", "2h"));
+    terminal.file("longer.yaml", Site.run("echo next", "3h"));
+    List<String> world = new ArrayList<>();
+    for (String second : List.of("next.yaml", "other.yaml", "longer.yaml")) {
+      for (String after : List.of("", ", after: [a]", ", after: [afterany:a]")) {
+        world.add("stages:\n  a: {config: first.yaml}\n  b: {config: " + second + after + "}\n");
+      }
+      world.add("stages:\n  a: {config: " + second + "}\n  b: {config: first.yaml}\n");
+    }
+    List<Path> approvals = new ArrayList<>();
+    for (String pipeline : world) {
+      terminal.file("pipeline.yaml", pipeline);
+      Path estimates = terminal.workspace.resolve("estimates");
+      Set<String> before = Files.exists(estimates) ? Set.copyOf(Site.names(estimates)) : Set.of();
+      assertThat(terminal.type("pipeline", "run", "pipeline.yaml").exit()).isEqualTo(3);
+      List<String> now = new ArrayList<>(Site.names(estimates));
+      now.removeAll(before);
+      assertThat(now).as("each pipeline has a digest of its own").hasSize(1);
+      Screen approved =
+          terminal.type(
+              "approve",
+              estimates.resolve(now.get(0)).toString(),
+              "--key",
+              site.boss.toString(),
+              "--for",
+              Site.ME,
+              "--json");
+      Path file = Path.of(approved.json().text("file"));
+      approvals.add(Files.move(file, folder.resolve("approval-" + approvals.size())));
+    }
+    for (int i = 0; i < world.size(); i++) {
+      for (int j = 0; j < world.size(); j++) {
+        terminal.file("pipeline.yaml", world.get(j));
+        Screen screen =
+            terminal.type(
+                "pipeline", "run", "pipeline.yaml", "--approval", approvals.get(i).toString());
+        assertThat(screen.exit())
+            .as("approval of%n%s for%n%s: %s", world.get(i), world.get(j), screen.err())
+            .isEqualTo(i == j ? 0 : 3);
+      }
+    }
   }
 
   @Test

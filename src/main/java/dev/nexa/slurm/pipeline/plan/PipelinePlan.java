@@ -216,15 +216,8 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
 
   /** Returns the amount that all stages together take from each budget that applies to them. */
   public List<BudgetClaim> budgets(Context context) {
-    Map<String, BudgetClaim> claims = new LinkedHashMap<>();
-    for (PlannedStage stage : stages) {
-      for (BudgetClaim claim : stage.prepared().budgets(context)) {
-        claims.merge(
-            claim.budget().name() + claim.budget().period(),
-            claim,
-            (sum, more) -> new BudgetClaim(sum.budget(), sum.needs().plus(more.needs())));
-      }
-    }
-    return List.copyOf(claims.values());
+    List<BudgetClaim> claims = new ArrayList<>();
+    stages.forEach(stage -> claims.addAll(stage.prepared().budgets(context)));
+    return BudgetClaim.added(claims);
   }
 }

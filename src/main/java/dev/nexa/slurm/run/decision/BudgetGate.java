@@ -19,9 +19,7 @@ import java.time.LocalDate;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -108,16 +106,11 @@ public final class BudgetGate implements AutoCloseable {
      * @param needs what each run can cost, in the order of the gates
      */
     List<BudgetClaim> claims(List<Money> needs) {
-      Map<String, BudgetClaim> claims = new LinkedHashMap<>();
+      List<BudgetClaim> claims = new ArrayList<>();
       for (int i = 0; i < gates.size(); i++) {
-        for (BudgetClaim claim : gates.get(i).claims(needs.get(i))) {
-          claims.merge(
-              claim.budget().name() + claim.budget().period(),
-              claim,
-              (sum, more) -> new BudgetClaim(sum.budget(), sum.needs().plus(more.needs())));
-        }
+        claims.addAll(gates.get(i).claims(needs.get(i)));
       }
-      return List.copyOf(claims.values());
+      return BudgetClaim.added(claims);
     }
 
     /** Returns a line for each budget that the runs would exceed together. */
