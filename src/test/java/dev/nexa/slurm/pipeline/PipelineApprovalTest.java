@@ -162,6 +162,28 @@ class PipelineApprovalTest {
   }
 
   @Test
+  void theSumIsHeldAgainstTheBudgetInOneStep() {
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 1000, currency: USD}\n"
+            + "budgets:\n  - {scope: all, amount: 2, currency: USD, period: month}\n");
+
+    Screen first = terminal.type("pipeline", "run", "pipeline.yaml");
+    assertThat(first.exit()).as(first.err()).isZero();
+    assertThat(terminal.type("costs", "budget").out()).contains("1.46");
+
+    Screen second = terminal.type("pipeline", "run", "pipeline.yaml");
+    assertThat(second.exit()).isEqualTo(3);
+    assertThat(second.err()).contains("needs 1.46, left 0.54").contains("[over-budget]");
+    assertThat(Site.names(terminal.workspace.resolve("pipelines"))).hasSize(2); // and open/
+
+    // One stage alone still fits.
+    assertThat(terminal.type("submit", "first.yaml", "--dry-run").exit()).isZero();
+    assertThat(terminal.type("pipeline", "estimate", "pipeline.yaml").out())
+        .contains("needs 1.46, left 0.54");
+  }
+
+  @Test
   void anApprovalOfARunDoesNotCoverAPipeline() throws IOException {
     terminal.file("run.yaml", Site.run("echo first", "5h"));
     Path file = site.put("one.approval", site.approve(terminal).text());
