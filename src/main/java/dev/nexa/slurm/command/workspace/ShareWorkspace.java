@@ -59,6 +59,8 @@ final class ShareWorkspace {
           "plugins",
           "estimates",
           "code",
+          "programs",
+          "pipelines",
           "storage",
           ".nexa",
           ".nexa-local",
@@ -68,13 +70,14 @@ final class ShareWorkspace {
   private static final Pattern RECORDS =
       Pattern.compile(
           "(configs|docs|templates|plugins)(/(clusters|prices|schemas|data|train))?"
-              + "|storage|\\.nexa/.*|\\.nexa-local/jobs/\\d+|estimates/.*|code/.*"
+              + "|storage|\\.nexa/.*|\\.nexa-local/jobs/\\d+|estimates/.*|(code|programs|pipelines)/.*"
               + "|runs/(ledger-.*|bills(/.*)?|open/.*|manifests/.*)"
               + "|runs/[^/]+_[^/]+(/(journal\\.jsonl|(runner|submissions)(/.*)?|logs))?");
 
   /** Folders that belong to one member. */
   private static final Pattern OF_A_USER =
-      Pattern.compile("\\.nexa-local/jobs/.*|runs/[^/]+_[^/]+(/.*)?");
+      Pattern.compile(
+          "\\.nexa-local/jobs/.*|runs/[^/]+_[^/]+(/.*)?|pipelines/pipeline_[^/]+(/.*)?");
 
   /** Folders of the workspace in which members make files. */
   private static final Map<String, Integer> FOLDERS = folders();
@@ -102,6 +105,9 @@ final class ShareWorkspace {
             ".nexa-local/open",
             "estimates",
             "code",
+            "programs",
+            "pipelines",
+            "pipelines/open",
             "storage/scratch",
             "storage/scratch/.nexa-scratch",
             "storage/durable",

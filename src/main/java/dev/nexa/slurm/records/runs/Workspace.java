@@ -404,6 +404,7 @@ public final class Workspace {
             "runs/manifests",
             "estimates",
             CODE,
+            "pipelines",
             "configs",
             "configs/clusters",
             "configs/prices",

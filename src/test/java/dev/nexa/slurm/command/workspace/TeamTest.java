@@ -129,6 +129,40 @@ class TeamTest {
     assertEachSettlesItsOwn("3 runs, \\d rows read, 0 differences");
   }
 
+  @Test
+  void eachUserRunsPipelinesOfTheirOwn() throws Exception {
+    shared("022", "init", "--group", GROUP);
+    team.file("run.yaml", RUN.formatted("5m"));
+    team.file(
+        "two.yaml",
+        "stages:\n  one: {config: run.yaml}\n  two: {config: run.yaml, after: [one]}\n");
+    List<String> umasks = List.of("000", "077", "022");
+    atOnce(
+        3,
+        i -> team.typesUnder(umasks.get(i), ALL.get(i), "pipeline", "run", "two.yaml", "--local"));
+
+    JsonObject list = Json.parseObject(well(team.types(EVE, "pipeline", "list", "--json")));
+    assertThat(list.objects("pipelines"))
+        .extracting(pipeline -> pipeline.text("user"))
+        .containsExactlyInAnyOrderElementsOf(ALL);
+    String ofBob =
+        list.objects("pipelines").stream()
+            .filter(pipeline -> pipeline.text("user").equals(BOB))
+            .findFirst()
+            .orElseThrow()
+            .text("pipeline_id");
+    assertThat(team.types(EVE, "pipeline", "resume", ofBob).err()).contains("another user");
+    for (String user : ALL) {
+      settle(user);
+      well(team.types(user, "reconcile"));
+    }
+    for (String user : ALL) {
+      JsonObject now =
+          Json.parseObject(well(team.types(user, "pipeline", "status", ofBob, "--json")));
+      assertThat(now.text("state")).as(user).isEqualTo("completed");
+    }
+  }
+
   private void assertEachSettlesItsOwn(String audited) throws Exception {
     assertThat(runs(BOB)).hasSize(1);
     assertThat(well(team.types(BOB, "status")))
