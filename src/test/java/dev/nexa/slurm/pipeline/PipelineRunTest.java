@@ -166,6 +166,30 @@ class PipelineRunTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"slurm", "local"})
+  void aStageWithTasksThatCorrespondToAFailureIsBlocked(String scheduler) throws Exception {
+    profile(scheduler);
+    config("arr", "data", "[[ $NEXA_TASK != 1 || -e %s/mended ]]", "array: {shards: 3}\n");
+    config("sum", "sum", "echo $NEXA_TASK >>%s/summed", "array: {shards: 3}\n");
+    Path file =
+        file(
+            """
+            stages:
+              arr: {config: arr.yaml}
+              sum: {config: sum.yaml, after: ["aftercorr:arr"]}
+            """);
+    JsonObject blocked = ended(run(file), "blocked");
+    assertThat(states(blocked)).containsExactly("failed", "blocked");
+    assertThat(blocked.objects("stages").get(1).number("tasks_done")).isEqualTo(2);
+
+    Files.createFile(workspace.resolve("mended"));
+    person.says("pipeline", "resume", blocked.text("pipeline_id"));
+    ended(blocked.text("pipeline_id"), "completed");
+    assertThat(Files.readAllLines(workspace.resolve("summed")))
+        .containsExactlyInAnyOrder("0", "1", "2");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"slurm", "local"})
   void resumeRunsAgainWhatFailedAndWhatWasCancelled(String scheduler) throws Exception {
     profile(scheduler);
     config("prepare", "data", "echo once >>%s/prepared", "");
@@ -257,7 +281,8 @@ class PipelineRunTest {
     String[] again = {"pipeline", "run", file.toString(), "--cluster", "test", "--wait", "--reuse"};
     assertThat(person.says(again))
         .contains("prepare runs: it has not run yet", "train runs: prepare runs again");
-    assertThat(person.fails(again)).contains("every stage has completed with the same plan");
+    assertThat(person.says(again)).contains("eval is reused: the same plan and inputs");
+    assertThat(person.says("pipeline", "list")).contains("3/3").doesNotContain("2/3");
 
     config("train", "train", "ls \"${stages.prepare.output}\"; echo t >>%s/worked", "lr: 1e-4\n");
     assertThat(person.says(again))
@@ -272,6 +297,11 @@ class PipelineRunTest {
     assertThat(person.says(start)).contains("train is reused", "eval runs: --start-at names it");
     assertThat(Files.readAllLines(workspace.resolve("worked")))
         .containsExactly("p", "t", "e", "t", "e", "e");
+
+    Path datasets = workspace.resolve("durable/datasets");
+    Files.move(datasets, workspace.resolve("durable/moved"));
+    assertThat(person.fails(start)).contains("prepare cannot be reused: the output of data_");
+    Files.move(workspace.resolve("durable/moved"), datasets);
 
     config("prepare", "data", "echo other", "");
     assertThat(person.fails(start))

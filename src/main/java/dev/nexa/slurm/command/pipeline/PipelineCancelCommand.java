@@ -33,7 +33,9 @@ final class PipelineCancelCommand extends Subcommand {
             stages.isEmpty()
                 ? folder.id() + ": all stages have already ended"
                 : folder.id() + ": asked " + String.join(", ", stages) + " to end");
-    out().println("  nexa-slurm reconcile    writes the manifests and cost files");
+    if (!stages.isEmpty()) {
+      out().println("  nexa-slurm reconcile    writes the manifests and cost files");
+    }
     return ExitCode.OK.status();
   }
 }

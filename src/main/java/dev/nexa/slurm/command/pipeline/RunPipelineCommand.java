@@ -50,22 +50,31 @@ final class RunPipelineCommand extends Subcommand {
 
   @Override
   public Integer call() {
-    if (given(dryRun)) {
-      Context context = context();
-      PipelinePlan plan = PipelinePlan.of(context, options.request());
-      PipelineEstimateCommand.print(context, plan, given(json), out(), err());
+    Context context = given(dryRun) ? context() : forRuns();
+    PipelinePlan plan = PipelinePlan.of(context, options.request());
+    SubmitPipeline submit = new SubmitPipeline(context);
+    SubmitPipeline.Chosen chosen =
+        submit.choose(plan, given(reuse), Optional.ofNullable(startAt.getValue()));
+    chosen.lines().forEach((given(json) ? err() : out())::println);
+    Optional<PipelinePlan> rest = chosen.planToRun();
+    if (rest.isEmpty()) {
+      err()
+          .println(plan.config().name() + ": nothing is left to run; leave out --reuse to run all");
       return ExitCode.OK.status();
     }
-    Context context = forRuns();
-    PipelinePlan plan = PipelinePlan.of(context, options.request());
-    PipelineEstimateCommand.notes(plan, err());
+    if (given(dryRun)) {
+      PipelineEstimateCommand.print(context, rest.get(), given(json), out(), err());
+      return ExitCode.OK.status();
+    }
+    PipelineEstimateCommand.notes(rest.get(), err());
     SubmittedPipeline submitted =
-        new SubmitPipeline(context)
-            .submit(
-                plan,
-                Optional.ofNullable(approval.getValue()),
-                given(reuse),
-                Optional.ofNullable(startAt.getValue()));
+        submit.submit(
+            chosen,
+            Optional.ofNullable(approval.getValue()),
+            id -> {
+              err().println(id + ": submitting");
+              err().flush();
+            });
     PrintWriter lines = given(json) ? err() : out();
     tell(submitted, lines);
     if (given(wait)) {

@@ -73,7 +73,7 @@ public final class RootCommand implements Runnable {
             "  0 done; 1 a defect or an I/O failure; 2 the command line or a config is wrong;",
             "  3 needs an approval or is over a budget (or estimate's --fail-over): nothing was submitted;",
             "  4 the scheduler refused or can't be reached; 5 --wait: the run failed,",
-            "  serve: the server did not get ready; 130 Ctrl-C while waiting: the job goes on.",
+            "  serve: the server did not get ready; 6 a gate failed; 130 Ctrl-C while waiting: the job goes on.",
             "",
             "An error ends with its code in brackets:  nexa-slurm explain CODE",
             "Start with:  nexa-slurm submit configs/data/quickstart.yaml --local --wait");

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The settings of {@code data prepare}, as the config's {@code data.prepare} has them.
@@ -51,6 +52,9 @@ public record PrepareSettings(
     long maxRow,
     Optional<Requests> requests) {
 
+  private static final Pattern SPLIT = Pattern.compile("[a-z][a-z0-9_-]{0,30}");
+  private static final List<String> RESERVED = List.of("rejects", "report", "requests");
+
   /**
    * How a row becomes a request to a model.
    *
@@ -80,7 +84,7 @@ public record PrepareSettings(
     JsonObject shares = json.optionalObject("split").orElseGet(JsonObject::new);
     Map<String, BigDecimal> split = new LinkedHashMap<>();
     for (String name : shares.members().keySet()) {
-      split.put(name, shares.decimal(name));
+      split.put(name, share(name, shares.decimal(name)));
     }
     return new PrepareSettings(
         Column.of(json.object("columns")),
@@ -101,6 +105,23 @@ public record PrepareSettings(
         integer(json, "rows_per_file").orElse(100_000),
         json.members().containsKey("max_row") ? json.number("max_row") : 16L << 20,
         json.optionalObject("requests").map(Requests::of));
+  }
+
+  /** Checks a split again: a person may have typed it, and its name becomes part of file names. */
+  private static BigDecimal share(String name, BigDecimal share) {
+    if (!SPLIT.matcher(name).matches() || RESERVED.contains(name)) {
+      throw new IllegalArgumentException(
+          "split: expected a name of lower-case letters, digits, '_' and '-', other than "
+              + String.join(", ", RESERVED)
+              + ", got '"
+              + name
+              + "'");
+    }
+    if (share.signum() <= 0 || share.compareTo(BigDecimal.ONE) > 0) {
+      throw new IllegalArgumentException(
+          "split." + name + ": expected a share above 0 and at most 1, got " + share);
+    }
+    return share;
   }
 
   /** Returns the numbers of the text's columns among all columns. */

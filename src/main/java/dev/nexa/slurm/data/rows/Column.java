@@ -45,8 +45,20 @@ public record Column(String name, Type type, boolean optional) {
       String type = declared.text(name);
       boolean optional = type.endsWith("?");
       String word = optional ? type.substring(0, type.length() - 1) : type;
-      columns.add(new Column(name, Type.valueOf(word.toUpperCase(Locale.ROOT)), optional));
+      columns.add(new Column(name, type(name, word), optional));
     }
     return columns;
+  }
+
+  private static Type type(String name, String word) {
+    List<String> words = new ArrayList<>();
+    for (Type type : Type.values()) {
+      if (type.word().equals(word)) {
+        return type;
+      }
+      words.add(type.word());
+    }
+    throw new IllegalArgumentException(
+        "columns." + name + ": expected " + String.join(", ", words) + ", got '" + word + "'");
   }
 }

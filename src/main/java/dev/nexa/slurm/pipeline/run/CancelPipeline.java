@@ -3,6 +3,7 @@ package dev.nexa.slurm.pipeline.run;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.CancelRun;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
@@ -28,6 +29,14 @@ public final class CancelPipeline {
   public List<String> cancel(PipelineFolder folder, List<String> problems) {
     List<PipelineFile.Stage> stages = new ArrayList<>(PipelineFile.read(folder).stages());
     List<String> asked = new ArrayList<>();
+    List<RunId> open = new ArrayList<>();
+    for (PipelineFile.Stage stage : stages) {
+      if (context.workspace().run(stage.run()).isOpen()) {
+        open.add(stage.run());
+      }
+    }
+    // A run that has ended in the scheduler is not cancelled.
+    new ReconcileRuns(context).reconcile(open);
     for (int i = stages.size() - 1; i >= 0; i--) {
       PipelineFile.Stage stage = stages.get(i);
       RunFolder run = context.workspace().run(stage.run());

@@ -87,7 +87,7 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
     if (gate.isPresent()) {
       return new StageProgress(stage, row, run.state(), gate.get(), true);
     }
-    boolean begun = run.done() + run.failed() + run.running() > 0;
+    boolean begun = !run.stuck() && run.done() + run.failed() + run.running() > 0;
     Optional<String> never = begun ? Optional.empty() : never(stage, earlier);
     if (never.isPresent() && never.get().isEmpty()) {
       return new StageProgress(stage, row, SKIPPED, "nothing has failed", false);
@@ -103,7 +103,9 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
     if (run.jobId().isEmpty() && !run.status().ended() && why.isEmpty()) {
       why = "not submitted yet";
     }
-    return new StageProgress(stage, row, run.state(), why, gated);
+    // A job that was accepted a moment ago waits as any other, for a reader of pipelines.
+    String state = run.state().equals("unconfirmed") ? "pending" : run.state();
+    return new StageProgress(stage, row, state, why, gated);
   }
 
   /**

@@ -7,6 +7,7 @@ import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.RerunTasks;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
@@ -52,6 +53,11 @@ public final class ResumePipeline {
         say.accept(name + ": it is not needed, because nothing has failed");
       } else if (stage.completed()) {
         say.accept(name + ": it has completed");
+      } else if (!stage.ended() && isBeingCancelled(stage)) {
+        throw new NexaException(
+            ErrorCode.RUN_NOT_SETTLED,
+            name + " is being cancelled, and its job has not ended yet",
+            Advice.command("again in a minute", "nexa-slurm", "pipeline", "resume", folder.id()));
       } else if (!stage.ended()) {
         say.accept(name + ": it goes on (" + stage.state() + ")");
       } else {
@@ -65,6 +71,11 @@ public final class ResumePipeline {
       advance.advance(folder, problems);
     }
     return any;
+  }
+
+  private boolean isBeingCancelled(StageProgress stage) {
+    RunFolder run = context.workspace().run(stage.stage().run());
+    return RunState.of(run.journal().read()).cancelRequested();
   }
 
   private String again(StageProgress stage) {

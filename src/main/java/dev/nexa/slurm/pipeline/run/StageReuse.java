@@ -16,6 +16,7 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -56,6 +57,19 @@ final class StageReuse {
     }
   }
 
+  /** Returns the runs of earlier pipelines that passes still read. */
+  List<RunId> open() {
+    Set<RunId> open = new TreeSet<>();
+    for (PipelineFile file : earlier) {
+      for (PipelineFile.Stage stage : file.stages()) {
+        if (workspace.run(stage.run()).isOpen()) {
+          open.add(stage.run());
+        }
+      }
+    }
+    return List.copyOf(open);
+  }
+
   /**
    * The user's wish.
    *
@@ -63,11 +77,24 @@ final class StageReuse {
    * @param startAt the stage from which on all stages run; the others must be reusable
    */
   record Wish(boolean reuse, Optional<String> startAt) {
-    static final Wish RUN_ALL = new Wish(false, Optional.empty());
+    /** Returns whether any stage may be reused. */
+    boolean some() {
+      return reuse || startAt.isPresent();
+    }
   }
 
-  /** A stage as it would run now. */
-  record Candidate(PipelineConfig.Stage stage, PlanFile plan, String planDigest, String script) {}
+  /**
+   * A stage as it would run now.
+   *
+   * @param outputs the folder that holds one folder for each run's output; empty if no stage uses
+   *     the output
+   */
+  record Candidate(
+      PipelineConfig.Stage stage,
+      PlanFile plan,
+      String planDigest,
+      String script,
+      Optional<Path> outputs) {}
 
   /**
    * What happens with a stage.
@@ -89,7 +116,7 @@ final class StageReuse {
         wish.startAt().isPresent() ? from(candidates, wish.startAt().get()) : Set.of();
     for (Candidate one : candidates) {
       String name = one.stage().name();
-      if (!wish.reuse() && wish.startAt().isEmpty()) {
+      if (!wish.some()) {
         choices.put(name, new Choice(Optional.empty(), ""));
       } else if (from.contains(name)) {
         String why = name.equals(wish.startAt().get()) ? "--start-at names it" : "it comes later";
@@ -173,12 +200,16 @@ final class StageReuse {
       }
     }
     if (run.isOpen() || !Files.exists(run.manifest())) {
-      return Optional.of(old.run() + " has not ended");
+      return Optional.of(old.run() + " has not ended, or its records are not final yet");
     }
     RunStatus status = ManifestFile.read(run).status();
-    return status == RunStatus.COMPLETED
-        ? Optional.empty()
-        : Optional.of(old.run() + " has " + status.text());
+    if (status != RunStatus.COMPLETED) {
+      return Optional.of(old.run() + " has " + status.text());
+    }
+    boolean gone =
+        one.outputs().isPresent()
+            && Files.notExists(one.outputs().get().resolve(old.run().value()));
+    return gone ? Optional.of("the output of " + old.run() + " is gone") : Optional.empty();
   }
 
   private static String changed(RunFolder run, PlanFile now) {

@@ -1,16 +1,15 @@
 package dev.nexa.slurm.pipeline.run;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.PipelineConfig.Condition;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
@@ -30,6 +29,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.ClearanceOfAll;
 import dev.nexa.slurm.run.reconcile.EarlierJobs;
+import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.run.start.NewRun;
 import dev.nexa.slurm.run.start.Prepared;
@@ -38,6 +38,8 @@ import dev.nexa.slurm.run.submit.ArrayShape;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import dev.nexa.slurm.run.submit.SubmitTasks;
 import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -45,6 +47,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Consumer;
 
 /**
  * Implements {@code pipeline run}: turns planned stages into runs that wait for each other.
@@ -76,33 +79,105 @@ public final class SubmitPipeline {
       PipelineFolder folder, PipelineFile file, List<SubmittedStage> stages, List<String> notes) {}
 
   /**
-   * Submits a pipeline.
+   * A pipeline that is planned and rendered, with the stages that take part in it.
    *
-   * @param approval the approval's file; if empty, it is searched in the policy's folder
+   * @param lines for each stage, why it runs or is reused; empty if nothing is reused
+   */
+  public static final class Chosen {
+    private final PipelinePlan plan;
+    private final List<Rendered> all;
+    private final Map<String, Choice> choices;
+
+    private Chosen(PipelinePlan plan, List<Rendered> all, Map<String, Choice> choices) {
+      this.plan = plan;
+      this.all = all;
+      this.choices = choices;
+    }
+
+    /** Returns for each stage why it runs or is reused; empty if nothing was to be reused. */
+    public List<String> lines() {
+      List<String> lines = new ArrayList<>();
+      choices.forEach(
+          (stage, choice) -> {
+            if (!choice.why().isEmpty()) {
+              lines.add(
+                  stage + (choice.run().isPresent() ? " is reused: " : " runs: ") + choice.why());
+            }
+          });
+      return lines;
+    }
+
+    /** Returns the plan of the stages that run; empty if all are reused. */
+    public Optional<PipelinePlan> planToRun() {
+      List<PlannedStage> stages = rendered().stream().map(Rendered::planned).toList();
+      return stages.isEmpty()
+          ? Optional.empty()
+          : Optional.of(new PipelinePlan(plan.config(), stages, plan.policy()));
+    }
+
+    private List<Rendered> rendered() {
+      return all.stream()
+          .filter(one -> Objects.requireNonNull(choices.get(one.name())).run().isEmpty())
+          .toList();
+    }
+  }
+
+  /**
+   * Renders the stages, and decides which of them are reused.
+   *
    * @param reuse whether stages that have completed in an earlier pipeline are not run again
    * @param startAt the stage from which on all stages run; those before it must be reusable
+   */
+  public Chosen choose(PipelinePlan plan, boolean reuse, Optional<String> startAt) {
+    List<Rendered> all = plan.stages().stream().map(this::render).toList();
+    StageReuse.Wish wish = new StageReuse.Wish(reuse, startAt);
+    StageReuse earlier = new StageReuse(context.workspace(), plan.config().name());
+    if (wish.some()) {
+      // What has ended in the scheduler may not be final in the records yet.
+      new ReconcileRuns(context).reconcile(earlier.open());
+    }
+    List<StageReuse.Candidate> candidates = all.stream().map(one -> candidate(one, all)).toList();
+    return new Chosen(plan, all, earlier.choose(candidates, wish));
+  }
+
+  private static StageReuse.Candidate candidate(Rendered one, List<Rendered> all) {
+    String stage = PipelineConfig.Stage.variable(one.name());
+    String written = "${stages." + one.name() + ".output}";
+    boolean used = false;
+    for (Rendered other : all) {
+      used |= other.script().text().contains(stage + "_output");
+      for (RunnerFile file : other.script().files()) {
+        String text = new String(file.content(), StandardCharsets.UTF_8);
+        used |= text.contains(stage + "_output") || text.contains(written);
+      }
+    }
+    Plan plan = one.planned().prepared().plan();
+    return new StageReuse.Candidate(
+        one.planned().stage(),
+        one.plan(),
+        one.estimate().configDigest(),
+        one.script().digest(),
+        used ? Optional.of(Path.of(plan.storage().durable(), plan.outputs())) : Optional.empty());
+  }
+
+  /**
+   * Submits a pipeline.
+   *
+   * @param chosen what {@link #choose} returned; at least one stage runs
+   * @param approval the approval's file; if empty, it is searched in the policy's folder
+   * @param begun receives the pipeline's id as soon as the pipeline exists, before the first sbatch
    * @throws dev.nexa.slurm.base.error.NexaException if an approval is missing or a file cannot be
    *     written
    */
   public SubmittedPipeline submit(
-      PipelinePlan plan, Optional<String> approval, boolean reuse, Optional<String> startAt) {
-    String scheduler = plan.scheduler();
-    context.requireWorkspace(scheduler);
+      Chosen chosen, Optional<String> approval, Consumer<String> begun) {
+    PipelinePlan plan = chosen.plan;
+    List<Rendered> all = chosen.all;
+    Map<String, Choice> choices = chosen.choices;
+    context.requireWorkspace(plan.scheduler());
     context.workspace().requirePathForLogs();
-    Scheduler jobs = context.scheduler(scheduler);
-    List<Rendered> all = plan.stages().stream().map(this::render).toList();
-    Map<String, Choice> choices =
-        new StageReuse(context.workspace(), plan.config().name())
-            .choose(
-                all.stream().map(Rendered::candidate).toList(),
-                new StageReuse.Wish(reuse, startAt));
-    List<Rendered> rendered = all.stream().filter(one -> runs(one, choices)).toList();
-    if (rendered.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
-          plan.config().name() + ": every stage has completed with the same plan and inputs",
-          Advice.step("leave --reuse out to run all stages again"));
-    }
+    Scheduler jobs = context.scheduler(plan.scheduler());
+    List<Rendered> rendered = chosen.rendered();
     List<NewRun.Staged> staged = new ArrayList<>();
     try {
       PipelineFolder folder;
@@ -132,8 +207,8 @@ public final class SubmitPipeline {
         }
       }
       context.passing().accept(CrashPoint.PIPELINE_WRITTEN);
-      return new SubmittedPipeline(
-          folder, file, submit(jobs, rendered, staged), lines(choices, notes));
+      begun.accept(folder.id());
+      return new SubmittedPipeline(folder, file, submit(jobs, rendered, staged), notes);
     } finally {
       staged.forEach(NewRun.Staged::close);
     }
@@ -153,28 +228,6 @@ public final class SubmitPipeline {
     ClearanceOfAll.Asked asked() {
       return new ClearanceOfAll.Asked(name(), proposal, plan, estimate);
     }
-
-    StageReuse.Candidate candidate() {
-      return new StageReuse.Candidate(
-          planned.stage(), plan, estimate.configDigest(), script.digest());
-    }
-  }
-
-  private static boolean runs(Rendered one, Map<String, Choice> choices) {
-    return Objects.requireNonNull(choices.get(one.name())).run().isEmpty();
-  }
-
-  private static List<String> lines(Map<String, Choice> choices, List<String> notes) {
-    List<String> lines = new ArrayList<>();
-    choices.forEach(
-        (stage, choice) -> {
-          if (!choice.why().isEmpty()) {
-            lines.add(
-                stage + (choice.run().isPresent() ? " is reused: " : " runs: ") + choice.why());
-          }
-        });
-    lines.addAll(notes);
-    return lines;
   }
 
   private Rendered render(PlannedStage planned) {
@@ -308,6 +361,7 @@ public final class SubmitPipeline {
                 ProvenFiles.of(one.run()).comment(),
                 Optional.empty());
         goesOn = answers.get(answers.size() - 1) instanceof SubmitAnswer.Submitted;
+        context.workspace().linkLatest(one.run().id());
       }
       one.writeManifest(context);
       one.close();

@@ -19,6 +19,7 @@ import java.util.Optional;
  * One run in the table of {@code status}.
  *
  * @param user the login name of the run's owner; empty unless several users share the workspace
+ * @param stuck whether nothing runs, and no waiting task can start, because of an earlier run
  * @param elapsed the time from the first start to the last end, or to now while the run is active
  * @param cost the cost of the ended attempts
  * @param note a sentence that says why the run waits or what went wrong; may be empty
@@ -34,6 +35,7 @@ public record RunRow(
     int failed,
     int cancelled,
     int running,
+    boolean stuck,
     Optional<Long> jobId,
     Duration elapsed,
     Money cost,
@@ -76,6 +78,7 @@ public record RunRow(
         failed,
         cancelled,
         running,
+        running == 0 && stuck(queue),
         journal.last().flatMap(Submission::jobId),
         elapsed(outcome, queue, now),
         cost,
@@ -114,12 +117,20 @@ public record RunRow(
         Math.max(0, tasks - done - cancelled - running - pending),
         cancelled,
         running,
+        false,
         submissions.isEmpty() ? Optional.empty() : submissions.get(submissions.size() - 1).jobId(),
         started.isEmpty()
             ? Duration.ZERO
             : Duration.between(started.get(), manifest.ended().orElseGet(Instant::now)),
         manifest.cost().orElseThrow(),
         note);
+  }
+
+  private static boolean stuck(List<QueueEntry> queue) {
+    return !queue.isEmpty()
+        && queue.stream()
+            .filter(QueueEntry::active)
+            .allMatch(entry -> entry.reason().equals("DependencyNeverSatisfied"));
   }
 
   private static int count(ManifestFile manifest, String state) {

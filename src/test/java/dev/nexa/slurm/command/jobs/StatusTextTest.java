@@ -27,6 +27,7 @@ class StatusTextTest {
           1,
           3,
           8,
+          false,
           Optional.of(4711L),
           Duration.ofSeconds(93_784),
           new Money(new BigDecimal("12.50"), "USD"),

@@ -65,7 +65,8 @@ final class CrashingMain {
         PipelinePlan plan =
             PipelinePlan.of(
                 context, new PipelinePlan.Request(file, List.of(), Optional.of("default")));
-        new SubmitPipeline(context).submit(plan, Optional.empty(), false, Optional.empty());
+        SubmitPipeline submit = new SubmitPipeline(context);
+        submit.submit(submit.choose(plan, false, Optional.empty()), Optional.empty(), id -> {});
       }
       case "heal" -> {
         while (!context.workspace().openRuns().isEmpty()) {

@@ -310,7 +310,16 @@ public final class SlurmScheduler implements Scheduler {
 
   @Override
   public void dependOn(long jobId, String dependency) {
-    ask(SlurmCommands.dependOn(jobId, dependency));
+    CommandResult result = run(SlurmCommands.dependOn(jobId, dependency));
+    // scontrol changes the waiting tasks of an array, and complains about those that have ended.
+    boolean changed =
+        result.succeeded()
+            || (!result.timedOut()
+                && result.err().contains("No error")
+                && result.err().contains("already finished"));
+    if (!changed) {
+      throw unavailable("scontrol", result);
+    }
   }
 
   @Override
