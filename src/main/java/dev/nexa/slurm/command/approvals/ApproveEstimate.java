@@ -93,7 +93,8 @@ public final class ApproveEstimate {
           "the submitter is not known: "
               + typed
               + " is a config, and a config does not name the submitter",
-          Advice.step("add --for USER, or --for any"));
+          Advice.step("add --for USER, or --for any"),
+          Advice.step("for a pipeline: `pipeline run` writes the estimate that you can approve"));
     }
     Optional<PipelineEstimateFile> pipeline = lookup.pipeline(typed);
     if (pipeline.isPresent()) {
