@@ -78,11 +78,7 @@ public final class SubmitPipeline {
   public record SubmittedPipeline(
       PipelineFolder folder, PipelineFile file, List<SubmittedStage> stages, List<String> notes) {}
 
-  /**
-   * A pipeline that is planned and rendered, with the stages that take part in it.
-   *
-   * @param lines for each stage, why it runs or is reused; empty if nothing is reused
-   */
+  /** A pipeline that is planned and rendered, with the stages that take part in it. */
   public static final class Chosen {
     private final PipelinePlan plan;
     private final List<Rendered> all;
