@@ -6,6 +6,7 @@ import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.run.AwaitPipeline;
+import dev.nexa.slurm.pipeline.run.ChosenStages;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.pipeline.run.ProgressFile;
 import dev.nexa.slurm.pipeline.run.ReadProgress;
@@ -52,9 +53,8 @@ final class RunPipelineCommand extends Subcommand {
   public Integer call() {
     Context context = given(dryRun) ? context() : forRuns();
     PipelinePlan plan = PipelinePlan.of(context, options.request());
-    SubmitPipeline submit = new SubmitPipeline(context);
-    SubmitPipeline.Chosen chosen =
-        submit.choose(plan, given(reuse), Optional.ofNullable(startAt.getValue()));
+    ChosenStages chosen =
+        ChosenStages.of(context, plan, given(reuse), Optional.ofNullable(startAt.getValue()));
     chosen.lines().forEach((given(json) ? err() : out())::println);
     Optional<PipelinePlan> rest = chosen.planToRun();
     if (rest.isEmpty()) {
@@ -68,13 +68,14 @@ final class RunPipelineCommand extends Subcommand {
     }
     PipelineEstimateCommand.notes(rest.get(), err());
     SubmittedPipeline submitted =
-        submit.submit(
-            chosen,
-            Optional.ofNullable(approval.getValue()),
-            id -> {
-              err().println(id + ": submitting");
-              err().flush();
-            });
+        new SubmitPipeline(context)
+            .submit(
+                chosen,
+                Optional.ofNullable(approval.getValue()),
+                id -> {
+                  err().println(id + ": submitting");
+                  err().flush();
+                });
     PrintWriter lines = given(json) ? err() : out();
     tell(submitted, lines);
     if (given(wait)) {

@@ -3,18 +3,11 @@ package dev.nexa.slurm.pipeline.run;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
-import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.PipelineConfig.Condition;
-import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.NodeProgram;
 import dev.nexa.slurm.job.plan.Plan;
-import dev.nexa.slurm.job.plan.PlanFile;
-import dev.nexa.slurm.job.plan.RunnerFile;
-import dev.nexa.slurm.job.render.Renderer;
-import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
-import dev.nexa.slurm.pipeline.run.StageReuse.Choice;
 import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
@@ -29,17 +22,12 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.ClearanceOfAll;
 import dev.nexa.slurm.run.reconcile.EarlierJobs;
-import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.run.start.NewRun;
-import dev.nexa.slurm.run.start.Prepared;
-import dev.nexa.slurm.run.start.SubmitRun;
 import dev.nexa.slurm.run.submit.ArrayShape;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import dev.nexa.slurm.run.submit.SubmitTasks;
 import java.math.BigDecimal;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -78,102 +66,22 @@ public final class SubmitPipeline {
   public record SubmittedPipeline(
       PipelineFolder folder, PipelineFile file, List<SubmittedStage> stages, List<String> notes) {}
 
-  /** A pipeline that is planned and rendered, with the stages that take part in it. */
-  public static final class Chosen {
-    private final PipelinePlan plan;
-    private final List<Rendered> all;
-    private final Map<String, Choice> choices;
-
-    private Chosen(PipelinePlan plan, List<Rendered> all, Map<String, Choice> choices) {
-      this.plan = plan;
-      this.all = all;
-      this.choices = choices;
-    }
-
-    /** Returns for each stage why it runs or is reused; empty if nothing was to be reused. */
-    public List<String> lines() {
-      List<String> lines = new ArrayList<>();
-      choices.forEach(
-          (stage, choice) -> {
-            if (!choice.why().isEmpty()) {
-              lines.add(
-                  stage + (choice.run().isPresent() ? " is reused: " : " runs: ") + choice.why());
-            }
-          });
-      return lines;
-    }
-
-    /** Returns the plan of the stages that run; empty if all are reused. */
-    public Optional<PipelinePlan> planToRun() {
-      List<PlannedStage> stages = rendered().stream().map(Rendered::planned).toList();
-      return stages.isEmpty()
-          ? Optional.empty()
-          : Optional.of(new PipelinePlan(plan.config(), stages, plan.policy()));
-    }
-
-    private List<Rendered> rendered() {
-      return all.stream()
-          .filter(one -> Objects.requireNonNull(choices.get(one.name())).run().isEmpty())
-          .toList();
-    }
-  }
-
-  /**
-   * Renders the stages, and decides which of them are reused.
-   *
-   * @param reuse whether stages that have completed in an earlier pipeline are not run again
-   * @param startAt the stage from which on all stages run; those before it must be reusable
-   */
-  public Chosen choose(PipelinePlan plan, boolean reuse, Optional<String> startAt) {
-    List<Rendered> all = plan.stages().stream().map(this::render).toList();
-    StageReuse.Wish wish = new StageReuse.Wish(reuse, startAt);
-    StageReuse earlier = new StageReuse(context.workspace(), plan.config().name());
-    if (wish.some()) {
-      // What has ended in the scheduler may not be final in the records yet.
-      new ReconcileRuns(context).reconcile(earlier.open());
-    }
-    List<StageReuse.Candidate> candidates = all.stream().map(one -> candidate(one, all)).toList();
-    return new Chosen(plan, all, earlier.choose(candidates, wish));
-  }
-
-  private static StageReuse.Candidate candidate(Rendered one, List<Rendered> all) {
-    String stage = PipelineConfig.Stage.variable(one.name());
-    String written = "${stages." + one.name() + ".output}";
-    boolean used = false;
-    for (Rendered other : all) {
-      used |= other.script().text().contains(stage + "_output");
-      for (RunnerFile file : other.script().files()) {
-        String text = new String(file.content(), StandardCharsets.UTF_8);
-        used |= text.contains(stage + "_output") || text.contains(written);
-      }
-    }
-    Plan plan = one.planned().prepared().plan();
-    return new StageReuse.Candidate(
-        one.planned().stage(),
-        one.plan(),
-        one.estimate().configDigest(),
-        one.script().digest(),
-        used ? Optional.of(Path.of(plan.storage().durable(), plan.outputs())) : Optional.empty());
-  }
-
   /**
    * Submits a pipeline.
    *
-   * @param chosen what {@link #choose} returned; at least one stage runs
+   * @param chosen the stages; at least one of them runs
    * @param approval the approval's file; if empty, it is searched in the policy's folder
    * @param begun receives the pipeline's id as soon as the pipeline exists, before the first sbatch
    * @throws dev.nexa.slurm.base.error.NexaException if an approval is missing or a file cannot be
    *     written
    */
   public SubmittedPipeline submit(
-      Chosen chosen, Optional<String> approval, Consumer<String> begun) {
-    PipelinePlan plan = chosen.plan;
-    List<Rendered> all = chosen.all;
-    Map<String, Choice> choices = chosen.choices;
+      ChosenStages chosen, Optional<String> approval, Consumer<String> begun) {
+    PipelinePlan plan = chosen.plan();
     context.requireWorkspace(plan.scheduler());
     context.workspace().requirePathForLogs();
     Scheduler jobs = context.scheduler(plan.scheduler());
-    List<Rendered> rendered = chosen.rendered();
+    List<RenderedStage> rendered = chosen.toRun();
     List<NewRun.Staged> staged = new ArrayList<>();
     try {
       PipelineFolder folder;
@@ -184,7 +92,7 @@ public final class SubmitPipeline {
               context,
               plan.policy(),
               Proposal.below(context.root(), plan.config().file()),
-              rendered.stream().map(Rendered::asked).toList(),
+              rendered.stream().map(RenderedStage::asked).toList(),
               approval)) {
         notes = clearance.notes();
         folder = context.workspace().claimPipeline(Instant.now());
@@ -193,8 +101,8 @@ public final class SubmitPipeline {
           if (grant.isPresent()) {
             grant.get().hold(folder.path().toString());
           }
-          stage(folder, all, choices, clearance, staged);
-          file = document(folder, plan, all, choices, staged, clearance);
+          stage(folder, chosen, clearance, staged);
+          file = document(folder, chosen, staged, clearance);
           context.passing().accept(CrashPoint.PIPELINE_STAGED);
           folder.commit(file.text());
         } catch (RuntimeException failed) {
@@ -210,43 +118,15 @@ public final class SubmitPipeline {
     }
   }
 
-  /** A stage with its script and what an approver signs. */
-  private record Rendered(
-      PlannedStage planned,
-      Script script,
-      PlanFile plan,
-      Proposal proposal,
-      EstimateFile estimate) {
-    String name() {
-      return planned.stage().name();
-    }
-
-    ClearanceOfAll.Asked asked() {
-      return new ClearanceOfAll.Asked(name(), proposal, plan, estimate);
-    }
-  }
-
-  private Rendered render(PlannedStage planned) {
-    Prepared prepared = planned.prepared();
-    Script script =
-        new Renderer(context.source(), prepared.plugin())
-            .render(prepared.plan(), prepared.launch());
-    PlanFile plan = SubmitRun.plan(prepared, script);
-    Proposal proposal =
-        Proposal.of(context.root(), plan, script, prepared.estimate(), UnixUser.me());
-    return new Rendered(planned, script, plan, proposal, proposal.addTo(prepared.estimateFile()));
-  }
-
   /** Claims a run for each stage and writes its files. Adds each to {@code staged} at once. */
   private void stage(
       PipelineFolder folder,
-      List<Rendered> all,
-      Map<String, Choice> choices,
+      ChosenStages chosen,
       ClearanceOfAll clearance,
       List<NewRun.Staged> staged) {
     Map<String, RunFolder.Input> inputs = new LinkedHashMap<>();
-    for (Rendered one : all) {
-      Optional<RunId> reused = Objects.requireNonNull(choices.get(one.name())).run();
+    for (RenderedStage one : chosen.all()) {
+      Optional<RunId> reused = chosen.reused(one);
       if (reused.isPresent()) {
         inputs.put(one.name(), input(one.planned(), reused.get()));
         continue;
@@ -294,19 +174,17 @@ public final class SubmitPipeline {
 
   private static PipelineFile document(
       PipelineFolder folder,
-      PipelinePlan plan,
-      List<Rendered> all,
-      Map<String, Choice> choices,
+      ChosenStages chosen,
       List<NewRun.Staged> staged,
       ClearanceOfAll clearance) {
     List<PipelineFile.Stage> stages = new ArrayList<>();
     int made = 0;
-    for (Rendered one : all) {
+    for (RenderedStage one : chosen.all()) {
       Map<String, String> after = new LinkedHashMap<>();
       for (Map.Entry<String, Condition> earlier : one.planned().stage().after().entrySet()) {
         after.put(earlier.getKey(), earlier.getValue().text());
       }
-      Optional<RunId> reused = Objects.requireNonNull(choices.get(one.name())).run();
+      Optional<RunId> reused = chosen.reused(one);
       stages.add(
           new PipelineFile.Stage(
               one.name(),
@@ -322,11 +200,11 @@ public final class SubmitPipeline {
     }
     return new PipelineFile(
         folder.id(),
-        plan.config().name(),
-        plan.config().file(),
+        chosen.plan().config().name(),
+        chosen.plan().config().file(),
         UnixUser.me().user(),
         Instant.now(),
-        plan.scheduler(),
+        chosen.plan().scheduler(),
         stages,
         clearance.total(),
         clearance.grant().map(grant -> grant.approval().id()));
@@ -334,7 +212,7 @@ public final class SubmitPipeline {
 
   /** Submits the stages in order, and stops where the scheduler does not take one. */
   private List<SubmittedStage> submit(
-      Scheduler scheduler, List<Rendered> rendered, List<NewRun.Staged> staged) {
+      Scheduler scheduler, List<RenderedStage> rendered, List<NewRun.Staged> staged) {
     // The earlier stages were submitted a moment ago, so slurmctld has not forgotten them.
     EarlierJobs jobs =
         new EarlierJobs(context.workspace(), scheduler, Optional.of(TaskEvidence.notAsked()));

@@ -415,7 +415,21 @@ public final class Workspace {
     }
     sweepBills(now);
     sweepPrograms(now);
+    sweepPipelines(now);
     files.replace(swept, now + "\n");
+  }
+
+  /** Removes the empty folders of pipelines whose submitter died an hour ago or earlier. */
+  private void sweepPipelines(Instant now) {
+    for (RunId id : Files.isDirectory(pipelines()) ? ids(pipelines(), "") : List.<RunId>of()) {
+      PipelineFolder pipeline = pipeline(id.value());
+      boolean old =
+          !pipeline.exists()
+              && DurableFiles.written(pipeline.path()).isBefore(now.minus(Duration.ofHours(1)));
+      if (old) {
+        pipeline.giveUp();
+      }
+    }
   }
 
   /** A program has 100 MB, so what a killed submit left of one is worth removing. */

@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -39,10 +40,20 @@ class ShippedConfigsTest {
                 case "policy.schema.json" -> reader.policy();
                 case "gpus.schema.json" -> reader.gpus();
                 case "pipeline.schema.json" -> reader.pipeline(file.toString());
-                default -> reader.run(file.toString(), List.of());
+                default -> run(reader, file);
               }
             })
         .doesNotThrowAnyException();
+  }
+
+  /** Reads a run's config; one of the demonstration as the stage of the pipeline that names it. */
+  private static void run(ConfigReader reader, Path file) {
+    Optional<PipelineConfig.Stage> stage =
+        reader.pipeline("configs/pipelines/demo.yaml").stages().stream()
+            .filter(one -> one.config().equals(file.toString()))
+            .findFirst();
+    assertThat(stage.isPresent()).isEqualTo(file.startsWith("configs/demo"));
+    reader.run(file.toString(), List.of(), Optional.empty(), stage, Optional.empty(), "default");
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.submit;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.run.AdvancePipelines;
+import dev.nexa.slurm.pipeline.run.ChosenStages;
 import dev.nexa.slurm.pipeline.run.SubmitPipeline;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
@@ -65,8 +66,8 @@ final class CrashingMain {
         PipelinePlan plan =
             PipelinePlan.of(
                 context, new PipelinePlan.Request(file, List.of(), Optional.of("default")));
-        SubmitPipeline submit = new SubmitPipeline(context);
-        submit.submit(submit.choose(plan, false, Optional.empty()), Optional.empty(), id -> {});
+        ChosenStages stages = ChosenStages.of(context, plan, false, Optional.empty());
+        new SubmitPipeline(context).submit(stages, Optional.empty(), id -> {});
       }
       case "heal" -> {
         while (!context.workspace().openRuns().isEmpty()) {

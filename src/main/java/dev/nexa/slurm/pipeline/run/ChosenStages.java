@@ -1,0 +1,121 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.RunnerFile;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
+import dev.nexa.slurm.pipeline.run.StageReuse.Choice;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.reconcile.ReconcileRuns;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/** A pipeline's rendered stages, and which of them run. */
+public final class ChosenStages {
+  private final PipelinePlan plan;
+  private final List<RenderedStage> all;
+  private final Map<String, Choice> choices;
+
+  private ChosenStages(PipelinePlan plan, List<RenderedStage> all, Map<String, Choice> choices) {
+    this.plan = plan;
+    this.all = all;
+    this.choices = choices;
+  }
+
+  /**
+   * Renders the stages, and decides which of them are reused.
+   *
+   * @param reuse whether stages that have completed in an earlier pipeline are not run again
+   * @param startAt the stage from which on all stages run; those before it must be reusable
+   * @throws dev.nexa.slurm.base.error.NexaException if there is no stage to start at, or if a stage
+   *     before it cannot be reused
+   */
+  public static ChosenStages of(
+      Context context, PipelinePlan plan, boolean reuse, Optional<String> startAt) {
+    List<RenderedStage> all =
+        plan.stages().stream().map(stage -> RenderedStage.of(context, stage)).toList();
+    StageReuse.Wish wish = new StageReuse.Wish(reuse, startAt);
+    StageReuse earlier = new StageReuse(context.workspace(), plan.config().name());
+    if (wish.some()) {
+      // What has ended in the scheduler may not be final in the records yet.
+      new ReconcileRuns(context).reconcile(earlier.open());
+    }
+    List<StageReuse.Candidate> candidates = all.stream().map(one -> candidate(one, all)).toList();
+    return new ChosenStages(plan, all, earlier.choose(candidates, wish));
+  }
+
+  private static StageReuse.Candidate candidate(RenderedStage one, List<RenderedStage> all) {
+    Plan plan = one.planned().prepared().plan();
+    return new StageReuse.Candidate(
+        one.planned().stage(),
+        one.plan(),
+        one.estimate().configDigest(),
+        one.script().digest(),
+        isUsed(one.name(), all)
+            ? Optional.of(Path.of(plan.storage().durable(), plan.outputs()))
+            : Optional.empty());
+  }
+
+  /** Returns whether a script or a file beside it names the stage's output. */
+  private static boolean isUsed(String stage, List<RenderedStage> all) {
+    String variable = PipelineConfig.Stage.variable(stage) + "_output";
+    String reference = "${stages." + stage + ".output}";
+    for (RenderedStage other : all) {
+      List<String> texts = new ArrayList<>(List.of(other.script().text()));
+      for (RunnerFile file : other.script().files()) {
+        texts.add(new String(file.content(), StandardCharsets.UTF_8));
+      }
+      if (texts.stream().anyMatch(t -> t.contains(variable) || t.contains(reference))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  PipelinePlan plan() {
+    return plan;
+  }
+
+  /** Returns all stages; each stands after the stages that it waits for. */
+  List<RenderedStage> all() {
+    return all;
+  }
+
+  /** Returns the run that takes a stage's place; empty if the stage runs. */
+  Optional<RunId> reused(RenderedStage stage) {
+    return Objects.requireNonNull(choices.get(stage.name())).run();
+  }
+
+  /** Returns the stages that run, in order. */
+  List<RenderedStage> toRun() {
+    return all.stream().filter(one -> reused(one).isEmpty()).toList();
+  }
+
+  /** Returns for each stage why it runs or is reused; empty if nothing was to be reused. */
+  public List<String> lines() {
+    List<String> lines = new ArrayList<>();
+    choices.forEach(
+        (stage, choice) -> {
+          if (!choice.why().isEmpty()) {
+            lines.add(
+                stage + (choice.run().isPresent() ? " is reused: " : " runs: ") + choice.why());
+          }
+        });
+    return lines;
+  }
+
+  /** Returns the plan of the stages that run; empty if all are reused. */
+  public Optional<PipelinePlan> planToRun() {
+    List<PlannedStage> stages = toRun().stream().map(RenderedStage::planned).toList();
+    return stages.isEmpty()
+        ? Optional.empty()
+        : Optional.of(new PipelinePlan(plan.config(), stages, plan.policy()));
+  }
+}

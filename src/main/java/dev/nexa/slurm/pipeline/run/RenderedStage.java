@@ -1,0 +1,44 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.job.render.Renderer;
+import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
+import dev.nexa.slurm.records.approvals.Proposal;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.ClearanceOfAll;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.run.start.SubmitRun;
+
+/**
+ * A stage with its script and what an approver signs.
+ *
+ * @param plan the content of plan.json
+ * @param estimate the estimate as an approver reads it
+ */
+record RenderedStage(
+    PlannedStage planned, Script script, PlanFile plan, Proposal proposal, EstimateFile estimate) {
+
+  /** Renders a planned stage. */
+  static RenderedStage of(Context context, PlannedStage planned) {
+    Prepared prepared = planned.prepared();
+    Script script =
+        new Renderer(context.source(), prepared.plugin())
+            .render(prepared.plan(), prepared.launch());
+    PlanFile plan = SubmitRun.plan(prepared, script);
+    Proposal proposal =
+        Proposal.of(context.root(), plan, script, prepared.estimate(), UnixUser.me());
+    return new RenderedStage(
+        planned, script, plan, proposal, proposal.addTo(prepared.estimateFile()));
+  }
+
+  String name() {
+    return planned.stage().name();
+  }
+
+  ClearanceOfAll.Asked asked() {
+    return new ClearanceOfAll.Asked(name(), proposal, plan, estimate);
+  }
+}
