@@ -68,7 +68,7 @@ public final class AdvancePipelines {
    */
   public Optional<PipelineProgress> advance(PipelineFolder folder, List<String> problems) {
     PipelineFile file = PipelineFile.read(folder);
-    if (context.workspace().run(file.stages().get(0).run()).isOfAnotherUser()) {
+    if (context.workspace().run(file.ownRuns().get(0)).isOfAnotherUser()) {
       return Optional.empty();
     }
     Map<PipelineFile.Stage, RunState> open = new LinkedHashMap<>();

@@ -57,12 +57,10 @@ public final class AwaitPipeline {
   }
 
   private PipelineProgress pass(PipelineFolder folder, Consumer<String> progress) {
-    List<RunId> open = new ArrayList<>();
-    for (PipelineFile.Stage stage : PipelineFile.read(folder).stages()) {
-      if (context.workspace().run(stage.run()).isOpen()) {
-        open.add(stage.run());
-      }
-    }
+    List<RunId> open =
+        PipelineFile.read(folder).ownRuns().stream()
+            .filter(run -> context.workspace().isOpen(run))
+            .toList();
     List<String> problems = new ArrayList<>();
     ReconcileRuns.Pass pass = new ReconcileRuns(context).reconcile(open);
     if (!pass.broken().isEmpty()) {
@@ -82,7 +80,7 @@ public final class AwaitPipeline {
     for (PipelineProgress.StageProgress stage : now.stages()) {
       String name = stage.stage().name();
       String state = stage.state();
-      boolean waits = state.equals("pending") || state.equals("unconfirmed");
+      boolean waits = state.equals("pending");
       if (!waits && !stage.stage().reused() && !state.equals(last.put(name, state))) {
         boolean tells = state.equals(PipelineProgress.BLOCKED) && !stage.why().isEmpty();
         progress.accept(name + ": " + state + (tells ? ", because " + stage.why() : ""));

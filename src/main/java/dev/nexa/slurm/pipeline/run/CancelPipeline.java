@@ -29,12 +29,12 @@ public final class CancelPipeline {
   public List<String> cancel(PipelineFolder folder, List<String> problems) {
     List<PipelineFile.Stage> stages = new ArrayList<>(PipelineFile.read(folder).stages());
     List<String> asked = new ArrayList<>();
-    List<RunId> open = new ArrayList<>();
-    for (PipelineFile.Stage stage : stages) {
-      if (context.workspace().run(stage.run()).isOpen()) {
-        open.add(stage.run());
-      }
-    }
+    stages.removeIf(PipelineFile.Stage::reused);
+    List<RunId> open =
+        stages.stream()
+            .map(PipelineFile.Stage::run)
+            .filter(run -> context.workspace().isOpen(run))
+            .toList();
     // A run that has ended in the scheduler is not cancelled.
     new ReconcileRuns(context).reconcile(open);
     for (int i = stages.size() - 1; i >= 0; i--) {

@@ -110,6 +110,11 @@ public record PipelineFile(
         json.optionalText("approval_id"));
   }
 
+  /** Returns the runs that this pipeline made, in order. Reused runs belong to other pipelines. */
+  public List<RunId> ownRuns() {
+    return stages.stream().filter(stage -> !stage.reused()).map(Stage::run).toList();
+  }
+
   /** Returns the stage with this name; empty if there is none. */
   public Optional<Stage> stage(String stage) {
     return stages.stream().filter(one -> one.name().equals(stage)).findFirst();
