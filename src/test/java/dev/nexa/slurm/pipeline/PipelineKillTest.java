@@ -2,22 +2,15 @@ package dev.nexa.slurm.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
-import dev.nexa.slurm.pipeline.run.AdvancePipelines;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.pipeline.run.ReadProgress;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import dev.nexa.slurm.run.submit.Victim;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -45,7 +38,6 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 class PipelineKillTest {
   private static final int KILLS = Integer.getInteger("pipeline.kills", 8);
   private static final int AT_ONCE = 8;
-  private static final Duration PATIENCE = Duration.ofMinutes(4);
 
   /**
    * Where, and at which passing of the point: a pipeline of three stages passes most points thrice.
@@ -99,28 +91,24 @@ class PipelineKillTest {
 
   /** Returns whether the pipeline was finished; else no stage ran. */
   private static boolean trial(Path root, Death death, int millis) throws Exception {
-    Context context = workspace(root);
+    TrialPipeline pipeline = TrialPipeline.in(root, "max_resubmits: 10\n");
+    Context context = pipeline.context();
     try (Victim victim = Victim.start(root, "pipeline", death.point(), Math.max(1, death.nth()))) {
       boolean kills = death.nth() == 0 ? victim.livesFor(millis) : victim.stopped();
       if (kills) {
         victim.kill();
       }
     }
-    heal(context);
+    pipeline.heal();
     List<PipelineFolder> pipelines = context.workspace().allPipelines();
-    List<String> worked =
-        Files.exists(root.resolve("worked"))
-            ? Files.readAllLines(root.resolve("worked")).stream().sorted().toList()
-            : List.of();
+    List<String> worked = pipeline.worked();
     if (pipelines.isEmpty()) {
       assertThat(worked).as("%s %s", root, death).isEmpty();
       return false;
     }
     PipelineProgress end = new ReadProgress(context).of(pipelines.get(0), new ArrayList<>());
     assertThat(end.state()).as("%s %s: %s", root, death, end).isEqualTo("completed");
-    assertThat(worked)
-        .as("%s %s", root, death)
-        .containsExactly("eval 0 2", "prepare 0", "prepare 1", "train 0 2");
+    assertThat(worked).as("%s %s", root, death).containsExactlyElementsOf(TrialPipeline.WORK);
     end.stages()
         .forEach(
             stage ->
@@ -129,77 +117,5 @@ class PipelineKillTest {
                             .finished())
                     .isTrue());
     return true;
-  }
-
-  private static void heal(Context context) throws InterruptedException {
-    Instant deadline = Instant.now().plus(PATIENCE);
-    while (!context.workspace().openRuns().isEmpty()
-        || !context.workspace().openPipelines().isEmpty()) {
-      assertThat(Instant.now()).as("%s", context.root()).isBefore(deadline);
-      try {
-        new ReconcileRuns(context).reconcile();
-        new AdvancePipelines(context).advance(new ArrayList<>());
-      } catch (SchedulerUnavailable outage) {
-        System.err.println(outage.getMessage());
-      }
-      Thread.sleep(700);
-    }
-  }
-
-  private static Context workspace(Path root) throws IOException {
-    write(
-        root,
-        "configs/policy.yaml",
-        "approval_over: {amount: 1000.00, currency: USD}\nmax_resubmits: 10\n"
-            + "settle_window_seconds: 3\n");
-    write(
-        root,
-        "configs/clusters/default.yaml",
-        """
-        scheduler: slurm
-        health_check: false
-        storage: {scratch: %1$s/scratch, durable: %1$s/durable, shared: %1$s/shared}
-        slurm: {kill_wait_seconds: 5, message_timeout_seconds: 10}
-        """
-            .formatted(root));
-    stage(
-        root,
-        "prepare",
-        "mkdir -p \"$NEXA_OUTPUT\"; echo x >\"$NEXA_OUTPUT/$NEXA_TASK\"; echo \"prepare $NEXA_TASK\"",
-        "array: {shards: 2}\n");
-    String counts = "echo \"%s $NEXA_TASK $(cat \"${stages.prepare.output}\"/* | wc -l)\"";
-    stage(root, "train", counts.formatted("train"), "");
-    stage(root, "eval", counts.formatted("eval"), "");
-    write(
-        root,
-        "pipeline.yaml",
-        """
-        stages:
-          prepare: {config: prepare.yaml}
-          train: {config: train.yaml, after: [prepare]}
-          eval: {config: eval.yaml, after: [prepare, train]}
-        """);
-    return new Context(root, System.getenv());
-  }
-
-  private static void stage(Path root, String name, String line, String more) throws IOException {
-    write(
-        root,
-        name + ".yaml",
-        "stage: "
-            + name
-            + "\nbackend: shell\nrun: |\n  { "
-            + line
-            + "; } >>"
-            + root
-            + "/worked\nresources: {memory: 50M, time: 5m}\n"
-            + more);
-  }
-
-  private static void write(Path root, String name, String text) throws IOException {
-    Path file = root.resolve(name);
-    Files.createDirectories(file.getParent());
-    Files.writeString(file, text);
-    DurableFiles.onDisk().force(root);
   }
 }

@@ -136,6 +136,10 @@ public final class EarlierJobs {
           Optional.ofNullable(newest.get(task.task())).flatMap(Submission::jobId);
       if (!task.ended() && holder.isEmpty()) {
         return new NotYet("it is not known yet which jobs " + earlier.name() + " has");
+      } else if (!task.ended() && !known.mayHold(newest.get(task.task()))) {
+        // A controller that was restored can lose the job and give its id to another job.
+        return new NotYet(
+            scheduler.name() + " does not list job " + holder.get() + " of " + earlier.name());
       } else if (!task.ended()) {
         jobs.add(holder.get());
       } else if (needsAll && task.state() != JobState.COMPLETED) {

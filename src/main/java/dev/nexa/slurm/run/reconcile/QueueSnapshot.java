@@ -19,11 +19,13 @@ import java.util.TreeSet;
  *
  * @param accountingKept whether the cluster keeps accounting, so that absent jobs can be looked up
  * @param asked when squeue was called; all entries are at least this new
+ * @param wasAsked whether squeue was called
  */
-record QueueSnapshot(Map<String, List<QueueEntry>> queue, boolean accountingKept, Instant asked) {
+record QueueSnapshot(
+    Map<String, List<QueueEntry>> queue, boolean accountingKept, Instant asked, boolean wasAsked) {
   /** Returns an empty snapshot, for runs without jobs. */
   static QueueSnapshot notAsked() {
-    return new QueueSnapshot(Map.of(), true, Instant.now());
+    return new QueueSnapshot(Map.of(), true, Instant.now(), false);
   }
 
   static QueueSnapshot of(Scheduler scheduler) {
@@ -32,7 +34,7 @@ record QueueSnapshot(Map<String, List<QueueEntry>> queue, boolean accountingKept
     for (QueueEntry entry : scheduler.queue()) {
       queue.computeIfAbsent(entry.name(), key -> new ArrayList<>()).add(entry);
     }
-    return new QueueSnapshot(queue, scheduler.keepsAccounting(), asked);
+    return new QueueSnapshot(queue, scheduler.keepsAccounting(), asked, true);
   }
 
   /** Returns the arrays with tasks that have ended but are still listed. */

@@ -187,6 +187,15 @@ public final class TaskEvidence {
     return snapshot.asked();
   }
 
+  /**
+   * Returns whether another job may wait for the submission's job: the queue lists the job, or the
+   * submission is so new that nobody asked. A row of accounting is not enough: the row of a lost
+   * job says RUNNING for ever.
+   */
+  boolean mayHold(Submission submission) {
+    return !snapshot.wasAsked() || snapshot.shows(submission);
+  }
+
   /** Returns whether the cluster keeps accounting. */
   public boolean accountingKept() {
     return snapshot.accountingKept();

@@ -11,7 +11,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /** The real Slurm of dev/cluster: its faults, and what its database says. */
-final class Cluster {
+public final class Cluster {
   private static final int FIELDS = 5;
   private static final int CANCELLED = 4;
 
@@ -70,14 +70,14 @@ final class Cluster {
   }
 
   /** Runs dev/cluster. */
-  static String dev(String... arguments) {
+  public static String dev(String... arguments) {
     List<String> argv = new ArrayList<>(List.of("dev/cluster"));
     argv.addAll(Arrays.asList(arguments));
     return run(argv);
   }
 
   /** Runs a command that must succeed; what it printed. */
-  static String run(List<String> argv) {
+  public static String run(List<String> argv) {
     return run(argv, Path.of("."));
   }
 
@@ -98,7 +98,7 @@ final class Cluster {
   }
 
   /** Faults and the database are root's. */
-  static boolean isOurs() {
+  public static boolean isOurs() {
     return "root".equals(System.getProperty("user.name"));
   }
 }
