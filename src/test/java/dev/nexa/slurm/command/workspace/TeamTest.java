@@ -163,6 +163,34 @@ class TeamTest {
     }
   }
 
+  @Test
+  void aPipelineMayReuseTheRunOfAnotherUser() throws Exception {
+    shared("022", "init", "--group", GROUP);
+    team.file("run.yaml", RUN.formatted("5m"));
+    team.file(
+        "two.yaml",
+        "stages:\n  one: {config: run.yaml}\n  two: {config: run.yaml, after: [one]}\n");
+    well(team.types(BOB, "pipeline", "run", "two.yaml", "--local"));
+    settle(BOB);
+    well(team.types(BOB, "reconcile"));
+    List<String> made = runs(BOB);
+
+    CommandResult begun =
+        team.types(EVE, "pipeline", "run", "two.yaml", "--local", "--start-at", "two", "--json");
+    assertThat(begun.exit()).as(begun.err()).isZero();
+    String id = Json.parseObject(begun.out()).text("pipeline_id");
+    assertThat(team.types(BOB, "pipeline", "cancel", id).err()).contains("belongs to " + EVE);
+    settle(EVE);
+    well(team.types(EVE, "reconcile"));
+
+    assertThat(runs(BOB)).isEqualTo(made);
+    JsonObject end = Json.parseObject(well(team.types(ANN, "pipeline", "status", id, "--json")));
+    assertThat(end.text("state")).isEqualTo("completed");
+    assertThat(made).contains(end.objects("stages").get(0).text("run_id"));
+    assertThat(runs(EVE)).containsExactly(end.objects("stages").get(1).text("run_id"));
+    assertThat(team.workspace().resolve("pipelines/open/" + id)).doesNotExist();
+  }
+
   private void assertEachSettlesItsOwn(String audited) throws Exception {
     assertThat(runs(BOB)).hasSize(1);
     assertThat(well(team.types(BOB, "status")))
