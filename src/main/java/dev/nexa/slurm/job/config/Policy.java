@@ -29,6 +29,7 @@ import java.util.Optional;
  *     made; empty for the default, which depends on the cluster's MessageTimeout
  * @param credited states of attempts that the cluster pays for, shown as a credit
  * @param registeredDatasets whether a run's dataset must be registered
+ * @param gateBefore the stages that may start only after a gate has passed
  * @param budgets limits on the money spent in a period
  * @param approvals who may approve runs above the limit; empty if nobody may
  * @param gate which jobs Slurm itself accepts without an approval; empty if the policy does not say
@@ -41,6 +42,7 @@ public record Policy(
     Optional<Duration> settleWindow,
     List<String> credited,
     boolean registeredDatasets,
+    List<String> gateBefore,
     List<Budget> budgets,
     Optional<Approvals> approvals,
     Optional<Gate> gate) {
@@ -191,6 +193,11 @@ public record Policy(
               "false",
               "Whether a run's dataset must be a key of manifests/dataset_registry.yaml in NEXA_DURABLE."),
           optional(
+              "gate_before",
+              listOf(ValueType.NAME_WORD),
+              "Stages, such as `serve`, that may start only after a gate has passed: a stage of a pipeline must"
+                  + " wait for a stage with `data.gate`, and a single run needs `--dependency afterok:RUN`."),
+          optional(
               "budgets",
               listOf(BUDGET),
               "The money that may be spent. A run that would take more than is left is refused. `costs budget`"
@@ -229,6 +236,7 @@ public record Policy(
         settleWindow(values.optionalInteger("settle_window_seconds")),
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
         values.flag("registered_datasets"),
+        values.has("gate_before") ? values.texts("gate_before") : List.of(),
         budgets(values),
         approvals(values),
         values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty());

@@ -141,6 +141,11 @@ public final class PlanFile {
     return program.isPresent() ? Optional.of(program.get().text("sha256")) : Optional.empty();
   }
 
+  /** Returns the step of a data stage, such as {@code gate}; empty for other runs. */
+  public Optional<String> dataStep() {
+    return json.optionalObject("data").map(data -> data.text("step"));
+  }
+
   /** The config file, as the submitter named it. */
   public String config() {
     return json.text("config");

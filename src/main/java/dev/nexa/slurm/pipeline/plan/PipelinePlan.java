@@ -5,21 +5,26 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.config.PipelineConfig.Condition;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Expected;
+import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.start.Prepared;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A pipeline whose stages are planned and priced; nothing is written yet.
@@ -102,7 +107,9 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     Problem.throwIfAny(all);
     requireOneCurrency(config, stages);
     requireOneScheduler(config, stages);
-    return new PipelinePlan(config, List.copyOf(stages), context.configs().policy());
+    Policy policy = context.configs().policy();
+    requireGate(config, stages, policy);
+    return new PipelinePlan(config, List.copyOf(stages), policy);
   }
 
   /** Names the stage in an error that is about no line of a config, such as a missing file. */
@@ -153,6 +160,30 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
                 + stage.prepared().plan().scheduler()
                 + ", which cannot wait for each other",
             Advice.step("give all stages one `cluster`"));
+      }
+    }
+  }
+
+  /** Enforces the policy's {@code gate_before}. */
+  private static void requireGate(PipelineConfig config, List<PlannedStage> stages, Policy policy) {
+    Set<String> gated = new HashSet<>();
+    for (PlannedStage stage : stages) {
+      Plan plan = stage.prepared().plan();
+      boolean isGate = plan.data().filter(data -> data.step().equals(RequireGate.STEP)).isPresent();
+      boolean after = false;
+      for (Map.Entry<String, Condition> earlier : stage.stage().after().entrySet()) {
+        after |=
+            RequireGate.TYPES.contains(earlier.getValue().text())
+                && gated.contains(earlier.getKey());
+      }
+      if (isGate || after) {
+        gated.add(stage.stage().name());
+      } else if (policy.gateBefore().contains(plan.stage())) {
+        throw RequireGate.refusal(
+            policy,
+            config.file() + ": the stage " + stage.stage().name(),
+            plan.stage(),
+            Advice.step("add a stage with data.gate, and its name to `after` of this stage"));
       }
     }
   }

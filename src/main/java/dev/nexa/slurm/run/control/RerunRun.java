@@ -9,8 +9,10 @@ import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
+import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.start.NewRun;
 import dev.nexa.slurm.run.start.Submitted;
 import dev.nexa.slurm.run.submit.ArrayShape;
@@ -44,6 +46,7 @@ public final class RerunRun {
     Estimate estimate = RerunTasks.today(context, plan, digest, array.tasks(), array.chain());
     Proposal proposal = Proposal.of(context.root(), plan, script, estimate, UnixUser.me());
     Policy policy = context.configs().policy();
+    new RequireGate(context, policy).of(plan, RunState.of(old.journal().read()).after());
     EstimateFile asked = proposal.addTo(EstimateFile.of(estimate, true));
     try (Clearance clearance = Clearance.of(context, policy, proposal, plan, asked, approval)) {
       List<String> notes = new ArrayList<>(List.of("the stored script of " + old.id()));

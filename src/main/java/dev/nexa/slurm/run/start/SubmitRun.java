@@ -15,6 +15,7 @@ import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
+import dev.nexa.slurm.run.decision.RequireGate;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,6 +80,9 @@ public final class SubmitRun {
     String scheduler = prepared.plan().scheduler();
     List<Earlier> earlier =
         after.isPresent() ? Dependencies.parse(context, after.get()) : List.of();
+    if (!prepared.policy().gateBefore().isEmpty()) {
+      new RequireGate(context, prepared.policy()).of(plan, earlier);
+    }
     String dependency = earlier.isEmpty() ? "" : Dependencies.onJobs(context, scheduler, earlier);
     try (Clearance clearance = cleared(prepared, proposal, plan, estimate, approval)) {
       EstimateFile kept =

@@ -60,6 +60,7 @@ class ApprovalGateTest {
         List.of(),
         false,
         List.of(),
+        List.of(),
         Optional.empty(),
         Optional.empty());
   }

@@ -67,6 +67,7 @@ class LyingSbatchTest {
           List.of("NODE_FAIL"),
           false,
           List.of(),
+          List.of(),
           Optional.empty(),
           Optional.empty());
 

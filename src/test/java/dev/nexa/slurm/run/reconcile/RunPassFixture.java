@@ -43,6 +43,7 @@ abstract class RunPassFixture {
           List.of("NODE_FAIL"),
           false,
           List.of(),
+          List.of(),
           Optional.empty(),
           Optional.empty());
 
