@@ -57,6 +57,7 @@ class PipelineDemoTest {
     assertThat(runOf(bad, "train")).isEqualTo(runOf(good, "train"));
     assertThat(person.says("eval", "leaderboard", "--json"))
         .contains(runOf(good, "score"), runOf(bad, "score"));
+    assertThat(person.says("audit")).contains(" 0 differences");
   }
 
   private static JsonObject run(Person person, String... more) {

@@ -135,6 +135,7 @@ public final class Audit {
       if (last.type() == Event.Type.FINISHED) {
         audit.told(last.data().text("status"));
         audit.kept(run.manifest(), last.data().optionalText("manifest_sha256"));
+        audit.rows();
         // A run that died before it was planned has no prices and no cost file.
         if (state.created().isPresent() || last.data().optionalText("cost_sha256").isPresent()) {
           audit.kept(run.cost(), last.data().optionalText("cost_sha256"));
@@ -194,6 +195,22 @@ public final class Audit {
       }
     } catch (IllegalArgumentException | NexaException noManifest) {
       differences.add(name(run.manifest()) + ": " + noManifest.getMessage());
+    }
+  }
+
+  /** Checks that a data stage that completed lost no row. */
+  private void rows() {
+    if (Files.notExists(run.manifest()) || Files.notExists(run.plan())) {
+      return;
+    }
+    try {
+      ManifestFile manifest = manifest();
+      if (manifest.status() == RunStatus.COMPLETED && files.plan().dataStep().isPresent()) {
+        RowCounts.difference(manifest.metrics())
+            .ifPresent(wrong -> differences.add(name(run.manifest()) + ": " + wrong));
+      }
+    } catch (IllegalArgumentException | NexaException broken) {
+      return; // The check of the digests reports it.
     }
   }
 
