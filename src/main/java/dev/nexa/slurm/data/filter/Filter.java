@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -39,8 +40,11 @@ public final class Filter {
    * @return what the run's metrics get
    */
   public JsonObject run(List<String> input, Path folder) {
-    Output output = Output.in(engine, folder, share, List.of(STEM));
+    Output output = Output.in(engine, folder, share, List.of(STEM, Conversations.STEM));
     Rows rows = read(InputFile.find(engine, input));
+    Optional<Conversations> conversations =
+        settings.conversations() ? Optional.of(Conversations.of(settings)) : Optional.empty();
+    conversations.ifPresent(of -> rows.reject("no conversation", of.unusable()));
     rules(rows);
     if (settings.agreement().isPresent()) {
       agreement(rows, settings.agreement().get());
@@ -56,6 +60,10 @@ public final class Filter {
     }
     long kept = engine.number("SELECT count(*) FROM final");
     output.files(STEM, "final", String.join(", ", shown), 0, kept, settings.rowsPerFile(), false);
+    if (conversations.isPresent()) {
+      String messages = conversations.get().messages();
+      output.files(Conversations.STEM, "final", messages, 0, kept, settings.rowsPerFile(), false);
+    }
     List<String> columns = new ArrayList<>(List.of("x.start"));
     shown.forEach(column -> columns.add("d." + column));
     output.rejects(Rows.rejectQuery(columns));

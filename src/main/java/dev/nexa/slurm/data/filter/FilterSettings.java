@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param rules conditions on columns: the keys of the config
  * @param agreement how much judges may differ; empty if that does not matter
  * @param best how many rows of a group stay; empty for all
+ * @param conversations whether the rows are also written as conversations, for training
  * @param rowsPerFile the most rows of a Parquet file
  * @param maxRow the most bytes of a row
  */
@@ -21,6 +22,7 @@ public record FilterSettings(
     List<JsonObject> rules,
     Optional<Agreement> agreement,
     Optional<Best> best,
+    boolean conversations,
     int rowsPerFile,
     long maxRow) {
 
@@ -55,8 +57,14 @@ public record FilterSettings(
                     one.text("key"),
                     one.text("by"),
                     one.optionalDecimal("keep").orElse(BigDecimal.ONE).longValueExact())),
+        Boolean.TRUE.equals(json.members().get("conversations")),
         json.optionalDecimal("rows_per_file").orElse(BigDecimal.valueOf(100_000)).intValueExact(),
         json.optionalDecimal("max_row").orElse(BigDecimal.valueOf(16L << 20)).longValueExact());
+  }
+
+  /** Returns whether there is such a column. */
+  boolean has(String name) {
+    return columns.stream().anyMatch(column -> column.name().equals(name));
   }
 
   /** Returns the number of a column. */

@@ -35,14 +35,14 @@ public record InputFile(String path, Format format) {
   /** Names of files that our own stages write beside their rows. */
   private static final Pattern BESIDE =
       Pattern.compile(
-          "(rejects-|report-|requests-|judge-requests-|[._]).*|(.*[.])?(rejects|ignored|missing|failed)[.]jsonl");
+          "(rejects-|report-|requests-|conversations-|judge-requests-|[._]).*|(.*[.])?(rejects|ignored|missing|failed)[.]jsonl");
 
   /** Characters that DuckDB takes for a pattern. */
   private static final Pattern GLOB = Pattern.compile(".*[*?\\[\\]].*");
 
   /**
    * Returns the files that the patterns name, each once, ordered by path. A folder stands for the
-   * files in it that have a known format, without rejects, reports and requests.
+   * files in it that have a known format, without rejects, reports, requests and conversations.
    *
    * @throws NexaException if a pattern names no file, or a file has another format
    */

@@ -73,6 +73,12 @@ final class FilterKeys {
                       "How many rows of a group stay.")),
               "Keeps the best rows of each group, of those that pass the rules."),
           withDefault(
+              "conversations",
+              ValueType.BOOLEAN,
+              "false",
+              "Whether to write the rows also as conversations to train on. Needs the columns `completion`, and"
+                  + " `messages` or `prompt`, as `collect` writes them."),
+          withDefault(
               "rows_per_file",
               ValueType.integer(1, 100_000_000),
               "100000",
@@ -102,6 +108,15 @@ final class FilterKeys {
       }
       known(rule, "column", column, number ? "number" : "", columns, problems);
       known(rule, "column", column, text ? "text" : "", columns, problems);
+    }
+    if (step.flag("conversations")) {
+      boolean asked = columns.has("messages") || columns.has("prompt");
+      if (!asked || !columns.has("completion")) {
+        problems.add(
+            step.problem(
+                "conversations",
+                "needs the columns completion, and messages or prompt, in columns"));
+      }
     }
     if (step.has("agreement")) {
       List<String> judges = step.section("agreement").texts("columns");

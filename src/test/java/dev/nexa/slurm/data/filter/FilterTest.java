@@ -60,6 +60,59 @@ class FilterTest {
   }
 
   @Test
+  void rowsBecomeConversationsThatEndWithTheAnswer() throws IOException {
+    String chat =
+        "[{\"role\":\"system\",\"content\":\"Be brief.\"},{\"role\":\"user\",\"content\":\"Why \\\"blue\\\"?\"}]";
+    String picture = "[{\"role\":\"user\",\"content\":[{\"type\":\"image_url\"}]}]";
+    input(
+        List.of(
+            row(1, chat, "ignored", "Air."),
+            row(2, null, "Why?", "Because."),
+            row(3, chat, "", null),
+            row(4, picture, "", "A cat."),
+            row(5, null, null, "42"),
+            row(6, "[{\"content\":\"no role\"}]", "", "x"),
+            row(7, "{}", "", "x"),
+            row(8, "[]", "", "x"),
+            row(9, "no JSON", "Why?", "x")),
+        "");
+
+    JsonObject metrics =
+        filter(
+            "{\"columns\": {\"id\": \"integer\", \"messages\": \"text?\", \"prompt\": \"text?\","
+                + " \"completion\": \"text?\"}, \"conversations\": true}",
+            0,
+            1);
+
+    assertThat(rows("conversations", "to_json(messages)"))
+        .containsExactlyInAnyOrder(
+            List.of(chat.replace("}]", "},{\"role\":\"assistant\",\"content\":\"Air.\"}]")),
+            List.of(
+                "[{\"role\":\"user\",\"content\":\"Why?\"},{\"role\":\"assistant\",\"content\":\"Because.\"}]"));
+    assertThat(rows("conversations", "typeof(messages)"))
+        .allMatch(type -> type.equals(List.of("STRUCT(\"role\" VARCHAR, \"content\" VARCHAR)[]")));
+    assertThat(rows("rejects", "id, reason, detail"))
+        .containsExactlyInAnyOrder(
+            List.of("3", "no conversation", "no completion"),
+            List.of("4", "no conversation", "a message without a role and a text"),
+            List.of("5", "no conversation", "no messages and no prompt"),
+            List.of("6", "no conversation", "a message without a role and a text"),
+            List.of("7", "no conversation", "messages is no list of messages"),
+            List.of("8", "no conversation", "messages is no list of messages"),
+            List.of("9", "no conversation", "messages is no list of messages"));
+    assertThat(metrics.number("rows_out")).isEqualTo(2);
+    assertThat(metrics.number("rejected_no_conversation")).isEqualTo(7);
+  }
+
+  private static JsonObject row(int id, String messages, String prompt, String completion) {
+    return new JsonObject()
+        .with("id", id)
+        .with("messages", messages)
+        .with("prompt", prompt)
+        .with("completion", completion);
+  }
+
+  @Test
   void eachRuleNamesWhatItFound() throws IOException {
     List<JsonObject> rows = new ArrayList<>();
     for (String text : List.of("fine text here", "no", "a a a a b", "?!?! x", "w ".repeat(30))) {
