@@ -13,7 +13,7 @@ import java.util.List;
  * node's loopback, and our own program beside it, which asks it.
  */
 final class VllmGenerate {
-  /** vLLM works on as many requests at the same time by default (its {@code --max-num-seqs}). */
+  /** Enough to keep a server busy: it works on hundreds of sequences together. */
   private static final int CONCURRENCY = 256;
 
   private VllmGenerate() {}

@@ -260,7 +260,7 @@ class GenerateTest {
     Generate.Result result = generate(file, where("run", Share.ALL), settings(limit));
 
     assertThat(failure(result).code()).isEqualTo(ErrorCode.TOKEN_LIMIT_REACHED);
-    assertThat(failure(result).getMessage()).contains("of " + limit.input() + " and");
+    assertThat(failure(result).getMessage()).contains("input tokens of " + limit.input() + " and");
     assertThat(teacher.input.get()).isLessThanOrEqualTo(limit.input());
     assertThat(teacher.output.get()).isLessThanOrEqualTo(limit.output());
     assertThat(folder.resolve("run/answers-00000.jsonl")).doesNotExist();
