@@ -132,16 +132,16 @@ public final class EarlierJobs {
     Set<Long> jobs = new TreeSet<>();
     boolean needsAll = earlier.type().equals("afterok");
     for (TaskOutcome task : outcome.tasks()) {
-      Optional<Long> holder =
-          Optional.ofNullable(newest.get(task.task())).flatMap(Submission::jobId);
-      if (!task.ended() && holder.isEmpty()) {
+      Optional<Submission> holder = Optional.ofNullable(newest.get(task.task()));
+      Optional<Long> job = holder.flatMap(Submission::jobId);
+      if (!task.ended() && job.isEmpty()) {
         return new NotYet("it is not known yet which jobs " + earlier.name() + " has");
-      } else if (!task.ended() && !known.mayHold(newest.get(task.task()))) {
+      } else if (!task.ended() && !known.mayHold(holder.orElseThrow())) {
         // A controller that was restored can lose the job and give its id to another job.
         return new NotYet(
-            scheduler.name() + " does not list job " + holder.get() + " of " + earlier.name());
+            scheduler.name() + " does not list job " + job.get() + " of " + earlier.name());
       } else if (!task.ended()) {
-        jobs.add(holder.get());
+        jobs.add(job.get());
       } else if (needsAll && task.state() != JobState.COMPLETED) {
         return new Never(
             earlier.type() + ":" + run.id() + " can never be met: a task of it has failed",
