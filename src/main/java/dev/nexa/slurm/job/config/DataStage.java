@@ -4,16 +4,20 @@ import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.Values;
+import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * What a run with {@code backend: data} does: one step (docs/data.md).
+ * What a run's section {@code data} says: one step that our own program does (docs/data.md). The
+ * backend is {@code data}, or for {@code generate} also {@code vllm}.
  *
  * @param step the step's name, such as {@code prepare}
  * @param words the options with paths, as they stand in the command
@@ -27,6 +31,7 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
   static final List<DataStep> STEPS =
       List.of(
           PrepareKeys.STEP,
+          GenerateKeys.STEP,
           CollectKeys.STEP,
           FilterKeys.STEP,
           JudgeKeys.STEP,
@@ -46,7 +51,7 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
   static DataStage from(Values data) {
     DataStep step = STEPS.stream().filter(one -> data.has(one.name())).findFirst().orElseThrow();
     Values values = data.section(step.name());
-    JsonObject settings = values.json();
+    JsonObject settings = timesAsText(values.json());
     List<String> words = new ArrayList<>();
     for (DataStep.PathKey path : step.paths()) {
       for (String text : path.texts(values)) {
@@ -57,6 +62,35 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
     }
     return new DataStage(step.name(), words, settings);
   }
+
+  /** Returns a copy with each time as a text: a number would not say its unit. */
+  private static JsonObject timesAsText(JsonObject json) {
+    JsonObject copy = new JsonObject();
+    json.members()
+        .forEach(
+            (key, value) ->
+                copy.with(key, value instanceof Duration time ? TimeLimit.format(time) : value));
+    return copy;
+  }
+
+  /**
+   * Returns what the run may use of a server that charges for tokens; empty if it asks no such
+   * server.
+   */
+  public Optional<ApiUse> api() {
+    return GenerateKeys.api(this);
+  }
+
+  /**
+   * The tokens that a run may use of a server that charges for them. The program keeps to them.
+   *
+   * @param model the model's name in requests, and in the price book
+   * @param url the server's base URL, such as {@code https://HOST/v1}
+   * @param maxInputTokens and {@code maxOutputTokens} are the most of the whole run, all tasks and
+   *     attempts together
+   */
+  public record ApiUse(
+      String model, String url, BigDecimal maxInputTokens, BigDecimal maxOutputTokens) {}
 
   /** Returns a copy without a key of a section below, or of the object itself. */
   private static JsonObject without(JsonObject json, String section, String key) {
@@ -74,17 +108,14 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
 
   /** Adds the problems of a run's section {@code data}, and of keys that do not go with it. */
   static void check(Values values, List<Problem> problems) {
-    boolean backend = values.optionalText("backend").orElse("").equals(BACKEND);
+    String backend = values.optionalText("backend").orElse("");
     if (!values.has("data")) {
-      if (backend) {
+      if (backend.equals(BACKEND)) {
         problems.add(
             values.problem(
                 "data", "missing; backend data does one of " + String.join(", ", names())));
       }
       return;
-    }
-    if (!backend && values.has("backend")) {
-      problems.add(values.problem("data", "needs backend: data"));
     }
     Values data = values.section("data");
     List<DataStep> given = STEPS.stream().filter(step -> data.has(step.name())).toList();
@@ -92,9 +123,21 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
       problems.add(values.problem("data", "expected exactly one of " + String.join(", ", names())));
       return;
     }
-    for (String key : List.of("run", "entrypoint", "options", "options_file", "code")) {
-      if (values.has(key)) {
-        problems.add(values.problem(key, "backend data does not read it; leave it out"));
+    DataStep step = given.get(0);
+    Values own = data.section(step.name());
+    if (step == GenerateKeys.STEP && backend.equals(GenerateKeys.OWN_TEACHER)) {
+      GenerateKeys.checkOwnTeacher(own, values, problems);
+    } else if (!backend.equals(BACKEND) && values.has("backend")) {
+      problems.add(
+          values.problem(
+              "data",
+              step == GenerateKeys.STEP
+                  ? "generate needs backend: data with a url, or backend: vllm without"
+                  : "needs backend: data"));
+    } else {
+      checkOwnKeys(values, problems);
+      if (step == GenerateKeys.STEP) {
+        GenerateKeys.checkApi(own, problems);
       }
     }
     if (values.has("sweep")) {
@@ -105,26 +148,22 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
       problems.add(
           resources.problem("nodes", "a data stage works on one node; write array: {shards: N}"));
     }
+    step.paths().forEach(path -> path.requireAbsolute(own, problems));
+    int tasks = values.section("array").optionalInteger("shards").orElse(1);
+    step.rules().check(own, tasks, problems);
+  }
+
+  /** Adds the problems of keys that backend data does not read. */
+  private static void checkOwnKeys(Values values, List<Problem> problems) {
+    for (String key : List.of("run", "entrypoint", "options", "options_file", "code")) {
+      if (values.has(key)) {
+        problems.add(values.problem(key, "backend data does not read it; leave it out"));
+      }
+    }
+    Values resources = values.section("resources");
     if (resources.optionalInteger("gpus_per_node").orElse(0) > 0) {
       problems.add(resources.problem("gpus_per_node", "a data stage uses no GPU; leave it out"));
     }
-    DataStep step = given.get(0);
-    Values own = data.section(step.name());
-    for (DataStep.PathKey path : step.paths()) {
-      for (String text : path.texts(own)) {
-        if (!text.startsWith("/") && !text.startsWith("${")) {
-          problems.add(
-              path.of(own)
-                  .problem(
-                      path.key(),
-                      "expected an absolute path, got '"
-                          + text
-                          + "'; begin it with ${workspace}/, ${shared}/ or ${env:HOME}/"));
-        }
-      }
-    }
-    int tasks = values.section("array").optionalInteger("shards").orElse(1);
-    step.rules().check(own, tasks, problems);
   }
 
   private static List<String> names() {

@@ -22,8 +22,13 @@ record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rule
    * @param section the section of the key below the step's; empty if it is the step's own
    * @param key the key; a path or a list of paths
    * @param option the option that gets each path
+   * @param word a word that may stand instead of a path; empty for none
    */
-  record PathKey(String section, String key, String option) {
+  record PathKey(String section, String key, String option, String word) {
+    PathKey(String section, String key, String option) {
+      this(section, key, option, "");
+    }
+
     Values of(Values step) {
       return section.isEmpty() ? step : step.section(section);
     }
@@ -34,6 +39,24 @@ record DataStep(String name, String doc, Section keys, List<PathKey> paths, Rule
       return values.optional(key, Object.class).filter(String.class::isInstance).isPresent()
           ? List.of(values.text(key))
           : values.texts(key);
+    }
+
+    /** Adds a problem for each relative path: a job starts in another folder. */
+    void requireAbsolute(Values step, List<Problem> problems) {
+      for (String text : texts(step)) {
+        boolean taken = !word.isEmpty() && text.equals(word);
+        if (!taken && !text.startsWith("/") && !text.startsWith("${")) {
+          problems.add(
+              of(step)
+                  .problem(
+                      key,
+                      "expected an absolute path"
+                          + (word.isEmpty() ? "" : " or " + word)
+                          + ", got '"
+                          + text
+                          + "'; begin it with ${workspace}/, ${shared}/ or ${env:HOME}/"));
+        }
+      }
     }
   }
 

@@ -364,7 +364,8 @@ public record RunConfig(
         later(
             "data",
             () -> DataStage.KEYS,
-            "For `data`: the step that nexa-slurm's own program does, exactly one (docs/data.md)."));
+            "For `data`: the step that nexa-slurm's own program does, exactly one (docs/data.md). For `vllm`: generate"
+                + " (docs/generate.md)."));
     return keys.toArray(new Schema.KnownKey[0]);
   }
 

@@ -71,9 +71,9 @@ class DataStageTest {
   @Test
   void theSectionAndTheBackendGoTogether() {
     assertThat(refused(STAGE))
-        .contains("data: missing; backend data does one of prepare, collect, filter");
+        .contains("data: missing; backend data does one of prepare, generate, collect");
     assertThat(refused(STAGE + "data: {}\n"))
-        .contains("expected exactly one of prepare, collect, filter");
+        .contains("expected exactly one of prepare, generate, collect");
     assertThat(
             refused(
                 STAGE.replace("backend: data", "backend: shell")
@@ -122,5 +122,66 @@ class DataStageTest {
                 + " --input '/it'\\''s' --against \"$NEXA_DURABLE\"/eval --output \"$NEXA_OUTPUT\"")
         .contains("\"ngram\": 8")
         .doesNotContain("\"against\"");
+  }
+
+  private static final String GENERATE =
+      "requests: [/prompts], url: https://api.test/v1, model: m, max_input_tokens: 1e6, max_output_tokens: 5e5";
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "requests: [/p] | data.generate.url: missing; backend data asks a server",
+        "requests: [/p], url: https://h/v1 | data.generate.model: missing; with url it is needed",
+        "requests: [/p], url: https://h/v1 | data.generate.max_input_tokens: missing; with url",
+        "requests: [/p], url: https://h/v1 | data.generate.max_output_tokens: missing; with url",
+        "requests: [/p], url: 'ftp://h/v1' | data.generate.url: expected a URL such as",
+        "requests: [/p], url: 'https://user:pw@h/v1' | data.generate.url: looks like an address with a password",
+        "api_key: sk-x | data.generate.api_key: expected a variable's name",
+        "max_failed: 2 | data.generate.max_failed: expected a share from 0 to 1",
+        "cache: answers | data.generate.cache: expected an absolute path or none, got 'answers'",
+        "concurrency: 0 | data.generate.concurrency: expected a whole number from 1 to 1024",
+      })
+  void aWrongKeyOfGenerateIsNamed(String keys, String message) {
+    String all = keys.startsWith("requests") ? keys : GENERATE + ", " + keys;
+
+    assertThat(refused(STAGE + "data: {generate: {" + all + "}}\n")).contains(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "max_input_tokens: 1e6 | max_input_tokens: 1.5 | data.generate.max_input_tokens: expected a whole number of tokens, got 1.5",
+        "max_input_tokens: 1e6 | max_input_tokens: -1 | data.generate.max_input_tokens: expected a whole number",
+        "max_output_tokens: 5e5 | max_output_tokens: 1 | data.generate.max_output_tokens: each of the 2 tasks gets an equal share",
+      })
+  void aLimitOfTokensIsWholeAndEnoughForEachTask(String key, String wrong, String message) {
+    assertThat(
+            refused(
+                STAGE
+                    + "array: {shards: 2}\ndata: {generate: {"
+                    + GENERATE.replace(key, wrong)
+                    + "}}\n"))
+        .contains(message);
+  }
+
+  @Test
+  void generateNeedsBackendDataOrVllm() {
+    String shell = STAGE.replace("backend: data", "backend: shell") + "run: x\n";
+    assertThat(refused(shell + "data: {generate: {" + GENERATE + "}}\n"))
+        .contains("data: generate needs backend: data with a url, or backend: vllm without");
+    String vllm =
+        "stage: generate\nbackend: vllm\nmodel_name: m-7b\nresources: {time: 5m, gpus_per_node: 1}\n";
+    assertThat(refused(vllm + "data: {generate: {" + GENERATE + "}}\n"))
+        .contains("data.generate.url: backend vllm starts its own server");
+    assertThat(
+            refused(vllm + "options: {input_file: /x}\ndata: {generate: {requests: [/prompts]}}\n"))
+        .contains("options.input_file: vllm run-batch reads it");
+    assertThat(
+            refused(
+                vllm.replace("stage: generate", "stage: serve")
+                    + "data: {generate: {requests: [/prompts]}}\n"))
+        .contains("stage: serve runs a server without an end");
   }
 }

@@ -121,6 +121,9 @@ public record ValueType(
   public static final ValueType MONEY =
       decimal("an amount of money, zero or more", BigDecimal.ZERO);
 
+  /** A whole number, zero or more, of any size, as a BigDecimal: also 2e9. The reader checks it. */
+  public static final ValueType COUNT = decimal("a whole number, zero or more", BigDecimal.ZERO);
+
   /** A number of hours, zero or more. */
   public static final ValueType HOURS = decimal("a number of hours, zero or more", BigDecimal.ZERO);
 

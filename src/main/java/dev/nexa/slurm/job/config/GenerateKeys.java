@@ -1,0 +1,180 @@
+package dev.nexa.slurm.job.config;
+
+import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
+import static dev.nexa.slurm.job.config.yaml.Schema.optional;
+import static dev.nexa.slurm.job.config.yaml.Schema.required;
+import static dev.nexa.slurm.job.config.yaml.Schema.section;
+import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.Schema.Section;
+import dev.nexa.slurm.job.config.yaml.ValueType;
+import dev.nexa.slurm.job.config.yaml.Values;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Optional;
+
+/** The section {@code data.generate}. */
+final class GenerateKeys {
+  /** The backend that starts a server of its own for the requests. */
+  static final String OWN_TEACHER = "vllm";
+
+  private static final List<String> TOKENS = List.of("max_input_tokens", "max_output_tokens");
+
+  private static final ValueType URL =
+      ValueType.text(
+          "a URL such as https://HOST/v1, without user, query and '#'",
+          "https?://[^\\s/?#@]+(/[^\\s?#@]*)?");
+
+  private static final Section KEYS =
+      section(
+          required(
+              "requests",
+              listOf(ValueType.PATH),
+              "The requests, in the form of OpenAI's and vLLM's batch files: .jsonl files, patterns or"
+                  + " folders."),
+          optional(
+              "url",
+              URL,
+              "The base URL of a server with OpenAI's HTTP interface, such as `https://HOST/v1`. Required with"
+                  + " backend data. With backend vllm the job starts its own server, and this key is refused."),
+          optional(
+              "model",
+              ValueType.TEXT,
+              "The model that each request names, instead of its own. Required with url, because prices depend"
+                  + " on it. With backend vllm and without lora_adapters: the run's model."),
+          optional(
+              "api_key",
+              ValueType.text("a variable's name", "[A-Za-z_][A-Za-z0-9_]{0,127}"),
+              "The name of the environment variable with the server's key. Write the variable into env_file."),
+          optional(
+              "concurrency",
+              ValueType.integer(1, 1024),
+              "How many requests of a task wait for an answer at the same time. Default: 16, and 256 with"
+                  + " backend vllm."),
+          withDefault(
+              "timeout",
+              ValueType.TIME,
+              "10m",
+              "How long one request may take. A bare number is minutes."),
+          withDefault(
+              "retries",
+              ValueType.integer(0, 100),
+              "6",
+              "How often a request is sent again after a status 408, 409, 429 or 5xx, a broken connection or a"
+                  + " timeout."),
+          withDefault(
+              "max_failed",
+              ValueType.DECIMAL_NUMBER,
+              "0.05",
+              "The largest share of requests that may fail for good. Above it the stage fails, after it has"
+                  + " written its files."),
+          optional(
+              "max_input_tokens",
+              ValueType.COUNT,
+              "The most tokens that the prompts of the whole run may have, such as `2e9`. Required with url."
+                  + " Estimates and budgets count them."),
+          optional(
+              "max_output_tokens",
+              ValueType.COUNT,
+              "The most tokens that the answers of the whole run may have. Required with url. Estimates and"
+                  + " budgets count them."),
+          optional(
+              "cache",
+              ValueType.PATH,
+              "The folder that keeps paid answers for all runs, or `none`. Default: ${durable}/answers. Backend"
+                  + " vllm has no such folder."));
+
+  static final DataStep STEP =
+      new DataStep(
+          "generate",
+          "Sends requests to a server with OpenAI's HTTP interface and keeps each answer as it arrives.",
+          KEYS,
+          List.of(
+              new DataStep.PathKey("", "requests", "--requests"),
+              new DataStep.PathKey("", "cache", "--cache", "none")),
+          GenerateKeys::check);
+
+  private GenerateKeys() {}
+
+  private static void check(Values step, int tasks, List<Problem> problems) {
+    CollectKeys.share(step, "max_failed", problems);
+    for (String key : TOKENS) {
+      Optional<BigDecimal> most = step.optionalDecimal(key);
+      if (most.filter(GenerateKeys::isFraction).isPresent()) {
+        problems.add(
+            step.problem(
+                key, "expected a whole number of tokens, got " + most.get().toPlainString()));
+      } else if (most.filter(it -> it.compareTo(BigDecimal.valueOf(tasks)) < 0).isPresent()) {
+        problems.add(
+            step.problem(
+                key,
+                "each of the "
+                    + tasks
+                    + " tasks gets an equal share, so at least "
+                    + tasks
+                    + " are needed"));
+      }
+    }
+  }
+
+  private static boolean isFraction(BigDecimal value) {
+    return value.stripTrailingZeros().scale() > 0;
+  }
+
+  /** Adds the problems of a step that asks a server behind a URL. */
+  static void checkApi(Values step, List<Problem> problems) {
+    if (!step.has("url")) {
+      problems.add(
+          step.problem(
+              "url", "missing; backend data asks a server; backend vllm starts one on our GPUs"));
+    }
+    if (!step.has("model")) {
+      problems.add(step.problem("model", "missing; with url it is needed: prices depend on it"));
+    }
+    for (String key : TOKENS) {
+      if (!step.has(key)) {
+        problems.add(
+            step.problem(
+                key, "missing; with url it is needed: estimates and budgets count these tokens"));
+      }
+    }
+  }
+
+  /** Adds the problems of a step whose job starts the server. */
+  static void checkOwnTeacher(Values step, Values run, List<Problem> problems) {
+    for (String key : List.of("url", "api_key", "cache")) {
+      if (step.has(key)) {
+        problems.add(
+            step.problem(
+                key, "backend vllm starts its own server; leave it out, or write backend: data"));
+      }
+    }
+    if (run.optionalText("stage").orElse("").equals("serve")) {
+      problems.add(run.problem("stage", "serve runs a server without an end; write generate"));
+    }
+    Values options = run.section("options");
+    for (String option : List.of("input_file", "output_file", "input-file", "output-file")) {
+      if (options.has(option)) {
+        problems.add(
+            run.problem(
+                "options." + option,
+                "vllm run-batch reads it; with data.generate the files are data.generate.requests and"
+                    + " ${output}"));
+      }
+    }
+  }
+
+  static Optional<DataStage.ApiUse> api(DataStage stage) {
+    JsonObject settings = stage.settings();
+    return stage.step().equals(STEP.name()) && settings.optionalText("url").isPresent()
+        ? Optional.of(
+            new DataStage.ApiUse(
+                settings.text("model"),
+                settings.text("url"),
+                settings.optionalDecimal("max_input_tokens").orElse(BigDecimal.ZERO),
+                settings.optionalDecimal("max_output_tokens").orElse(BigDecimal.ZERO)))
+        : Optional.empty();
+  }
+}
