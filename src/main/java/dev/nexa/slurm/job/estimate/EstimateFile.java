@@ -216,12 +216,10 @@ public final class EstimateFile {
         : Optional.empty();
   }
 
-  /** Returns the part of the reservation that is for the tokens of a paid API; zero if none is. */
-  public Money tokensCost() {
+  /** Returns the part of {@link #reserved} for the tokens of a paid API; zero if it has none. */
+  public BigDecimal reservedTokens() {
     Optional<JsonObject> tokens = json.optionalObject("api_tokens");
-    return tokens.isPresent()
-        ? new Money(new BigDecimal(tokens.get().text("cost")), currency())
-        : Money.zero(currency());
+    return tokens.isPresent() ? new BigDecimal(tokens.get().text("cost")) : BigDecimal.ZERO;
   }
 
   public BigDecimal gpuHours() {

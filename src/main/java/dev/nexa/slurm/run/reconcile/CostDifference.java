@@ -84,7 +84,8 @@ record CostDifference(Map<String, Money> parts) {
     put(parts, rates, "time_not_used", planned(facts, left).negate());
     put(parts, rates, "held_otherwise", otherwise);
     if (facts.estimate().apiTokens().isPresent()) {
-      parts.put("api_tokens_not_used", tokens.minus(facts.estimate().tokensCost()));
+      Money most = new Money(facts.estimate().reservedTokens(), rates.currency());
+      parts.put("api_tokens_not_used", tokens.minus(most));
     }
     Money rest = compute.plus(tokens).minus(reserved);
     for (Money part : parts.values()) {

@@ -173,7 +173,8 @@ public final class CostRecord {
   static Optional<String> overrun(RunFacts facts, RunState journal, RunOutcome outcome) {
     Money compute = facts.rates().total(facts.rates().price(outcome.used()));
     // Reserved API tokens must not hide attempts that were too long.
-    Money reserved = reserved(facts, journal).minus(facts.estimate().tokensCost());
+    BigDecimal tokens = facts.estimate().reservedTokens();
+    Money reserved = reserved(facts, journal).minus(new Money(tokens, facts.rates().currency()));
     return !facts.estimate().isOfImported() && compute.compareTo(reserved) > 0
         ? Optional.of(
             "cost "
