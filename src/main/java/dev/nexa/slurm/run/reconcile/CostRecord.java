@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.Tres;
+import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.CostFile;
@@ -43,7 +44,16 @@ public final class CostRecord {
     return compute
         .plus(amount(storage(facts, journal), rates))
         .plus(amount(egress(facts, outcome, results), rates))
-        .plus(rates.total(tokens(rates, PaidTokens.of(facts, outcome, results))));
+        .plus(rates.total(tokens(rates, paid(facts, outcome, results))));
+  }
+
+  /** Returns the run's API tokens; empty if its estimate reserves none. */
+  private static Optional<PaidTokens> paid(
+      RunFacts facts, RunOutcome outcome, TaskResults results) {
+    Optional<ApiTokens> most = facts.estimate().apiTokens();
+    return most.isPresent()
+        ? Optional.of(PaidTokens.of(most.get().model(), outcome, results))
+        : Optional.empty();
   }
 
   private static List<CostLine> tokens(Rates rates, Optional<PaidTokens> paid) {
@@ -102,7 +112,7 @@ public final class CostRecord {
     if (egress.isPresent()) {
       lines.add(egress.get());
     }
-    Optional<PaidTokens> paid = PaidTokens.of(facts, outcome, results);
+    Optional<PaidTokens> paid = paid(facts, outcome, results);
     List<CostLine> tokenLines = tokens(rates, paid);
     Money tokens = rates.total(tokenLines);
     lines.addAll(tokenLines);

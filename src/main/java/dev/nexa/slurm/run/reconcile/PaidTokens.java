@@ -24,12 +24,12 @@ record PaidTokens(Optional<ApiTokens> used, List<String> limits) {
   private static final String OUTPUT = "api_output_tokens";
   private static final String UNKNOWN = "api_unknown_requests";
 
-  /** Returns the tokens of a run; empty if its estimate reserves no tokens of a paid API. */
-  static Optional<PaidTokens> of(RunFacts facts, RunOutcome outcome, TaskResults results) {
-    Optional<ApiTokens> most = facts.estimate().apiTokens();
-    if (most.isEmpty()) {
-      return Optional.empty();
-    }
+  /**
+   * Returns the tokens of a run.
+   *
+   * @param model the model that the run's estimate reserves tokens of
+   */
+  static PaidTokens of(String model, RunOutcome outcome, TaskResults results) {
     TreeSet<Integer> silent = new TreeSet<>();
     for (AccountingRecord row : outcome.attempts()) {
       silent.add(row.tasks().indices().get(0));
@@ -61,8 +61,8 @@ record PaidTokens(Optional<ApiTokens> used, List<String> limits) {
               + (silent.size() == 1 ? "it" : "they")
               + " may have paid for");
     }
-    ApiTokens sum = new ApiTokens(most.get().model(), input, output);
-    return Optional.of(new PaidTokens(any ? Optional.of(sum) : Optional.empty(), limits));
+    ApiTokens sum = new ApiTokens(model, input, output);
+    return new PaidTokens(any ? Optional.of(sum) : Optional.empty(), limits);
   }
 
   private static void doubts(int task, JsonObject metrics, List<String> limits) {
