@@ -29,8 +29,8 @@ public record ApiTokens(String model, BigDecimal input, BigDecimal output) {
         : Optional.of(
             new ApiTokens(
                 settings.text("model"),
-                settings.decimal("max_input_tokens"),
-                settings.decimal("max_output_tokens")));
+                settings.decimal("max_input_tokens").setScale(0),
+                settings.decimal("max_output_tokens").setScale(0)));
   }
 
   /**
