@@ -297,6 +297,17 @@ public final class CostFile {
     return new Money(breakdown.decimal("compute_hours").add(tokens), currency());
   }
 
+  /** Returns the cost of the tokens of a paid API; empty if the run may not use one. */
+  public Optional<Money> tokens() {
+    Optional<BigDecimal> tokens = json.object("breakdown").optionalDecimal(TOKENS);
+    return tokens.isPresent() ? Optional.of(new Money(tokens.get(), currency())) : Optional.empty();
+  }
+
+  /** Returns whether the run paid, or may have paid, for tokens that its cost does not have. */
+  public boolean lacksTokens() {
+    return json.texts("not_measured").contains(TOKENS);
+  }
+
   /** Returns whether the job was imported: it had no config and nothing was reserved. */
   public boolean isOfImported() {
     return json.object("estimate").optionalText("config_digest").isEmpty();

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * API tokens from the estimate to the ledger. A stand-in for the program reports the tokens that the
- * test wrote down; no API is asked.
+ * API tokens from the estimate to the ledger. A stand-in for the program reports the tokens that
+ * the test wrote down; no API is asked.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class TokensEndToEndTest {

@@ -173,7 +173,8 @@ class TokenRatesTest {
   @Test
   void ratesOfARunWithoutTheModelAreAnErrorAndNotFree() {
     Estimate estimate = estimate(GENERATE, BOOK);
-    Rates others = rates(plan("stage: data\nbackend: shell\nrun: echo\nresources: {time: 5m}\n", BOOK), BOOK);
+    Rates others =
+        rates(plan("stage: data\nbackend: shell\nrun: echo\nresources: {time: 5m}\n", BOOK), BOOK);
 
     assertThatThrownBy(() -> estimate.at(others))
         .hasMessageContaining("have no price for the API's model 'org/teacher-1'");
@@ -215,8 +216,7 @@ class TokenRatesTest {
   void anyTokensAtAnyPriceAreRoundedOnceForEachLine() {
     SplittableRandom random = new SplittableRandom(14);
     for (int i = 0; i < 20_000; i++) {
-      BigInteger tokens =
-          BigInteger.valueOf(random.nextLong(1L << random.nextInt(1, 50)));
+      BigInteger tokens = BigInteger.valueOf(random.nextLong(1L << random.nextInt(1, 50)));
       long price = random.nextLong(1, 1L << random.nextInt(1, 34));
       String currency = random.nextBoolean() ? "USD" : "JPY";
       Rates rates = rates(new BigDecimal(BigInteger.valueOf(price), 8), currency);
@@ -280,8 +280,7 @@ class TokenRatesTest {
 
   private static Rates rates(Plan plan, String book) {
     ConfigFolder folder = folder(book);
-    PriceKey key =
-        PriceKey.of(plan, folder.reader().cluster("mine"), LocalDate.of(2026, 3, 1));
+    PriceKey key = PriceKey.of(plan, folder.reader().cluster("mine"), LocalDate.of(2026, 3, 1));
     return Rates.of(book(book), key);
   }
 

@@ -138,8 +138,7 @@ class CostSummaryTest {
     "1.19, 3600000, 0.00",
     "1.50, 4000000, 0.30"
   })
-  void tokensThatTheRunCountedItselfAreNotChargedAgain(
-      String imported, long tokens, String more) {
+  void tokensThatTheRunCountedItselfAreNotChargedAgain(String imported, long tokens, String more) {
     charges.add(usage(imported, "USD", tokens));
     String run =
         "'currency': 'USD', 'cost': '9.00', 'lines':"

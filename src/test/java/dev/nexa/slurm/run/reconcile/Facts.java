@@ -108,9 +108,7 @@ final class Facts {
         .with(
             "reservation",
             new JsonObject()
-                .with(
-                    "total",
-                    estimate.reserved().add(new BigDecimal("1.80")).toPlainString()));
+                .with("total", estimate.reserved().add(new BigDecimal("1.80")).toPlainString()));
     return facts;
   }
 

@@ -10,7 +10,6 @@ import java.math.BigInteger;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -186,9 +185,7 @@ class PaidTokensTest {
   private static BigInteger cents(BigInteger units) {
     BigInteger[] parts = units.divideAndRemainder(BigInteger.valueOf(1_000_000));
     int half = parts[1].compareTo(BigInteger.valueOf(500_000));
-    return half > 0 || (half == 0 && parts[0].testBit(0))
-        ? parts[0].add(BigInteger.ONE)
-        : parts[0];
+    return half > 0 || (half == 0 && parts[0].testBit(0)) ? parts[0].add(BigInteger.ONE) : parts[0];
   }
 
   private static BigDecimal parts(JsonObject cost) {
