@@ -74,6 +74,7 @@ public enum ErrorCode {
   // Batches, evaluations and gates.
   BATCH_REQUESTS_INVALID(Group.USER, ExitCode.USAGE),
   BATCH_INCOMPLETE(Group.USER, ExitCode.GATE_FAILED),
+  TOKEN_LIMIT_REACHED(Group.USER, ExitCode.GATE_FAILED),
   EVALUATION_UNUSABLE(Group.USER, ExitCode.USAGE),
   TOO_MANY_UNSCORED(Group.USER, ExitCode.GATE_FAILED),
   GATE_FAILED(Group.USER, ExitCode.GATE_FAILED),
@@ -110,6 +111,7 @@ public enum ErrorCode {
   CRON_FAILED(Group.CLUSTER, ExitCode.DEFECT),
   DATA_ENGINE_UNUSABLE(Group.CLUSTER, ExitCode.DEFECT),
   DATA_NO_ROOM(Group.CLUSTER, ExitCode.DEFECT),
+  API_UNUSABLE(Group.CLUSTER, ExitCode.DEFECT),
   AWS_UNAVAILABLE(Group.CLUSTER, ExitCode.DEFECT),
 
   /** An exception that no code expected. */

@@ -19,6 +19,7 @@ public final class DataCommand extends Subcommand {
   private static List<Subcommand> steps() {
     return List.of(
         new PrepareCommand(),
+        new GenerateCommand(),
         new CollectCommand(),
         new FilterCommand(),
         new JudgeCommand(),

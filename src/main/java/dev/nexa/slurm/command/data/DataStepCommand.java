@@ -121,15 +121,20 @@ abstract class DataStepCommand extends Subcommand {
     } catch (IllegalArgumentException broken) {
       throw invalid(file, broken);
     }
-    metrics.with("program_sha256", OwnProgram.files().get(0).sha256());
-    String kept = environment.getOrDefault("NEXA_METRICS", "");
-    if (!kept.isEmpty()) {
-      DurableFiles.onDisk().replace(Path.of(kept), Json.compact(metrics) + "\n");
-    }
+    keep(metrics);
     out().print(Json.pretty(metrics));
     out().flush();
     require();
     return ExitCode.OK.status();
+  }
+
+  /** Adds the program's digest and writes what the run's metrics get, if a job runs the command. */
+  final void keep(JsonObject metrics) {
+    metrics.with("program_sha256", OwnProgram.files().get(0).sha256());
+    String kept = environment().getOrDefault("NEXA_METRICS", "");
+    if (!kept.isEmpty()) {
+      DurableFiles.onDisk().replace(Path.of(kept), Json.compact(metrics) + "\n");
+    }
   }
 
   private static JsonObject read(Path settings) {
@@ -147,7 +152,7 @@ abstract class DataStepCommand extends Subcommand {
         ErrorCode.DATA_INVALID,
         file.map(it -> it + ": ").orElse("without --settings: ") + broken.getMessage(),
         broken,
-        Advice.step("docs/data.md and docs/evaluation.md have the keys"));
+        Advice.step("docs/data.md, docs/generate.md and docs/evaluation.md have the keys"));
   }
 
   private static Limits limits(Map<String, String> environment) {

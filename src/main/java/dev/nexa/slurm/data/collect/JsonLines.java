@@ -25,7 +25,7 @@ import java.util.Optional;
  */
 public final class JsonLines {
   /** The longest line in bytes. A longer one would not fit into the small heap of a data stage. */
-  static final int LONGEST = 16 << 20;
+  public static final int LONGEST = 16 << 20;
 
   private JsonLines() {}
 
@@ -133,7 +133,7 @@ public final class JsonLines {
    *
    * @param file open for reading; its position is not changed
    */
-  static String at(FileChannel file, long offset) throws IOException {
+  public static String at(FileChannel file, long offset) throws IOException {
     ByteArrayOutputStream line = new ByteArrayOutputStream(1 << 12);
     ByteBuffer part = ByteBuffer.allocate(1 << 13);
     for (long at = offset; ; at += part.limit()) {

@@ -34,6 +34,16 @@ public record Share(int task, int tasks) {
     return task + 1 == tasks ? from : from + " AND " + digest + " < '" + hex(task + 1) + "'";
   }
 
+  /** Returns whether a row belongs to the task; {@code digest} has 64 lower-case hex digits. */
+  public boolean has(String digest) {
+    if (all()) {
+      return true;
+    }
+    String start = digest.substring(0, 16);
+    return start.compareTo(hex(task)) >= 0
+        && (task + 1 == tasks || start.compareTo(hex(task + 1)) < 0);
+  }
+
   /** Returns the first 16 hex digits of the first digest that the task has. */
   private String hex(int number) {
     BigInteger first = END.multiply(BigInteger.valueOf(number)).divide(BigInteger.valueOf(tasks));

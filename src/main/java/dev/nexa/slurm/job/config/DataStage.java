@@ -125,18 +125,19 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
     }
     DataStep step = given.get(0);
     Values own = data.section(step.name());
-    if (step == GenerateKeys.STEP && backend.equals(GenerateKeys.OWN_TEACHER)) {
+    boolean generate = step.name().equals(GenerateKeys.STEP.name());
+    if (generate && backend.equals(GenerateKeys.OWN_TEACHER)) {
       GenerateKeys.checkOwnTeacher(own, values, problems);
     } else if (!backend.equals(BACKEND) && values.has("backend")) {
       problems.add(
           values.problem(
               "data",
-              step == GenerateKeys.STEP
+              generate
                   ? "generate needs backend: data with a url, or backend: vllm without"
                   : "needs backend: data"));
     } else {
       checkOwnKeys(values, problems);
-      if (step == GenerateKeys.STEP) {
+      if (generate) {
         GenerateKeys.checkApi(own, problems);
       }
     }

@@ -1,0 +1,143 @@
+package dev.nexa.slurm.command.data;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.collect.BatchFiles;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.generate.Generate;
+import dev.nexa.slurm.data.generate.GenerateSettings;
+import dev.nexa.slurm.data.generate.OwnServer;
+import dev.nexa.slurm.data.rows.Share;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code data generate}. */
+final class GenerateCommand extends DataStepCommand {
+  private static final String NO_CACHE = "none";
+
+  private final OptionSpec requests =
+      paths("--requests", true, "A file of requests; may be given often.");
+  private final OptionSpec cache =
+      option(
+          "--cache",
+          "DIR",
+          "The folder that keeps paid answers for all runs, or `none`. Default: answers in the durable tier,"
+              + " if a job runs the command, else none.");
+  private final OptionSpec url =
+      option("--url", "URL", "The server's base URL, instead of the settings' own.");
+  private final OptionSpec server =
+      option(
+          "--server",
+          "PID",
+          "The process of the server, if the job started it: the step waits until the server is ready, and"
+              + " fails when it ends.");
+  private final OptionSpec readyWithin =
+      option(
+          "--ready-within",
+          "SECONDS",
+          "With --server: how long the server may take until it is ready. Default: 1800.");
+  private Optional<RuntimeException> failure = Optional.empty();
+
+  GenerateCommand() {
+    super(
+        false,
+        "generate",
+        "Sends requests to a server with OpenAI's HTTP interface and keeps each answer as it arrives.",
+        "nexa-slurm data generate --url http://localhost:8000/v1 --requests prompts.jsonl --output answers");
+  }
+
+  @Override
+  JsonObject run(Engine engine, JsonObject json, Share share, Path output) {
+    requireKnown(json, GenerateSettings.KEYS.toArray(String[]::new));
+    GenerateSettings settings = GenerateSettings.of(json);
+    Optional<OwnServer> own = Optional.ofNullable(server.<String>getValue()).map(this::ownServer);
+    Generate.Result result =
+        Generate.run(
+            BatchFiles.find(engine, "requests", requests.getValue()),
+            new Generate.Where(output, cache(own.isPresent()), run(output), share),
+            new Generate.Server(base(settings), key(settings), own),
+            settings,
+            new Generate.Listener(this::keep, line -> err().println("nexa-slurm: " + line)));
+    failure = result.failure();
+    return result.metrics();
+  }
+
+  @Override
+  void require() {
+    if (failure.isPresent()) {
+      throw failure.get();
+    }
+  }
+
+  private String base(GenerateSettings settings) {
+    return Optional.ofNullable(url.<String>getValue())
+        .or(settings::url)
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ErrorCode.ARGUMENT_MISSING,
+                    "no server is named",
+                    Advice.step("add --url, such as --url http://localhost:8000/v1")));
+  }
+
+  private Optional<String> key(GenerateSettings settings) {
+    Optional<String> variable = settings.apiKey();
+    Optional<String> key = variable.map(environment()::get).filter(text -> !text.isBlank());
+    if (variable.isPresent() && key.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.API_UNUSABLE,
+          "the variable " + variable.get() + ", which api_key names, is not set",
+          Advice.step("write it into a file of mode 0600 and name the file under env_file"));
+    }
+    return key;
+  }
+
+  private OwnServer ownServer(String pid) {
+    long number = whole("--server", pid);
+    ProcessHandle process =
+        ProcessHandle.of(number)
+            .orElseThrow(
+                () ->
+                    new NexaException(
+                        ErrorCode.API_UNUSABLE,
+                        "the server ended at once: there is no process " + number,
+                        Advice.step("read its last lines in the task's log")));
+    String seconds = Optional.ofNullable(readyWithin.<String>getValue()).orElse("1800");
+    return new OwnServer(process, Duration.ofSeconds(whole("--ready-within", seconds)));
+  }
+
+  private static long whole(String option, String text) {
+    if (!text.matches("[1-9][0-9]{0,8}")) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          option + ": expected a whole number, got '" + text + "'",
+          Advice.step("see nexa-slurm data generate --help"));
+    }
+    return Long.parseLong(text);
+  }
+
+  /** Returns the folder of paid answers; a server of the job's own is not paid for each answer. */
+  private Optional<Path> cache(boolean own) {
+    Optional<String> given = Optional.ofNullable(cache.<String>getValue());
+    if (given.isPresent()) {
+      return given.filter(folder -> !folder.equals(NO_CACHE)).map(Path::of);
+    }
+    String durable = environment().getOrDefault("NEXA_DURABLE", "");
+    return own || durable.isEmpty() ? Optional.empty() : Optional.of(Path.of(durable, "answers"));
+  }
+
+  /** Returns the run's id; by hand, a name that follows from the output folder. */
+  private String run(Path output) {
+    Map<String, String> environment = environment();
+    String run = environment.getOrDefault("NEXA_RUN_ID", "");
+    return run.isEmpty()
+        ? "by-hand-" + Sha256.of(output.toAbsolutePath().toString()).substring(0, 12)
+        : run;
+  }
+}

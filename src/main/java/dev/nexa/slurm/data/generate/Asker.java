@@ -1,0 +1,281 @@
+package dev.nexa.slurm.data.generate;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * Sends the requests without an answer, so many at the same time, and keeps each answer the moment
+ * it arrives. Memory holds the requests that are under way.
+ */
+final class Asker {
+  private static final long LOOK_MILLIS = 100;
+
+  private final Requests requests;
+  private final RequestTable table;
+  private final GenerateSettings settings;
+  private final Teacher teacher;
+  private final Backoff backoff;
+  private final AnswerLog log;
+  private final int logNumber;
+  private final Spent spent;
+  private final Stop stop;
+  private final Runnable lookAfter;
+  private final SynchronousQueue<Asked> next = new SynchronousQueue<>();
+  private final AtomicLong answered = new AtomicLong();
+  private final AtomicLong failed = new AtomicLong();
+  private volatile boolean reached;
+  private volatile boolean allGiven;
+
+  /** A request that a thread takes. */
+  private record Asked(int number, String key, String id, Question question) {}
+
+  /**
+   * Makes an asker.
+   *
+   * @param logNumber the log's number among the kept answers
+   * @param lookAfter is called before each try; it stops if the server is gone
+   */
+  Asker(
+      Requests requests,
+      GenerateSettings settings,
+      Teacher teacher,
+      Backoff backoff,
+      AnswerLog log,
+      int logNumber,
+      Spent spent,
+      Stop stop,
+      Runnable lookAfter) {
+    this.requests = requests;
+    this.table = requests.table();
+    this.settings = settings;
+    this.teacher = teacher;
+    this.backoff = backoff;
+    this.log = log;
+    this.logNumber = logNumber;
+    this.spent = spent;
+    this.stop = stop;
+    this.lookAfter = lookAfter;
+  }
+
+  /** Sends the requests. Returns when each has an answer or a failure, or when all is stopped. */
+  void run() throws InterruptedException {
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < settings.concurrency(); i++) {
+      Thread thread = new Thread(this::work, "asker-" + i);
+      thread.setDaemon(true);
+      thread.start();
+      threads.add(thread);
+    }
+    try {
+      requests.each(
+          (number, request, question) ->
+              table.place(number) != RequestTable.NONE
+                  || give(new Asked(number, table.key(number), request.customId(), question)));
+    } catch (RuntimeException broken) {
+      stop.because(broken);
+    }
+    allGiven = true;
+    for (Thread thread : threads) {
+      thread.join();
+    }
+  }
+
+  /** Hands a request to a thread; returns false if all is stopped. */
+  private boolean give(Asked asked) {
+    try {
+      while (!stop.isStopped()) {
+        if (next.offer(asked, LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
+          return true;
+        }
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      stop.now();
+    }
+    return false;
+  }
+
+  private void work() {
+    try {
+      while (!stop.isStopped()) {
+        boolean last = allGiven;
+        Asked asked = next.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        if (asked != null) {
+          ask(asked);
+        } else if (last) {
+          return;
+        }
+      }
+    } catch (InterruptedException interrupted) {
+      stop.now();
+    } catch (RuntimeException broken) {
+      stop.because(broken);
+    }
+  }
+
+  private void ask(Asked asked) throws InterruptedException {
+    Tokens most = requests.most(asked.question());
+    for (int tries = 1; !stop.isStopped(); tries++) {
+      lookAfter.run();
+      if (!spent.reserve(asked.key(), most, stop::isStopped)) {
+        if (!stop.isStopped()) {
+          stop.because(limitReached());
+        }
+        return;
+      }
+      log.sent(asked.key(), most);
+      Teacher.Answered came = teacher.ask(asked.question());
+      Reply reply = came.reply();
+      reached |= reply.status() > 0;
+      settle(asked, reply);
+      switch (reply.kind()) {
+        case ANSWER -> {
+          return;
+        }
+        case FAILED -> {
+          fail(asked, reply);
+          return;
+        }
+        case REFUSED -> {
+          stop.because(refused(asked, reply));
+          return;
+        }
+        default -> {
+          if (tries > settings.retries()) {
+            giveUp(asked, reply);
+            return;
+          }
+          stop.sleep(backoff.after(tries, came.retryAfter()));
+        }
+      }
+    }
+  }
+
+  /** Keeps what a try came to: an answer in the log, its tokens in the sum. */
+  private void settle(Asked asked, Reply reply) {
+    String key = asked.key();
+    Optional<Tokens> usage = reply.usage();
+    boolean charged = reply.status() == 200 || reply.kind() == Reply.Kind.CUT;
+    if (reply.kind() == Reply.Kind.ANSWER) {
+      JsonObject response = new JsonObject().with("status_code", 200);
+      JsonObject line =
+          new JsonObject().with("response", response.with("body", reply.body().orElseThrow()));
+      if (usage.isEmpty()) {
+        log.unknown(key);
+      }
+      long offset = log.answer(key, usage.orElse(Tokens.NONE), line);
+      table.set(asked.number(), KeptAnswers.place(logNumber, offset));
+      answered.incrementAndGet();
+    } else if (charged && usage.isEmpty()) {
+      log.unknown(key);
+    } else if (usage.isPresent()) {
+      log.charged(key, usage.get());
+    } else {
+      log.unpaid(key);
+    }
+    if (charged && usage.isEmpty()) {
+      spent.unknown(key);
+    } else {
+      spent.ended(key, usage.orElse(Tokens.NONE));
+    }
+  }
+
+  private void giveUp(Asked asked, Reply reply) {
+    if (!reached) {
+      stop.because(
+          new NexaException(
+              ErrorCode.API_UNUSABLE,
+              teacher.base() + " cannot be reached: " + reply.reason(),
+              Advice.step("check data.generate.url, and whether the nodes reach other networks")));
+      return;
+    }
+    fail(asked, reply);
+  }
+
+  private void fail(Asked asked, Reply reply) {
+    JsonObject line = new JsonObject();
+    if (reply.status() > 0 && reply.status() != 200 && reply.body().isPresent()) {
+      JsonObject response = new JsonObject().with("status_code", reply.status());
+      line.with("response", response.with("body", reply.body().get()));
+    } else {
+      JsonObject error = new JsonObject().with("code", "no_answer");
+      line.with("error", error.with("message", reply.reason()));
+    }
+    long offset = log.failed(asked.key(), line);
+    table.set(asked.number(), KeptAnswers.failed(logNumber, offset));
+    long count = failed.incrementAndGet();
+    if (count > settings.maxFailed() * requests.size()) {
+      stop.because(tooManyFailed(count, asked, reply));
+    }
+  }
+
+  private NexaException tooManyFailed(long count, Asked asked, Reply reply) {
+    return new NexaException(
+        ErrorCode.BATCH_INCOMPLETE,
+        count
+            + " of "
+            + requests.size()
+            + " requests failed; max_failed is "
+            + settings.maxFailed()
+            + ". The last one, "
+            + asked.id()
+            + ": "
+            + reply.reason(),
+        Advice.step("read the reasons in " + log.file()),
+        Advice.step("run the task again, for example with rerun --failed: answers are kept"));
+  }
+
+  private NexaException refused(Asked asked, Reply reply) {
+    return new NexaException(
+        ErrorCode.API_UNUSABLE,
+        teacher.address(asked.question().path())
+            + " refuses request "
+            + asked.id()
+            + ": "
+            + reply.reason(),
+        Advice.step(
+            reply.status() == 401 || reply.status() == 403
+                ? "check the key in env_file, and the variable that data.generate.api_key names"
+                : "check data.generate.url and data.generate.model"),
+        Advice.step("run the task again, for example with rerun --failed: answers are kept"));
+  }
+
+  private NexaException limitReached() {
+    Tokens used = spent.paid();
+    Tokens unknown = spent.unknown();
+    return new NexaException(
+        ErrorCode.TOKEN_LIMIT_REACHED,
+        "the task's part of max_input_tokens and max_output_tokens is used up: "
+            + used.input()
+            + " input and "
+            + used.output()
+            + " output tokens are paid, at most "
+            + unknown.input()
+            + " and "
+            + unknown.output()
+            + " more for tries without a known end, of "
+            + settings.limit().input()
+            + " and "
+            + settings.limit().output()
+            + " for the task",
+        Advice.step(
+            "raise the limit in the config and submit it again: answers in the cache are not paid"
+                + " twice"));
+  }
+
+  long answered() {
+    return answered.get();
+  }
+
+  long failed() {
+    return failed.get();
+  }
+}

@@ -1,0 +1,79 @@
+package dev.nexa.slurm.data.generate;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.TimeLimit;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How requests are sent.
+ *
+ * @param url the server's base URL, such as {@code https://HOST/v1}; empty if the command line
+ *     gives it
+ * @param model the model that each request names; empty for the request's own
+ * @param apiKey the name of the environment variable with the server's key; empty for no key
+ * @param concurrency how many requests wait for an answer at the same time
+ * @param timeout how long one try may take
+ * @param retries how often a request is sent again
+ * @param maxFailed the largest share of requests that may fail for good
+ * @param limit the most tokens of the whole run; {@link Tokens#UNLIMITED} for no limit
+ */
+public record GenerateSettings(
+    Optional<String> url,
+    Optional<String> model,
+    Optional<String> apiKey,
+    int concurrency,
+    Duration timeout,
+    int retries,
+    double maxFailed,
+    Tokens limit) {
+  /** The names of all settings. */
+  public static final List<String> KEYS =
+      List.of(
+          "url",
+          "model",
+          "api_key",
+          "concurrency",
+          "timeout",
+          "retries",
+          "max_failed",
+          "max_input_tokens",
+          "max_output_tokens");
+
+  /**
+   * Reads the settings. Keys that are missing have their defaults.
+   *
+   * @throws IllegalArgumentException if a value has another type
+   */
+  public static GenerateSettings of(JsonObject json) {
+    return new GenerateSettings(
+        json.optionalText("url"),
+        json.optionalText("model"),
+        json.optionalText("api_key"),
+        json.optionalDecimal("concurrency").map(BigDecimal::intValueExact).orElse(16),
+        json.optionalText("timeout").map(TimeLimit::parse).orElse(Duration.ofMinutes(10)),
+        json.optionalDecimal("retries").map(BigDecimal::intValueExact).orElse(6),
+        json.optionalDecimal("max_failed").map(BigDecimal::doubleValue).orElse(0.05),
+        new Tokens(
+            most(json, "max_input_tokens", Tokens.UNLIMITED.input()),
+            most(json, "max_output_tokens", Tokens.UNLIMITED.output())));
+  }
+
+  private static long most(JsonObject json, String name, long otherwise) {
+    return json.optionalDecimal(name)
+        .map(number -> number.min(BigDecimal.valueOf(otherwise)).longValue())
+        .orElse(otherwise);
+  }
+
+  /** Returns whether the tokens have a limit, so that each request must say its most. */
+  boolean limited() {
+    return limit.input() < Tokens.UNLIMITED.input() || limit.output() < Tokens.UNLIMITED.output();
+  }
+
+  /** Returns a task's share of the limit: an equal part, rounded down. */
+  Tokens limitOfEach(int tasks) {
+    return new Tokens(limit.input() / tasks, limit.output() / tasks);
+  }
+}

@@ -1,0 +1,63 @@
+package dev.nexa.slurm.data.generate;
+
+import dev.nexa.slurm.base.json.JsonObject;
+
+/**
+ * How far a task is.
+ *
+ * @param requests of the task
+ * @param answered requests with an answer, also from the cache
+ * @param failed requests that failed for good
+ * @param cached requests with an answer that another run or task got
+ * @param paid the tokens of all attempts of the task
+ * @param unknown the most tokens of tries without a known end
+ * @param unknownTries their number
+ */
+record Progress(
+    long requests,
+    long answered,
+    long failed,
+    long cached,
+    Tokens paid,
+    Tokens unknown,
+    long unknownTries) {
+  /**
+   * Returns the metrics: rows_in = rows_out + rows_rejected + rows_missing.
+   *
+   * @param charged whether the server charges for tokens
+   */
+  JsonObject metrics(boolean charged, String model) {
+    JsonObject metrics =
+        new JsonObject()
+            .with("rows_in", requests)
+            .with("rows_out", answered)
+            .with("rows_rejected", failed)
+            .with("rows_missing", requests - answered - failed)
+            .with("answers_cached", cached);
+    if (!charged) {
+      return metrics.with("prompt_tokens", paid.input()).with("completion_tokens", paid.output());
+    }
+    if (!model.isEmpty()) {
+      metrics.with("api_model", model);
+    }
+    return metrics
+        .with("api_input_tokens", paid.input())
+        .with("api_output_tokens", paid.output())
+        .with("api_unknown_requests", unknownTries)
+        .with("api_unknown_input_tokens", unknown.input())
+        .with("api_unknown_output_tokens", unknown.output());
+  }
+
+  String line() {
+    return answered
+        + " of "
+        + requests
+        + " requests have an answer, "
+        + failed
+        + " failed; "
+        + paid.input()
+        + " input and "
+        + paid.output()
+        + " output tokens so far";
+  }
+}

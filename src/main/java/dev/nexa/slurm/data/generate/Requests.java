@@ -1,0 +1,118 @@
+package dev.nexa.slurm.data.generate;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.data.collect.BatchRequest;
+import dev.nexa.slurm.data.collect.JsonLines;
+import dev.nexa.slurm.data.collect.RequestCheck;
+import dev.nexa.slurm.data.rows.Share;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The requests of one task, in the order of the files. The files are read again for each pass, so
+ * memory holds one line and what {@link RequestTable} remembers.
+ */
+final class Requests {
+  private final List<Path> files;
+  private final GenerateSettings settings;
+  private final RequestTable table = new RequestTable();
+
+  /** Which of all requests are this task's. */
+  private final BitSet own = new BitSet();
+
+  private long all;
+
+  private Requests(List<Path> files, GenerateSettings settings) {
+    this.files = files;
+    this.settings = settings;
+  }
+
+  /**
+   * Checks all lines of the files, and finds the requests of a task. Equal bodies belong to one
+   * task.
+   *
+   * @param server names the server in the keys of answers; empty if they are not kept beyond the
+   *     run
+   * @throws NexaException if a line is invalid, an id is used twice, or the tokens have a limit and
+   *     a request does not say how many it may use
+   */
+  static Requests read(List<Path> files, GenerateSettings settings, String server, Share share) {
+    RequestCheck.check(files);
+    Requests requests = new Requests(files, settings);
+    for (Path file : files) {
+      JsonLines.read(file, line -> requests.add(line, server, share));
+    }
+    return requests;
+  }
+
+  private void add(JsonLines.Line line, String server, Share share) {
+    Question question = question(BatchRequest.parse(line.text()));
+    if (settings.limited() && question.most().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.BATCH_REQUESTS_INVALID,
+          line.place()
+              + ": body has neither max_tokens nor max_completion_tokens; without it the answer could"
+              + " use more than max_output_tokens",
+          Advice.step("add \"max_tokens\" to the body of each request"));
+    }
+    String digest = question.digest(server);
+    if (share.has(digest)) {
+      own.set((int) all);
+      table.add(digest);
+    }
+    all++;
+  }
+
+  private Question question(BatchRequest request) {
+    return Question.of(request, settings.model());
+  }
+
+  RequestTable table() {
+    return table;
+  }
+
+  int size() {
+    return table.size();
+  }
+
+  /** Receives the requests of the task. */
+  @FunctionalInterface
+  interface Visitor {
+    /**
+     * Takes a request.
+     *
+     * @param number of the request, from 0
+     * @return whether to go on
+     */
+    boolean take(int number, BatchRequest request, Question question);
+  }
+
+  /** Passes each request to the visitor, in order, until the visitor wants no more. */
+  void each(Visitor visitor) {
+    int[] next = {0, 0};
+    boolean[] on = {true};
+    for (Path file : files) {
+      if (on[0]) {
+        JsonLines.read(
+            file,
+            line -> {
+              if (on[0] && own.get(next[0])) {
+                BatchRequest request = BatchRequest.parse(line.text());
+                on[0] = visitor.take(next[1]++, request, question(request));
+              }
+              next[0]++;
+            });
+      }
+    }
+  }
+
+  /** Returns the most tokens that a request may use; none if the run has no limit. */
+  Tokens most(Question question) {
+    Optional<Tokens> most = settings.limited() ? question.most() : Optional.empty();
+    return most.orElse(Tokens.NONE);
+  }
+}

@@ -1,0 +1,158 @@
+package dev.nexa.slurm.data.generate;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.ProxySelector;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+
+/** Sends one request to a server with OpenAI's HTTP interface and waits for its response. */
+final class Teacher {
+  private static final Duration CONNECT = Duration.ofSeconds(30);
+  private static final Pattern KEY = Pattern.compile("[\\x21-\\x7e]+");
+
+  private final String base;
+  private final Optional<String> key;
+  private final Duration timeout;
+  private final HttpClient client;
+
+  /**
+   * A response, and how long the server asks to wait before the next try.
+   *
+   * @param retryAfter empty if the server does not say
+   */
+  record Answered(Reply reply, Optional<Duration> retryAfter) {}
+
+  /**
+   * Makes a client.
+   *
+   * @param base such as {@code https://HOST/v1}
+   * @param key empty for a server without a key
+   * @param local whether the server is on this machine, so that no proxy is asked
+   * @throws NexaException if the key has characters that no HTTP header may have; the message does
+   *     not hold the key
+   */
+  Teacher(String base, Optional<String> key, Duration timeout, boolean local) {
+    this.base = base.replaceFirst("/+$", "");
+    this.key = key.map(String::strip);
+    this.timeout = timeout;
+    if (this.key.filter(text -> !KEY.matcher(text).matches()).isPresent()) {
+      throw new NexaException(
+          ErrorCode.API_UNUSABLE,
+          "the server's key has a blank, a line feed or another character that no key has",
+          Advice.step("correct the variable in env_file"));
+    }
+    // Servers such as vLLM's close a connection that is idle for five seconds.
+    System.setProperty("jdk.httpclient.keepalive.timeout", "4");
+    // HTTP/1.1: vLLM knows no other, and a broken connection breaks one request. No redirects:
+    // another host would get the key.
+    HttpClient.Builder builder =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .followRedirects(HttpClient.Redirect.NEVER)
+            .connectTimeout(timeout.compareTo(CONNECT) < 0 ? timeout : CONNECT);
+    this.client =
+        builder.proxy(local ? HttpClient.Builder.NO_PROXY : ProxySelector.getDefault()).build();
+  }
+
+  /**
+   * Returns the address of a request: the base, and the request's path without its {@code /v1}. A
+   * path without {@code /v1} begins at the server's root.
+   */
+  URI address(String path) {
+    if (path.startsWith("/v1/")) {
+      return URI.create(base + path.substring(3));
+    }
+    return URI.create(base.replaceFirst("/v1$", "") + path);
+  }
+
+  /** Sends a request and waits for the whole response. */
+  Answered ask(Question question) throws InterruptedException {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(address(question.path()))
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(question.text()));
+    key.ifPresent(secret -> request.header("Authorization", "Bearer " + secret));
+    CompletableFuture<HttpResponse<byte[]>> response =
+        client.sendAsync(request.build(), new BoundedBody());
+    try {
+      // The client's own timeout would end with the response's first line.
+      return read(response.get(timeout.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (TimeoutException late) {
+      response.cancel(true);
+      return without(Reply.Kind.CUT, "no answer within " + timeout.toSeconds() + " s");
+    } catch (ExecutionException failed) {
+      return broken(failed.getCause());
+    }
+  }
+
+  private static Answered broken(Throwable cause) {
+    boolean unreached =
+        cause instanceof ConnectException || cause instanceof HttpConnectTimeoutException;
+    String reason =
+        cause instanceof IOException io && io.getMessage() != null
+            ? DurableFiles.reason(io)
+            : cause.getClass().getSimpleName();
+    return without(unreached ? Reply.Kind.UNREACHED : Reply.Kind.CUT, reason);
+  }
+
+  private static Answered without(Reply.Kind kind, String reason) {
+    return new Answered(Reply.without(kind, reason), Optional.empty());
+  }
+
+  private Answered read(HttpResponse<byte[]> response) {
+    String text = new String(response.body(), StandardCharsets.UTF_8);
+    // Some servers repeat the key in their refusal.
+    String safe = key.map(secret -> text.replace(secret, "***")).orElse(text);
+    return new Answered(
+        Reply.of(response.statusCode(), safe),
+        response.headers().firstValue("Retry-After").flatMap(it -> retryAfter(it, Instant.now())));
+  }
+
+  /** Reads {@code Retry-After}: seconds, or a date (RFC 9110, section 10.2.3). */
+  static Optional<Duration> retryAfter(String header, Instant now) {
+    if (header.matches("[0-9]{1,9}")) {
+      return Optional.of(Duration.ofSeconds(Long.parseLong(header)));
+    }
+    try {
+      Instant then = ZonedDateTime.parse(header, DateTimeFormatter.RFC_1123_DATE_TIME).toInstant();
+      return Optional.of(then.isAfter(now) ? Duration.between(now, then) : Duration.ZERO);
+    } catch (DateTimeParseException other) {
+      return Optional.empty();
+    }
+  }
+
+  /** Returns whether {@code /health} answers 200, as vLLM's does when its model is loaded. */
+  boolean ready() throws InterruptedException {
+    HttpRequest request =
+        HttpRequest.newBuilder(address("/health")).timeout(Duration.ofSeconds(5)).GET().build();
+    try {
+      return client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode() == 200;
+    } catch (IOException silent) {
+      return false;
+    }
+  }
+
+  String base() {
+    return base;
+  }
+}
