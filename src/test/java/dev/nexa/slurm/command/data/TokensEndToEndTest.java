@@ -2,10 +2,14 @@ package dev.nexa.slurm.command.data;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.sun.net.httpserver.HttpServer;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Person;
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
@@ -16,7 +20,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * API tokens from the estimate to the ledger. A stand-in for the program reports the tokens that
- * the test wrote down; no API is asked.
+ * the test wrote down; one test lets the program ask a server of its own. No API is asked.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class TokensEndToEndTest {
@@ -174,6 +178,68 @@ class TokensEndToEndTest {
     assertThat(total.text("cost")).isEqualTo("3.60");
     assertThat(total.text("api")).isEqualTo("0.30");
     assertThat(total.text("total")).isEqualTo("3.90");
+  }
+
+  /** Each answer has 1,000,000 tokens in the prompt and 200,000 in the text, says the server. */
+  @Test
+  void theProgramsOwnCountIsCharged() throws Exception {
+    byte[] answer =
+        """
+        {"id": "x", "object": "chat.completion", "model": "org/teacher-1",
+         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "4"}}],
+         "usage": {"prompt_tokens": 1000000, "completion_tokens": 200000, "total_tokens": 1200000}}
+        """
+            .getBytes(StandardCharsets.UTF_8);
+    HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext(
+        "/",
+        exchange -> {
+          exchange.getRequestBody().readAllBytes();
+          exchange.getResponseHeaders().add("Content-Type", "application/json");
+          exchange.sendResponseHeaders(200, answer.length);
+          exchange.getResponseBody().write(answer);
+          exchange.close();
+        });
+    server.start();
+    try {
+      StringBuilder requests = new StringBuilder();
+      for (int i = 0; i < 6; i++) {
+        requests.append(
+            """
+            {"custom_id": "q%d", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "m", "max_tokens": 5, "messages": [{"role": "user", "content": "2+%d?"}]}}
+            """
+                .formatted(i, i));
+      }
+      write("requests.jsonl", requests.toString());
+      write(
+          "configs/clusters/local.yaml",
+          Files.readString(workspace.resolve("configs/clusters/local.yaml"))
+              .replaceAll("(?m)^java: .*\n", ""));
+      String url = "data.generate.url=http://127.0.0.1:" + server.getAddress().getPort() + "/v1";
+
+      JsonObject run =
+          person.submitAndWait(
+              "generate.yaml", "--local", "--set", url, "--set", "resources.memory=1G");
+
+      // 6 x 0.15 = 0.90; 1.2 x 0.60 = 0.72
+      JsonObject cost = person.cost(run);
+      assertThat(cost.object("breakdown").decimal("api_tokens"))
+          .as(person.logs(run))
+          .isEqualByComparingTo("1.62");
+      assertThat(cost.texts("not_measured")).doesNotContain("api_tokens");
+      assertThat(cost.members()).doesNotContainKey("limits");
+      assertThat(person.says("costs", "show", run.text("run_id")))
+          .contains("API tokens  1.62 USD\n");
+
+      // Another run finds all answers in the cache, and pays for none.
+      JsonObject again =
+          person.submitAndWait(
+              "generate.yaml", "--local", "--set", url, "--set", "resources.memory=1G");
+      assertThat(person.cost(again).object("breakdown").decimal("api_tokens")).isZero();
+      assertThat(person.cost(again).texts("not_measured")).doesNotContain("api_tokens");
+    } finally {
+      server.stop(0);
+    }
   }
 
   @Test
