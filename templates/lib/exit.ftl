@@ -61,7 +61,7 @@ nexa_run() {
 <#if watchdog_seconds gt 0>
   local guard=
   if [[ -n ${NEXA_GUARDED:-} ]]; then
-    bash "$NEXA_RUN_DIR/runner/watchdog.sh" [=watchdog_seconds] "$NEXA_CHILD" <#if container_step>2<#elseif stepped!false>1<#else>0</#if> 30 &
+    bash "$NEXA_RUN_DIR/runner/watchdog.sh" [=watchdog_seconds] "$NEXA_CHILD" <#if container_step && !(outside!false)>2<#elseif stepped!false>1<#else>0</#if> 30 &
     guard=$!
   fi
 </#if>

@@ -126,7 +126,7 @@ class ArchitectureTest {
     "tools.jackson.., 'base.json, job.config'",
     "org.snakeyaml.., job.config",
     "software.amazon.awssdk.., 'data.storage, money.bills.aws'",
-    "java.net.http.., run.server",
+    "java.net.http.., 'data.generate, run.server'",
     "java.sql.., data.engine",
     "org.duckdb.., none",
     "java.util.logging.., none",

@@ -30,6 +30,7 @@ final class Asker {
   private final Runnable lookAfter;
   private final SynchronousQueue<Asked> next = new SynchronousQueue<>();
   private final AtomicLong answered = new AtomicLong();
+  private final Tokens limit;
   private final AtomicLong failed = new AtomicLong();
   private volatile boolean reached;
   private volatile boolean allGiven;
@@ -40,12 +41,14 @@ final class Asker {
   /**
    * Makes an asker.
    *
+   * @param limit the task's share of the run's tokens
    * @param logNumber the log's number among the kept answers
    * @param lookAfter is called before each try; it stops if the server is gone
    */
   Asker(
       Requests requests,
       GenerateSettings settings,
+      Tokens limit,
       Teacher teacher,
       Backoff backoff,
       AnswerLog log,
@@ -56,6 +59,7 @@ final class Asker {
     this.requests = requests;
     this.table = requests.table();
     this.settings = settings;
+    this.limit = limit;
     this.teacher = teacher;
     this.backoff = backoff;
     this.log = log;
@@ -67,6 +71,11 @@ final class Asker {
 
   /** Sends the requests. Returns when each has an answer or a failure, or when all is stopped. */
   void run() throws InterruptedException {
+    for (int number = 0; number < table.size(); number++) {
+      if (table.place(number) != RequestTable.NONE) {
+        answered.incrementAndGet();
+      }
+    }
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < settings.concurrency(); i++) {
       Thread thread = new Thread(this::work, "asker-" + i);
@@ -253,29 +262,24 @@ final class Asker {
     Tokens unknown = spent.unknown();
     return new NexaException(
         ErrorCode.TOKEN_LIMIT_REACHED,
-        "the task's part of max_input_tokens and max_output_tokens is used up: "
+        answered.get()
+            + " of "
+            + requests.size()
+            + " requests have an answer, and the next one could pass the task's limit of tokens: paid are "
             + used.input()
-            + " input and "
+            + " input tokens of "
+            + limit.input()
+            + " and "
             + used.output()
-            + " output tokens are paid, at most "
+            + " output tokens of "
+            + limit.output()
+            + "; requests without a known end may have used "
             + unknown.input()
             + " and "
             + unknown.output()
-            + " more for tries without a known end, of "
-            + settings.limit().input()
-            + " and "
-            + settings.limit().output()
-            + " for the task",
+            + " more",
         Advice.step(
-            "raise the limit in the config and submit it again: answers in the cache are not paid"
-                + " twice"));
-  }
-
-  long answered() {
-    return answered.get();
-  }
-
-  long failed() {
-    return failed.get();
+            "raise max_input_tokens or max_output_tokens and submit the config again: answers in the"
+                + " cache are not paid twice"));
   }
 }

@@ -133,6 +133,7 @@ public final class Generate {
       new Asker(
               requests,
               settings,
+              settings.limitOfEach(where.share().tasks()),
               teacher,
               backoff,
               log,

@@ -4,17 +4,17 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 
 /** Why no more requests are sent. The first reason counts. */
 final class Stop {
-  private final AtomicReference<Optional<RuntimeException>> reason =
-      new AtomicReference<>(Optional.empty());
+  private Optional<RuntimeException> reason = Optional.empty();
   private final CountDownLatch stopped = new CountDownLatch(1);
 
   /** Stops, because of a failure. */
-  void because(RuntimeException failure) {
-    reason.updateAndGet(first -> first.or(() -> Optional.of(failure)));
+  synchronized void because(RuntimeException failure) {
+    if (reason.isEmpty()) {
+      reason = Optional.of(failure);
+    }
     stopped.countDown();
   }
 
@@ -32,7 +32,7 @@ final class Stop {
     return stopped.await(time.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  Optional<RuntimeException> reason() {
-    return reason.get();
+  synchronized Optional<RuntimeException> reason() {
+    return reason;
   }
 }

@@ -101,7 +101,7 @@ final class Teacher {
       response.cancel(true);
       return without(Reply.Kind.CUT, "no answer within " + timeout.toSeconds() + " s");
     } catch (ExecutionException failed) {
-      return broken(failed.getCause());
+      return broken(Optional.ofNullable(failed.getCause()).orElse(failed));
     }
   }
 

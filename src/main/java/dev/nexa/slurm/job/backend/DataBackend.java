@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.backend;
 
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.job.config.DataStage;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
@@ -28,6 +29,16 @@ public final class DataBackend implements Backend {
       throw new ConfigException(plan.written().problem("data", "missing; backend data needs it"));
     }
     DataStage data = plan.data().get();
+    return new Launch(Launch.TASK, command(plan, data), List.of(settings(data.settings())));
+  }
+
+  /** Returns the file with a step's settings. */
+  static RunnerFile settings(JsonObject settings) {
+    return RunnerFile.text(FILE, Json.pretty(settings));
+  }
+
+  /** Returns the words that run a step. */
+  static List<String> command(Plan plan, DataStage data) {
     List<String> command = new ArrayList<>();
     // Java can name files in any language only in a UTF-8 locale.
     command.addAll(List.of("env", "LC_ALL=C.UTF-8", plan.program().orElseThrow().java()));
@@ -36,7 +47,6 @@ public final class DataBackend implements Backend {
     command.addAll(List.of("--settings", "${run_dir}/runner/" + FILE));
     command.addAll(data.words());
     command.addAll(List.of("--output", "${output}"));
-    RunnerFile settings = RunnerFile.text(FILE, Json.pretty(data.settings()));
-    return new Launch(Launch.TASK, command, List.of(settings));
+    return command;
   }
 }

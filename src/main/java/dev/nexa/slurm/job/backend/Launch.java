@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param servedModel the model name that requests to a server give; empty if the job is not a
  *     server
  * @param notes remarks for the user on how the runner's options were read
+ * @param teacher the words of a server that the job starts beside {@code command}, which asks it;
+ *     empty if there is none
  */
 public record Launch(
     String template,
@@ -26,7 +28,8 @@ public record Launch(
     List<RunnerFile> files,
     List<List<Optional<String>>> words,
     Optional<String> servedModel,
-    List<String> notes) {
+    List<String> notes,
+    List<String> teacher) {
 
   /**
    * Stands for a word that differs between the points of a sweep. No config can contain this text.
@@ -42,11 +45,26 @@ public record Launch(
   /** The template for one server over all nodes, with one process on each. */
   private static final String SERVE = "serve.sbatch.ftl";
 
+  /** The template for a server and our own program, which asks it. */
+  private static final String GENERATE = "generate.sbatch.ftl";
+
   public Launch {
     command = List.copyOf(command);
     files = List.copyOf(files);
     words = List.copyOf(words);
     notes = List.copyOf(notes);
+    teacher = List.copyOf(teacher);
+  }
+
+  /** Creates a launch without a teacher. */
+  public Launch(
+      String template,
+      List<String> command,
+      List<RunnerFile> files,
+      List<List<Optional<String>>> words,
+      Optional<String> servedModel,
+      List<String> notes) {
+    this(template, command, files, words, servedModel, notes, List.of());
   }
 
   /** Creates a launch that is the same for all tasks and is not a server. */
@@ -64,9 +82,19 @@ public record Launch(
     return new Launch(SERVE, command, List.of(), List.of(), Optional.of(model), List.of());
   }
 
+  /**
+   * Returns the launch of a server on this node, {@code teacher}, and of a command that asks it.
+   * The script adds the server's URL and process to the command.
+   */
+  static Launch taught(List<String> command, List<RunnerFile> files, List<String> teacher) {
+    return new Launch(GENERATE, command, files, List.of(), Optional.empty(), List.of(), teacher);
+  }
+
   /** Returns a copy with these notes instead; this launch if {@code more} is empty. */
   Launch noting(List<String> more) {
-    return more.isEmpty() ? this : new Launch(template, command, files, words, servedModel, more);
+    return more.isEmpty()
+        ? this
+        : new Launch(template, command, files, words, servedModel, more, teacher);
   }
 
   /** Returns whether the job is a server. */

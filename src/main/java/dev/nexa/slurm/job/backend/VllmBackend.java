@@ -6,10 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * {@code backend: vllm}: runs {@code vllm serve} if the stage is {@code serve}, else {@code vllm
- * run-batch} with one shard for each task.
+ * {@code backend: vllm}: runs {@code vllm serve} if the stage is {@code serve}, our own program
+ * beside {@code vllm serve} with {@code data.generate}, else {@code vllm run-batch} with one shard
+ * for each task.
  */
 public final class VllmBackend implements Backend {
+  private static final String KEPT_LATE =
+      "vllm run-batch writes its answers at the end, so a requeue loses the task's answers; data.generate"
+          + " keeps each answer as it arrives (docs/generate.md)";
 
   @Override
   public String name() {
@@ -18,7 +22,10 @@ public final class VllmBackend implements Backend {
 
   @Override
   public Launch launch(Plan plan) {
-    return plan.stage().equals("serve") ? VllmServe.launch(plan) : batch(plan);
+    if (plan.stage().equals("serve")) {
+      return VllmServe.launch(plan);
+    }
+    return plan.data().isPresent() ? VllmGenerate.launch(plan) : batch(plan);
   }
 
   private static Launch batch(Plan plan) {
@@ -38,6 +45,6 @@ public final class VllmBackend implements Backend {
     vllm.parallel();
     vllm.engine();
     Problem.throwIfAny(problems);
-    return new Launch(Launch.TASK, vllm.command(), List.of());
+    return new Launch(Launch.TASK, vllm.command(), List.of()).noting(List.of(KEPT_LATE));
   }
 }

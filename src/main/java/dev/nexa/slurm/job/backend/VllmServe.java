@@ -40,6 +40,15 @@ final class VllmServe {
       String message = "a server is one task; for more of them, submit it more often";
       problems.add(plan.written().problem("array", message));
     }
+    refuseKeyAndTls(plan, vllm, problems);
+    if (plan.allocation().nodes() > 1 && vllm.has("data_parallel_size")) {
+      vllm.refuse(
+          "data_parallel_size", "needs nodes: 1; several nodes share one copy of the model");
+    }
+  }
+
+  /** Refuses options that the job script sets, or that keep it from asking the server. */
+  static void refuseKeyAndTls(Plan plan, Vllm vllm, List<Problem> problems) {
     for (String option : OURS) {
       if (vllm.has(option)) {
         vllm.refuse(option, "the job script sets it; leave it out");
@@ -55,17 +64,13 @@ final class VllmServe {
         vllm.refuse(option, "`serve` asks over plain HTTP and a port; put a proxy before it");
       }
     }
-    if (plan.allocation().nodes() > 1 && vllm.has("data_parallel_size")) {
-      vllm.refuse(
-          "data_parallel_size", "needs nodes: 1; several nodes share one copy of the model");
-    }
   }
 
   /**
    * Returns the model's name in requests: the first {@code served_model_name}, else {@code
    * model_name}.
    */
-  private static String served(Plan plan, String model) {
+  static String served(Plan plan, String model) {
     Object name = plan.options().members().get("served_model_name");
     if (name instanceof List<?> names && !names.isEmpty()) {
       return String.valueOf(names.get(0));

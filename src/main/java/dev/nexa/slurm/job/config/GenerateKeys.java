@@ -68,8 +68,8 @@ final class GenerateKeys {
               "max_failed",
               ValueType.DECIMAL_NUMBER,
               "0.05",
-              "The largest share of requests that may fail for good. Above it the stage fails, after it has"
-                  + " written its files."),
+              "The largest share of requests that may fail for good. Above it the stage stops and fails; the"
+                  + " answers that arrived are kept."),
           optional(
               "max_input_tokens",
               ValueType.COUNT,

@@ -32,7 +32,7 @@ public record Serving(Optional<Duration> readyWithin, Map<String, String> loraAd
               "ready_within",
               ValueType.TIME,
               "For `stage: serve`: how long after its start a server may take to answer. `serve` ends a server"
-                  + " that takes longer. Default: 30 minutes."),
+                  + " that takes longer. With data.generate, the task fails then. Default: 30 minutes."),
           optional(
               "lora_adapters",
               mapOf(ValueType.NAME_WORD, ValueType.PATH),
@@ -44,9 +44,14 @@ public record Serving(Optional<Duration> readyWithin, Map<String, String> loraAd
 
   /** Adds a problem for a key that the run's stage or backend does not use. */
   static void check(Values values, List<Problem> problems) {
-    if (values.has("ready_within") && !values.optionalText("stage").orElse("").equals("serve")) {
+    boolean waits =
+        values.optionalText("stage").orElse("").equals("serve")
+            || (values.has("data") && values.optionalText("backend").orElse("").equals("vllm"));
+    if (values.has("ready_within") && !waits) {
       problems.add(
-          values.problem("ready_within", "needs stage: serve; nothing else is waited for"));
+          values.problem(
+              "ready_within",
+              "needs stage: serve, or backend vllm with data.generate; nothing else is waited for"));
     }
     if (values.has("lora_adapters") && !values.optionalText("backend").orElse("").equals("vllm")) {
       problems.add(values.problem("lora_adapters", "needs backend: vllm"));

@@ -54,7 +54,8 @@ final class FilledFiles {
         files,
         words,
         launch.servedModel(),
-        launch.notes());
+        launch.notes(),
+        launch.teacher());
   }
 
   /** Returns a shell file whose references are variables. */

@@ -69,6 +69,7 @@ final class ScriptModel {
     }
     model.put("env", env(plan));
     model.put("command", words(launch.command(), code));
+    model.put("teacher", words(launch.teacher(), code));
     model.put("outputs", plan.outputs());
     // A flag: the first built-in of FreeMarker in a template would load all of them, in 10 ms.
     model.put("has_inputs", !plan.after().isEmpty());

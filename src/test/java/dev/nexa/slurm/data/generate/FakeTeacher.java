@@ -91,8 +91,7 @@ public final class FakeTeacher implements AutoCloseable {
     asked.incrementAndGet();
     mostAtOnce.accumulateAndGet(now.incrementAndGet(), Math::max);
     try (exchange) {
-      String text =
-          new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
+      String text = new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8);
       if (exchange.getRequestURI().getPath().equals("/health")) {
         send(exchange, 200, "");
         return;
@@ -166,8 +165,7 @@ public final class FakeTeacher implements AutoCloseable {
     generated.incrementAndGet();
     input.addAndGet(in);
     output.addAndGet(out);
-    JsonObject usage =
-        new JsonObject().with("prompt_tokens", in).with("completion_tokens", out);
+    JsonObject usage = new JsonObject().with("prompt_tokens", in).with("completion_tokens", out);
     JsonObject choice =
         new JsonObject().with("index", 0).with("text", text).with("finish_reason", "stop");
     return Json.compact(

@@ -62,7 +62,10 @@ class GenerateTest {
             .with("url", "/v1/completions")
             .with(
                 "body",
-                new JsonObject().with("model", "own").with("prompt", prompt).with("max_tokens", 40)));
+                new JsonObject()
+                    .with("model", "own")
+                    .with("prompt", prompt)
+                    .with("max_tokens", 40)));
   }
 
   private GenerateSettings settings(Tokens limit) {
@@ -78,7 +81,8 @@ class GenerateTest {
   }
 
   private Generate.Where where(String run, Share share) {
-    return new Generate.Where(folder.resolve(run), Optional.of(folder.resolve("cache")), run, share);
+    return new Generate.Where(
+        folder.resolve(run), Optional.of(folder.resolve("cache")), run, share);
   }
 
   private Generate.Result generate(Path file, Generate.Where where, GenerateSettings settings) {
@@ -137,8 +141,13 @@ class GenerateTest {
   @ValueSource(longs = {1, 2, 3, 4, 5})
   void withRandomFaultsEachRequestHasOneAnswer(long seed) throws IOException {
     Fault[] faults = {
-      Fault.BUSY, Fault.BROKEN, Fault.CUT_BEFORE, Fault.CUT_WITHIN, Fault.NO_JSON,
-      Fault.ERROR_IN_200, Fault.NO_USAGE
+      Fault.BUSY,
+      Fault.BROKEN,
+      Fault.CUT_BEFORE,
+      Fault.CUT_WITHIN,
+      Fault.NO_JSON,
+      Fault.ERROR_IN_200,
+      Fault.NO_USAGE
     };
     teacher.with(
         (prompt, tries) -> {
@@ -251,7 +260,7 @@ class GenerateTest {
     Generate.Result result = generate(file, where("run", Share.ALL), settings(limit));
 
     assertThat(failure(result).code()).isEqualTo(ErrorCode.TOKEN_LIMIT_REACHED);
-    assertThat(failure(result).getMessage()).contains("of " + limit.input() + " and");
+    assertThat(failure(result).getMessage()).contains("input tokens of " + limit.input() + " and");
     assertThat(teacher.input.get()).isLessThanOrEqualTo(limit.input());
     assertThat(teacher.output.get()).isLessThanOrEqualTo(limit.output());
     assertThat(folder.resolve("run/answers-00000.jsonl")).doesNotExist();
@@ -273,7 +282,8 @@ class GenerateTest {
   @Test
   void aRequestWithoutALimitIsRefusedIfTheRunHasOne() throws IOException {
     Path file =
-        requests("r.jsonl", List.of(line("a", "p"), line("b", "p").replace(",\"max_tokens\":40", "")));
+        requests(
+            "r.jsonl", List.of(line("a", "p"), line("b", "p").replace(",\"max_tokens\":40", "")));
 
     try {
       generate(file, where("run", Share.ALL), settings(new Tokens(1000, 1000)));
@@ -299,7 +309,13 @@ class GenerateTest {
     teacher.with((prompt, tries) -> fault);
     GenerateSettings one =
         new GenerateSettings(
-            Optional.empty(), Optional.of("big"), Optional.of("K"), 1, Duration.ofSeconds(5), 6, 1.0,
+            Optional.empty(),
+            Optional.of("big"),
+            Optional.of("K"),
+            1,
+            Duration.ofSeconds(5),
+            6,
+            1.0,
             Tokens.UNLIMITED);
 
     Generate.Result result = generate(requests(50, ""), where("run", Share.ALL), one);
@@ -338,7 +354,8 @@ class GenerateTest {
 
     assertThat(metrics.number("rows_out")).isEqualTo(39);
     assertThat(metrics.number("rows_rejected")).isEqualTo(1);
-    assertThat(answers("run").get(3).failure()).contains("status 400: context_length_exceeded: too long");
+    assertThat(answers("run").get(3).failure())
+        .contains("status 400: context_length_exceeded: too long");
     teacher.with((prompt, tries) -> Fault.NONE);
     assertThat(generate(file, "run").metrics().number("rows_rejected")).isZero();
     assertThat(teacher.asked.get()).isEqualTo(41);
@@ -352,7 +369,8 @@ class GenerateTest {
     Generate.Result result = generate(file, "run");
 
     assertThat(failure(result).code()).isEqualTo(ErrorCode.BATCH_INCOMPLETE);
-    assertThat(failure(result).getMessage()).contains("6 of 100 requests failed; max_failed is 0.05");
+    assertThat(failure(result).getMessage())
+        .contains("6 of 100 requests failed; max_failed is 0.05");
     assertThat(folder.resolve("run/answers-00000.jsonl")).doesNotExist();
     teacher.with((prompt, tries) -> Fault.NONE);
     int made = teacher.generated.get();
@@ -366,11 +384,16 @@ class GenerateTest {
     teacher.with((prompt, tries) -> tries == 1 ? Fault.SILENT : Fault.NONE);
     GenerateSettings settings =
         new GenerateSettings(
-            Optional.empty(), Optional.of("big"), Optional.of("K"), 2, Duration.ofMillis(300), 2, 0,
+            Optional.empty(),
+            Optional.of("big"),
+            Optional.of("K"),
+            2,
+            Duration.ofMillis(300),
+            2,
+            0,
             new Tokens(100_000, 100_000));
 
-    JsonObject metrics =
-        generate(requests(2, ""), where("run", Share.ALL), settings).metrics();
+    JsonObject metrics = generate(requests(2, ""), where("run", Share.ALL), settings).metrics();
 
     assertThat(metrics.number("rows_out")).isEqualTo(2);
     assertThat(metrics.number("api_unknown_requests")).isEqualTo(2);

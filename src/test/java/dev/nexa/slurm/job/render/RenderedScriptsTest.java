@@ -30,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is rendered, as files to look at: src/test/resources/golden/render. */
 class RenderedScriptsTest {
@@ -125,6 +126,29 @@ class RenderedScriptsTest {
             ", nodes: " + nodes + ", gpus_per_node: 2, gpu_type: h100, cpus_per_task: 4",
             "");
     return render(variant, BACKENDS.get(backend));
+  }
+
+  /** The digests are the program's own, which differs from build to build. */
+  @ParameterizedTest
+  @ValueSource(strings = {"bare", "apptainer", "pyxis"})
+  void aTeacherAndTheProgramThatAsksIt(String container) {
+    Variant variant =
+        new Variant(
+            "generate",
+            "requeues: 1\nwarn_before_end: 5m\nwatchdog: 5m\narray: {shards: 4}\n"
+                + CONTAINERS.get(container),
+            ", gpus_per_node: 2, gpu_type: h100, cpus_per_task: 4",
+            "");
+    String text =
+        render(
+                variant,
+                "stage: generate\nbackend: vllm\nmodel_name: m-7b\noptions: {max_num_seqs: 64}\n"
+                    + "data: {generate: {requests: [\"${durable}/prompts\"]}}\n")
+            .text();
+
+    assertThat(text.lines()).hasSizeLessThan(320);
+    Golden.check(
+        "render/generate-" + container + ".sbatch", text.replaceAll("[0-9a-f]{64}", "SHA256"));
   }
 
   /** One feature each, beside a task that does nothing else. */

@@ -1,0 +1,57 @@
+package dev.nexa.slurm.job.backend;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.DataStage;
+import dev.nexa.slurm.job.config.Serving;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.plan.Plan;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * {@code data.generate} with {@code backend: vllm}: each task starts one {@code vllm serve} on this
+ * node's loopback, and our own program beside it, which asks it.
+ */
+final class VllmGenerate {
+  /** Enough to keep a server busy: it works on hundreds of sequences together. */
+  private static final int CONCURRENCY = 256;
+
+  private VllmGenerate() {}
+
+  static Launch launch(Plan plan) {
+    DataStage data = plan.data().orElseThrow();
+    List<Problem> problems = new ArrayList<>();
+    Vllm vllm = new Vllm(plan, "vllm-serve", problems);
+    String model = Trl.required(plan, "model_name", problems);
+    VllmServe.refuseKeyAndTls(plan, vllm, problems);
+    if (vllm.has("host")) {
+      vllm.refuse("host", "the server listens on this machine only; leave it out");
+    }
+    vllm.add("vllm", "serve", model, "--host", "127.0.0.1", "--port", "${port}");
+    if (!vllm.has("uvicorn_log_level")) {
+      // Else a line for each request would be in the task's log.
+      vllm.add("--uvicorn-log-level", "warning");
+    }
+    vllm.parallel();
+    vllm.engine();
+    Problem.throwIfAny(problems);
+    List<String> command = new ArrayList<>(DataBackend.command(plan, data));
+    long seconds = plan.serving().readyWithin().orElse(Serving.READY_WITHIN).toSeconds();
+    command.addAll(List.of("--ready-within", "" + seconds));
+    return Launch.taught(
+        command, List.of(DataBackend.settings(settings(plan, data, model))), vllm.command());
+  }
+
+  private static JsonObject settings(Plan plan, DataStage data, String model) {
+    JsonObject settings = new JsonObject();
+    data.settings().members().forEach(settings::with);
+    if (data.settings().optionalText("model").isEmpty()
+        && plan.serving().loraAdapters().isEmpty()) {
+      settings.with("model", VllmServe.served(plan, model));
+    }
+    if (data.settings().optionalDecimal("concurrency").isEmpty()) {
+      settings.with("concurrency", CONCURRENCY);
+    }
+    return settings.with("api_key", "VLLM_API_KEY");
+  }
+}
