@@ -190,7 +190,8 @@ class TokensEndToEndTest {
          "usage": {"prompt_tokens": 1000000, "completion_tokens": 200000, "total_tokens": 1200000}}
         """
             .getBytes(StandardCharsets.UTF_8);
-    HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.createContext(
         "/",
         exchange -> {
