@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.ResourceOption;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
@@ -63,6 +64,7 @@ public final class ApprovalText {
       text.append("one run of ").append(plain(run.config()));
       text.append(": can cost ").append(run.reservation()).append('\n');
       line(text, "runs", hardware(run.limits()));
+      tokens(text, run.limits());
       line(text, "charged to", charged(run.limits()));
       line(text, "prices", prices(run.rates(), run.limits().optionalText("gpu_type").orElse("")));
       line(text, "script", run.whatRuns().text("script_sha256"));
@@ -140,6 +142,7 @@ public final class ApprovalText {
           text,
           plain(stage.name()),
           plain(run.config()) + ": " + run.reservation() + ", " + hardware(run.limits()));
+      tokens(text, run.limits());
       line(text, "script", run.whatRuns().text("script_sha256"));
     }
     line(text, "submitter", pipeline.submitter().map(Object::toString).orElse("anybody"));
@@ -203,6 +206,13 @@ public final class ApprovalText {
         + " each";
   }
 
+  private static void tokens(StringBuilder text, JsonObject limits) {
+    Optional<ApiTokens> tokens = ApiTokens.ofApproved(limits);
+    if (tokens.isPresent()) {
+      line(text, "API tokens", tokens.get().words());
+    }
+  }
+
   private static String charged(JsonObject limits) {
     StringBuilder text = new StringBuilder("cluster " + limits.text("cluster"));
     for (ResourceOption option : ResourceOption.values()) {
@@ -231,7 +241,9 @@ public final class ApprovalText {
       if (entry.getValue() instanceof JsonObject below) {
         boolean other = name.equals("gpu_hour") && !entry.getKey().equals(gpuType);
         if (!other) {
-          price(text, entry.getKey(), below, gpuType);
+          // A model's prices are one level deeper: its name alone would not say what they are.
+          boolean direction = entry.getKey().equals("input") || entry.getKey().equals("output");
+          price(text, direction ? name + " " + entry.getKey() : entry.getKey(), below, gpuType);
         }
       } else if (entry.getKey().equals("price")) {
         text.append(text.length() == 0 ? "" : ", ")

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.units.Hours;
+import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.command.shared.GroupKeys;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.ledger.CostKind;
@@ -199,6 +200,7 @@ public final class CostsText {
     return ATTEMPTS.of(numbered(attempts)).table()
         + "\n"
         + TASKS.of(tasks(attempts)).table()
+        + cost.tokens().map(tokens -> tokens(cost, tokens)).orElse("")
         + "\nthe run "
         + cost.runId()
         + (ofTask ? ", all of its tasks  " : "  ")
@@ -208,6 +210,14 @@ public final class CostsText {
         + "  (each priced line rounded once; attempts are not)\n";
   }
 
+  private static String tokens(CostFile cost, Money tokens) {
+    return "\nAPI tokens  "
+        + tokens
+        + (cost.lacksTokens()
+            ? "  (incomplete: `limits` in cost_" + cost.runId() + ".json says why)\n"
+            : "\n");
+  }
+
   /** Returns the JSON document of a run's attempts and tasks. */
   public static JsonObject attemptsJson(CostFile cost, List<Attempt> attempts) {
     return new JsonObject()
@@ -215,6 +225,7 @@ public final class CostsText {
         .with("run_id", cost.runId())
         .with("currency", cost.currency())
         .with("cost", cost.total().amount().toPlainString())
+        .withOptional("api_tokens", cost.tokens().map(tokens -> tokens.amount().toPlainString()))
         .with("tasks", TASKS.select("task", "cost").of(tasks(attempts)).json())
         .with(
             "attempts",

@@ -80,6 +80,7 @@ public final class FocusRows {
 
   private static final String ISSUER = "nexa-slurm";
   private static final int MILLION_DIGITS = 6;
+  private static final String MILLION_TOKENS = "1000000 Tokens";
 
   /** The values that all rows share. */
   private static final Row SAME =
@@ -122,7 +123,7 @@ public final class FocusRows {
   /**
    * Appends a run's CSV lines.
    *
-   * @param api the run's API usage
+   * @param api the run's imported API usage, without what its cost has
    */
   public void lines(StringBuilder text, LedgerLine run, List<BillRow> api) {
     Row common = common(run);
@@ -159,6 +160,7 @@ public final class FocusRows {
         switch (kind) {
           case STORAGE -> "Storage";
           case EGRESS -> "Networking";
+          case API_TOKENS -> "AI and Machine Learning";
           default -> "Compute";
         };
     Row row =
@@ -166,15 +168,22 @@ public final class FocusRows {
             .charge("Usage", amount)
             .text(Column.CHARGE_DESCRIPTION, what + " of " + run.runId())
             .put(Column.SERVICE_CATEGORY, category)
-            .put(Column.SERVICE_SUBCATEGORY, "Other (" + category + ")")
-            .text(Column.SERVICE_NAME, "Slurm " + kind.word())
+            .put(
+                Column.SERVICE_SUBCATEGORY,
+                kind == CostKind.API_TOKENS ? "Generative AI" : "Other (" + category + ")")
+            .text(
+                Column.SERVICE_NAME,
+                kind == CostKind.API_TOKENS ? "API tokens" : "Slurm " + kind.word())
             .put(Column.PRICING_CATEGORY, "Standard");
     if (quantity != null && kind != CostKind.OTHER) {
       String sku = (run.priceBook() == null ? "" : run.priceBook() + "/") + what;
+      boolean tokens = kind == CostKind.API_TOKENS;
       row.put(Column.PRICING_QUANTITY, decimal(quantity))
           .put(Column.PRICING_UNIT, unit(kind))
-          .put(Column.CONSUMED_QUANTITY, decimal(quantity))
-          .put(Column.CONSUMED_UNIT, unit(kind))
+          .put(
+              Column.CONSUMED_QUANTITY,
+              decimal(tokens ? quantity.movePointRight(MILLION_DIGITS) : quantity))
+          .put(Column.CONSUMED_UNIT, tokens ? "Tokens" : unit(kind))
           .text(Column.SKU_ID, sku)
           .text(Column.SKU_PRICE_ID, sku);
     }
@@ -190,6 +199,7 @@ public final class FocusRows {
       case SHARD -> "GPU-Shard-Hours";
       case NODE -> "Node-Hours";
       case BILLING -> "Billing-Unit-Hours";
+      case API_TOKENS -> MILLION_TOKENS;
       default -> "GB";
     };
   }
@@ -208,7 +218,7 @@ public final class FocusRows {
         .text(Column.SERVICE_NAME, usage.what())
         .put(Column.PRICING_CATEGORY, "Standard")
         .put(Column.PRICING_QUANTITY, decimal(tokens.movePointLeft(MILLION_DIGITS)))
-        .put(Column.PRICING_UNIT, "1000000 Tokens")
+        .put(Column.PRICING_UNIT, MILLION_TOKENS)
         .put(Column.CONSUMED_QUANTITY, decimal(tokens))
         .put(Column.CONSUMED_UNIT, "Tokens")
         .text(Column.SKU_ID, usage.what())

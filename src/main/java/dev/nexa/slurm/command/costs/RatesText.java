@@ -72,6 +72,14 @@ public final class RatesText {
     rates.cpuHour().ifPresent(price -> priced.add(new Priced("cpu", "cpu_hour", price)));
     rates.memoryGibHour().ifPresent(price -> priced.add(new Priced("memory", "gib_hour", price)));
     rates.storageGbMonth().ifPresent(price -> priced.add(new Priced("storage", "gb_month", price)));
+    rates
+        .apiTokens()
+        .forEach(
+            (model, price) -> {
+              String what = "api_tokens:" + model;
+              priced.add(new Priced(what + " input", "million_tokens", price.input()));
+              priced.add(new Priced(what + " output", "million_tokens", price.output()));
+            });
     return priced;
   }
 

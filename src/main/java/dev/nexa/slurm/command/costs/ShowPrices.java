@@ -74,7 +74,7 @@ public final class ShowPrices {
             day,
             List.of());
     PriceBook book = context.configs().prices(profile);
-    Rates rates = Rates.of(book, key);
+    Rates rates = withTokens(book, key, Rates.of(book, key));
     if (rates.gpuHour().isEmpty()
         && rates.cpuHour().isEmpty()
         && rates.memoryGibHour().isEmpty()
@@ -83,6 +83,20 @@ public final class ShowPrices {
       Rates.of(book, key.holding(List.copyOf(book.gpuTypes())));
     }
     return new Shown(key, rates);
+  }
+
+  /** Returns the rates with the price of each API's model that is valid on the day. */
+  private static Rates withTokens(PriceBook book, PriceKey key, Rates rates) {
+    List<String> valid = new ArrayList<>();
+    for (String model : book.apiModels()) {
+      try {
+        Rates.of(book, key.calling(List.of(model)));
+        valid.add(model);
+      } catch (NexaException notOnThisDay) {
+        // The table has the prices of the day only, as for GPUs.
+      }
+    }
+    return valid.isEmpty() ? rates : Rates.of(book, key.calling(valid));
   }
 
   /**
@@ -177,6 +191,14 @@ public final class ShowPrices {
     }
   }
 
+  private static void tokens(
+      Map<String, PriceBook.TokenPrice> byModel, List<PriceBook.Price> prices) {
+    for (PriceBook.TokenPrice price : byModel.values()) {
+      prices.add(price.input());
+      prices.add(price.output());
+    }
+  }
+
   private static void sources(PriceBook book, List<String> notes) {
     TreeSet<String> without = new TreeSet<>();
     TreeSet<String> free = new TreeSet<>();
@@ -191,6 +213,8 @@ public final class ShowPrices {
       entry.nodeHour().ifPresent(prices::add);
       entry.billingHour().ifPresent(prices::add);
     }
+    tokens(book.apiTokens(), prices);
+    book.entries().forEach(entry -> tokens(entry.apiTokens(), prices));
     for (PriceBook.Price price : prices) {
       if (price.price().signum() == 0) {
         free.add(price.source());

@@ -51,7 +51,7 @@ public final class SummarizeCosts {
     runs.forEach(
         run -> {
           if (where.accepts(run)) {
-            rows.lines(text, run, charges.apiRows(run.runId()));
+            rows.lines(text, run, charges.apiRows(run));
             if (text.length() > PIECE) {
               out.accept(text.toString());
               text.setLength(0);

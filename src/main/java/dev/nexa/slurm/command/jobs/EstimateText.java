@@ -44,11 +44,17 @@ public final class EstimateText {
     }
     text.append('\n');
     text.append(LINES.of(estimate.reservation()).table());
+    if (estimate.apiTokens().isPresent()) {
+      text.append("\nAPI tokens: ").append(estimate.apiTokens().get().words());
+      text.append(", ").append(estimate.tokensCost());
+      text.append(", for the whole run: attempts do not pay for an answer again.\n");
+    }
     text.append("\nPrices: ")
         .append(estimate.rates().book())
         .append(", as of ")
         .append(estimate.rates().asOf());
-    text.append(". Basis: reservation (tasks x attempts x longest time x resources).\n");
+    text.append(". Basis: reservation (tasks x attempts x longest time x resources")
+        .append(estimate.apiTokens().isPresent() ? ", and API tokens).\n" : ").\n");
     text.append(approvalNeeded ? "Needs an approval: over " : "No approval needed: up to ")
         .append(threshold);
     return text.append(".\n").toString();

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
@@ -51,6 +52,14 @@ final class PipelineText {
       text.append(", probably ").append(plan.expected().get());
     }
     text.append(".\n\n").append(COLUMNS.of(plan.stages()).table());
+    for (PlannedStage stage : plan.stages()) {
+      Estimate estimate = stage.prepared().estimate();
+      if (estimate.apiTokens().isPresent()) {
+        text.append("\nAPI tokens of ").append(stage.stage().name()).append(": ");
+        text.append(estimate.apiTokens().get().words());
+        text.append(", ").append(estimate.tokensCost()).append(".\n");
+      }
+    }
     text.append("\nThe longest chain of stages takes at most ")
         .append(TimeLimit.words(plan.longest()))
         .append(", and the time in the queue.\n");

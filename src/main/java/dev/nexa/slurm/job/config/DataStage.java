@@ -9,7 +9,6 @@ import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.Values;
-import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -72,25 +71,6 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
                 copy.with(key, value instanceof Duration time ? TimeLimit.format(time) : value));
     return copy;
   }
-
-  /**
-   * Returns what the run may use of a server that charges for tokens; empty if it asks no such
-   * server.
-   */
-  public Optional<ApiUse> api() {
-    return GenerateKeys.api(this);
-  }
-
-  /**
-   * The tokens that a run may use of a server that charges for them. The program keeps to them.
-   *
-   * @param model the model's name in requests, and in the price book
-   * @param url the server's base URL, such as {@code https://HOST/v1}
-   * @param maxInputTokens and {@code maxOutputTokens} are the most of the whole run, all tasks and
-   *     attempts together
-   */
-  public record ApiUse(
-      String model, String url, BigDecimal maxInputTokens, BigDecimal maxOutputTokens) {}
 
   /** Returns a copy without a key of a section below, or of the object itself. */
   private static JsonObject without(JsonObject json, String section, String key) {

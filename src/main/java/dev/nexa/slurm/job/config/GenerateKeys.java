@@ -6,7 +6,6 @@ import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
-import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
@@ -164,17 +163,5 @@ final class GenerateKeys {
                     + " ${output}"));
       }
     }
-  }
-
-  static Optional<DataStage.ApiUse> api(DataStage stage) {
-    JsonObject settings = stage.settings();
-    return stage.step().equals(STEP.name()) && settings.optionalText("url").isPresent()
-        ? Optional.of(
-            new DataStage.ApiUse(
-                settings.text("model"),
-                settings.text("url"),
-                settings.optionalDecimal("max_input_tokens").orElse(BigDecimal.ZERO),
-                settings.optionalDecimal("max_output_tokens").orElse(BigDecimal.ZERO)))
-        : Optional.empty();
   }
 }

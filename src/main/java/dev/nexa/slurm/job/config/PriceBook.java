@@ -73,6 +73,15 @@ public record PriceBook(
     return types;
   }
 
+  /** Returns all models with a price of their tokens, in any entry. */
+  public Set<String> apiModels() {
+    Set<String> models = new LinkedHashSet<>(apiTokens.keySet());
+    for (PriceEntry entry : entries) {
+      models.addAll(entry.apiTokens().keySet());
+    }
+    return models;
+  }
+
   /** Keys that a plain book lacks. A book with any of them is read as entries. */
   private static final List<String> MORE_THAN_PLAIN =
       List.of("valid_from", "valid_until", "shard_hour", "node_hour", "billing_hour", "overrides");
@@ -131,6 +140,16 @@ public record PriceBook(
               + " shards, CPUs and memory.");
   private static final KnownKey STORAGE =
       optional("storage_gb_month", PRICE, "10^9 bytes kept for 730 hours.");
+  private static final KnownKey API_TOKENS =
+      optional(
+          "api_tokens",
+          mapOf(
+              ValueType.text(
+                  "a model's name as its API has it", "[A-Za-z0-9][A-Za-z0-9._:/@-]{0,126}"),
+              section(
+                  required("input", PRICE, "10^6 tokens that the model reads."),
+                  required("output", PRICE, "10^6 tokens that the model writes."))),
+          "By the model of an API, such as a teacher: the prices of its tokens.");
 
   private static final Section OVERRIDE =
       section(
@@ -150,6 +169,7 @@ public record PriceBook(
           NODE_HOUR,
           BILLING_HOUR,
           STORAGE,
+          API_TOKENS,
           optional(
               "discount",
               section(
@@ -182,15 +202,7 @@ public record PriceBook(
           BILLING_HOUR,
           STORAGE,
           optional("egress_gb", PRICE, "10^9 bytes sent out."),
-          optional(
-              "api_tokens",
-              mapOf(
-                  ValueType.text(
-                      "a model's name as its API has it", "[A-Za-z0-9][A-Za-z0-9._:/@-]{0,126}"),
-                  section(
-                      required("input", PRICE, "10^6 tokens that the model reads."),
-                      required("output", PRICE, "10^6 tokens that the model writes."))),
-              "By the model of an API, such as a teacher: the prices of its tokens."),
+          API_TOKENS,
           optional(
               "overrides",
               listOf(OVERRIDE),
@@ -330,7 +342,8 @@ public record PriceBook(
     }
   }
 
-  private static Map<String, TokenPrice> apiTokens(Values values) {
+  /** Returns the prices under api_tokens, by model. */
+  static Map<String, TokenPrice> apiTokens(Values values) {
     Map<String, TokenPrice> prices = new LinkedHashMap<>();
     for (String model : values.names()) {
       Values one = values.section(model);

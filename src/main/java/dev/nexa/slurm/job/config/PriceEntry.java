@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config;
 
 import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.PriceBook.TokenPrice;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.math.BigDecimal;
@@ -25,6 +26,7 @@ import java.util.Optional;
  * @param shardShares by the type of the shared GPU: a shard's part of the GPU's price
  * @param nodeHour price of a whole node, whatever its parts
  * @param billingHour price of one of Slurm's billing units
+ * @param apiTokens prices of an API's tokens, by model
  * @param discount taken off every price
  */
 public record PriceEntry(
@@ -43,6 +45,7 @@ public record PriceEntry(
     Optional<Price> nodeHour,
     Optional<Price> billingHour,
     Optional<Price> storageGbMonth,
+    Map<String, TokenPrice> apiTokens,
     Optional<Discount> discount) {
 
   /**
@@ -96,6 +99,7 @@ public record PriceEntry(
         PriceBook.optionalPrice(values, "node_hour"),
         PriceBook.optionalPrice(values, "billing_hour"),
         PriceBook.optionalPrice(values, "storage_gb_month"),
+        PriceBook.apiTokens(values.section("api_tokens")),
         values.has("discount")
             ? Optional.of(new Discount(off.decimal("percent"), off.text("source")))
             : Optional.empty());

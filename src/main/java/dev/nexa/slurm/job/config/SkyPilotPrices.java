@@ -131,6 +131,7 @@ final class SkyPilotPrices {
         Optional.empty(),
         Optional.empty(),
         Optional.empty(),
+        Map.of(),
         Optional.empty());
   }
 

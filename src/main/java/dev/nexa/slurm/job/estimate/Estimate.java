@@ -5,16 +5,19 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * The reservation: the most that a plan can cost.
  *
- * <p>It is {@code tasks x attempts x (time limit + OverTimeLimit + KillWait + 60 s) x TRES}. {@link
- * Outlook} has the expected cost.
+ * <p>It is {@code tasks x attempts x (time limit + OverTimeLimit + KillWait + 60 s) x TRES}, and
+ * the tokens of a paid API that the run may use. Attempts do not multiply the tokens, because a run
+ * pays for an answer once. {@link Outlook} has the expected cost.
  *
  * @param configDigest digest of the plan
  * @param tasks the number of array tasks
@@ -22,6 +25,7 @@ import java.util.Map;
  * @param timeLimitSeconds the time limit of one attempt
  * @param longestAttemptSeconds the longest time that one attempt can hold its allocation
  * @param usage the resources of all tasks and attempts
+ * @param apiTokens the most tokens of a paid API that the run may use; empty if it uses none
  * @param reservation the priced lines
  * @param total the sum of the lines, which an approval covers
  */
@@ -33,6 +37,7 @@ public record Estimate(
     long timeLimitSeconds,
     long longestAttemptSeconds,
     Usage usage,
+    Optional<ApiTokens> apiTokens,
     List<CostLine> reservation,
     Money total) {
 
@@ -46,7 +51,8 @@ public record Estimate(
     int attempts = plan.attempts();
     Usage usage = held(plan, rates, seconds, (long) plan.tasks() * attempts);
     long limit = plan.allocation().timeLimit().toSeconds();
-    return priced(plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage);
+    return priced(
+        plan.digest(), rates, plan.tasks(), attempts, limit, seconds, usage, plan.apiTokens());
   }
 
   /**
@@ -56,6 +62,8 @@ public record Estimate(
    * @param digest the digest in the earlier estimate
    * @param tasks the number of tasks that are repeated
    * @param links the number of links of its chain that are repeated
+   * @return the estimate, with all API tokens that the run may use: nexa-slurm does not know which
+   *     of them the repeated tasks still need
    */
   public static Estimate again(PlanFile plan, String digest, Rates rates, int tasks, int links) {
     int attempts = links * (1 + plan.requeues());
@@ -65,20 +73,44 @@ public record Estimate(
         rates
             .usage(plan.gpusByType(), plan.cpus(), plan.memoryBytes(), plan.nodes(), seconds)
             .times((long) tasks * attempts);
-    return priced(digest, rates, tasks, attempts, limit, seconds, usage);
+    return priced(digest, rates, tasks, attempts, limit, seconds, usage, plan.apiTokens());
   }
 
   /** Returns the estimate of the same usage at other rates, such as those of an approval. */
   public Estimate at(Rates other) {
     return priced(
-        configDigest, other, tasks, attempts, timeLimitSeconds, longestAttemptSeconds, usage);
+        configDigest,
+        other,
+        tasks,
+        attempts,
+        timeLimitSeconds,
+        longestAttemptSeconds,
+        usage,
+        apiTokens);
   }
 
   static Estimate priced(
-      String digest, Rates rates, int tasks, int attempts, long limit, long longest, Usage usage) {
+      String digest,
+      Rates rates,
+      int tasks,
+      int attempts,
+      long limit,
+      long longest,
+      Usage usage,
+      Optional<ApiTokens> tokens) {
     List<CostLine> lines = rates.price(usage);
+    if (tokens.isPresent()) {
+      lines.addAll(rates.tokens(tokens.get()));
+    }
     return new Estimate(
-        digest, rates, tasks, attempts, limit, longest, usage, lines, rates.total(lines));
+        digest, rates, tasks, attempts, limit, longest, usage, tokens, lines, rates.total(lines));
+  }
+
+  /** Returns the cost of the tokens of a paid API; zero if the run uses none. */
+  public Money tokensCost() {
+    return apiTokens.isPresent()
+        ? rates.total(rates.tokens(apiTokens.get()))
+        : Money.zero(rates.currency());
   }
 
   /** Returns the usage of {@code times} allocations that are held for {@code seconds} each. */

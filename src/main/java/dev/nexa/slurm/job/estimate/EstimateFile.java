@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.ApiTokens;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
@@ -28,7 +29,7 @@ public final class EstimateFile {
   /** Returns the document of an estimate without an expected cost. */
   public static EstimateFile of(Estimate estimate, boolean approvalNeeded) {
     Rates rates = estimate.rates();
-    return new EstimateFile(
+    JsonObject json =
         new JsonObject()
             .with(SchemaVersion.KEY, NEWEST)
             .with("config_digest", estimate.configDigest())
@@ -49,7 +50,18 @@ public final class EstimateFile {
             .with("memory", null)
             .with("analytic", null)
             .with("approval_needed", approvalNeeded)
-            .with("rates", rates.toJson()));
+            .with("rates", rates.toJson());
+    if (estimate.apiTokens().isPresent()) {
+      ApiTokens tokens = estimate.apiTokens().get();
+      json.with(
+          "api_tokens",
+          new JsonObject()
+              .with("model", tokens.model())
+              .with("max_input", tokens.input())
+              .with("max_output", tokens.output())
+              .with("cost", estimate.tokensCost().amount().toPlainString()));
+    }
+    return new EstimateFile(json);
   }
 
   /** Returns the document of a job that was submitted without nexa-slurm and reserved nothing. */
@@ -190,6 +202,24 @@ public final class EstimateFile {
   /** Returns the approval that fixed the rates; empty if the run needed none. */
   public Optional<JsonObject> quote() {
     return json.optionalObject("quote");
+  }
+
+  /** Returns the most tokens of a paid API that the run may use; empty if it uses none. */
+  public Optional<ApiTokens> apiTokens() {
+    Optional<JsonObject> tokens = json.optionalObject("api_tokens");
+    return tokens.isPresent()
+        ? Optional.of(
+            new ApiTokens(
+                tokens.get().text("model"),
+                tokens.get().decimal("max_input"),
+                tokens.get().decimal("max_output")))
+        : Optional.empty();
+  }
+
+  /** Returns the part of {@link #reserved} for the tokens of a paid API; zero if it has none. */
+  public BigDecimal reservedTokens() {
+    Optional<JsonObject> tokens = json.optionalObject("api_tokens");
+    return tokens.isPresent() ? new BigDecimal(tokens.get().text("cost")) : BigDecimal.ZERO;
   }
 
   public BigDecimal gpuHours() {
@@ -339,6 +369,14 @@ public final class EstimateFile {
                 seconds)
             .times((long) tasks * attempts);
     long limit = json.number("time_limit_seconds");
-    return Estimate.priced(configDigest(), rates, tasks, attempts, limit, seconds, usage);
+    return Estimate.priced(
+        configDigest(),
+        rates,
+        tasks,
+        attempts,
+        limit,
+        seconds,
+        usage,
+        ApiTokens.ofApproved(limits));
   }
 }

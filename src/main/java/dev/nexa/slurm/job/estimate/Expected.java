@@ -94,7 +94,7 @@ public record Expected(
         usage.gpuHours().setScale(4, RoundingMode.HALF_EVEN),
         likely,
         high,
-        basis,
+        estimate.apiTokens().isPresent() ? basis + ", and all API tokens that it may use" : basis,
         runs,
         LimitTooShort.of(plan, method, likely, high));
   }
@@ -127,10 +127,12 @@ public record Expected(
   }
 
   /**
-   * Returns the price of a usage, at most the reservation: Slurm ends the run before it costs more.
+   * Returns the price of a usage and of all API tokens that the run may use, at most the
+   * reservation: Slurm ends the run before it costs more. Nobody knows before how many of its
+   * tokens the run needs.
    */
   private static Money price(Estimate estimate, Usage usage) {
-    Money price = estimate.rates().total(estimate.rates().price(usage));
+    Money price = estimate.rates().total(estimate.rates().price(usage)).plus(estimate.tokensCost());
     return price.compareTo(estimate.total()) > 0 ? estimate.total() : price;
   }
 

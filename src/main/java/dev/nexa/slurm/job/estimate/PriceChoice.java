@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.PriceBook.TokenPrice;
 import dev.nexa.slurm.job.config.PriceEntry;
 import dev.nexa.slurm.job.config.PriceEntry.Discount;
 import dev.nexa.slurm.job.config.PriceEntry.Share;
@@ -20,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -129,7 +131,29 @@ final class PriceChoice {
         memory,
         storage,
         book.egressGb(),
-        terms);
+        terms,
+        key.apiModels().isEmpty() ? Map.of() : apiTokens());
+  }
+
+  private Map<String, TokenPrice> apiTokens() {
+    Map<String, TokenPrice> prices = new LinkedHashMap<>();
+    for (String model : key.apiModels()) {
+      PriceEntry entry = best(one -> one.apiTokens().containsKey(model));
+      if (entry == null) {
+        requireNone(
+            "api_tokens." + model,
+            "",
+            one -> Optional.ofNullable(one.apiTokens().get(model)).map(PriceChoice::told));
+        throw TokenRates.missing(book, model);
+      }
+      TokenPrice price = Objects.requireNonNull(entry.apiTokens().get(model));
+      prices.put(model, new TokenPrice(discounted(price.input()), discounted(price.output())));
+    }
+    return prices;
+  }
+
+  private static String told(TokenPrice price) {
+    return told(price.input()) + " and " + told(price.output());
   }
 
   private static boolean hasParts(PriceEntry entry) {

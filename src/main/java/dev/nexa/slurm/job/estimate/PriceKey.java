@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.estimate;
 
+import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Partition;
 import dev.nexa.slurm.job.config.ResourceOption;
@@ -20,6 +21,7 @@ import java.util.Optional;
  * @param nodeCpus the CPUs of a node, if the run gets whole nodes; else empty
  * @param billingWeights the partition's billing weights; empty if the profile gives none
  * @param billingRule the profile's rule for combining the weights
+ * @param apiModels the models of paid APIs whose tokens the run uses; each needs a price
  */
 public record PriceKey(
     String cluster,
@@ -29,12 +31,41 @@ public record PriceKey(
     List<String> gpuTypes,
     Optional<Integer> nodeCpus,
     Optional<String> billingWeights,
-    String billingRule) {
+    String billingRule,
+    List<String> apiModels) {
+
+  /** Creates the key of a run that uses no paid API. */
+  public PriceKey(
+      String cluster,
+      Optional<String> partition,
+      Optional<String> account,
+      LocalDate day,
+      List<String> gpuTypes,
+      Optional<Integer> nodeCpus,
+      Optional<String> billingWeights,
+      String billingRule) {
+    this(
+        cluster,
+        partition,
+        account,
+        day,
+        gpuTypes,
+        nodeCpus,
+        billingWeights,
+        billingRule,
+        List.of());
+  }
 
   /** Returns a copy for a run that will hold GPUs of these types. */
   public PriceKey holding(List<String> types) {
     return new PriceKey(
-        cluster, partition, account, day, types, nodeCpus, billingWeights, billingRule);
+        cluster, partition, account, day, types, nodeCpus, billingWeights, billingRule, apiModels);
+  }
+
+  /** Returns a copy for a run that will use tokens of these models. */
+  public PriceKey calling(List<String> models) {
+    return new PriceKey(
+        cluster, partition, account, day, gpuTypes, nodeCpus, billingWeights, billingRule, models);
   }
 
   /** Returns the key of a plan. */
@@ -52,7 +83,8 @@ public record PriceKey(
             ? Optional.of(Math.max(1, plan.billed().cpus() / plan.allocation().nodes()))
             : Optional.empty(),
         local ? Optional.of("CPU=1") : weights(cluster, partition),
-        cluster.billingRule());
+        cluster.billingRule(),
+        models(plan.apiTokens()));
   }
 
   /**
@@ -74,7 +106,8 @@ public record PriceKey(
             ? Optional.of(Math.toIntExact(Math.max(1, plan.cpus() / plan.nodes())))
             : Optional.empty(),
         local ? Optional.of("CPU=1") : weights(cluster, partition),
-        cluster.billingRule());
+        cluster.billingRule(),
+        models(plan.apiTokens()));
   }
 
   /**
@@ -98,6 +131,10 @@ public record PriceKey(
         known != null && known.exclusive() ? known.cpusPerNode() : Optional.empty(),
         local ? Optional.of("CPU=1") : weights(cluster, partition),
         cluster.billingRule());
+  }
+
+  private static List<String> models(Optional<ApiTokens> tokens) {
+    return tokens.isPresent() ? List.of(tokens.get().model()) : List.of();
   }
 
   private static boolean whole(ClusterProfile cluster, Optional<String> partition) {

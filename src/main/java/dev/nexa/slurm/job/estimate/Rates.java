@@ -6,8 +6,10 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.PriceBook.TokenPrice;
 import dev.nexa.slurm.job.estimate.BillingMode.BillingRate;
 import dev.nexa.slurm.job.estimate.BillingMode.NodeRate;
 import java.math.BigDecimal;
@@ -38,6 +40,7 @@ import java.util.TreeSet;
  * @param storageGbMonth price of 10^9 bytes for 730 hours
  * @param egressGb price of 10^9 bytes sent out
  * @param terms the units that are charged
+ * @param apiTokens prices of 10^6 tokens, for the models that the run uses
  */
 public record Rates(
     String book,
@@ -49,7 +52,8 @@ public record Rates(
     Optional<Price> memoryGibHour,
     Optional<Price> storageGbMonth,
     Optional<Price> egressGb,
-    BillingMode terms) {
+    BillingMode terms,
+    Map<String, TokenPrice> apiTokens) {
 
   private static final int SECONDS = 3600;
   private static final long GB = 1_000_000_000;
@@ -78,14 +82,16 @@ public record Rates(
         memoryGibHour,
         storageGbMonth,
         egressGb,
-        BillingMode.PLAIN);
+        BillingMode.PLAIN,
+        Map.of());
   }
 
   /**
    * Returns the book's prices that apply to a run.
    *
-   * @throws NexaException if a GPU type has a price on another day only, or if the partition or its
-   *     billing weights are needed and unknown
+   * @throws NexaException if a GPU type has a price on another day only, if the book has no price
+   *     of an API's model that the run uses, or if the partition or its billing weights are needed
+   *     and unknown
    */
   public static Rates of(PriceBook book, PriceKey key) {
     if (!book.entries().isEmpty()) {
@@ -103,7 +109,8 @@ public record Rates(
         book.egressGb(),
         book.gpuHourCoversJob()
             ? new BillingMode(Map.of(), Optional.empty(), Optional.empty(), true)
-            : BillingMode.PLAIN);
+            : BillingMode.PLAIN,
+        key.apiModels().isEmpty() ? Map.of() : TokenRates.of(book, key.apiModels()));
   }
 
   /**
@@ -235,6 +242,16 @@ public record Rates(
                 egressGb.get()));
   }
 
+  /**
+   * Returns the cost of an API's tokens: a line for the tokens that the model reads, and a line for
+   * those that it writes.
+   *
+   * @throws NexaException if these rates have no price of the model
+   */
+  public List<CostLine> tokens(ApiTokens used) {
+    return TokenRates.lines(used, this);
+  }
+
   /** Returns the price of a GPU type, ignoring case. */
   private Price price(String key, String what, String type, Map<String, Price> prices) {
     Price price = prices.get(type);
@@ -265,10 +282,14 @@ public record Rates(
   }
 
   private CostLine line(String what, BigDecimal quantity, String unit, Price price) {
+    return line(what, quantity, unit, price, 4);
+  }
+
+  CostLine line(String what, BigDecimal quantity, String unit, Price price, int decimals) {
     Money amount = Money.line(quantity, price.price(), currency);
     return new CostLine(
         what,
-        quantity.setScale(4, RoundingMode.HALF_EVEN),
+        quantity.setScale(decimals, RoundingMode.HALF_EVEN),
         unit,
         price.price(),
         price.source(),
@@ -325,12 +346,16 @@ public record Rates(
       json.with("egress_gb", price(egressGb.get()));
     }
     terms.into(json);
+    if (!apiTokens.isEmpty()) {
+      json.with(TokenRates.KEY, TokenRates.toJson(apiTokens));
+    }
     return json;
   }
 
   /** Reads rates from the form of {@link #toJson}. */
   public static Rates fromJson(JsonObject json) {
     Map<String, Price> gpus = new LinkedHashMap<>();
+    Optional<JsonObject> tokens = json.optionalObject(TokenRates.KEY);
     JsonObject byType = json.object("gpu_hour");
     for (String type : byType.members().keySet()) {
       gpus.put(type, price(byType.object(type)));
@@ -345,7 +370,8 @@ public record Rates(
         price(json.optionalObject("memory_gib_hour")),
         price(json.optionalObject("storage_gb_month")),
         price(json.optionalObject("egress_gb")),
-        BillingMode.from(json));
+        BillingMode.from(json),
+        tokens.isPresent() ? TokenRates.fromJson(tokens.get()) : Map.of());
   }
 
   private static Optional<Price> price(Optional<JsonObject> json) {

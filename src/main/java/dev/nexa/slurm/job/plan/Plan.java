@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.plan;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.code.PackedCode;
+import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.DataStage;
@@ -259,6 +260,14 @@ public record Plan(
    */
   public String outputs() {
     return stage.equals("eval") ? "evals" : "datasets";
+  }
+
+  /**
+   * Returns the most tokens of a paid API that the run may use, all its tasks and attempts
+   * together; empty if it uses none.
+   */
+  public Optional<ApiTokens> apiTokens() {
+    return data.isPresent() ? ApiTokens.limit(data.get().settings()) : Optional.empty();
   }
 
   /** Returns the most attempts of one task. Each link of the chain may be requeued. */

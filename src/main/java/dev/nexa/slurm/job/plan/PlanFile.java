@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DataStage;
@@ -276,6 +277,15 @@ public final class PlanFile {
   /** Memory that one task is charged for, over all its nodes. */
   public long memoryBytes() {
     return json.object("billed").number("memory_bytes");
+  }
+
+  /**
+   * Returns the most tokens of a paid API that the run may use, all its tasks and attempts
+   * together; empty if it uses none.
+   */
+  public Optional<ApiTokens> apiTokens() {
+    Optional<JsonObject> data = json.optionalObject("data");
+    return data.isPresent() ? ApiTokens.limit(data.get().object("settings")) : Optional.empty();
   }
 
   /** The longest that one attempt can hold its allocation. */

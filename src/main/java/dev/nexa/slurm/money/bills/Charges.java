@@ -1,17 +1,23 @@
 package dev.nexa.slurm.money.bills;
 
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.money.ledger.CostKind;
+import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
 /** Bills and API usage, added up by run and currency. Sums are exact and rounded once. */
 public final class Charges {
+  private static final int MILLION_DIGITS = 6;
+
   private final Map<String, Map<String, BigDecimal>> billed = new HashMap<>();
   private final Map<String, Map<String, BigDecimal>> api = new HashMap<>();
   private final List<BillRow> rows = new ArrayList<>();
@@ -31,9 +37,39 @@ public final class Charges {
     return rounded(billed.get(runId));
   }
 
-  /** Returns the cost of the run's API usage, by currency; empty if there is none. */
-  public Map<String, BigDecimal> api(String runId) {
-    return rounded(api.get(runId));
+  /**
+   * Returns the cost of the run's imported API usage that its own cost does not have, by currency;
+   * empty if there is none.
+   *
+   * <p>A run with API tokens in its cost has counted them itself. Imported usage of such a run adds
+   * only what it has beyond that: nothing if it has no more tokens, and nothing in another
+   * currency.
+   */
+  public Map<String, BigDecimal> api(LedgerLine run) {
+    Map<String, BigDecimal> imported = rounded(api.get(run.runId()));
+    BigDecimal counted = run.tokensCost();
+    if (counted == null || imported.isEmpty()) {
+      return imported;
+    }
+    BigDecimal amount = imported.get(run.currency());
+    BigDecimal beyond = amount == null ? BigDecimal.ZERO : amount.subtract(counted);
+    return beyond.signum() > 0 && tokensBeyond(run).signum() > 0
+        ? Map.of(Objects.requireNonNull(run.currency()), beyond)
+        : Map.of();
+  }
+
+  /** Returns the imported tokens of the run minus the tokens that its cost has. */
+  private BigDecimal tokensBeyond(LedgerLine run) {
+    BigDecimal tokens = BigDecimal.ZERO;
+    for (BillRow row : rowsOf(run.runId())) {
+      tokens = row.currency().equals(run.currency()) ? tokens.add(tokens(row)) : tokens;
+    }
+    BigDecimal millions = run.quantities().get(CostKind.API_TOKENS);
+    return millions == null ? tokens : tokens.subtract(millions.movePointRight(MILLION_DIGITS));
+  }
+
+  private static BigDecimal tokens(BillRow row) {
+    return row.tokens().orElse(BigDecimal.ZERO);
   }
 
   private static Map<String, BigDecimal> rounded(
@@ -52,8 +88,35 @@ public final class Charges {
     return rows.isEmpty();
   }
 
-  /** Returns the rows of a run's API usage, in the order they were added. */
-  public List<BillRow> apiRows(String runId) {
+  /**
+   * Returns the rows of the API usage that {@link #api(LedgerLine)} counts, in the order they were
+   * added. For a run with API tokens in its cost, it is one row for the difference.
+   */
+  public List<BillRow> apiRows(LedgerLine run) {
+    List<BillRow> own = rowsOf(run.runId());
+    if (own.isEmpty() || run.tokensCost() == null) {
+      return own;
+    }
+    List<BillRow> beyond = new ArrayList<>();
+    api(run)
+        .forEach(
+            (currency, amount) ->
+                beyond.add(
+                    new BillRow(
+                        run.runId() + "-beyond",
+                        run.runId(),
+                        BillRow.API,
+                        own.get(own.size() - 1).start(),
+                        "imported API usage beyond the cost file",
+                        amount,
+                        currency,
+                        false,
+                        Optional.of(tokensBeyond(run)),
+                        Optional.empty())));
+    return beyond;
+  }
+
+  private List<BillRow> rowsOf(String runId) {
     List<BillRow> own = new ArrayList<>();
     for (BillRow row : api.containsKey(runId) ? rows : List.<BillRow>of()) {
       if (row.isApi() && row.runId().equals(runId)) {

@@ -83,7 +83,7 @@ public final class BudgetStatus {
       return;
     }
     String currency = budget.amount().currency();
-    BigDecimal api = charges.api(run.runId()).get(currency);
+    BigDecimal api = charges.api(run).get(currency);
     spent = api == null ? spent : spent.add(api);
     BigDecimal cost = run.cost();
     BigDecimal credit = run.credit();

@@ -12,6 +12,8 @@ public enum CostKind {
   MEMORY,
   STORAGE,
   EGRESS,
+  /** Tokens of a paid API. */
+  API_TOKENS,
   /** Shards of GPUs. */
   SHARD,
   /** Whole nodes. */

@@ -199,6 +199,14 @@ public final class LedgerLine {
     return cost;
   }
 
+  /**
+   * Returns the cost of the API tokens that are part of {@link #cost}; null if the run reported
+   * none.
+   */
+  public @Nullable BigDecimal tokensCost() {
+    return amounts().get(CostKind.API_TOKENS);
+  }
+
   /** Returns the cost of attempts that did not complete. */
   public @Nullable BigDecimal wasted() {
     return decimal(LedgerKey.WASTED);
@@ -272,8 +280,8 @@ public final class LedgerLine {
   }
 
   /**
-   * Returns the quantities by kind (GPU-hours, CPU-hours, GiB-hours, GB-months, GB); empty if
-   * unknown.
+   * Returns the quantities by kind (GPU-hours, CPU-hours, GiB-hours, GB-months, GB, 10^6 tokens);
+   * empty if unknown.
    */
   public Map<CostKind, BigDecimal> quantities() {
     return byKind(LedgerKey.QUANTITIES);

@@ -61,20 +61,20 @@ public final class CostSummary {
     }
     total(currency).add(sums);
     if (!charges.isEmpty()) {
-      addCharges(run.runId(), keys);
+      addCharges(run, keys);
     }
   }
 
-  private void addCharges(String runId, List<List<String>> keys) {
+  private void addCharges(LedgerLine run, List<List<String>> keys) {
     charges
-        .billed(runId)
+        .billed(run.runId())
         .forEach(
             (currency, amount) -> {
               keys.forEach(key -> group(key, currency).addBilled(amount));
               total(currency).addBilled(amount);
             });
     charges
-        .api(runId)
+        .api(run)
         .forEach(
             (currency, amount) -> {
               keys.forEach(key -> group(key, currency).addApi(amount));
@@ -259,7 +259,7 @@ public final class CostSummary {
       return credit;
     }
 
-    /** Returns the cost of API tokens, which {@link #cost} does not include. */
+    /** Returns the cost of imported API usage, which {@link #cost} does not include. */
     public BigDecimal api() {
       return api;
     }

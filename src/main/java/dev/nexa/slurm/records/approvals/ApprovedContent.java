@@ -72,8 +72,9 @@ public final class ApprovedContent {
   }
 
   /**
-   * Returns the options of sbatch that affect cost or rights, by name. {@code gpus}, {@code cpus}
-   * and {@code memory_bytes} are the billed resources of one task over all its nodes.
+   * Returns the options of sbatch that affect cost or rights, by name, and the most tokens of a
+   * paid API if the run uses one. {@code gpus}, {@code cpus} and {@code memory_bytes} are the
+   * billed resources of one task over all its nodes.
    *
    * @param plan the content of plan.json
    */
@@ -99,6 +100,9 @@ public final class ApprovedContent {
     limits.with("exclusive", plan.exclusive());
     for (ResourceOption option : ResourceOption.values()) {
       limits.withOptional(option.approvalKey(), plan.option(option));
+    }
+    if (plan.apiTokens().isPresent()) {
+      plan.apiTokens().get().addTo(limits);
     }
     return limits;
   }

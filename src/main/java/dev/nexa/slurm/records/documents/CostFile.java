@@ -31,6 +31,7 @@ import java.util.Set;
  */
 public final class CostFile {
   private static final int NEWEST = 1;
+  private static final String TOKENS = "api_tokens";
 
   private final JsonObject json;
 
@@ -44,6 +45,7 @@ public final class CostFile {
    * @param compute the cost of the attempts
    * @param stored the cost of the durable files
    * @param sent the cost of egress
+   * @param tokens the cost of the tokens of a paid API; empty if the run uses none
    * @param version 1, and one more for each correction
    * @param corrects the SHA-256 of the earlier version
    */
@@ -52,19 +54,22 @@ public final class CostFile {
       Money compute,
       Money stored,
       Money sent,
+      Optional<Money> tokens,
       int version,
       Optional<String> corrects,
       RunStatus status) {
+    JsonObject breakdown =
+        new JsonObject()
+            .with("compute_hours", compute.amount())
+            .with("storage_gb_month", stored.amount())
+            .with("egress_gb", sent.amount())
+            .withOptional(TOKENS, tokens.map(Money::amount));
+    Money total = compute.plus(stored).plus(sent);
     return new CostFile(
         new JsonObject()
             .with("run_id", id.value())
-            .with(
-                "breakdown",
-                new JsonObject()
-                    .with("compute_hours", compute.amount())
-                    .with("storage_gb_month", stored.amount())
-                    .with("egress_gb", sent.amount()))
-            .with("total", compute.plus(stored).plus(sent).amount())
+            .with("breakdown", breakdown)
+            .with("total", (tokens.isPresent() ? total.plus(tokens.get()) : total).amount())
             .with(SchemaVersion.KEY, NEWEST)
             .with("version", version)
             .withOptional("corrects", corrects)
@@ -285,9 +290,22 @@ public final class CostFile {
     return new Money(json.decimal("total"), currency());
   }
 
-  /** Returns the cost of the attempts, without durable files and egress. */
-  public Money compute() {
-    return new Money(json.object("breakdown").decimal("compute_hours"), currency());
+  /** Returns the cost of what an estimate reserves: the attempts, and the tokens of a paid API. */
+  public Money ofReserved() {
+    JsonObject breakdown = json.object("breakdown");
+    BigDecimal tokens = breakdown.optionalDecimal(TOKENS).orElse(BigDecimal.ZERO);
+    return new Money(breakdown.decimal("compute_hours").add(tokens), currency());
+  }
+
+  /** Returns the cost of the tokens of a paid API; empty if the run may not use one. */
+  public Optional<Money> tokens() {
+    Optional<BigDecimal> tokens = json.object("breakdown").optionalDecimal(TOKENS);
+    return tokens.isPresent() ? Optional.of(new Money(tokens.get(), currency())) : Optional.empty();
+  }
+
+  /** Returns whether the run paid, or may have paid, for tokens that its cost does not have. */
+  public boolean lacksTokens() {
+    return json.texts("not_measured").contains(TOKENS);
   }
 
   /** Returns whether the job was imported: it had no config and nothing was reserved. */

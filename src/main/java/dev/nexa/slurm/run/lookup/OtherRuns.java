@@ -177,6 +177,6 @@ public final class OtherRuns {
     }
     CostFile cost = CostFile.parse(new String(kept, StandardCharsets.UTF_8), before.toString());
     // Storage is part of neither a reservation nor the cost so far of an unfinished run.
-    return again.add(cost.compute().amount());
+    return again.add(cost.ofReserved().amount());
   }
 }

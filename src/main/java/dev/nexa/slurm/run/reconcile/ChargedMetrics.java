@@ -131,6 +131,11 @@ record ChargedMetrics(
         + metric.effect;
   }
 
+  /** Parses a whole number from 0 to 2^63 - 1, in any form of {@link #number}. */
+  static Optional<BigDecimal> count(Object written) {
+    return number(written).filter(Metric.EGRESS::takes).map(number -> number.setScale(0));
+  }
+
   /** Parses a JSON number, or a string with a number and blanks around it. */
   private static Optional<BigDecimal> number(Object written) {
     if (written instanceof BigDecimal number) {

@@ -16,23 +16,29 @@ import java.util.Optional;
  *
  * <p>A reservation covers, for each task, all allowed attempts at the longest time. A task that was
  * never submitted or never started returns all of it. Other tasks return the attempts that they did
- * not need, and the unused time of each attempt.
+ * not need, and the unused time of each attempt. The API tokens are reserved once for the run.
  *
  * @param parts the parts by name, in the order of the cost file
  */
 record CostDifference(Map<String, Money> parts) {
 
   /**
-   * Computes the parts of {@code actual - reserved}.
+   * Computes the parts of {@code compute + tokens - reserved}.
    *
-   * @param actual the cost of the attempts
+   * @param compute the cost of the attempts
+   * @param tokens the cost of the run's API tokens; zero if it uses none
    * @param reserved the run's reservation, with the reservations of its reruns
    * @param reservedMore the reservations of the reruns
    * @return empty if the estimate has no reservation by attempt: an imported job, or an estimate of
    *     an old version
    */
   static Optional<CostDifference> of(
-      RunFacts facts, RunOutcome outcome, Money actual, Money reserved, BigDecimal reservedMore) {
+      RunFacts facts,
+      RunOutcome outcome,
+      Money compute,
+      Money tokens,
+      Money reserved,
+      BigDecimal reservedMore) {
     Optional<Long> attempts = facts.estimate().attempts();
     Optional<Long> longest = facts.estimate().longestAttemptSeconds();
     if (attempts.isEmpty() || longest.isEmpty()) {
@@ -77,7 +83,11 @@ record CostDifference(Map<String, Money> parts) {
     put(parts, rates, "attempts_not_used", again.negate());
     put(parts, rates, "time_not_used", planned(facts, left).negate());
     put(parts, rates, "held_otherwise", otherwise);
-    Money rest = actual.minus(reserved);
+    if (facts.estimate().apiTokens().isPresent()) {
+      Money most = new Money(facts.estimate().reservedTokens(), rates.currency());
+      parts.put("api_tokens_not_used", tokens.minus(most));
+    }
+    Money rest = compute.plus(tokens).minus(reserved);
     for (Money part : parts.values()) {
       rest = rest.minus(part);
     }

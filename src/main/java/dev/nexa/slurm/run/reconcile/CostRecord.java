@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.Tres;
+import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.records.documents.CostFile;
@@ -33,7 +34,8 @@ public final class CostRecord {
 
   /**
    * Returns the run's cost so far: its ended attempts at the rates of its estimate, its durable
-   * files and its egress.
+   * files, its egress and its API tokens. Tokens count as soon as a task reports them, because they
+   * are paid for.
    */
   public static Money total(
       RunFacts facts, RunState journal, RunOutcome outcome, TaskResults results) {
@@ -41,7 +43,23 @@ public final class CostRecord {
     Money compute = rates.total(rates.price(outcome.used()));
     return compute
         .plus(amount(storage(facts, journal), rates))
-        .plus(amount(egress(facts, outcome, results), rates));
+        .plus(amount(egress(facts, outcome, results), rates))
+        .plus(rates.total(tokens(rates, paid(facts, outcome, results))));
+  }
+
+  /** Returns the run's API tokens; empty if its estimate reserves none. */
+  private static Optional<PaidTokens> paid(
+      RunFacts facts, RunOutcome outcome, TaskResults results) {
+    Optional<ApiTokens> most = facts.estimate().apiTokens();
+    return most.isPresent()
+        ? Optional.of(PaidTokens.of(most.get().model(), outcome, results))
+        : Optional.empty();
+  }
+
+  private static List<CostLine> tokens(Rates rates, Optional<PaidTokens> paid) {
+    return paid.isPresent() && paid.get().used().isPresent()
+        ? rates.tokens(paid.get().used().get())
+        : List.of();
   }
 
   private static Money amount(Optional<CostLine> line, Rates rates) {
@@ -71,7 +89,8 @@ public final class CostRecord {
   /**
    * Returns the record. Its reservation includes the reservations of reruns.
    *
-   * @param results the tasks' results, whose metrics may give GPU utilization and egress
+   * @param results the tasks' results, whose metrics may give GPU utilization, egress and API
+   *     tokens
    * @param credited the states whose attempts the cluster pays for
    */
   public static CostFile of(
@@ -93,6 +112,10 @@ public final class CostRecord {
     if (egress.isPresent()) {
       lines.add(egress.get());
     }
+    Optional<PaidTokens> paid = paid(facts, outcome, results);
+    List<CostLine> tokenLines = tokens(rates, paid);
+    Money tokens = rates.total(tokenLines);
+    lines.addAll(tokenLines);
     List<String> notMeasured = new ArrayList<>();
     if (storage.isEmpty()) {
       notMeasured.add("storage_gb_month");
@@ -106,14 +129,21 @@ public final class CostRecord {
         notMeasured.add(part);
       }
     }
+    boolean unknownTokens = outcome.ended() && paid.isPresent() && !paid.get().limits().isEmpty();
+    if (unknownTokens || (paid.isPresent() && tokenLines.isEmpty())) {
+      notMeasured.add("api_tokens");
+    }
     Optional<EnergyUse> energy =
         outcome.attempts().isEmpty() ? Optional.empty() : EnergyUse.of(facts, outcome, results);
     Waste waste = Waste.of(facts, outcome, results);
     Money credit = rates.total(rates.price(outcome.usage(credited, facts)));
     Money reserved = reserved(facts, journal);
     Optional<CostDifference> parts =
-        CostDifference.of(facts, outcome, compute, reserved, journal.reservedMore());
+        CostDifference.of(facts, outcome, compute, tokens, reserved, journal.reservedMore());
     List<String> limits = limits(outcome);
+    if (unknownTokens) {
+      limits.addAll(paid.get().limits());
+    }
     if (outcome.ended()) {
       limits.addAll(results.charged().limits());
     }
@@ -122,13 +152,14 @@ public final class CostRecord {
             compute,
             stored,
             sent,
+            paid.isPresent() ? Optional.of(tokens) : Optional.empty(),
             journal.timesFinished() + 1,
             journal.costDigest(),
             outcome.status())
         .notMeasured(notMeasured)
         .estimate(facts.estimate(), reserved)
         .limits(limits)
-        .difference(compute.minus(reserved), parts.map(CostDifference::parts))
+        .difference(compute.plus(tokens).minus(reserved), parts.map(CostDifference::parts))
         .waste(waste.total(), waste.failures(), waste.idleGpus())
         .credit(credit, credited)
         .energy(
@@ -151,7 +182,9 @@ public final class CostRecord {
    */
   static Optional<String> overrun(RunFacts facts, RunState journal, RunOutcome outcome) {
     Money compute = facts.rates().total(facts.rates().price(outcome.used()));
-    Money reserved = reserved(facts, journal);
+    // Reserved API tokens must not hide attempts that were too long.
+    BigDecimal tokens = facts.estimate().reservedTokens();
+    Money reserved = reserved(facts, journal).minus(new Money(tokens, facts.rates().currency()));
     return !facts.estimate().isOfImported() && compute.compareTo(reserved) > 0
         ? Optional.of(
             "cost "

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.job.config.PriceBook.Price;
@@ -155,6 +156,7 @@ public record OwnPrices(Context context, String typed, Estimate theirs, JsonObje
             limits.optionalText("account"),
             LocalDate.now(ZoneOffset.UTC),
             gpuType().map(List::of).orElse(List.of()));
+    Optional<ApiTokens> tokens = ApiTokens.ofApproved(limits);
     boolean whole = limits.flag("exclusive") || key.nodeCpus().isPresent();
     long cpus = limits.number("cpus") / Math.max(1, limits.number("nodes"));
     return new PriceKey(
@@ -165,6 +167,7 @@ public record OwnPrices(Context context, String typed, Estimate theirs, JsonObje
         key.gpuTypes(),
         whole ? Optional.of((int) Math.max(1, cpus)) : Optional.empty(),
         key.billingWeights(),
-        key.billingRule());
+        key.billingRule(),
+        tokens.isPresent() ? List.of(tokens.get().model()) : List.of());
   }
 }

@@ -13,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class CostSummaryTest {
   private final Charges charges = new Charges();
@@ -126,6 +128,56 @@ class CostSummaryTest {
                     group.billed().toPlainString()))
         .containsExactly("EUR 0 0.00 0.00 0.00 1.50", "USD 1 9.00 0.01 9.01 8.00");
     assertThat(summary.unmatched()).isEmpty();
+  }
+
+  @ParameterizedTest(name = "imported {0} for {1} tokens: {2} more")
+  @CsvSource({
+    "1.20, 3500000, 0.00",
+    "1.21, 3500000, 0.00",
+    "1.00, 3000000, 0.00",
+    "1.19, 3600000, 0.00",
+    "1.50, 4000000, 0.30"
+  })
+  void tokensThatTheRunCountedItselfAreNotChargedAgain(String imported, long tokens, String more) {
+    charges.add(usage(imported, "USD", tokens));
+    String run =
+        "'currency': 'USD', 'cost': '9.00', 'lines':"
+            + " {'api_tokens': '1.20', 'cpu': '7.80'}, 'quantities': {'api_tokens': '3.5'}";
+
+    Group all = summary("stage", run).totals().get(0);
+
+    assertThat(all.part(CostKind.API_TOKENS)).isEqualTo("1.20");
+    assertThat(all.api()).isEqualTo(more);
+    assertThat(all.total()).isEqualTo(new BigDecimal("9.00").add(new BigDecimal(more)));
+    assertThat(charges.apiRows(Lines.run(run)))
+        .extracting(row -> row.amount().toPlainString())
+        .isEqualTo(more.equals("0.00") ? List.of() : List.of(more));
+  }
+
+  @Test
+  void usageInAnotherCurrencyDoesNotChargeTheTokensOfARunAgain() {
+    charges.add(usage("5", "EUR", 9_000_000));
+    String counted =
+        "'currency': 'USD', 'cost': '1.20', 'lines': {'api_tokens': '1.20'}, 'quantities':"
+            + " {'api_tokens': '3.5'}";
+
+    assertThat(charges.api(Lines.run(counted))).isEmpty();
+    assertThat(charges.api(Lines.run("'currency': 'USD', 'cost': '1.20'")))
+        .isEqualTo(Map.of("EUR", new BigDecimal("5.00")));
+  }
+
+  private static BillRow usage(String amount, String currency, long tokens) {
+    return new BillRow(
+        amount + currency,
+        "train_20251101_120000",
+        BillRow.API,
+        "2025-11-01T00:00:00Z",
+        "org/teacher-1 output",
+        new BigDecimal(amount),
+        currency,
+        false,
+        Optional.of(BigDecimal.valueOf(tokens)),
+        Optional.empty());
   }
 
   @Test

@@ -98,7 +98,8 @@ class CostDifferenceTest {
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
-            new BillingMode(Map.of(), Optional.empty(), Optional.of(rate), false));
+            new BillingMode(Map.of(), Optional.empty(), Optional.of(rate), false),
+            Map.of());
 
     // Ten units were reserved, Rows.TRES says billing=4.
     JsonObject cost =

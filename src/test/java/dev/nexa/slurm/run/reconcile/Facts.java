@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.reconcile;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.PriceBook.Price;
+import dev.nexa.slurm.job.config.PriceBook.TokenPrice;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.job.estimate.Usage;
@@ -76,6 +77,39 @@ final class Facts {
             new JsonObject()
                 .with("total", rates.total(rates.price(usage)).amount().toPlainString()));
     return planned;
+  }
+
+  /** A run that may send 4 x 10^6 tokens to a teacher behind an API, and get 2 x 10^6. */
+  static RunFacts calling(int tasks) {
+    Rates rates =
+        new Rates(
+            RATES.book(),
+            RATES.asOf(),
+            RATES.digest(),
+            RATES.currency(),
+            RATES.gpuHour(),
+            RATES.cpuHour(),
+            RATES.memoryGibHour(),
+            RATES.storageGbMonth(),
+            RATES.egressGb(),
+            RATES.terms(),
+            Map.of("org/teacher-1", new TokenPrice(price("0.15"), price("0.60"))));
+    RunFacts facts = reserved(tasks, 0, rates);
+    EstimateFile estimate = facts.estimate();
+    estimate
+        .json()
+        .with(
+            "api_tokens",
+            new JsonObject()
+                .with("model", "org/teacher-1")
+                .with("max_input", new BigDecimal(4_000_000))
+                .with("max_output", new BigDecimal(2_000_000))
+                .with("cost", "1.80"))
+        .with(
+            "reservation",
+            new JsonObject()
+                .with("total", estimate.reserved().add(new BigDecimal("1.80")).toPlainString()));
+    return facts;
   }
 
   static Rates rates() {

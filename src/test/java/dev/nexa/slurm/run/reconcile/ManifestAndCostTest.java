@@ -122,6 +122,15 @@ class ManifestAndCostTest {
             "0 COMPLETED 10-3610",
             "",
             new JsonObject().with("egress_bytes", new BigDecimal("2500000000"))),
+        new Life(
+            "taught",
+            Facts.calling(1),
+            CONFIRMED,
+            "0 COMPLETED 10-3610",
+            "",
+            new JsonObject()
+                .with("api_input_tokens", new BigDecimal("3000000"))
+                .with("api_output_tokens", new BigDecimal("1234567"))),
         new Life("cancelled", Facts.of(4, 0), CONFIRMED, "0-3 CANCELLED by 1000 -70", "", none),
         new Life("refused", Facts.of(1, 0), "created submitting refused", "", "", none),
         new Life(
@@ -167,6 +176,7 @@ class ManifestAndCostTest {
   void theBreakdownAddsUpToTheTotalAndTheLinesToBoth(Life life) {
     JsonObject cost = life.cost();
     JsonObject breakdown = cost.object("breakdown");
+    BigDecimal tokens = breakdown.optionalDecimal("api_tokens").orElse(BigDecimal.ZERO);
     BigDecimal lines =
         cost.object("actual").objects("lines").stream()
             .map(line -> new BigDecimal(line.text("amount")))
@@ -176,13 +186,15 @@ class ManifestAndCostTest {
             breakdown
                 .decimal("compute_hours")
                 .add(breakdown.decimal("storage_gb_month"))
-                .add(breakdown.decimal("egress_gb")))
+                .add(breakdown.decimal("egress_gb"))
+                .add(tokens))
         .isEqualByComparingTo(cost.decimal("total"))
         .isEqualByComparingTo(lines);
     assertThat(new BigDecimal(cost.text("difference")))
         .isEqualByComparingTo(
             breakdown
                 .decimal("compute_hours")
+                .add(tokens)
                 .subtract(new BigDecimal(cost.object("estimate").text("reservation"))));
   }
 
