@@ -101,7 +101,8 @@ class GenerateTest {
     Backoff fast = new Backoff(Duration.ofMillis(1), Duration.ofMillis(20), () -> 1);
     return new Generate(
             where,
-            new Generate.Server(teacher.url(), Optional.of(FakeTeacher.KEY), Optional.empty()),
+            new Generate.Server(
+                teacher.url(), Optional.of(FakeTeacher.KEY), Optional.empty(), Optional.empty()),
             settings,
             fast,
             new Generate.Listener(told::add, line -> {}))
