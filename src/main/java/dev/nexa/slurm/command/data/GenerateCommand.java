@@ -10,6 +10,7 @@ import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.generate.Generate;
 import dev.nexa.slurm.data.generate.GenerateSettings;
 import dev.nexa.slurm.data.generate.OwnServer;
+import dev.nexa.slurm.data.generate.Proxy;
 import dev.nexa.slurm.data.rows.Share;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -61,7 +62,11 @@ final class GenerateCommand extends DataStepCommand {
         Generate.run(
             BatchFiles.find(engine, "requests", requests.getValue()),
             new Generate.Where(output, cache(own.isPresent()), run(output), share),
-            new Generate.Server(base(settings), key(settings), own),
+            new Generate.Server(
+                base(settings),
+                key(settings),
+                own.isPresent() ? Optional.empty() : Proxy.of(environment(), base(settings)),
+                own),
             settings,
             new Generate.Listener(this::keep, line -> err().println("nexa-slurm: " + line)));
     failure = result.failure();

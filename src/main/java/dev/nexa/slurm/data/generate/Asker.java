@@ -1,8 +1,5 @@
 package dev.nexa.slurm.data.generate;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -136,7 +133,7 @@ final class Asker {
       lookAfter.run();
       if (!spent.reserve(asked.key(), most, stop::isStopped)) {
         if (!stop.isStopped()) {
-          stop.because(limitReached());
+          stop.because(Endings.limitReached(answered.get(), requests.size(), spent, limit));
         }
         return;
       }
@@ -154,7 +151,8 @@ final class Asker {
           return;
         }
         case REFUSED -> {
-          stop.because(refused(asked, reply));
+          stop.because(
+              Endings.refused(teacher.address(asked.question().path()), asked.id(), reply));
           return;
         }
         default -> {
@@ -199,11 +197,7 @@ final class Asker {
 
   private void giveUp(Asked asked, Reply reply) {
     if (!reached) {
-      stop.because(
-          new NexaException(
-              ErrorCode.API_UNUSABLE,
-              teacher.base() + " cannot be reached: " + reply.reason(),
-              Advice.step("check data.generate.url, and whether the nodes reach other networks")));
+      stop.because(Endings.unreached(teacher.base(), reply.reason()));
       return;
     }
     fail(asked, reply);
@@ -222,64 +216,9 @@ final class Asker {
     table.set(asked.number(), KeptAnswers.failed(logNumber, offset));
     long count = failed.incrementAndGet();
     if (count > settings.maxFailed() * requests.size()) {
-      stop.because(tooManyFailed(count, asked, reply));
+      stop.because(
+          Endings.tooManyFailed(
+              count, requests.size(), settings.maxFailed(), asked.id(), reply, log.file()));
     }
-  }
-
-  private NexaException tooManyFailed(long count, Asked asked, Reply reply) {
-    return new NexaException(
-        ErrorCode.BATCH_INCOMPLETE,
-        count
-            + " of "
-            + requests.size()
-            + " requests failed; max_failed is "
-            + settings.maxFailed()
-            + ". The last one, "
-            + asked.id()
-            + ": "
-            + reply.reason(),
-        Advice.step("read the reasons in " + log.file()),
-        Advice.step("run the task again, for example with rerun --failed: answers are kept"));
-  }
-
-  private NexaException refused(Asked asked, Reply reply) {
-    return new NexaException(
-        ErrorCode.API_UNUSABLE,
-        teacher.address(asked.question().path())
-            + " refuses request "
-            + asked.id()
-            + ": "
-            + reply.reason(),
-        Advice.step(
-            reply.status() == 401 || reply.status() == 403
-                ? "check the key in env_file, and the variable that data.generate.api_key names"
-                : "check data.generate.url and data.generate.model"),
-        Advice.step("run the task again, for example with rerun --failed: answers are kept"));
-  }
-
-  private NexaException limitReached() {
-    Tokens used = spent.paid();
-    Tokens unknown = spent.unknown();
-    return new NexaException(
-        ErrorCode.TOKEN_LIMIT_REACHED,
-        answered.get()
-            + " of "
-            + requests.size()
-            + " requests have an answer, and the next one could pass the task's limit of tokens: paid are "
-            + used.input()
-            + " input tokens of "
-            + limit.input()
-            + " and "
-            + used.output()
-            + " output tokens of "
-            + limit.output()
-            + "; requests without a known end may have used "
-            + unknown.input()
-            + " and "
-            + unknown.output()
-            + " more",
-        Advice.step(
-            "raise max_input_tokens or max_output_tokens and submit the config again: answers in the"
-                + " cache are not paid twice"));
   }
 }

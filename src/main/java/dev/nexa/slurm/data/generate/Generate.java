@@ -9,8 +9,10 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Share;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -47,9 +49,11 @@ public final class Generate {
    *
    * @param base its base URL
    * @param key its key; empty for none
+   * @param proxy through which it is reached; empty for none
    * @param own how it runs, if the job started it; such a server does not charge for tokens
    */
-  public record Server(String base, Optional<String> key, Optional<OwnServer> own) {}
+  public record Server(
+      String base, Optional<String> key, Optional<URI> proxy, Optional<OwnServer> own) {}
 
   /**
    * Hears of the progress.
@@ -114,8 +118,7 @@ public final class Generate {
   }
 
   private void ask(Requests requests, KeptAnswers kept, Spent spent, Sum sum, Stop stop) {
-    Teacher teacher =
-        new Teacher(server.base(), server.key(), settings.timeout(), server.own().isPresent());
+    Teacher teacher = new Teacher(server.base(), server.key(), settings.timeout(), server.proxy());
     Path folder = where.root().resolve(where.run());
     try (AnswerLog log = AnswerLog.create(folder, where.share().task());
         Heartbeat heartbeat =
@@ -188,7 +191,7 @@ public final class Generate {
   /** Writes the answers and returns their bytes. */
   private long write(Requests requests, KeptAnswers kept) {
     String name = where.share().fileName("answers", 0, "jsonl");
-    DurableFiles.sweepDead(where.output(), java.time.Instant.now());
+    DurableFiles.sweepDead(where.output(), Instant.now());
     Path file = where.output().resolve(name);
     try (StagedFile answers = new StagedFile(file)) {
       requests.each(

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetSocketAddress;
 import java.net.ProxySelector;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -47,11 +48,11 @@ final class Teacher {
    *
    * @param base such as {@code https://HOST/v1}
    * @param key empty for a server without a key
-   * @param local whether the server is on this machine, so that no proxy is asked
+   * @param proxy through which the server is reached; empty for none
    * @throws NexaException if the key has characters that no HTTP header may have; the message does
    *     not hold the key
    */
-  Teacher(String base, Optional<String> key, Duration timeout, boolean local) {
+  Teacher(String base, Optional<String> key, Duration timeout, Optional<URI> proxy) {
     this.base = base.replaceFirst("/+$", "");
     this.key = key.map(String::strip);
     this.timeout = timeout;
@@ -71,7 +72,13 @@ final class Teacher {
             .followRedirects(HttpClient.Redirect.NEVER)
             .connectTimeout(timeout.compareTo(CONNECT) < 0 ? timeout : CONNECT);
     this.client =
-        builder.proxy(local ? HttpClient.Builder.NO_PROXY : ProxySelector.getDefault()).build();
+        builder
+            .proxy(
+                proxy.isPresent()
+                    ? ProxySelector.of(
+                        new InetSocketAddress(proxy.get().getHost(), proxy.get().getPort()))
+                    : HttpClient.Builder.NO_PROXY)
+            .build();
   }
 
   /**

@@ -181,11 +181,11 @@ public final class FakeTeacher implements AutoCloseable {
   }
 
   public static long inputTokens(String prompt) {
-    return 3 + prompt.length() / 4;
+    return 3L + prompt.length() / 4;
   }
 
   public static long outputTokens(String prompt) {
-    return 1 + Math.floorMod(prompt.hashCode(), 50);
+    return 1L + Math.floorMod(prompt.hashCode(), 50);
   }
 
   private static String error(String message, String code) {

@@ -50,7 +50,7 @@ class GenerateKillTest {
               List.of(Path.of(args[0])),
               new Generate.Where(
                   output, Optional.of(output.resolveSibling("cache")), "run", Share.ALL),
-              new Generate.Server(args[2], Optional.of(key), Optional.empty()),
+              new Generate.Server(args[2], Optional.of(key), Optional.empty(), Optional.empty()),
               settings,
               new Generate.Listener(metrics -> {}, line -> {}));
       Files.writeString(output.resolve("metrics"), Json.compact(result.metrics()));
