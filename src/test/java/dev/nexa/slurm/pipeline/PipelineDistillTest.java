@@ -78,7 +78,7 @@ class PipelineDistillTest {
         text.replace(
                 "    config: configs/distill/train.yaml\n    after: [filter]\n",
                 "    config: configs/train/science.yaml\n    after: [generate, filter]\n"
-                    + "    set: {dataset_path: \"${stages.generate.output}\"}\n")
+                    + "    set: {dataset_path: \"${stages.generate.output}/answers-00000-00000.jsonl\"}\n")
             .replace("configs/", Path.of("configs").toAbsolutePath() + "/"));
     List<String> words = new ArrayList<>(List.of("pipeline", "run", file.toString()));
     words.addAll(List.of("--cluster", "test", "--json"));
