@@ -99,12 +99,12 @@ public final class Generate {
       kept.readOwn(where.run(), where.share().task(), spent);
       int cached = where.cache().isEmpty() ? 0 : kept.readOthers(where.run(), where.share().task());
       Sum sum = new Sum(requests, spent, cached);
-      listener.metrics().accept(metrics(sum.now()));
+      listener.metrics().accept(metrics(sum.now(), true));
       Stop stop = new Stop();
       if (sum.now().answered() < requests.size()) {
         ask(requests, kept, spent, sum, stop);
       }
-      JsonObject metrics = metrics(sum.now());
+      JsonObject metrics = metrics(sum.now(), false);
       if (stop.isStopped()) {
         return new Result(metrics, stop.reason().or(() -> Optional.of(interrupted(sum.now()))));
       }
@@ -125,8 +125,8 @@ public final class Generate {
             new Heartbeat(
                 log,
                 stop,
-                () -> {
-                  listener.metrics().accept(metrics(sum.now()));
+                open -> {
+                  listener.metrics().accept(metrics(sum.now(), open));
                   listener.line().accept(sum.now().line());
                 })) {
       heartbeat.start();
@@ -177,8 +177,15 @@ public final class Generate {
     }
   }
 
-  private JsonObject metrics(Progress progress) {
-    return progress.metrics(server.own().isEmpty(), settings.model().orElse(""));
+  /**
+   * Returns the metrics.
+   *
+   * @param open whether tokens may be paid that are not counted yet
+   */
+  private JsonObject metrics(Progress progress, boolean open) {
+    boolean charged = server.own().isEmpty();
+    JsonObject metrics = progress.metrics(charged, settings.model().orElse(""));
+    return charged && open ? metrics.with("api_tokens_open", true) : metrics;
   }
 
   private static NexaException interrupted(Progress progress) {

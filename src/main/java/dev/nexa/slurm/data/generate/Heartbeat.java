@@ -3,6 +3,7 @@ package dev.nexa.slurm.data.generate;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * Forces the log to disk once a second and tells the progress once a minute, while requests are
@@ -18,14 +19,19 @@ final class Heartbeat implements AutoCloseable {
 
   private final AnswerLog log;
   private final Stop stop;
-  private final Runnable tell;
+  private final Consumer<Boolean> tell;
   private final Thread beats = new Thread(this::beat, "heartbeat");
   private final Thread hook = new Thread(this::end, "end");
 
   /** No interrupt ends the beats: it would close the log's file. */
   private final CountDownLatch over = new CountDownLatch(1);
 
-  Heartbeat(AnswerLog log, Stop stop, Runnable tell) {
+  /**
+   * Makes a heartbeat.
+   *
+   * @param tell receives whether requests are under way
+   */
+  Heartbeat(AnswerLog log, Stop stop, Consumer<Boolean> tell) {
     this.log = log;
     this.stop = stop;
     this.tell = tell;
@@ -42,7 +48,7 @@ final class Heartbeat implements AutoCloseable {
       for (int beat = 1; !over.await(FORCED_MILLIS, TimeUnit.MILLISECONDS); beat++) {
         log.force();
         if (beat % TOLD_EACH == 0) {
-          tell.run();
+          tell.accept(true);
         }
       }
     } catch (InterruptedException ours) {
@@ -56,10 +62,11 @@ final class Heartbeat implements AutoCloseable {
   private void end() {
     stop.now();
     try {
-      if (!over.await(GRACE.toMillis(), TimeUnit.MILLISECONDS)) {
+      boolean settled = over.await(GRACE.toMillis(), TimeUnit.MILLISECONDS);
+      if (!settled) {
         log.force();
       }
-      tell.run();
+      tell.accept(!settled);
     } catch (InterruptedException | RuntimeException hurried) {
       // The process ends now; the next attempt reads what is there.
     }

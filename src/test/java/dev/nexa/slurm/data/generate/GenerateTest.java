@@ -145,6 +145,8 @@ class GenerateTest {
     assertThat(metrics.number("api_unknown_requests")).isZero();
     assertThat(teacher.mostAtOnce.get()).isBetween(2, 8);
     assertThat(told.get(0).number("rows_missing")).isEqualTo(100);
+    assertThat(told.get(0).flag("api_tokens_open")).isTrue();
+    assertThat(metrics.members()).doesNotContainKey("api_tokens_open");
     assertThat(Files.readString(folder.resolve("run/report-00000.json")))
         .isEqualTo(Json.pretty(metrics));
   }
