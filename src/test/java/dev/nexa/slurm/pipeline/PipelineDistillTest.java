@@ -62,7 +62,11 @@ class PipelineDistillTest {
     assertThat(metrics(served, "filter").number("rows_out")).isEqualTo(PROMPTS);
     assertThat(metrics(served, "train").decimal("loss_drop")).isPositive();
     assertThat(metrics(served, "gate").object("gate").text("verdict")).isEqualTo("pass");
-    assertThat(Path.of(metrics(served, "sync").text("mirror"))).isNotEmptyDirectory();
+    assertThat(metrics(served, "sync").number("mirrored_files"))
+        .as("%s", metrics(served, "sync"))
+        .isPositive();
+    assertThat(workspace.resolve("durable/deploy").resolve(stage(served, "sync").text("run_id")))
+        .isNotEmptyDirectory();
 
     assertThat(ask(stage(served, "serve").text("run_id"))).contains("Because of ");
     person.says("serve", "stop", stage(served, "serve").text("run_id"));
@@ -90,6 +94,7 @@ class PipelineDistillTest {
       words.addAll(List.of("--set", stage + ".resources.memory=1500M"));
       words.addAll(List.of("--set", stage + ".resources.cpus_per_task=1"));
     }
+    words.addAll(List.of("--set", "generate.requeues=2"));
     words.addAll(List.of("--set", "generate.data.generate.concurrency=1"));
     return Json.parseObject(person.says(words.toArray(String[]::new)));
   }
