@@ -22,6 +22,8 @@ public final class DataCommand extends Subcommand {
         new GenerateCommand(),
         new CollectCommand(),
         new FilterCommand(),
+        new BucketsCommand(),
+        new ClustersCommand(),
         new JudgeCommand(),
         new ScoreCommand(),
         new GateCommand());

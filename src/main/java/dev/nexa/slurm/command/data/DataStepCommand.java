@@ -9,11 +9,13 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.JsonStream;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
+import java.io.StringReader;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -144,7 +146,14 @@ abstract class DataStepCommand extends Subcommand {
           "--settings: there is no file " + settings,
           Advice.step("name a JSON file with the step's keys"));
     }
-    return Json.parseObject(DurableFiles.read(settings));
+    String text = DurableFiles.read(settings);
+    try {
+      return Json.parseObject(text);
+    } catch (IllegalArgumentException broken) {
+      // The second reading names the line.
+      JsonStream.read(new StringReader(text), "", (element, line) -> {});
+      throw broken;
+    }
   }
 
   private static NexaException invalid(Optional<Path> file, IllegalArgumentException broken) {

@@ -15,6 +15,12 @@ final class PrepareCommand extends DataStepCommand {
       paths(
           "--against", false, "An eval set that no row may contain parts of; may be given often.");
 
+  private final OptionSpec clusters =
+      paths(
+          "--clusters",
+          false,
+          "The output of `data clusters`, for near duplicates in several tasks.");
+
   PrepareCommand() {
     super(
         true,
@@ -26,6 +32,6 @@ final class PrepareCommand extends DataStepCommand {
   @Override
   JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
     return new Prepare(engine, PrepareSettings.of(settings), share)
-        .run(input.getValue(), against.getValue(), output);
+        .run(input.getValue(), against.getValue(), clusters.getValue(), output);
   }
 }

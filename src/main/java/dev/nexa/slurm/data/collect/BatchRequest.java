@@ -34,8 +34,8 @@ public record BatchRequest(String customId, String url, JsonObject body) {
   }
 
   /**
-   * Returns what is wrong with a line; empty if nothing is. vLLM ends a whole batch at the first
-   * line that it cannot read.
+   * Returns the problems of a line; an empty list means that the line is right. vLLM stops the
+   * whole batch at the first line that it cannot read.
    */
   public static List<String> problems(String line) {
     JsonObject json;

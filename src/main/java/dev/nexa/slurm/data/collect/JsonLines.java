@@ -20,8 +20,8 @@ import java.util.Optional;
 /**
  * Reads a file of lines, one line in memory at a time.
  *
- * <p>Lines end with a line feed, the last line also at the end of the file. Blank lines are passed
- * over, as vLLM and OpenAI do.
+ * <p>A line ends with a line feed. The last line may also end with the file. Blank lines are
+ * skipped, as vLLM and OpenAI skip them.
  */
 public final class JsonLines {
   /** The longest line in bytes. A longer one would not fit into the small heap of a data stage. */
@@ -32,10 +32,10 @@ public final class JsonLines {
   /**
    * One line.
    *
-   * @param number counts from 1, blank lines too
-   * @param offset of its first byte in the file
-   * @param text without its line end; empty if there is a problem
-   * @param problem why the line has no text: it is too long or is not UTF-8
+   * @param number the number of the line, from 1; blank lines count
+   * @param offset the place of the line's first byte in the file
+   * @param text the line without its line feed; empty if the line has a problem
+   * @param problem why the line cannot be read: it is too long, or it is not UTF-8
    */
   public record Line(Path file, int number, long offset, String text, Optional<String> problem) {
     /** Returns {@code FILE:LINE}. */

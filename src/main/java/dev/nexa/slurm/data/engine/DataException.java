@@ -3,14 +3,30 @@ package dev.nexa.slurm.data.engine;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import java.nio.file.Path;
 import java.util.Locale;
 
 /** A statement that DuckDB refused, with DuckDB's own message. */
 public final class DataException extends NexaException {
   private static final long serialVersionUID = 1;
 
-  DataException(String message, Throwable cause) {
-    super(code(message), "DuckDB: " + shortened(message), cause, advice(message));
+  /**
+   * Creates the error.
+   *
+   * @param scratch the folder for what does not fit into the memory
+   */
+  DataException(String message, Path scratch, Throwable cause) {
+    super(code(message), described(message, scratch), cause, advice(message));
+  }
+
+  /** Names the scratch if it is full; a full disk of another file is named by DuckDB. */
+  private static String described(String message, Path scratch) {
+    String place = isScratch(message) ? "; the scratch is " + scratch : "";
+    return "DuckDB: " + shortened(message) + place;
+  }
+
+  private static boolean isScratch(String message) {
+    return message.contains("max_temp_directory_size") || message.contains("failed to offload");
   }
 
   /**

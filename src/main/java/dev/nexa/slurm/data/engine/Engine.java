@@ -77,7 +77,7 @@ public final class Engine implements AutoCloseable {
     try (Statement statement = connection.createStatement()) {
       statement.execute(sql);
     } catch (SQLException failed) {
-      throw new DataException(String.valueOf(failed.getMessage()), failed);
+      throw refused(failed);
     }
   }
 
@@ -102,8 +102,13 @@ public final class Engine implements AutoCloseable {
       }
       return rows;
     } catch (SQLException failed) {
-      throw new DataException(String.valueOf(failed.getMessage()), failed);
+      throw refused(failed);
     }
+  }
+
+  private DataException refused(SQLException failed) {
+    return new DataException(
+        String.valueOf(failed.getMessage()), folder.resolveSibling(""), failed);
   }
 
   /** Returns the first column of a query. */
@@ -128,7 +133,7 @@ public final class Engine implements AutoCloseable {
     Path temporary = file.resolveSibling("." + file.getFileName() + ".tmp");
     try {
       Files.deleteIfExists(temporary);
-      run("COPY (" + query + ") TO " + Sql.text(temporary.toString()) + " (" + options + ")");
+      copy(query, temporary, options);
       try (FileChannel channel = FileChannel.open(temporary, StandardOpenOption.WRITE)) {
         channel.force(true);
       }
@@ -138,6 +143,16 @@ public final class Engine implements AutoCloseable {
       return bytes;
     } catch (IOException failed) {
       throw DurableFiles.failure("write", file, failed);
+    }
+  }
+
+  private void copy(String query, Path file, String options) throws IOException {
+    try {
+      run("COPY (" + query + ") TO " + Sql.text(file.toString()) + " (" + options + ")");
+    } catch (DataException failed) {
+      // A part of a file would keep a full disk full.
+      Files.deleteIfExists(file);
+      throw failed;
     }
   }
 

@@ -40,15 +40,17 @@ final class EvalSets {
               + ") AS h, "
               + e
               + " FROM (SELECT "
-              + Texts.words(Texts.normalized("concat_ws(' ', " + String.join(", ", names) + ")"))
-              + " AS words FROM source WHERE bad IS NULL) WHERE words <> ['']");
+              + Texts.wordHashes(
+                  Texts.normalized("concat_ws(' ', " + String.join(", ", names) + ")"))
+              + " AS words FROM source WHERE bad IS NULL) WHERE words <> "
+              + Texts.NO_WORDS);
     }
     source.close();
     engine.run(
-        "CREATE TABLE shared AS SELECT n, e, count(*) AS grams FROM (SELECT n, unnest("
+        "CREATE TABLE shared AS SELECT n, e, count(*) AS grams FROM (SELECT n, unnest(list_distinct("
             + Texts.ngrams("words", settings.ngram())
-            + ") AS h FROM (SELECT n, "
-            + Texts.words("text")
+            + ")) AS h FROM (SELECT n, "
+            + Texts.wordHashes("text")
             + " AS words FROM kept)) JOIN eval_grams USING (h) GROUP BY n, e");
     JsonObject counts = new JsonObject();
     for (int e = 0; e < files.size(); e++) {

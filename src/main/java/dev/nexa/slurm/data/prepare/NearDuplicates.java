@@ -7,10 +7,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Finds similar texts with MinHash: 14 bands of 8 hashes over the 5-grams of words. Two texts whose
- * sets of 5-grams have the Jaccard similarity s are a pair with the probability 1 - (1 - s^8)^14,
- * which is about a half at 0.71 and 0.92 at 0.8. Pairs that hang together are a cluster; its first
- * row stays.
+ * Finds similar texts with MinHash: 14 bands of 8 hashes over the 5-grams of words. The similarity
+ * of two texts is s, the Jaccard similarity of their sets of 5-grams. The two texts are a pair with
+ * the probability 1 - (1 - s^8)^14. This probability is about 0.5 for s = 0.71, and 0.92 for s =
+ * 0.8. A cluster is a set of rows that pairs connect. Its first row stays.
+ *
+ * <p>A text without a word is not compared.
  */
 final class NearDuplicates {
   static final int BANDS = 14;
@@ -26,19 +28,36 @@ final class NearDuplicates {
     this.engine = engine;
   }
 
+  /** Rejects the rows of {@code kept} that are similar to an earlier row of {@code kept}. */
   void reject(Rows rows, List<Integer> text) {
     bands(text);
-    clusters();
-    rows.reject(
-        "near duplicate",
-        "SELECT n, 'like ' || " + Rows.place("label") + " AS detail FROM labels WHERE n <> label");
+    Clusters clusters = new Clusters(engine);
+    clusters.begin();
+    for (int band = 0; band < BANDS; band++) {
+      clusters.addPairs("(SELECT s, n FROM bands WHERE band = " + band + ")");
+    }
+    engine.run("DROP TABLE bands");
+    clusters.label();
+    rejectLabelled(rows);
   }
 
-  /** Makes the table {@code bands(s, n)}: texts with a common {@code s} are a pair. */
-  private void bands(List<Integer> text) {
+  /** Rejects the rows of the table {@code labels(n, label)}. */
+  static void rejectLabelled(Rows rows) {
+    rows.reject(
+        "near duplicate",
+        "SELECT n, 'like ' || "
+            + Rows.place("label")
+            + " AS detail FROM labels SEMI JOIN kept USING (n)");
+  }
+
+  /**
+   * Makes the table {@code bands(band, s, n)} with 14 rows for each row of {@code kept}. Texts with
+   * a common {@code s} are a pair.
+   */
+  void bands(List<Integer> text) {
     List<String> columns = new ArrayList<>();
     text.forEach(column -> columns.add(Source.name(column)));
-    String words = Texts.words("concat_ws(' ', " + String.join(", ", columns) + ")");
+    String words = Texts.wordHashes("concat_ws(' ', " + String.join(", ", columns) + ")");
     List<String> least = new ArrayList<>();
     List<String> bands = new ArrayList<>();
     for (int b = 0; b < BANDS; b++) {
@@ -52,12 +71,18 @@ final class NearDuplicates {
       }
       bands.add("hash(" + b + ", " + String.join(", ", own) + ")");
     }
-    engine.run("CREATE TABLE bands (s UBIGINT, n BIGINT)");
-    engine.run("CREATE TABLE batches AS SELECT n, row_number() OVER (ORDER BY n) AS i FROM kept");
-    long rows = engine.number("SELECT count(*) FROM batches");
-    for (long from = 0; from < rows; from += BATCH) {
+    engine.run("CREATE TABLE bands (band UTINYINT, s UBIGINT, n BIGINT)");
+    // A range of row numbers reads only its part of the table, which may lie on the disk.
+    String after = "-1";
+    for (String last :
+        engine.column(
+            "SELECT max(n) FROM (SELECT n, (row_number() OVER (ORDER BY n) - 1) // "
+                + BATCH
+                + " AS batch FROM kept) GROUP BY batch ORDER BY 1")) {
       engine.run(
-          "INSERT INTO bands SELECT unnest(["
+          "INSERT INTO bands SELECT unnest(range("
+              + BANDS
+              + ")), unnest(["
               + String.join(", ", bands)
               + "]), n FROM (SELECT n, "
               + String.join(", ", least)
@@ -65,43 +90,14 @@ final class NearDuplicates {
               + Texts.ngrams("words", NGRAM)
               + ") AS h FROM (SELECT n, "
               + words
-              + " AS words FROM kept JOIN batches USING (n) WHERE i > "
-              + from
-              + " AND i <= "
-              + (from + BATCH)
-              + ")) GROUP BY n)");
+              + " AS words FROM kept WHERE n > "
+              + after
+              + " AND n <= "
+              + last
+              + ") WHERE words <> "
+              + Texts.NO_WORDS
+              + ") GROUP BY n)");
+      after = last;
     }
-    engine.run("DROP TABLE batches");
-  }
-
-  /**
-   * Makes the table {@code labels(n, label)} of the rows in pairs: the first row of the cluster.
-   */
-  private void clusters() {
-    engine.run(
-        "CREATE TABLE pairs AS SELECT s, n FROM bands WHERE s IN"
-            + " (SELECT s FROM bands GROUP BY s HAVING count(*) > 1)");
-    engine.run("DROP TABLE bands");
-    engine.run("CREATE TABLE labels AS SELECT DISTINCT n, n AS label FROM pairs");
-    boolean changed = true;
-    while (changed) {
-      // The least label in any of the row's buckets, then the label of that row: the second step
-      // makes long chains short.
-      engine.run(
-          "CREATE TABLE least AS SELECT p.n, min(b.label) AS label FROM pairs p JOIN (SELECT s,"
-              + " min(label) AS label FROM pairs JOIN labels USING (n) GROUP BY s) b USING (s)"
-              + " GROUP BY p.n");
-      engine.run(
-          "CREATE TABLE better AS SELECT l.n, least(l.label, t.label) AS label FROM least l JOIN"
-              + " least t ON t.n = l.label");
-      changed =
-          engine.number(
-                  "SELECT count(*) FROM better JOIN labels o USING (n) WHERE better.label <> o.label")
-              > 0;
-      engine.run("DROP TABLE labels");
-      engine.run("DROP TABLE least");
-      engine.run("ALTER TABLE better RENAME TO labels");
-    }
-    engine.run("DROP TABLE pairs");
   }
 }

@@ -19,10 +19,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * {@code data prepare}. The rows of all files are read, normalised, and rejected or kept. Each row
- * has a key, the SHA-256 of its normalised text: it decides which task has the row, which split it
- * is in, whether it is sampled, and its place in the output. So all tasks together write the same
- * rows in the same order, whatever their number.
+ * {@code data prepare}. Each row of all files is read and normalised, then kept or rejected. The
+ * key of a row is the SHA-256 of its normalised text. The key decides which task has the row, which
+ * split has it, whether it is sampled, and its place in the output. Therefore all tasks together
+ * write the same rows in the same order for any number of tasks.
  */
 public final class Prepare {
   /** The split of all rows if the settings name none. */
@@ -43,13 +43,17 @@ public final class Prepare {
    *
    * @param input paths, patterns or folders of the raw files
    * @param against paths, patterns or folders of eval sets that no row may contain parts of
+   * @param clusters the output of the step {@code clusters}; empty if this task finds the near
+   *     duplicates itself
    * @return what the run's metrics get
    * @throws NexaException if a file cannot be read, or if a step needs one task and there are more
    */
-  public JsonObject run(List<String> input, List<String> against, Path folder) {
-    requireOneTask();
+  public JsonObject run(
+      List<String> input, List<String> against, List<String> clusters, Path folder) {
+    requireTasks(clusters);
     List<String> stems = new ArrayList<>(splits().keySet());
     stems.add("requests");
+    stems.addAll(Signatures.stems());
     Output output = Output.in(engine, folder, share, stems);
     Rows rows = read(InputFile.find(engine, input));
     Map<String, Long> counts = new TreeMap<>();
@@ -66,26 +70,56 @@ public final class Prepare {
               + " AS detail FROM kept JOIN (SELECT key, min(n) AS first FROM kept GROUP BY key HAVING"
               + " count(*) > 1) USING (key) WHERE n <> first");
     }
-    if (settings.nearDuplicates()) {
-      new NearDuplicates(engine).reject(rows, settings.textColumns());
+    long written;
+    if (settings.signatures()) {
+      new NearDuplicates(engine).bands(settings.textColumns());
+      new Signatures(engine, share).write(output);
+      written = engine.number("SELECT count(*) FROM kept");
+    } else {
+      nearDuplicates(rows, clusters);
+      sample(rows);
+      written = write(output, counts);
     }
-    sample(rows);
-    long written = write(output, counts);
     output.rejects(Rows.rejectQuery(List.of("coalesce(x.start, left(d.text, 200)) AS start")));
     return output.report(rows, written, counts, details);
   }
 
-  private void requireOneTask() {
-    String step = settings.nearDuplicates() ? "near_duplicates" : "sample.rows";
-    boolean one = settings.nearDuplicates() || settings.sampleRows().isPresent();
-    if (one && !share.all()) {
-      throw new NexaException(
-          ErrorCode.DATA_INVALID,
-          step
-              + " compares all rows with each other, so it needs one task; there are "
-              + share.tasks(),
-          Advice.step("leave `array` out, or give the stage with " + step + " a run of its own"));
+  private void nearDuplicates(Rows rows, List<String> clusters) {
+    if (!clusters.isEmpty()) {
+      new Signatures(engine, share).labels(clusters);
+      NearDuplicates.rejectLabelled(rows);
+    } else if (settings.nearDuplicates()) {
+      new NearDuplicates(engine).reject(rows, settings.textColumns());
     }
+  }
+
+  private void requireTasks(List<String> clusters) {
+    boolean stages = settings.signatures() || !clusters.isEmpty();
+    if (stages && !settings.nearDuplicates()) {
+      throw new IllegalArgumentException(
+          "signatures and --clusters are for near duplicates: set near_duplicates to true");
+    }
+    if (settings.signatures() && !clusters.isEmpty()) {
+      throw new IllegalArgumentException(
+          "signatures: true writes what the step clusters needs; leave --clusters out");
+    }
+    if (settings.nearDuplicates() && !stages && !share.all()) {
+      throw oneTask(
+          "near_duplicates",
+          "leave `array` out, or find the near duplicates in four stages: " + StageFile.PAGE);
+    }
+    if (settings.sampleRows().isPresent() && !share.all()) {
+      throw oneTask("sample.rows", "leave `array` out, or use sample.share");
+    }
+  }
+
+  private NexaException oneTask(String step, String advice) {
+    return new NexaException(
+        ErrorCode.DATA_INVALID,
+        step
+            + " compares all rows with each other, so it needs one task; there are "
+            + share.tasks(),
+        Advice.step(advice));
   }
 
   private Rows read(List<InputFile> files) {
@@ -257,7 +291,13 @@ public final class Prepare {
     if (settings.requests().isPresent()) {
       String select = new RequestQuery(settings).select();
       int perFile = settings.requests().get().rowsPerFile();
-      output.files("requests", "final", select, 0, from, perFile, true);
+      String table = "final";
+      if (names.size() > 1) {
+        // In the order of the splits, the files of several tasks would have another order.
+        table = "asked";
+        engine.run("CREATE TABLE asked AS SELECT * FROM final ORDER BY key, rowid");
+      }
+      output.files("requests", table, select, 0, from, perFile, true);
     }
     return from;
   }

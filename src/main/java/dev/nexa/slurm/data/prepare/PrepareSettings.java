@@ -22,6 +22,8 @@ import java.util.regex.Pattern;
  * @param languages the languages to keep; empty keeps all
  * @param exactDuplicates whether equal texts are removed
  * @param nearDuplicates whether similar texts are removed
+ * @param signatures whether only the signatures of the rows are written, for near duplicates in an
+ *     array
  * @param ngram so many words in a row that an eval set has too are too many
  * @param evalText the columns of the eval sets that have text; those that a file lacks are left out
  * @param sampleShare the share of rows to keep
@@ -42,6 +44,7 @@ public record PrepareSettings(
     List<String> languages,
     boolean exactDuplicates,
     boolean nearDuplicates,
+    boolean signatures,
     int ngram,
     List<String> evalText,
     Optional<BigDecimal> sampleShare,
@@ -96,6 +99,7 @@ public record PrepareSettings(
         json.members().containsKey("languages") ? json.texts("languages") : List.of(),
         flag(json, "exact_duplicates", true),
         flag(json, "near_duplicates", false),
+        flag(json, "signatures", false),
         integer(clean, "ngram").orElse(13),
         clean.members().containsKey("columns") ? clean.texts("columns") : json.texts("text"),
         sample.optionalDecimal("share"),

@@ -13,7 +13,8 @@ import java.util.Map;
  */
 public final class Texts {
   /**
-   * Frequent short words, without accents. A word that two of these languages share is in neither.
+   * For each language its frequent short words without accents. If two of these languages share a
+   * word, no list has the word.
    */
   private static final Map<String, String> STOP_WORDS = new LinkedHashMap<>();
 
@@ -45,9 +46,12 @@ public final class Texts {
   /** The most characters that the guess looks at. */
   private static final int LOOKED_AT = 2000;
 
+  /** SQL for {@link #wordHashes} of a text without a word. */
+  static final String NO_WORDS = "[hash('')]";
+
   private Texts() {}
 
-  /** Returns the languages that can be told, and {@code unknown}. */
+  /** Returns the languages that {@link #language} recognises, and {@code unknown}. */
   public static List<String> languages() {
     ArrayList<String> all = new ArrayList<>(STOP_WORDS.keySet());
     all.addAll(SCRIPTS.keySet());
@@ -55,21 +59,41 @@ public final class Texts {
     return all;
   }
 
+  /** White space, and white space other than a space: RE2 has no difference of two classes. */
+  private static final String WHITE = "[\\s\\x0b\\x{85}\\pZ]";
+
+  private static final String OTHER_WHITE =
+      "[\\t-\\r\\x{85}\\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}]";
+
   /** Returns SQL for the text in NFC, with each run of white space as one space, trimmed. */
   static String normalized(String text) {
     // Most ASCII texts have single spaces only, which is six times faster to see than to replace.
     return "CASE WHEN regexp_matches("
         + text
-        + ", '[\\x09-\\x0d]|  |[^\\x00-\\x7f]') THEN trim(regexp_replace(nfc_normalize("
-        + text
-        + "), '[\\s\\x0b\\x{85}\\pZ]+', ' ', 'g')) ELSE trim("
+        + ", '[\\x09-\\x0d]|  |[^\\x00-\\x7f]') THEN "
+        + spaced("nfc_normalize(" + text + ")", OTHER_WHITE, WHITE)
+        + " ELSE trim("
         + text
         + ") END";
   }
 
   /** Returns SQL for the text's words: lower case, without punctuation. */
   static String words(String text) {
-    return "string_split(trim(regexp_replace(lower(" + text + "), '[^\\pL\\pN]+', ' ', 'g')), ' ')";
+    return "string_split("
+        + spaced("lower(" + text + ")", "[^\\pL\\pN ]", "[^\\pL\\pN]")
+        + ", ' ')";
+  }
+
+  /**
+   * Returns SQL for a text with each run of characters as one space, trimmed. A run that is one
+   * space already is not replaced, which saves most of the time.
+   *
+   * @param others the class of the characters without the space
+   * @param all the class of the characters
+   */
+  private static String spaced(String text, String others, String all) {
+    String runs = others + all + "*| " + all + "+";
+    return "trim(regexp_replace(" + text + ", '" + runs + "', ' ', 'g'))";
   }
 
   /** Returns SQL for the guessed language of a text. */
@@ -103,19 +127,31 @@ public final class Texts {
     return "len(regexp_extract_all(" + text + ", '" + pattern + "'))";
   }
 
+  /** Returns SQL for the hashes of the text's words, in their order. */
+  static String wordHashes(String text) {
+    return "list_transform(" + words(text) + ", w -> hash(w))";
+  }
+
   /**
-   * Returns SQL for the distinct hashes of a list of words, taken n at a time. A shorter text has
-   * one: of all its words.
+   * Returns SQL for the hashes of all n-grams of words; equal n-grams have equal hashes. A text
+   * with fewer words has one: of all its words.
+   *
+   * @param hashes the name of a column with {@link #wordHashes}
    */
-  static String ngrams(String words, int n) {
-    return "list_distinct(list_transform(range(1, greatest(2, len("
-        + words
-        + ") - "
-        + (n - 2)
-        + ")), k -> hash(array_to_string("
-        + words
-        + "[k:k + "
-        + (n - 1)
-        + "], ' '))))";
+  static String ngrams(String hashes, int n) {
+    // A lambda that reads another list than its own copies that list for each element.
+    List<String> shifted = new ArrayList<>();
+    for (int i = 1; i <= n; i++) {
+      shifted.add(hashes + "[" + i + ":]");
+    }
+    return "CASE WHEN len("
+        + hashes
+        + ") < "
+        + n
+        + " THEN [hash("
+        + hashes
+        + ")] ELSE list_transform(list_zip("
+        + String.join(", ", shifted)
+        + ", true), g -> hash(g)) END";
   }
 }

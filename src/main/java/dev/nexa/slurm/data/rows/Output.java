@@ -116,6 +116,15 @@ public final class Output {
     rejected.forEach(
         (reason, count) -> metrics.with("rejected_" + reason.replace(' ', '_'), count));
     more.forEach(metrics::with);
+    return report(metrics, details);
+  }
+
+  /** Writes the report of a stage that neither reads nor writes rows, and returns the metrics. */
+  public JsonObject report(JsonObject counts) {
+    return report(counts, new JsonObject());
+  }
+
+  private JsonObject report(JsonObject metrics, JsonObject details) {
     metrics.with("bytes", bytes).with("program_sha256", OwnProgram.files().get(0).sha256());
     JsonObject report = new JsonObject();
     metrics.members().forEach(report::with);

@@ -27,6 +27,10 @@ public final class Source {
   /** A name of a CSV file's first line, and the comma after it. */
   private static final Pattern HEADER = Pattern.compile("\\G(\"(?:[^\"]|\"\")*\"|[^,\"]*)(,|$)");
 
+  /** DuckDB's message about a CSV file: the line, its text, and what is wrong. */
+  private static final Pattern CSV_ERROR =
+      Pattern.compile("(?s).*CSV Error on Line: (\\d+)\\s*\nOriginal Line:[^\n]*\n+([^\n]+).*");
+
   private final Engine engine;
   private final List<Column> columns;
   private final long maxRow;
@@ -280,6 +284,14 @@ public final class Source {
       engine.run("SET preserve_insertion_order = true");
       engine.run("CREATE TEMP TABLE " + RAW + " AS " + select);
     } catch (DataException failed) {
+      Matcher csv = CSV_ERROR.matcher(String.valueOf(failed.getMessage()));
+      if (csv.matches()) {
+        throw new NexaException(
+            ErrorCode.DATA_INVALID,
+            path + ":" + csv.group(1) + ": " + csv.group(2).strip(),
+            failed,
+            Advice.step("mend the line, or leave the file out"));
+      }
       throw Lines.longer(path, maxRow)
           .filter(found -> String.valueOf(failed.getMessage()).contains("maximum_object_size"))
           .<NexaException>map(

@@ -11,12 +11,12 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
- * What a metric of an evaluation came to.
+ * The summary of a metric over all items of an evaluation.
  *
  * @param value the mean
  * @param n the number of items; 0 if it is not known
  * @param stderr the standard error; empty if it is not known
- * @param interval of 95 %; empty if it is not known
+ * @param interval the 95 % confidence interval of the mean; empty if it is not known
  */
 public record MetricSummary(
     String name,

@@ -23,11 +23,12 @@ import java.util.Optional;
 /** Reads a judge's answers and writes one row for each item, scored or not. */
 public final class Score {
   /**
-   * What the judge's answers came to.
+   * The counts and the metrics of all answers of the judge.
    *
-   * @param items requests to the judge
-   * @param unscored items without a score, also those that the judge did not answer
-   * @param metrics one for each rubric and one for the composite score; empty if nothing is scored
+   * @param items the number of requests to the judge
+   * @param unscored the number of items without a score; an item without an answer counts
+   * @param metrics a summary for each rubric, and a summary of the composite score; empty if no
+   *     item has a score
    * @param longest the bytes of the longest row as JSON
    */
   public record Result(

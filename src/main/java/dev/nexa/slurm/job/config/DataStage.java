@@ -33,6 +33,8 @@ public record DataStage(String step, List<String> words, JsonObject settings) {
           GenerateKeys.STEP,
           CollectKeys.STEP,
           FilterKeys.STEP,
+          DuplicateKeys.BUCKETS,
+          DuplicateKeys.CLUSTERS,
           JudgeKeys.STEP,
           ScoreKeys.STEP,
           GateKeys.STEP);

@@ -112,7 +112,16 @@ final class PrepareKeys {
               "near_duplicates",
               ValueType.BOOLEAN,
               "false",
-              "Whether rows whose text is similar to another row's are removed (MinHash). Needs one task."),
+              "Whether rows whose text is similar to another row's are removed (MinHash). An array needs four"
+                  + " stages for it: see data.md."),
+          optional(
+              "signatures",
+              ValueType.BOOLEAN,
+              "Writes only what the step buckets reads: the first of the four stages."),
+          optional(
+              "clusters",
+              listOf(ValueType.PATH),
+              "The output of the step clusters: the last of the four stages."),
           optional(
               "decontaminate",
               section(
@@ -174,7 +183,8 @@ final class PrepareKeys {
           KEYS,
           List.of(
               new DataStep.PathKey("", "input", "--input"),
-              new DataStep.PathKey("decontaminate", "against", "--against")),
+              new DataStep.PathKey("decontaminate", "against", "--against"),
+              new DataStep.PathKey("", "clusters", "--clusters")),
           PrepareKeys::check);
 
   private PrepareKeys() {}
@@ -189,13 +199,7 @@ final class PrepareKeys {
       }
     }
     step.optionalText("id").ifPresent(name -> known(step, "id", name, columns, problems));
-    boolean near = step.optional("near_duplicates", Boolean.class).orElse(false);
-    if (near && tasks > 1) {
-      problems.add(
-          step.problem(
-              "near_duplicates",
-              "compares all rows with each other, so it needs one task; leave `array` out"));
-    }
+    nearDuplicates(step, tasks, problems);
     sample(step, tasks, problems);
     split(step, problems);
     int least = step.optionalInteger("min_chars").orElse(0);
@@ -203,6 +207,28 @@ final class PrepareKeys {
       problems.add(step.problem("max_chars", "is less than min_chars, so no row could stay"));
     }
     requests(step, columns, problems);
+  }
+
+  private static void nearDuplicates(Values step, int tasks, List<Problem> problems) {
+    boolean near = step.optional("near_duplicates", Boolean.class).orElse(false);
+    boolean signatures = step.optional("signatures", Boolean.class).orElse(false);
+    for (String key : List.of("signatures", "clusters")) {
+      if (!near && (key.equals("signatures") ? signatures : step.has(key))) {
+        problems.add(step.problem(key, "needs near_duplicates: true"));
+      }
+    }
+    if (signatures && step.has("clusters")) {
+      problems.add(
+          step.problem(
+              "clusters", "belongs to the last stage, and signatures: true to the first one"));
+    }
+    if (near && tasks > 1 && !signatures && !step.has("clusters")) {
+      problems.add(
+          step.problem(
+              "near_duplicates",
+              "compares all rows with each other, so it needs one task; leave `array` out, or use the"
+                  + " four stages of docs/data.md#near-duplicates-in-an-array"));
+    }
   }
 
   private static void sample(Values step, int tasks, List<Problem> problems) {

@@ -75,8 +75,28 @@ class DataStepCommandTest {
   @CsvSource(
       delimiter = '|',
       value = {
+        "{\"a\": 1~ \"b\": 2} | settings.json: line 2: Unexpected character",
+        "{\"a\":~1,~ | settings.json: line 3:",
+      })
+  void brokenJsonIsNamedWithItsLine(String settings, String message) {
+    terminal.file("settings.json", settings.replace("~", "\n"));
+
+    Terminal.Screen screen =
+        type("data prepare --input x --settings WORK/settings.json --output WORK/out");
+
+    assertThat(screen.exit()).as(screen.err()).isEqualTo(2);
+    assertThat(screen.err()).contains(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
         "collect --requests x --answers y | {\"max_lots\":1} | unknown key \"max_lots\" (did you mean 'max_lost'?)",
         "collect --requests x --answers y | {\"truncated\":\"no\"} | expected keep or reject",
+        "buckets --input x | {\"inputs\":1} | unknown key \"inputs\"",
+        "clusters --input x | {} | there is no data file x",
+        "prepare --input x --clusters y | {\"columns\":{\"text\":\"text\"},\"text\":[\"text\"]} | set near_duplicates to true",
         "judge --input x | {} | expected a string under \"model\"",
         "score --run-id v1 --requests x | {} | expected --requests and --answers of a judge, or --lm-eval",
         "score --run-id a/b --lm-eval x | {} | 'a/b' is no name of a run",

@@ -38,10 +38,20 @@ final class PrepareBench {
 
   /** Runs one task on all files of {@code in/}. */
   JsonObject run(String settings, int task, int tasks, List<String> against) {
+    return run(settings, task, tasks, against, List.of(), out);
+  }
+
+  JsonObject run(
+      String settings,
+      int task,
+      int tasks,
+      List<String> against,
+      List<String> clusters,
+      Path output) {
     try (Engine engine = engine()) {
       Share share = tasks == 1 ? Share.ALL : new Share(task, tasks);
       return new Prepare(engine, PrepareSettings.of(Json.parseObject(settings)), share)
-          .run(List.of(folder.resolve("in").toString()), against, out);
+          .run(List.of(folder.resolve("in").toString()), against, clusters, output);
     }
   }
 

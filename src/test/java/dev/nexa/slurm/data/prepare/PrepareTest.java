@@ -135,13 +135,16 @@ class PrepareTest {
   @Test
   void aBrokenCsvFileIsRefusedWithItsLine() throws IOException {
     bench.file("in/a.csv", "text,year\nhello,1\nworld\n");
-    assertThatThrownBy(() -> bench.run(TEXT + "}")).hasMessageContaining("Line: 3");
+    assertThatThrownBy(() -> bench.run(TEXT + "}"))
+        .hasMessageContaining("in/a.csv:3: Expected Number of Columns: 2 Found: 1");
 
     bench.file("in/a.csv", "text,year\nhello,1\n\"open,2\n");
-    assertThatThrownBy(() -> bench.run(TEXT + "}")).hasMessageContaining("Line: 3");
+    assertThatThrownBy(() -> bench.run(TEXT + "}"))
+        .hasMessageContaining("in/a.csv:3: Value with unterminated quote found.");
 
     bench.file("in/a.csv", bytes("text,year\nhello,1\nbad", 0xff, ",2\n"));
-    assertThatThrownBy(() -> bench.run(TEXT + "}")).hasMessageContaining("Line: 3");
+    assertThatThrownBy(() -> bench.run(TEXT + "}"))
+        .hasMessageContaining("in/a.csv:3: Invalid unicode");
   }
 
   @Test
@@ -214,6 +217,27 @@ class PrepareTest {
           .hasSize(1)
           .allSatisfy(row -> assertThat(row).contains("3", "schema"));
     }
+  }
+
+  /** Every character that is white space, alone, doubled, and beside a space. */
+  @Test
+  void eachRunOfWhiteSpaceBecomesOneSpace() throws IOException {
+    StringBuilder lines = new StringBuilder();
+    for (int c = 9; c < 0x3001; c++) {
+      boolean white = Character.isSpaceChar(c) || (c >= 9 && c <= 13) || c == 0x85;
+      if (white) {
+        String one = Character.toString(c);
+        for (String run : List.of(one, one + one, " " + one, one + " ", " " + one + " ")) {
+          lines.append(Json.compact(new JsonObject().with("text", run + "a" + run + "b" + run)));
+          lines.append('\n');
+        }
+      }
+    }
+    bench.file("in/a.jsonl", lines.toString());
+
+    bench.run(TEXT + ", \"exact_duplicates\": false}");
+
+    assertThat(bench.column("train", "text")).hasSizeGreaterThan(100).containsOnly("a b");
   }
 
   @Test
