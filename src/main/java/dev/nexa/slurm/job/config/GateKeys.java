@@ -49,8 +49,8 @@ final class GateKeys {
           required(
               "candidate",
               ValueType.PATH,
-              "The evaluation to decide on: the folder of data.score, its .parquet, lm_eval's"
-                  + " samples_*.jsonl; or a summary, .json, for at_least and at_most."),
+              "The evaluation to decide on: the folder or the .parquet file of data.score, or lm_eval's"
+                  + " samples_*.jsonl. For at_least and at_most it may be a summary, a .json file."),
           optional(
               "baseline",
               ValueType.PATH,
