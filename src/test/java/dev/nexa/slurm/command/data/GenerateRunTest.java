@@ -61,6 +61,16 @@ class GenerateRunTest {
   @Test
   void aTeacherBehindAUrlIsPaidOnceAndItsKeyIsNowhere() throws Exception {
     requests(40);
+    Path prices = workspace.resolve("configs/prices/default.yaml");
+    Files.createDirectories(prices.getParent());
+    Files.writeString(
+        prices,
+        """
+        currency: USD
+        as_of: 2026-01-01
+        api_tokens:
+          big-teacher: {input: {price: 1, source: list of 2026}, output: {price: 2, source: list of 2026}}
+        """);
     Path secrets = workspace.resolve("secrets.env");
     Files.writeString(secrets, "TEACHER_KEY=" + FakeTeacher.KEY + "\n");
     Files.setPosixFilePermissions(secrets, PosixFilePermissions.fromString("rw-------"));
