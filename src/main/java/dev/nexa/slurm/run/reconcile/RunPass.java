@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.BillingWeights;
-import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.ControllerJob;
@@ -22,12 +21,10 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.StorageClaims;
 import dev.nexa.slurm.records.runs.Submission;
-import dev.nexa.slurm.records.runs.Submission.Phase;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import dev.nexa.slurm.run.submit.SettleRules;
 import dev.nexa.slurm.run.submit.SubmissionResolver;
-import dev.nexa.slurm.run.submit.SubmitTasks;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -61,6 +58,7 @@ public final class RunPass {
   private final Consumer<CrashPoint> passing;
   private final Function<String, Map<String, BillingWeights>> weights;
   private final RunRecords records;
+  private final SubmitOpenTasks openTasks;
   private final Workspace workspace;
 
   /**
@@ -81,6 +79,7 @@ public final class RunPass {
     this.policy = policy;
     this.passing = passing;
     this.records = new RunRecords(workspace, passing);
+    this.openTasks = new SubmitOpenTasks(workspace, scheduler, policy, passing);
   }
 
   /**
@@ -175,7 +174,7 @@ public final class RunPass {
     if (state.pipeline().isEmpty()) {
       tellNeverSatisfied(run, evidence.queue(state), problems);
     }
-    More more = submitMore(run, files, facts, state, evidence, problems);
+    SubmitOpenTasks.Result more = openTasks.submit(run, files, facts, state, evidence, problems);
     if (more.submitted()) {
       state = RunState.of(run.journal().read());
     }
@@ -398,105 +397,6 @@ public final class RunPass {
         && !workspace.pipeline(state.pipeline().get()).exists();
   }
 
-  /**
-   * The result of {@link #submitMore}.
-   *
-   * @param submitted whether a submission was made
-   * @param waits whether tasks wait for a submission that cannot be made yet
-   */
-  private record More(boolean submitted, boolean waits) {}
-
-  /** Submits lost tasks and tasks that no submission holds yet. */
-  private More submitMore(
-      RunFolder run,
-      ProvenFiles files,
-      RunFacts facts,
-      RunState state,
-      TaskEvidence evidence,
-      List<String> problems) {
-    SubmitTasks submit = new SubmitTasks(scheduler, passing);
-    boolean unsettled = false;
-    boolean submitted = false;
-    boolean waits = false;
-    List<Submission> round =
-        state.submissions().subList(state.submissionsBefore(), state.submissions().size());
-    for (int i = 0; i < round.size(); i++) {
-      Submission submission = round.get(i);
-      unsettled |= submission.unresolved();
-      boolean lost =
-          submission.phase() == Phase.CLOSED
-              && !madeAgain(submission, round.subList(i + 1, round.size()));
-      if (lost && mayRetry(submission, state, evidence)) {
-        Optional<String> dependency = dependency(run, state, Optional.of(submission), problems);
-        if (dependency.isEmpty()) {
-          waits = true;
-          continue;
-        }
-        passing.accept(CrashPoint.SUBMISSION_CLOSED);
-        submit.again(run, facts.array(), submission, dependency.get(), files);
-        problems.add(run.id() + ": " + submission.message() + "; submitted again");
-        submitted = true;
-      }
-    }
-    // The next link needs the job id of a submission that was just made again; the next pass has
-    // it.
-    IndexRange open = state.unsubmitted(facts.tasks(), facts.array().chain());
-    if (submitted || unsettled || open.indices().isEmpty()) {
-      return new More(submitted, waits);
-    }
-    Optional<String> dependency = dependency(run, state, Optional.empty(), problems);
-    if (dependency.isEmpty()) {
-      return new More(false, true);
-    }
-    boolean any = !submit.rest(run, facts.array(), state, open, dependency.get(), files).isEmpty();
-    return new More(any, waits);
-  }
-
-  /**
-   * Returns what a submission must wait for now; empty if that is not known yet, or if it can never
-   * be met.
-   *
-   * @param lost the submission that is made again; empty for tasks that have none yet
-   */
-  private Optional<String> dependency(
-      RunFolder run, RunState state, Optional<Submission> lost, List<String> problems) {
-    List<Submission> made = state.submissions();
-    boolean rerun = state.submissionsBefore() > 0 && state.pipeline().isEmpty();
-    if (rerun || state.after().isEmpty() || (lost.isPresent() && isLaterLink(lost.get()))) {
-      boolean first = lost.isEmpty() && made.size() > state.submissionsBefore();
-      return lost.map(Submission::dependency)
-          .or(() -> Optional.of(first ? made.get(state.submissionsBefore()).dependency() : ""));
-    }
-    EarlierJobs.Answer answer =
-        new EarlierJobs(workspace, scheduler, Optional.empty()).of(state.after());
-    if (answer instanceof EarlierJobs.Waits waits) {
-      return Optional.of(waits.dependency());
-    }
-    if (answer instanceof EarlierJobs.Never never) {
-      problems.add(run.id() + " cannot start: " + never.reason());
-    }
-    return Optional.empty();
-  }
-
-  /** Returns whether the submission follows another link of its chain. */
-  private static boolean isLaterLink(Submission submission) {
-    return !submission.link().equals("0");
-  }
-
-  private static boolean madeAgain(Submission lost, List<Submission> later) {
-    for (Submission submission : later) {
-      if (isSame(submission, lost)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  /** Returns whether two submissions hold the same tasks as the same link of a chain. */
-  private static boolean isSame(Submission one, Submission other) {
-    return one.tasks().equals(other.tasks()) && one.link().equals(other.link());
-  }
-
   /** Reports a job with squeue's reason DependencyNeverSatisfied (squeue(1)). */
   private static void tellNeverSatisfied(
       RunFolder run, List<QueueEntry> queue, List<String> problems) {
@@ -557,7 +457,9 @@ public final class RunPass {
     List<Submission> all = state.submissions();
     List<Submission> later = all.subList(all.indexOf(submission) + 1, all.size());
     boolean over =
-        !submission.failed() || run.isShut(submission.key()) || madeAgain(submission, later);
+        !submission.failed()
+            || run.isShut(submission.key())
+            || SubmitOpenTasks.madeAgain(submission, later);
     return over || !evidence.accountingKept()
         ? Optional.empty()
         : SubmissionResolver.found(
@@ -652,20 +554,5 @@ public final class RunPass {
         scheduler.cancel(submission.key(), id, OptionalInt.empty());
       }
     }
-  }
-
-  /**
-   * Returns whether the policy allows to submit the tasks again.
-   *
-   * <p>Without accounting, a job with an id that never began may have been cancelled by its owner,
-   * so it is not repeated.
-   */
-  private boolean mayRetry(Submission lost, RunState state, TaskEvidence evidence) {
-    int closed = 0;
-    for (Submission submission : state.submissions()) {
-      closed += isSame(submission, lost) && submission.phase() == Phase.CLOSED ? 1 : 0;
-    }
-    boolean known = evidence.accountingKept() || lost.jobId().isEmpty();
-    return known && !state.cancelRequested() && closed <= policy.maxResubmits();
   }
 }

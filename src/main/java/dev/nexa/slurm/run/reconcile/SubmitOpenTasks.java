@@ -1,0 +1,146 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.base.units.IndexRange;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.records.runs.Submission.Phase;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.submit.CrashPoint;
+import dev.nexa.slurm.run.submit.SubmitTasks;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/** Submits the tasks of a run that no job holds: lost tasks, and tasks without a submission. */
+final class SubmitOpenTasks {
+  private final Workspace workspace;
+  private final Scheduler scheduler;
+  private final Policy policy;
+  private final Consumer<CrashPoint> passing;
+
+  SubmitOpenTasks(
+      Workspace workspace, Scheduler scheduler, Policy policy, Consumer<CrashPoint> passing) {
+    this.workspace = workspace;
+    this.scheduler = scheduler;
+    this.policy = policy;
+    this.passing = passing;
+  }
+
+  /**
+   * What happened.
+   *
+   * @param submitted whether a submission was made
+   * @param waits whether tasks wait for a submission that cannot be made yet
+   */
+  record Result(boolean submitted, boolean waits) {}
+
+  /** Submits lost tasks and tasks that no submission holds yet. */
+  Result submit(
+      RunFolder run,
+      ProvenFiles files,
+      RunFacts facts,
+      RunState state,
+      TaskEvidence evidence,
+      List<String> problems) {
+    SubmitTasks submit = new SubmitTasks(scheduler, passing);
+    boolean unsettled = false;
+    boolean submitted = false;
+    boolean waits = false;
+    List<Submission> round =
+        state.submissions().subList(state.submissionsBefore(), state.submissions().size());
+    for (int i = 0; i < round.size(); i++) {
+      Submission submission = round.get(i);
+      unsettled |= submission.unresolved();
+      boolean lost =
+          submission.phase() == Phase.CLOSED
+              && !madeAgain(submission, round.subList(i + 1, round.size()));
+      if (lost && mayRetry(submission, state, evidence)) {
+        Optional<String> dependency = dependency(run, state, Optional.of(submission), problems);
+        if (dependency.isEmpty()) {
+          waits = true;
+          continue;
+        }
+        passing.accept(CrashPoint.SUBMISSION_CLOSED);
+        submit.again(run, facts.array(), submission, dependency.get(), files);
+        problems.add(run.id() + ": " + submission.message() + "; submitted again");
+        submitted = true;
+      }
+    }
+    // The next link needs the job id of a submission that was just made again; the next pass has
+    // it.
+    IndexRange open = state.unsubmitted(facts.tasks(), facts.array().chain());
+    if (submitted || unsettled || open.indices().isEmpty()) {
+      return new Result(submitted, waits);
+    }
+    Optional<String> dependency = dependency(run, state, Optional.empty(), problems);
+    if (dependency.isEmpty()) {
+      return new Result(false, true);
+    }
+    boolean any = !submit.rest(run, facts.array(), state, open, dependency.get(), files).isEmpty();
+    return new Result(any, waits);
+  }
+
+  /**
+   * Returns what a submission must wait for now; empty if that is not known yet, or if it can never
+   * be met.
+   *
+   * @param lost the submission that is made again; empty for tasks that have none yet
+   */
+  private Optional<String> dependency(
+      RunFolder run, RunState state, Optional<Submission> lost, List<String> problems) {
+    List<Submission> made = state.submissions();
+    boolean rerun = state.submissionsBefore() > 0 && state.pipeline().isEmpty();
+    if (rerun || state.after().isEmpty() || (lost.isPresent() && isLaterLink(lost.get()))) {
+      boolean first = lost.isEmpty() && made.size() > state.submissionsBefore();
+      return lost.map(Submission::dependency)
+          .or(() -> Optional.of(first ? made.get(state.submissionsBefore()).dependency() : ""));
+    }
+    EarlierJobs.Answer answer =
+        new EarlierJobs(workspace, scheduler, Optional.empty()).of(state.after());
+    if (answer instanceof EarlierJobs.Waits waits) {
+      return Optional.of(waits.dependency());
+    }
+    if (answer instanceof EarlierJobs.Never never) {
+      problems.add(run.id() + " cannot start: " + never.reason());
+    }
+    return Optional.empty();
+  }
+
+  /** Returns whether the submission follows another link of its chain. */
+  private static boolean isLaterLink(Submission submission) {
+    return !submission.link().equals("0");
+  }
+
+  static boolean madeAgain(Submission lost, List<Submission> later) {
+    for (Submission submission : later) {
+      if (isSame(submission, lost)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Returns whether two submissions hold the same tasks as the same link of a chain. */
+  private static boolean isSame(Submission one, Submission other) {
+    return one.tasks().equals(other.tasks()) && one.link().equals(other.link());
+  }
+
+  /**
+   * Returns whether the policy allows to submit the tasks again.
+   *
+   * <p>Without accounting, a job with an id that never began may have been cancelled by its owner,
+   * so it is not repeated.
+   */
+  private boolean mayRetry(Submission lost, RunState state, TaskEvidence evidence) {
+    int closed = 0;
+    for (Submission submission : state.submissions()) {
+      closed += isSame(submission, lost) && submission.phase() == Phase.CLOSED ? 1 : 0;
+    }
+    boolean known = evidence.accountingKept() || lost.jobId().isEmpty();
+    return known && !state.cancelRequested() && closed <= policy.maxResubmits();
+  }
+}
