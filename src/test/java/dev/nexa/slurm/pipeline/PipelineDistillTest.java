@@ -48,6 +48,7 @@ class PipelineDistillTest {
 
     String id = run(person).text("pipeline_id");
     requeueAtHalf(person, id, log);
+    until(person, id, "sync", "completed");
     JsonObject served = until(person, id, "serve", "running");
 
     assertThat(served.objects("stages").stream().limit(13).map(stage -> stage.text("state")))

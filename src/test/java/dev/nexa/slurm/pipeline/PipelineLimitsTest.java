@@ -99,8 +99,20 @@ class PipelineLimitsTest {
             + refusal
             + "; fi; echo \"$*\" >>"
             + calls
-            + "; echo $((100 + n))");
+            + "; for word; do case $word in --job-name=*) echo $((100 + n)) ${word#*=} >>"
+            + calls
+            + ".jobs;; esac; done; echo $((100 + n))");
     terminal.program("cat", "exec /bin/cat \"$@\"");
+    String row = Terminal.queueRow(0, 0, "PENDING", "Dependency", "$name").replace("'", "\"");
+    terminal.program(
+        "squeue",
+        "[ ! -e "
+            + calls
+            + ".jobs ] || while read -r id name; do "
+            + row.replaceFirst("\\b1\u001f0\u001f", "\\${id}1\u001f\\${id}\u001f")
+            + "; done <"
+            + calls
+            + ".jobs");
   }
 
   private List<String> made() throws IOException {

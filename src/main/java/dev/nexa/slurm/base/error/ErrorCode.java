@@ -74,6 +74,7 @@ public enum ErrorCode {
   // Batches, evaluations and gates.
   BATCH_REQUESTS_INVALID(Group.USER, ExitCode.USAGE),
   BATCH_INCOMPLETE(Group.USER, ExitCode.GATE_FAILED),
+  API_REFUSED(Group.USER, ExitCode.USAGE),
   TOKEN_LIMIT_REACHED(Group.USER, ExitCode.GATE_FAILED),
   EVALUATION_UNUSABLE(Group.USER, ExitCode.USAGE),
   TOO_MANY_UNSCORED(Group.USER, ExitCode.GATE_FAILED),

@@ -96,9 +96,12 @@ final class GenerateCommand extends DataStepCommand {
     Optional<String> key = variable.map(environment()::get).filter(text -> !text.isBlank());
     if (variable.isPresent() && key.isEmpty()) {
       throw new NexaException(
-          ErrorCode.API_UNUSABLE,
+          ErrorCode.API_REFUSED,
           "the variable " + variable.get() + ", which api_key names, is not set",
-          Advice.step("write it into a file of mode 0600 and name the file under env_file"));
+          Advice.step(
+              "write "
+                  + variable.get()
+                  + "=KEY into a file of mode 0600, and name the file under env_file"));
     }
     return key;
   }

@@ -53,6 +53,7 @@ final class RunPipelineCommand extends Subcommand {
   public Integer call() {
     Context context = given(dryRun) ? context() : forRuns();
     PipelinePlan plan = PipelinePlan.of(context, options.request());
+    plan.requireGate();
     ChosenStages chosen =
         ChosenStages.of(context, plan, given(reuse), Optional.ofNullable(startAt.getValue()));
     chosen.lines().forEach((given(json) ? err() : out())::println);

@@ -103,6 +103,6 @@ public final class RequestCheck {
     return new NexaException(
         ErrorCode.BATCH_REQUESTS_INVALID,
         message.toString(),
-        Advice.step("correct these lines; one invalid line ends vLLM's whole batch"));
+        Advice.step("correct these lines; requests are sent only if all lines are valid"));
   }
 }

@@ -1,17 +1,18 @@
 package dev.nexa.slurm.data.filter;
 
 import dev.nexa.slurm.data.rows.Source;
+import java.util.Optional;
 
 /**
  * Rows as conversations: one column {@code messages}, a list of {@code role} and {@code content},
  * that ends with the answer. TRL and axolotl train on files of this form (TRL's "conversational
  * language modeling", axolotl's {@code chat_template}).
  *
- * @param asked the SQL of the messages that were sent, as JSON; NULL if a row has none
+ * @param asked the SQL of the messages that were sent, as JSON; empty if the rows have none
  * @param prompt the SQL of the prompt of a row without messages
  * @param answer the SQL of the answer
  */
-record Conversations(String asked, String prompt, String answer) {
+record Conversations(Optional<String> asked, String prompt, String answer) {
   /** The first part of the files' names. */
   static final String STEM = "conversations";
 
@@ -20,7 +21,9 @@ record Conversations(String asked, String prompt, String answer) {
   /** Returns the conversations of rows with the columns that {@code data collect} writes. */
   static Conversations of(FilterSettings settings) {
     return new Conversations(
-        settings.has("messages") ? json(column(settings, "messages")) : "NULL::JSON",
+        settings.has("messages")
+            ? Optional.of(json(column(settings, "messages")))
+            : Optional.empty(),
         settings.has("prompt") ? column(settings, "prompt") : "NULL",
         column(settings, "completion"));
   }
@@ -42,39 +45,52 @@ record Conversations(String asked, String prompt, String answer) {
 
   /** Returns the column of the conversation, for SELECT. */
   String messages() {
-    return "list_append(CASE WHEN "
-        + asked
-        + " IS NULL THEN [{'role': 'user', 'content': "
-        + prompt
-        + "}] ELSE from_json("
-        + asked
-        + ", "
-        + TYPE
-        + ") END, {'role': 'assistant', 'content': "
+    String alone = "[{'role': 'user', 'content': " + prompt + "}]";
+    String begin =
+        asked
+            .map(
+                sent ->
+                    "CASE WHEN "
+                        + sent
+                        + " IS NULL THEN "
+                        + alone
+                        + " ELSE from_json("
+                        + sent
+                        + ", "
+                        + TYPE
+                        + ") END")
+            .orElse(alone);
+    return "list_append("
+        + begin
+        + ", {'role': 'assistant', 'content': "
         + answer
         + "}) AS messages";
   }
 
   /** Returns the query for rows that are no conversation of texts, with what they lack. */
   String unusable() {
-    String roles = "json_type(" + asked + ", '$[*].role')";
-    String contents = "json_type(" + asked + ", '$[*].content')";
-    String texts = "len(list_filter(%s, x -> x = 'VARCHAR')) IS DISTINCT FROM json_array_length(";
+    String alone = "CASE WHEN " + prompt + " IS NULL THEN 'no messages and no prompt' END";
+    String wrong =
+        asked
+            .map(sent -> "CASE WHEN " + sent + " IS NULL THEN " + alone + wrong(sent) + " END")
+            .orElse(alone);
     return "SELECT * FROM (SELECT n, CASE WHEN "
         + answer
-        + " IS NULL THEN 'no completion' WHEN "
-        + asked
-        + " IS NULL THEN CASE WHEN "
-        + prompt
-        + " IS NULL THEN 'no messages and no prompt' END WHEN json_array_length("
-        + asked
+        + " IS NULL THEN 'no completion' ELSE "
+        + wrong
+        + " END AS detail FROM kept) WHERE detail IS NOT NULL";
+  }
+
+  private static String wrong(String sent) {
+    String texts =
+        "len(list_filter(json_type(%s, '$[*].%s'), x -> x = 'VARCHAR')) IS DISTINCT FROM"
+            + " json_array_length(%s)";
+    return " WHEN json_array_length("
+        + sent
         + ") = 0 THEN 'messages is no list of messages' WHEN "
-        + texts.formatted(roles)
-        + asked
-        + ") OR "
-        + texts.formatted(contents)
-        + asked
-        + ") THEN 'a message without a role and a text' END AS detail FROM kept)"
-        + " WHERE detail IS NOT NULL";
+        + texts.formatted(sent, "role", sent)
+        + " OR "
+        + texts.formatted(sent, "content", sent)
+        + " THEN 'a message without a role and a text'";
   }
 }

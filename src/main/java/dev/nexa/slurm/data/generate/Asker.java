@@ -133,7 +133,7 @@ final class Asker {
       lookAfter.run();
       if (!spent.reserve(asked.key(), most, stop::isStopped)) {
         if (!stop.isStopped()) {
-          stop.because(Endings.limitReached(answered.get(), requests.size(), spent, limit));
+          stop.because(Endings.limitReached(answered.get(), requests.size(), most, spent, limit));
         }
         return;
       }

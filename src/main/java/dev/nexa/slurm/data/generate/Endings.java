@@ -26,14 +26,16 @@ final class Endings {
    * @param id of the request that was refused first
    */
   static NexaException refused(URI address, String id, Reply reply) {
-    boolean key = reply.status() == 401 || reply.status() == 403;
     return new NexaException(
-        ErrorCode.API_UNUSABLE,
+        ErrorCode.API_REFUSED,
         address + " refuses request " + id + ": " + reply.reason(),
         Advice.step(
-            key
-                ? "check the key in env_file, and the variable that data.generate.api_key names"
-                : "check data.generate.url and data.generate.model"),
+            switch (reply.status()) {
+              case 401, 403 ->
+                  "check the key in env_file, and the variable that data.generate.api_key names";
+              case 402, 429 -> "the account of the API is empty: pay, or use another key";
+              default -> "check data.generate.url and data.generate.model";
+            }),
         AGAIN);
   }
 
@@ -56,33 +58,39 @@ final class Endings {
             + id
             + ": "
             + reply.reason(),
-        Advice.step("read the reasons in " + log),
+        Advice.step("the reasons are in the lines with \"failed\" in " + log),
         AGAIN);
   }
 
-  static NexaException limitReached(long answered, int requests, Spent spent, Tokens limit) {
-    Tokens paid = spent.paid();
-    Tokens unknown = spent.unknown();
+  /**
+   * The next request could pass the task's limit.
+   *
+   * @param most the most tokens that the next request can use
+   */
+  static NexaException limitReached(
+      long answered, int requests, Tokens most, Spent spent, Tokens limit) {
+    Tokens left = limit.minus(spent.paid()).minus(spent.unknown());
     return new NexaException(
         ErrorCode.TOKEN_LIMIT_REACHED,
         answered
             + " of "
             + requests
-            + " requests have an answer, and the next one could pass the task's limit of tokens: paid are "
-            + paid.input()
-            + " input tokens of "
+            + " requests have an answer. The next request counts "
+            + most.input()
+            + " input tokens (the bytes of its body) and "
+            + most.output()
+            + " output tokens. This task has "
+            + left.input()
+            + " of "
             + limit.input()
-            + " and "
-            + paid.output()
-            + " output tokens of "
+            + " input tokens and "
+            + left.output()
+            + " of "
             + limit.output()
-            + "; requests without a known end may have used "
-            + unknown.input()
-            + " and "
-            + unknown.output()
-            + " more",
+            + " output tokens left",
         Advice.step(
-            "raise max_input_tokens or max_output_tokens and submit the config again: answers in the"
-                + " cache are not paid twice"));
+            "raise "
+                + (most.input() > left.input() ? "max_input_tokens" : "max_output_tokens")
+                + " and submit the config again: answers in the cache are not paid twice"));
   }
 }

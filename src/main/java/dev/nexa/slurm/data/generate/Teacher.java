@@ -58,7 +58,7 @@ final class Teacher {
     this.timeout = timeout;
     if (this.key.filter(text -> !KEY.matcher(text).matches()).isPresent()) {
       throw new NexaException(
-          ErrorCode.API_UNUSABLE,
+          ErrorCode.API_REFUSED,
           "the server's key has a blank, a line feed or another character that no key has",
           Advice.step("correct the variable in env_file"));
     }

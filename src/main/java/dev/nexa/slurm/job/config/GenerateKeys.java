@@ -45,7 +45,7 @@ final class GenerateKeys {
                   + " on it. With backend vllm and without lora_adapters: the run's model."),
           optional(
               "api_key",
-              ValueType.text("a variable's name", "[A-Za-z_][A-Za-z0-9_]{0,127}"),
+              ValueType.TEXT,
               "The name of the environment variable with the server's key. Write the variable into env_file."),
           optional(
               "concurrency",
@@ -99,6 +99,14 @@ final class GenerateKeys {
 
   private static void check(Values step, int tasks, List<Problem> problems) {
     CollectKeys.share(step, "max_failed", problems);
+    if (!step.optionalText("api_key").orElse("KEY").matches("[A-Za-z_][A-Za-z0-9_]{0,127}")) {
+      // The value is not shown: it may be the key itself.
+      problems.add(
+          step.problem(
+              "api_key",
+              "expected the name of an environment variable, such as TEACHER_KEY; the key itself belongs into"
+                  + " env_file"));
+    }
     for (String key : TOKENS) {
       Optional<BigDecimal> most = step.optionalDecimal(key);
       if (most.filter(GenerateKeys::isFraction).isPresent()) {
@@ -127,7 +135,8 @@ final class GenerateKeys {
     if (!step.has("url")) {
       problems.add(
           step.problem(
-              "url", "missing; backend data asks a server; backend vllm starts one on our GPUs"));
+              "url",
+              "missing; write the API's URL, or write backend: vllm to start a server in the job"));
     }
     if (!step.has("model")) {
       problems.add(step.problem("model", "missing; with url it is needed: prices depend on it"));

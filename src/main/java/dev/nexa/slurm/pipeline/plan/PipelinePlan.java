@@ -107,9 +107,7 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     Problem.throwIfAny(all);
     requireOneCurrency(config, stages);
     requireOneScheduler(config, stages);
-    Policy policy = context.configs().policy();
-    requireGate(config, stages, policy);
-    return new PipelinePlan(config, List.copyOf(stages), policy);
+    return new PipelinePlan(config, List.copyOf(stages), context.configs().policy());
   }
 
   /** Names the stage in an error that is about no line of a config, such as a missing file. */
@@ -164,8 +162,12 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     }
   }
 
-  /** Enforces the policy's {@code gate_before}. */
-  private static void requireGate(PipelineConfig config, List<PlannedStage> stages, Policy policy) {
+  /**
+   * Enforces the policy's {@code gate_before}.
+   *
+   * @throws NexaException if a stage needs a gate and no gate is before it
+   */
+  public void requireGate() {
     Set<String> gated = new HashSet<>();
     for (PlannedStage stage : stages) {
       Plan plan = stage.prepared().plan();

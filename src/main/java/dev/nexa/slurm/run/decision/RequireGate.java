@@ -48,7 +48,11 @@ public final class RequireGate {
           policy,
           plan.config(),
           plan.stage(),
-          Advice.step("run a gate first, and add: --dependency afterok:RUN, with the gate's run"));
+          after.isEmpty()
+              ? Advice.step(
+                  "run a gate first, and add: --dependency afterok:RUN, with the gate's run")
+              : Advice.step(
+                  "no run that it waits for is a run of data.gate; name the gate's run with afterok"));
     }
   }
 

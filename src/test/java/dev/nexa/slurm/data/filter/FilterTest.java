@@ -104,6 +104,24 @@ class FilterTest {
     assertThat(metrics.number("rejected_no_conversation")).isEqualTo(7);
   }
 
+  @Test
+  void aConversationNeedsNoMessagesIfThereIsAPrompt() throws IOException {
+    input(List.of(row(1, null, "Why?", "Because."), row(2, null, null, "42")), "");
+
+    filter(
+        "{\"columns\": {\"id\": \"integer\", \"prompt\": \"text?\", \"completion\": \"text\"},"
+            + " \"conversations\": true}",
+        0,
+        1);
+
+    assertThat(rows("conversations", "to_json(messages)"))
+        .containsExactly(
+            List.of(
+                "[{\"role\":\"user\",\"content\":\"Why?\"},{\"role\":\"assistant\",\"content\":\"Because.\"}]"));
+    assertThat(rows("rejects", "id, detail"))
+        .containsExactly(List.of("2", "no messages and no prompt"));
+  }
+
   private static JsonObject row(int id, String messages, String prompt, String completion) {
     return new JsonObject()
         .with("id", id)

@@ -264,7 +264,8 @@ class GenerateTest {
     Generate.Result result = generate(file, where("run", Share.ALL), settings(limit));
 
     assertThat(failure(result).code()).isEqualTo(ErrorCode.TOKEN_LIMIT_REACHED);
-    assertThat(failure(result).getMessage()).contains("input tokens of " + limit.input() + " and");
+    assertThat(failure(result).getMessage())
+        .contains(" of " + limit.input() + " input tokens and ");
     assertThat(teacher.input.get()).isLessThanOrEqualTo(limit.input());
     assertThat(teacher.output.get()).isLessThanOrEqualTo(limit.output());
     assertThat(folder.resolve("run/answers-00000.jsonl")).doesNotExist();
@@ -324,7 +325,7 @@ class GenerateTest {
 
     Generate.Result result = generate(requests(50, ""), where("run", Share.ALL), one);
 
-    assertThat(failure(result).code()).isEqualTo(ErrorCode.API_UNUSABLE);
+    assertThat(failure(result).code()).isEqualTo(ErrorCode.API_REFUSED);
     assertThat(failure(result).getMessage()).contains(message);
     assertThat(teacher.asked.get()).isEqualTo(1);
     keyIsNowhere();

@@ -131,13 +131,13 @@ class DataStageTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "requests: [/p] | data.generate.url: missing; backend data asks a server",
+        "requests: [/p] | data.generate.url: missing; write the API's URL",
         "requests: [/p], url: https://h/v1 | data.generate.model: missing; with url it is needed",
         "requests: [/p], url: https://h/v1 | data.generate.max_input_tokens: missing; with url",
         "requests: [/p], url: https://h/v1 | data.generate.max_output_tokens: missing; with url",
         "requests: [/p], url: 'ftp://h/v1' | data.generate.url: expected a URL such as",
         "requests: [/p], url: 'https://user:pw@h/v1' | data.generate.url: looks like an address with a password",
-        "api_key: sk-x | data.generate.api_key: expected a variable's name",
+        "api_key: sk-x | data.generate.api_key: expected the name of an environment variable, such as TEACHER_KEY; the key",
         "max_failed: 2 | data.generate.max_failed: expected a share from 0 to 1",
         "cache: answers | data.generate.cache: expected an absolute path or none, got 'answers'",
         "concurrency: 0 | data.generate.concurrency: expected a whole number from 1 to 1024",
