@@ -109,7 +109,7 @@ final class FilterKeys {
       known(rule, "column", column, number ? "number" : "", columns, problems);
       known(rule, "column", column, text ? "text" : "", columns, problems);
     }
-    if (step.flag("conversations")) {
+    if (step.optional("conversations", Boolean.class).orElse(false)) {
       boolean asked = columns.has("messages") || columns.has("prompt");
       if (!asked || !columns.has("completion")) {
         problems.add(
