@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,6 +18,7 @@ public final class Trials {
   private static final Duration PATIENCE = Duration.ofMinutes(4);
   private static final long PAUSE_MILLIS = 200;
 
+  private final Map<String, Instant> waitsSince = new HashMap<>();
   private final Scheduler scheduler;
   private final List<Trial> trials = new ArrayList<>();
   private final Instant since = Instant.now();
@@ -56,12 +58,27 @@ public final class Trials {
       acted &= trial.act();
     }
     Set<String> active = active();
+    Set<String> waiting = pending();
     for (Trial trial : trials) {
-      if (trial.requeued() && active.contains(trial.key)) {
-        nudge.accept(trial);
+      if (trial.requeued() && waiting.contains(trial.key)) {
+        // Slurm kills a job that starts within the second of its requeue, for its old credential.
+        Instant since = waitsSince.computeIfAbsent(trial.key, key -> Instant.now());
+        if (Instant.now().isAfter(since.plusSeconds(2))) {
+          nudge.accept(trial);
+        }
       }
     }
     return acted && active.isEmpty() && settled();
+  }
+
+  private Set<String> pending() {
+    Set<String> pending = new HashSet<>();
+    for (QueueEntry entry : scheduler.queue()) {
+      if (entry.state() == JobState.PENDING) {
+        pending.add(entry.name());
+      }
+    }
+    return pending;
   }
 
   private Set<String> active() {
