@@ -81,6 +81,9 @@ class PipelineRunTest {
       assertThat(manifest.texts("tags")).contains("pipeline:" + end.text("pipeline_id"));
     }
     assertThat(person.says("pipeline", "list")).contains("completed  3/3");
+    String name = end.text("name");
+    assertThat(person.says("pipeline", "status", name))
+        .isEqualTo(person.says("pipeline", "status", end.text("pipeline_id")));
     assertThat(person.says("costs", "--by", "tag")).contains("pipeline:" + end.text("pipeline_id"));
     assertThat(person.says("audit")).doesNotContain("differs");
   }

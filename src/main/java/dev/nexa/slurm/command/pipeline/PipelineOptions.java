@@ -47,10 +47,10 @@ final class PipelineOptions {
   static PositionalParamSpec id(Subcommand command) {
     return command.add(
         PositionalParamSpec.builder().paramLabel("ID").type(String.class).arity("0..1"),
-        "The pipeline's id. Default: the newest pipeline.");
+        "The pipeline's id, or a name: the newest pipeline of that name. Default: the newest pipeline.");
   }
 
-  /** Returns the pipeline's id, or {@code latest}. */
+  /** Returns the pipeline's id or name, or {@code latest}. */
   static String id(PositionalParamSpec typed) {
     String id = typed.getValue();
     return id == null ? "latest" : id;

@@ -132,22 +132,28 @@ final class GenerateKeys {
 
   /** Adds the problems of a step that asks a server behind a URL. */
   static void checkApi(Values step, List<Problem> problems) {
-    if (!step.has("url")) {
+    if (isMissing(step, "url", problems)) {
       problems.add(
           step.problem(
               "url",
               "missing; write the API's URL, or write backend: vllm to start a server in the job"));
     }
-    if (!step.has("model")) {
+    if (isMissing(step, "model", problems)) {
       problems.add(step.problem("model", "missing; with url it is needed: prices depend on it"));
     }
     for (String key : TOKENS) {
-      if (!step.has(key)) {
+      if (isMissing(step, key, problems)) {
         problems.add(
             step.problem(
                 key, "missing; with url it is needed: estimates and budgets count these tokens"));
       }
     }
+  }
+
+  /** Returns whether the key is not written. A wrong value is a problem already. */
+  private static boolean isMissing(Values step, String key, List<Problem> problems) {
+    return !step.has(key)
+        && problems.stream().noneMatch(one -> one.key().equals("data.generate." + key));
   }
 
   /** Adds the problems of a step whose job starts the server. */

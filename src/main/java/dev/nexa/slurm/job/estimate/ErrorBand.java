@@ -73,7 +73,10 @@ public record ErrorBand(int runs, int lowPercent, int highPercent, boolean ofRes
   }
 
   private String signed(int percent) {
-    return percent > 0 && !ofReservation ? "+" + percent : "" + percent;
+    if (ofReservation) {
+      return percent == 0 ? "under 1" : "" + percent;
+    }
+    return percent > 0 ? "+" + percent : "" + percent;
   }
 
   JsonObject toJson() {

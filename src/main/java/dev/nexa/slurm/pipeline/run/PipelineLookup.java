@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.util.List;
@@ -21,7 +22,8 @@ public final class PipelineLookup {
   /**
    * Returns a pipeline.
    *
-   * @param typed an id, or {@code latest} for the newest pipeline
+   * @param typed an id, {@code latest} for the newest pipeline, or a name for the newest pipeline
+   *     of that name
    * @throws NexaException if there is no such pipeline
    */
   public PipelineFolder find(String typed) {
@@ -32,6 +34,11 @@ public final class PipelineLookup {
     for (PipelineFolder pipeline : all) {
       if (pipeline.id().equals(typed)) {
         return pipeline;
+      }
+    }
+    for (int i = all.size() - 1; i >= 0; i--) {
+      if (all.get(i).exists() && PipelineFile.read(all.get(i)).name().equals(typed)) {
+        return all.get(i);
       }
     }
     List<String> ids = all.stream().map(PipelineFolder::id).toList();

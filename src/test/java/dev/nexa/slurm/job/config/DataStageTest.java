@@ -127,6 +127,14 @@ class DataStageTest {
   private static final String GENERATE =
       "requests: [/prompts], url: https://api.test/v1, model: m, max_input_tokens: 1e6, max_output_tokens: 5e5";
 
+  @Test
+  void aWrongValueIsNotAlsoReportedAsMissing() {
+    assertThat(refused(STAGE + "data: {generate: {requests: [/p], url: 'ftp://h/v1'}}\n"))
+        .contains("data.generate.url: expected a URL such as")
+        .contains("data.generate.model: missing")
+        .doesNotContain("data.generate.url: missing");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
