@@ -123,8 +123,8 @@ public final class Engine implements AutoCloseable {
   }
 
   /**
-   * Writes the rows of a query to a file. The file is complete or absent: the rows go to a
-   * temporary file beside it, which is synced and renamed.
+   * Writes the rows of a query to a file. The rows go to a temporary file beside it first. That
+   * file is synced and then renamed, so the file is never half written.
    *
    * @param options options of COPY, such as {@code FORMAT parquet}
    * @return the bytes of the file

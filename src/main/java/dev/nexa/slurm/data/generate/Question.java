@@ -36,8 +36,8 @@ record Question(String path, JsonObject body) {
   }
 
   /**
-   * Returns the SHA-256 of the server, the path and the body in 64 hex digits. The order of the
-   * body's members and the way in which numbers are written do not matter.
+   * Returns the SHA-256 of the server, the path and the body in 64 hex digits. Two bodies with
+   * equal members have one digest, in any order and with numbers in any form.
    *
    * @param server the base URL; empty if answers are not kept beyond the run
    */

@@ -41,8 +41,8 @@ public record InputFile(String path, Format format) {
   private static final Pattern GLOB = Pattern.compile(".*[*?\\[\\]].*");
 
   /**
-   * Returns the files that the patterns name, each once, ordered by path. A folder stands for the
-   * files in it that have a known format, without rejects, reports, requests and conversations.
+   * Returns the files that the patterns name, each once, ordered by path. A folder stands for its
+   * files of a known format. Rejects, reports, requests and conversations are left out.
    *
    * @throws NexaException if a pattern names no file, or a file has another format
    */

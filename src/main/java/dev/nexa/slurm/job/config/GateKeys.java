@@ -76,7 +76,7 @@ final class GateKeys {
               "max_missing",
               ValueType.DECIMAL_NUMBER,
               "0.05",
-              "The largest share of items without a value, or that one side lacks."),
+              "The largest share of items that one side lacks, or that have no value."),
           withDefault(
               "min_items",
               ValueType.integer(2, Integer.MAX_VALUE),

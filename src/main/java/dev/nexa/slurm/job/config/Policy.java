@@ -19,7 +19,8 @@ import java.util.Optional;
 
 /**
  * The policy: limits above which a run needs an approval or is refused. The file is
- * configs/policy.yaml, or the admin's /etc/nexa-slurm/policy.yaml, which replaces it.
+ * configs/policy.yaml. If the admin has written /etc/nexa-slurm/policy.yaml, that file is used
+ * instead.
  *
  * @param name the file that the policy was read from
  * @param approvalOver a run whose reservation is above this amount needs an approval

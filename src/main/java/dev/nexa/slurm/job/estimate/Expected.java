@@ -53,7 +53,7 @@ public record Expected(
     }
   }
 
-  /** Returns the expected cost by past runs, of which there must be enough. */
+  /** Returns the expected cost by past runs. The history must have enough runs. */
   static Expected of(SimilarRuns history, Plan plan, Estimate estimate) {
     List<String> runs = new ArrayList<>();
     for (PastRun run : history.runs()) {

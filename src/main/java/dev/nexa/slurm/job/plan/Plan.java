@@ -289,8 +289,8 @@ public record Plan(
   }
 
   /**
-   * Returns the path of {@code entrypoint.script} in the job, with a placeholder: in the unpacked
-   * code if the script is part of it, else in runner/.
+   * Returns the path of {@code entrypoint.script} in the job. The path begins with a placeholder.
+   * It lies in the unpacked code if the code has the script; else it lies in runner/.
    *
    * @param script the script, as the config names it
    */

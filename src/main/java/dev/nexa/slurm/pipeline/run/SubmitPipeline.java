@@ -41,8 +41,8 @@ import java.util.function.Consumer;
  * Implements {@code pipeline run}: turns planned stages into runs that wait for each other.
  *
  * <p>First the files of all runs are written, then pipeline.json, then the stages are submitted in
- * order. If this process dies before pipeline.json is there, nothing is submitted. If it dies
- * later, a pass of reconcile submits the stages that are left.
+ * order. If this process dies before it has written pipeline.json, no stage is ever submitted. If
+ * it dies later, a pass of reconcile submits the other stages.
  */
 public final class SubmitPipeline {
   private final Context context;
