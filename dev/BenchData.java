@@ -30,9 +30,9 @@ class BenchData {
     Path raw = work.resolve("raw.jsonl");
     long rows = generate(raw, Long.parseLong(args[0]) << 20);
     System.out.printf("%,d rows, %,d MiB%n", rows, Files.size(raw) >> 20);
-    Files.writeString(
-        work.resolve("settings.json"),
-        "{\"columns\": {\"id\": \"integer\", \"text\": \"text\"}, \"text\": [\"text\"], \"min_chars\": 50}");
+    String settings = "{\"columns\": {\"id\": \"integer\", \"text\": \"text\"}, \"text\": [\"text\"], \"min_chars\": 50";
+    Files.writeString(work.resolve("settings.json"), settings + "}");
+    Files.writeString(work.resolve("parts.json"), settings + ", \"parts\": true}");
     int turns = Integer.parseInt(args[1]);
     List<Usage> ours = new ArrayList<>();
     List<Usage> bares = new ArrayList<>();
@@ -51,6 +51,14 @@ class BenchData {
     System.out.println("ratio of each pair: wall " + spread(wall) + ", CPU " + spread(cpu));
     for (int task = 0; task < 4; task++) {
       System.out.println("task " + task + " of 4: " + shown(prepare(work, raw, args[3], task, 4)));
+    }
+    clear(work.resolve("ours"));
+    for (int task = 0; task < 4; task++) {
+      System.out.println("task " + task + " of 4, parts: " + shown(prepare(work, raw, args[3], "parts", task, 4)));
+    }
+    for (int task = 0; task < 4; task++) {
+      Usage usage = prepare(work, raw, args[3], "settings", task, 4, "--from-parts", work.resolve("parts").toString());
+      System.out.println("task " + task + " of 4, from parts: " + shown(usage));
     }
   }
 
@@ -89,11 +97,18 @@ class BenchData {
   }
 
   private static Usage prepare(Path work, Path raw, String jar, int task, int tasks) throws Exception {
+    return prepare(work, raw, jar, "settings", task, tasks);
+  }
+
+  private static Usage prepare(Path work, Path raw, String jar, String settings, int task, int tasks, String... more)
+      throws Exception {
     List<String> command =
-        List.of(
-            "java", "-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", jar, "data", "prepare",
-            "--settings", work.resolve("settings.json").toString(), "--input", raw.toString(),
-            "--output", work.resolve("ours").toString());
+        new ArrayList<>(
+            List.of(
+                "java", "-Xms32m", "-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-jar", jar, "data", "prepare",
+                "--settings", work.resolve(settings + ".json").toString(), "--input", raw.toString(),
+                "--output", work.resolve(settings.equals("parts") ? "parts" : "ours").toString()));
+    command.addAll(List.of(more));
     return run(
         command,
         "SLURM_MEM_PER_NODE=2048",

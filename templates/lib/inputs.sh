@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034,SC2153,SC2154
-# Sourced by the job script of a pipeline's stage: where the files of earlier stages are, and whether they are complete.
-# inputs/<stage>/ holds links to the earlier run, its output and its checkpoints, and the number of its tasks.
+# Sourced by a job script that reads files of earlier runs: where these files are, and whether they are complete.
+# inputs/<name>/ holds links to the earlier run, its output and its checkpoints, and the number of its tasks. The name is
+# a stage of the pipeline, or a name of --from.
 
 NEXA_INPUTS=()
 NEXA_LACKING=''
@@ -40,12 +41,19 @@ nexa_lacking() {
   esac
 }
 
-# INPUT CONDITION: the checkpoint that the earlier task names in its metrics, else the folder of the run's checkpoints.
+# INPUT CONDITION: the checkpoint that the earlier task names in its metrics, else the folder of its checkpoints. Without
+# one task, it is the folder of all checkpoints of the run. --from JOB_TASK names the task in the file task.
 nexa_checkpoint() {
-  local tasks=1 task=0 result file found
+  local tasks=1 task= result file found
   read -r tasks <"$1/tasks" || true
-  [[ $2 != aftercorr ]] || task=$NEXA_TASK
-  if [[ $2 == aftercorr || $tasks == 1 ]] && result=$(readlink -f "$1/run/done/$task"); then
+  if [[ -f $1/task ]]; then
+    read -r task <"$1/task" || true
+  elif [[ $2 == aftercorr ]]; then
+    task=$NEXA_TASK
+  elif [[ $tasks == 1 ]]; then
+    task=0
+  fi
+  if [[ -n $task ]] && result=$(readlink -f "$1/run/done/$task"); then
     for file in "${result%.json}.metrics.json" "${result%.json}.tracked.json"; do
       if found=$(grep -aoE '"checkpoint"[[:space:]]*:[[:space:]]*"[^"\\]+"' "$file" 2>/dev/null | head -n 1) && [[ -n $found ]]; then
         found=${found%\"}
@@ -56,7 +64,7 @@ nexa_checkpoint() {
   fi
   found=$(readlink "$1/checkpoints")
   printf '%s' "$found"
-  [[ $2 != aftercorr || $tasks == 1 ]] || printf '/task_%s' "$task"
+  [[ -z $task || $tasks == 1 ]] || printf '/task_%s' "$task"
 }
 
 # FILE...: ends the task if an earlier stage is not complete; else fills the references in these files of runner/.

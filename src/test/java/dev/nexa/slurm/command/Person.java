@@ -148,7 +148,8 @@ public final class Person {
     }
   }
 
-  private static String state(String job) throws IOException {
+  /** The state of a job in the queue; empty if it is not there. */
+  public static String state(String job) throws IOException {
     return command("squeue", "--noheader", "--format=%T", "--jobs=" + job).strip();
   }
 

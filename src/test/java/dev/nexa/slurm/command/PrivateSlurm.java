@@ -22,11 +22,13 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Slurm beside that of dev/cluster, with a configuration of its own, for what nobody else may
  * meet: ports, folder and nodes are its own, munge and the pretended GPUs are shared. As root. It
- * keeps no accounting: account and QOS are what the job says.
+ * keeps no accounting, unless {@link #withAccounting} asks for it: account and QOS are what the job
+ * says.
  */
 public final class PrivateSlurm implements AutoCloseable {
   /** A user like any other: it may submit, and change its own jobs. */
@@ -60,6 +62,11 @@ public final class PrivateSlurm implements AutoCloseable {
   private final Layout layout;
   private final List<Process> daemons = new ArrayList<>();
 
+  /** The name of its database in MariaDB of dev/cluster; null if it keeps no accounting. */
+  private @Nullable String database;
+
+  private int accountingPort;
+
   private PrivateSlurm(Path folder, String user, long uid, Layout layout) {
     this.folder = folder;
     this.user = user;
@@ -87,9 +94,66 @@ public final class PrivateSlurm implements AutoCloseable {
     return new PrivateSlurm(folder, user, uid, layout);
   }
 
+  /**
+   * Gives it a slurmdbd, and a database of its own in MariaDB of dev/cluster, whose limits it
+   * enforces. Root's account is {@code lab}.
+   *
+   * @param limits limits of root's association, as sacctmgr takes them
+   */
+  public void withAccounting(String... limits) throws Exception {
+    database = folder.getFileName().toString().replace('-', '_');
+    accountingPort = freePort();
+    Path file = folder.resolve("slurmdbd.conf");
+    Files.writeString(
+        file,
+        """
+        DbdHost=localhost
+        DbdPort=%d
+        SlurmUser=root
+        %s
+        PidFile=%s/slurmdbd.pid
+        StorageType=accounting_storage/mysql
+        StorageUser=root
+        StorageLoc=%s
+        """
+            .formatted(accountingPort, authInfo(), folder, database));
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    Files.writeString(folder.resolve("slurm.conf"), configuration());
+    daemon("slurmdbd", "slurmdbd", "-D");
+    CommandResult answer = root("sacctmgr", "-i", "add", "cluster", "private");
+    for (int i = 0; answer.exit() != 0 && i < 300; i++) {
+      Thread.sleep(200);
+      answer = root("sacctmgr", "-i", "add", "cluster", "private");
+    }
+    assertThat(answer.exit())
+        .as(answer + Files.readString(folder.resolve("log/slurmdbd")))
+        .isZero();
+    assertThat(root("sacctmgr", "-i", "add", "account", "lab").exit()).isZero();
+    List<String> user = new ArrayList<>(List.of("sacctmgr", "-i", "add", "user", "root"));
+    user.add("account=lab");
+    user.addAll(List.of(limits));
+    CommandResult added = root(user.toArray(String[]::new));
+    assertThat(added.exit()).as(added.toString()).isZero();
+    // A new cluster has root in the account root already.
+    assertThat(root("sacctmgr", "-i", "modify", "user", "root", "set", "defaultaccount=lab").exit())
+        .isZero();
+  }
+
+  /** Writes a job_submit.lua that accepts every job. */
+  public void letAllThrough() throws IOException {
+    Files.writeString(
+        folder.resolve("job_submit.lua"),
+        """
+        function slurm_job_submit(job, partitions, uid) return slurm.SUCCESS end
+        function slurm_job_modify(job, record, partitions, uid) return slurm.SUCCESS end
+        """);
+  }
+
   /** Returns once its nodes are idle. */
   public void start() throws Exception {
-    Files.writeString(folder.resolve("slurm.conf"), configuration());
+    if (database == null) {
+      Files.writeString(folder.resolve("slurm.conf"), configuration());
+    }
     Files.writeString(folder.resolve("gres.conf"), gres());
     daemon("slurmctld", "slurmctld", "-D");
     for (String node : layout.gpus().keySet()) {
@@ -138,11 +202,13 @@ public final class PrivateSlurm implements AutoCloseable {
     ProcessBuilder builder = new ProcessBuilder(argv).directory(new File("/"));
     builder.environment().clear();
     builder.environment().putAll(environment());
+    builder.environment().put("MYSQL_UNIX_PORT", mysqlSocket());
     builder.redirectErrorStream(true).redirectOutput(folder.resolve("log/" + name).toFile());
     daemons.add(builder.start());
   }
 
-  private Map<String, String> environment() {
+  /** The variables that a client needs. */
+  public Map<String, String> environment() {
     Map<String, String> environment = new TreeMap<>();
     environment.put("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
     environment.put("SLURM_CONF", folder.resolve("slurm.conf").toString());
@@ -150,12 +216,37 @@ public final class PrivateSlurm implements AutoCloseable {
     return environment;
   }
 
+  private static String authInfo() throws IOException {
+    return Files.readAllLines(Path.of("/etc/slurm/slurm.conf")).stream()
+        .filter(line -> line.startsWith("AuthInfo="))
+        .findAny()
+        .orElse("");
+  }
+
+  private static Path mungeSocket() throws IOException {
+    return Path.of(authInfo().replaceAll("^AuthInfo=socket=|,.*", ""));
+  }
+
+  /** MariaDB of dev/cluster; it lets root in without a password. */
+  private static String mysqlSocket() throws IOException {
+    return mungeSocket().resolve("../../mysql/socket").normalize().toString();
+  }
+
+  private String accounting() throws IOException {
+    return database == null
+        ? ""
+        : """
+        AccountingStorageType=accounting_storage/slurmdbd
+        AccountingStorageHost=127.0.0.1
+        AccountingStoragePort=%d
+        AccountingStoragePass=%s
+        AccountingStorageEnforce=limits
+        JobAcctGatherType=jobacct_gather/linux
+        """
+            .formatted(accountingPort, mungeSocket());
+  }
+
   private String configuration() throws IOException {
-    String authInfo =
-        Files.readAllLines(Path.of("/etc/slurm/slurm.conf")).stream()
-            .filter(line -> line.startsWith("AuthInfo="))
-            .findAny()
-            .orElse("");
     String host = run(Map.of(), "uname", "-n").out().strip().split("\\.", -1)[0];
     String text =
         """
@@ -177,8 +268,9 @@ public final class PrivateSlurm implements AutoCloseable {
         ReturnToService=2
         JobSubmitPlugins=lua
         """
-                .replace("AUTH\n", authInfo + "\n")
+                .replace("AUTH\n", authInfo() + "\n")
                 .replace("PORT", "" + freePort())
+            + accounting()
             + layout.configuration();
     while (text.contains(" AT ")) {
       text =
@@ -255,6 +347,9 @@ public final class PrivateSlurm implements AutoCloseable {
       } catch (InterruptedException interrupted) {
         Thread.currentThread().interrupt();
       }
+    }
+    if (database != null) {
+      run(Map.of(), "mariadb", "--socket=" + mysqlSocket(), "-e", "DROP DATABASE " + database);
     }
     Team.account("userdel", user);
     for (int i = 0; !deleted() && i < 20; i++) {

@@ -78,7 +78,7 @@ class PipelineFaultTest {
           "");
       type(trial, 0, "pipeline", "run", trial.file().toString());
       until(trial, "failed", "blocked");
-      Thread.sleep(6000);
+      Cluster.awaitSaved();
       Files.createFile(trial.root().resolve("mended"));
       Cluster.run(List.of("scontrol", "update", "PartitionName=cpu", "State=DOWN"));
       type(trial, 0, "pipeline", "resume", "latest");
@@ -96,11 +96,12 @@ class PipelineFaultTest {
   void aControllerThatDiesInTheMiddleChangesNothing() throws Exception {
     TrialPipeline trial = TrialPipeline.in(folder, "");
     trial.stage(
-        "train", "sleep 8; echo \"train 0 $(cat \"${stages.prepare.output}\"/* | wc -l)\"", "");
+        "train", "sleep 12; echo \"train 0 $(cat \"${stages.prepare.output}\"/* | wc -l)\"", "");
     type(trial, 0, "pipeline", "run", trial.file().toString());
     awaitWork(trial, 2);
-    // It saves within 5 s. A job that it has not saved is the case above.
-    Thread.sleep(6000);
+    awaitRunning("train_");
+    // A job that it has not saved is the case above.
+    Cluster.awaitSaved();
     Cluster.dev("ctld", "kill");
     awaitWork(trial, 3);
     Cluster.dev("ctld", "start");
@@ -177,6 +178,14 @@ class PipelineFaultTest {
     for (int i = 0; trial.worked().size() < lines; i++) {
       assertThat(i).as("%s", trial.worked()).isLessThan(600);
       Thread.sleep(200);
+    }
+  }
+
+  private static void awaitRunning(String name) throws InterruptedException {
+    List<String> running = List.of("squeue", "--noheader", "--states=R", "--format=%j");
+    for (int i = 0; Cluster.run(running).lines().noneMatch(job -> job.startsWith(name)); i++) {
+      assertThat(i).as("%s does not run", name).isLessThan(600);
+      Thread.sleep(100);
     }
   }
 

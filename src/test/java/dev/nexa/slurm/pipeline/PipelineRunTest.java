@@ -301,6 +301,15 @@ class PipelineRunTest {
     assertThat(Files.readAllLines(workspace.resolve("worked")))
         .containsExactly("p", "t", "e", "t", "e", "e");
 
+    Path raw = Files.createDirectories(workspace.resolve("raw")).resolve("x.jsonl");
+    String reads = "lr: 1e-4\ndataset_path: " + raw.getParent() + "\n";
+    config("train", "train", "ls \"${stages.prepare.output}\"; echo t >>%s/worked", reads);
+    person.says(again);
+    assertThat(person.says(again)).contains("train is reused");
+    Files.writeString(raw, "{}");
+    assertThat(person.says(again)).contains("train runs: " + raw + " is newer than train_");
+    config("train", "train", "ls \"${stages.prepare.output}\"; echo t >>%s/worked", "lr: 1e-4\n");
+
     Path datasets = workspace.resolve("durable/datasets");
     Files.move(datasets, workspace.resolve("durable/moved"));
     assertThat(person.fails(start)).contains("prepare cannot be reused: the output of data_");

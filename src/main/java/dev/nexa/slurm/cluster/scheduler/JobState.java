@@ -1,6 +1,8 @@
 package dev.nexa.slurm.cluster.scheduler;
 
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * Slurm's job states and state flags, and four states that only nexa-slurm uses.
@@ -67,6 +69,14 @@ public enum JobState {
     SLURM_REQUEUES
   }
 
+  private static final Map<String, JobState> BY_NAME = new HashMap<>();
+
+  static {
+    for (JobState state : values()) {
+      BY_NAME.put(state.name(), state);
+    }
+  }
+
   private final Kind kind;
   private final Ends ends;
   private final Next next;
@@ -89,13 +99,7 @@ public enum JobState {
         && (Character.isLetter(text.charAt(end)) || text.charAt(end) == '_')) {
       end++;
     }
-    String word = text.substring(0, end).toUpperCase(Locale.ROOT);
-    for (JobState state : values()) {
-      if (state.name().equals(word)) {
-        return state;
-      }
-    }
-    return UNRECOGNIZED;
+    return BY_NAME.getOrDefault(text.substring(0, end).toUpperCase(Locale.ROOT), UNRECOGNIZED);
   }
 
   /** Returns whether Slurm prints this word; false for nexa-slurm's own states. */

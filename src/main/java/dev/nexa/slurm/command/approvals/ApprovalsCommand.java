@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.approvals.SlurmToken;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -206,28 +207,36 @@ public final class ApprovalsCommand extends Subcommand {
     @Override
     public Integer call() {
       String directory = to.getValue();
-      InstallApproval.Installed installed =
+      List<InstallApproval.Installed> installed =
           new InstallApproval(ruled())
               .install(
                   file.getValue(),
                   Path.of(directory == null ? PolicyCommand.APPROVED : directory),
                   Optional.ofNullable(user.getValue()));
       if (given(json)) {
-        out()
-            .print(
-                Json.pretty(
-                    new JsonObject()
-                        .with("schema_version", 1)
-                        .with("approval_id", installed.token().id())
-                        .with("file", installed.file().toString())
-                        .with("user", installed.token().user())
-                        .with("uid", installed.token().uid())));
-      } else {
-        out().println("wrote " + installed.file() + " for " + installed.token().user());
-        out().println("  its jobs name it: --comment=nexa:v1:" + installed.token().id());
-        out().println("  to take it back: rm " + installed.file());
+        out().print(Json.pretty(json(installed)));
+        return ExitCode.OK.status();
+      }
+      for (InstallApproval.Installed one : installed) {
+        out().println("wrote " + one.file() + " for " + one.token().user());
+        out().println("  its jobs name it: --comment=nexa:v1:" + one.token().id());
+        out().println("  to take it back: rm " + one.file());
       }
       return ExitCode.OK.status();
+    }
+
+    private static JsonObject json(List<InstallApproval.Installed> installed) {
+      List<JsonObject> tokens = new ArrayList<>();
+      for (InstallApproval.Installed one : installed) {
+        tokens.add(
+            new JsonObject().with("id", one.token().id()).with("file", one.file().toString()));
+      }
+      SlurmToken first = installed.get(0).token();
+      return new JsonObject()
+          .with("schema_version", 1)
+          .with("user", first.user())
+          .with("uid", first.uid())
+          .with("tokens", tokens);
     }
   }
 }

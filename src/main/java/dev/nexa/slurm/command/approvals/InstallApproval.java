@@ -16,6 +16,7 @@ import dev.nexa.slurm.run.decision.PolicyApprovals;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -32,17 +33,18 @@ public final class InstallApproval {
     this.context = context;
   }
 
-  /** The token and its file. */
+  /** A token and its file. */
   public record Installed(SlurmToken token, Path file) {}
 
   /**
-   * Verifies an approval by the policy in force and writes its token.
+   * Verifies an approval by the policy in force and writes its tokens: one for a run, and one for
+   * each different stage of a pipeline.
    *
    * @param named the submitter's login name, for an approval that names none
    * @throws NexaException if the approval is not valid, or if the submitter is unknown; nothing is
    *     written then
    */
-  public Installed install(Path file, Path directory, Optional<String> named) {
+  public List<Installed> install(Path file, Path directory, Optional<String> named) {
     ShowApprovals.Row row = new ShowApprovals(context).verify(file);
     if (!row.state().equals("valid")) {
       throw new NexaException(
@@ -57,11 +59,14 @@ public final class InstallApproval {
     UnixUser submitter = submitter(approval, named);
     requireAnother(file, row.file().orElseThrow(), submitter);
     try {
-      SlurmToken token =
+      TokenDirectory tokens = new TokenDirectory(directory);
+      List<Installed> installed = new ArrayList<>();
+      for (SlurmToken token :
           SlurmToken.of(
-              approval, submitter.user(), submitter.uid().orElseGet(() -> uid(submitter.user())));
-      Path written = new TokenDirectory(directory).install(token, context.workspace().files());
-      return new Installed(token, written);
+              approval, submitter.user(), submitter.uid().orElseGet(() -> uid(submitter.user())))) {
+        installed.add(new Installed(token, tokens.install(token, context.workspace().files())));
+      }
+      return installed;
     } catch (IllegalArgumentException cannot) {
       throw new NexaException(
           ErrorCode.APPROVAL_NOT_INSTALLABLE,

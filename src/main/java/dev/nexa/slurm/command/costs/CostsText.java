@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.units.Hours;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.command.shared.GroupKeys;
+import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.ledger.CostKind;
 import dev.nexa.slurm.money.summary.Accuracy;
@@ -14,9 +15,11 @@ import dev.nexa.slurm.money.summary.CostSummary.Group;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.CostFile.Attempt;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -89,7 +92,42 @@ public final class CostsText {
           .number("attempts", Task::attempts)
           .money("cost", Task::cost);
 
+  private static final Columns<Tokens> TOKENS =
+      new Columns<Tokens>()
+          .text("tokens", Tokens::what)
+          .number("count", Tokens::count)
+          .money("million_price", row -> row.line().unitPrice())
+          .as("PRICE OF 10^6")
+          .money("cost", row -> row.line().amount().amount());
+
   private CostsText() {}
+
+  /**
+   * Tokens of one kind.
+   *
+   * @param what {@code input} or {@code output}; {@code unknown input} or {@code unknown output}
+   *     for the most tokens of requests whose answers never arrived
+   */
+  private record Tokens(String what, CostLine line) {
+    static List<Tokens> of(CostFile cost) {
+      List<Tokens> rows = new ArrayList<>();
+      cost.tokenLines().forEach(line -> rows.add(new Tokens(kind(line), line)));
+      for (CostLine line : cost.unknownTokenLines()) {
+        rows.add(new Tokens("unknown " + kind(line), line));
+      }
+      return rows;
+    }
+
+    /** The lines of tokens end with the kind. */
+    private static String kind(CostLine line) {
+      return line.what().substring(line.what().lastIndexOf(' ') + 1);
+    }
+
+    /** Returns the tokens; the line has millions. */
+    BigDecimal count() {
+      return line.quantity().movePointRight(6).setScale(0, RoundingMode.HALF_EVEN);
+    }
+  }
 
   /** One attempt of a task, and which of the task's attempts it is. */
   private record Numbered(int number, Attempt cost) {}
@@ -211,11 +249,23 @@ public final class CostsText {
   }
 
   private static String tokens(CostFile cost, Money tokens) {
+    List<Tokens> rows = Tokens.of(cost);
+    long unknown = cost.unknownRequests();
     return "\nAPI tokens  "
         + tokens
         + (cost.lacksTokens()
             ? "  (incomplete: `limits` in cost_" + cost.runId() + ".json says why)\n"
-            : "\n");
+            : "\n")
+        + (rows.isEmpty() ? "" : TOKENS.of(rows).table())
+        + (unknown == 0
+            ? ""
+            : "The answers of "
+                + unknown
+                + (unknown == 1 ? " request" : " requests")
+                + " never arrived. The cost does not include their tokens. "
+                + (cost.unknownTokenLines().isEmpty()
+                    ? "No task reports the most that the API can charge for them.\n"
+                    : "The unknown tokens are the most that the API can charge for them.\n"));
   }
 
   /** Returns the JSON document of a run's attempts and tasks. */
@@ -226,6 +276,7 @@ public final class CostsText {
         .with("currency", cost.currency())
         .with("cost", cost.total().amount().toPlainString())
         .withOptional("api_tokens", cost.tokens().map(tokens -> tokens.amount().toPlainString()))
+        .withOptional("api_token_lines", tokenLines(cost))
         .with("tasks", TASKS.select("task", "cost").of(tasks(attempts)).json())
         .with(
             "attempts",
@@ -233,6 +284,12 @@ public final class CostsText {
                 .select("task", "job_id", "state", "elapsed_seconds", "cost")
                 .of(numbered(attempts))
                 .json());
+  }
+
+  private static Optional<List<JsonObject>> tokenLines(CostFile cost) {
+    return cost.tokens().isPresent()
+        ? Optional.of(TOKENS.of(Tokens.of(cost)).json())
+        : Optional.empty();
   }
 
   private static List<Numbered> numbered(List<Attempt> attempts) {

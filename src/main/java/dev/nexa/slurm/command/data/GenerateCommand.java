@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.collect.BatchFiles;
 import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.generate.ConversationRequests;
 import dev.nexa.slurm.data.generate.Generate;
 import dev.nexa.slurm.data.generate.GenerateSettings;
 import dev.nexa.slurm.data.generate.OwnServer;
@@ -14,6 +15,7 @@ import dev.nexa.slurm.data.generate.Proxy;
 import dev.nexa.slurm.data.rows.Share;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
@@ -23,7 +25,10 @@ final class GenerateCommand extends DataStepCommand {
   private static final String NO_CACHE = "none";
 
   private final OptionSpec requests =
-      paths("--requests", true, "A file of requests; may be given often.");
+      paths(
+          "--requests",
+          true,
+          "A file of requests, or of conversations if the settings have logprobs; may be given often.");
   private final OptionSpec cache =
       option(
           "--cache",
@@ -58,17 +63,26 @@ final class GenerateCommand extends DataStepCommand {
     requireKnown(json, GenerateSettings.KEYS.toArray(String[]::new));
     GenerateSettings settings = GenerateSettings.of(json);
     Optional<OwnServer> own = Optional.ofNullable(server.<String>getValue()).map(this::ownServer);
+    Generate.Where where = new Generate.Where(output, cache(own.isPresent()), run(output), share);
+    Generate.Server asked =
+        new Generate.Server(
+            base(settings),
+            key(settings),
+            own.isPresent() ? Optional.empty() : Proxy.of(environment(), base(settings)),
+            own);
+    Generate.Listener listener =
+        new Generate.Listener(this::keep, line -> err().println("nexa-slurm: " + line));
+    List<String> files = requests.getValue();
     Generate.Result result =
-        Generate.run(
-            BatchFiles.find(engine, "requests", requests.getValue()),
-            new Generate.Where(output, cache(own.isPresent()), run(output), share),
-            new Generate.Server(
-                base(settings),
-                key(settings),
-                own.isPresent() ? Optional.empty() : Proxy.of(environment(), base(settings)),
-                own),
-            settings,
-            new Generate.Listener(this::keep, line -> err().println("nexa-slurm: " + line)));
+        settings.logprobs().isEmpty()
+            ? Generate.run(
+                BatchFiles.find(engine, "requests", files), where, asked, settings, listener)
+            : Generate.logprobs(
+                ConversationRequests.of(engine, files, settings, engine.folder(), share),
+                where,
+                asked,
+                settings,
+                listener);
     failure = result.failure();
     return result.metrics();
   }
@@ -99,9 +113,11 @@ final class GenerateCommand extends DataStepCommand {
           ErrorCode.API_REFUSED,
           "the variable " + variable.get() + ", which api_key names, is not set",
           Advice.step(
-              "write "
+              "write the line "
                   + variable.get()
-                  + "=KEY into a file of mode 0600, and name the file under env_file"));
+                  + "=KEY into the file that env_file of the run's config names, with mode 0600; if the config"
+                  + " has no env_file, add: env_file: ${env:HOME}/.config/nexa/secrets.env"
+                  + " (docs/secrets.md)"));
     }
     return key;
   }

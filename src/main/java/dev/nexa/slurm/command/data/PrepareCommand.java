@@ -21,6 +21,12 @@ final class PrepareCommand extends DataStepCommand {
           false,
           "The output of `data clusters`, for near duplicates in several tasks.");
 
+  private final OptionSpec parts =
+      paths(
+          "--from-parts",
+          false,
+          "The output of `data prepare` with `parts: true`, which read the input.");
+
   PrepareCommand() {
     super(
         true,
@@ -32,6 +38,6 @@ final class PrepareCommand extends DataStepCommand {
   @Override
   JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
     return new Prepare(engine, PrepareSettings.of(settings), share)
-        .run(input.getValue(), against.getValue(), clusters.getValue(), output);
+        .run(input.getValue(), against.getValue(), clusters.getValue(), parts.getValue(), output);
   }
 }

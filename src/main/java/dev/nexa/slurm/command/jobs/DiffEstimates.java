@@ -10,7 +10,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.start.Prepared;
 import java.util.List;
-import java.util.Optional;
 
 /** Implements {@code estimate --diff}: compares two configs, or a config and an earlier run. */
 public final class DiffEstimates {
@@ -30,7 +29,7 @@ public final class DiffEstimates {
   public EstimateDiff between(String earlier, Prepared.Request request) {
     Prepared.Request before =
         new Prepared.Request(
-            earlier, List.of(), request.cluster(), Optional.empty(), false, request.serves());
+            earlier, List.of(), request.cluster(), List.of(), false, request.serves());
     return new EstimateDiff(side(before), side(request));
   }
 

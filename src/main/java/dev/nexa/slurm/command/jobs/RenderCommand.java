@@ -8,7 +8,6 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.RenderRun;
 import dev.nexa.slurm.run.start.RenderRun.Rendered;
 import java.io.PrintWriter;
-import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm render}. */
@@ -34,10 +33,10 @@ public final class RenderCommand extends Subcommand {
   public Integer call() {
     Context context = context();
     PrintWriter out = out();
-    if (given(json)) {
-      return DryRun.print(context, config.request(), Optional.empty(), true, given(files), out);
-    }
     Rendered rendered = new RenderRun(context).render(config.request());
+    if (given(json)) {
+      return DryRun.print(rendered, true, given(files), out);
+    }
     tellNotes(rendered.prepared().plan());
     out.print(rendered.script().text());
     if (given(files)) {

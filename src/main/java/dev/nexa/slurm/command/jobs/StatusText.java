@@ -27,6 +27,7 @@ public final class StatusText {
     ELAPSED,
     COST,
     CURRENCY,
+    LACKS,
     NOTE;
 
     @Override
@@ -46,6 +47,7 @@ public final class StatusText {
         case ELAPSED -> row.elapsed();
         case COST -> row.cost();
         case CURRENCY -> row.cost().currency();
+        case LACKS -> row.costLacks();
         case NOTE -> row.note();
       };
     }
@@ -74,6 +76,8 @@ public final class StatusText {
           .seconds("elapsed_seconds", Cell.ELAPSED)
           .money("cost", Cell.COST)
           .text("currency", Cell.CURRENCY)
+          .text("cost_lacks", Cell.LACKS)
+          .rare()
           .note("note", Cell.NOTE);
 
   private StatusText() {}
@@ -96,6 +100,7 @@ public final class StatusText {
             "tasks",
             "elapsed_seconds",
             "cost",
+            "cost_lacks",
             "note")
         .of(rows)
         .withoutRare()

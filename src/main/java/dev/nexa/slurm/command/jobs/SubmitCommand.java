@@ -8,6 +8,7 @@ import dev.nexa.slurm.command.shared.ConfigOptions;
 import dev.nexa.slurm.command.shared.DryRun;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.RenderRun;
 import dev.nexa.slurm.run.start.SubmitRun;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
@@ -48,7 +49,8 @@ public final class SubmitCommand extends Subcommand {
           Advice.step("add --dry-run, or nexa-slurm render CONFIG --files"));
     }
     if (given(dryRun)) {
-      return DryRun.print(context(), config.request(), others, after.json(), given(files), out());
+      RenderRun.Rendered rendered = new RenderRun(context()).forSubmit(config.request(), others);
+      return DryRun.print(rendered, after.json(), given(files), out());
     }
     Context context = forRuns();
     return after.report(

@@ -17,6 +17,8 @@ final class ProgressText {
           .text("state", StageProgress::state)
           .text("tasks", row -> row.row().map(ProgressText::tasks).orElse("?"))
           .money("cost", StageProgress::cost)
+          .text("cost_lacks", StageProgress::costLacks)
+          .rare()
           .money("total", row -> row.stage().total())
           .as("AT MOST")
           .note("why", StageProgress::why);
@@ -45,7 +47,7 @@ final class ProgressText {
     text.append(progress.file().id()).append(" (").append(progress.file().name()).append("): ");
     text.append(progress.state()).append(", cost ").append(cost).append(" of at most ");
     text.append(progress.file().total()).append("\n\n");
-    text.append(STAGES.of(progress.stages()).table());
+    text.append(STAGES.of(progress.stages()).withoutRare().table());
     if (progress.state().equals("blocked") || progress.state().equals("failed")) {
       text.append("\n  nexa-slurm pipeline resume ").append(progress.file().id());
       text.append("    runs again what failed, then the stages after it\n");

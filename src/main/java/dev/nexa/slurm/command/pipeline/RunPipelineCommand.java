@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.run.AwaitPipeline;
 import dev.nexa.slurm.pipeline.run.ChosenStages;
@@ -18,6 +19,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm pipeline run}. */
@@ -52,10 +54,11 @@ final class RunPipelineCommand extends Subcommand {
   @Override
   public Integer call() {
     Context context = given(dryRun) ? context() : forRuns();
+    Supplier<Renderer> renderer = Renderer.inBackground(context.source());
     PipelinePlan plan = PipelinePlan.of(context, options.request());
-    plan.requireGate();
     ChosenStages chosen =
-        ChosenStages.of(context, plan, given(reuse), Optional.ofNullable(startAt.getValue()));
+        ChosenStages.of(
+            context, plan, renderer, given(reuse), Optional.ofNullable(startAt.getValue()));
     chosen.lines().forEach((given(json) ? err() : out())::println);
     Optional<PipelinePlan> rest = chosen.planToRun();
     if (rest.isEmpty()) {

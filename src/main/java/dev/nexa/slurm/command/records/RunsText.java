@@ -30,6 +30,8 @@ public final class RunsText {
           .text("model", ManifestFile::model)
           .text("hardware", ManifestFile::hardware)
           .money("cost", ManifestFile::cost)
+          .text("cost_lacks", ManifestFile::costLacks)
+          .rare()
           .note("tags", run -> String.join(" ", run.tags()));
 
   private static final Columns<ManifestFile.Point> POINTS =
@@ -107,6 +109,7 @@ public final class RunsText {
     }
     line(text, "logs", manifest.logs().orElse("-"));
     text.append(cost);
+    manifest.costLacks().ifPresent(lacks -> line(text, "cost lacks", lacks));
     if (manifest.isSweep()) {
       text.append('\n').append(points(manifest.points()));
     }

@@ -14,6 +14,7 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.server.Registration;
 import dev.nexa.slurm.run.server.ServerCost;
+import dev.nexa.slurm.run.start.RenderRun;
 import dev.nexa.slurm.run.start.SubmitRun;
 import dev.nexa.slurm.run.start.Submitted;
 import java.io.PrintWriter;
@@ -50,8 +51,9 @@ public final class ServeCommand extends Subcommand {
           spec().commandLine(), "`serve CONFIG`, `serve list` or `serve stop RUN`");
     }
     if (given(dryRun)) {
-      return DryRun.print(
-          context(), config.request().serving(), Optional.empty(), given(json), false, out());
+      RenderRun.Rendered rendered =
+          new RenderRun(context()).forSubmit(config.request().serving(), Optional.empty());
+      return DryRun.print(rendered, given(json), false, out());
     }
     Context context = forRuns();
     Submitted submitted =

@@ -53,10 +53,14 @@ public final class ConfigOptions {
             "NAME",
             "Uses the profile configs/clusters/NAME.yaml. Default: the config's `cluster`, else NEXA_CLUSTER, else `default`.");
     from =
-        command.option(
-            "--from",
-            "RUN",
-            "A completed run, whose checkpoint takes the place of $${checkpoint} in the config.");
+        command.add(
+            OptionSpec.builder("--from")
+                .paramLabel("[NAME=]RUN")
+                .type(List.class)
+                .auxiliaryTypes(String.class)
+                .initialValue(new ArrayList<>()),
+            "An earlier run whose files the new run reads: $${stages.NAME.output} and $${stages.NAME.checkpoint} in the config,"
+                + " or $${checkpoint} without a NAME. The new run waits for it. May be given often.");
     sameNode =
         command.flag("--same-node", "With --from: runs on the nodes of that run's last attempt.");
     local = command.flag("--local", "Runs on this machine, without Slurm.");
@@ -73,7 +77,7 @@ public final class ConfigOptions {
    * @throws NexaException with {@link ExitCode#USAGE} if options contradict each other
    */
   public Prepared.Request request() {
-    if (Subcommand.given(sameNode) && from.getValue() == null) {
+    if (Subcommand.given(sameNode) && from().isEmpty()) {
       throw new NexaException(ErrorCode.OPTIONS_CONFLICT, "--same-node needs --from RUN");
     }
     if (Subcommand.given(local) && cluster.getValue() != null) {
@@ -86,8 +90,12 @@ public final class ConfigOptions {
         config.getValue(),
         overrides.getValue(),
         Subcommand.given(local) ? Optional.of("local") : Optional.ofNullable(cluster.getValue()),
-        Optional.ofNullable(from.getValue()),
+        from(),
         Subcommand.given(sameNode),
         false);
+  }
+
+  private List<String> from() {
+    return from.getValue();
   }
 }

@@ -8,9 +8,6 @@ import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
 import dev.nexa.slurm.job.render.Script;
-import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.start.Prepared;
-import dev.nexa.slurm.run.start.RenderRun;
 import dev.nexa.slurm.run.start.RenderRun.Rendered;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -33,18 +30,11 @@ public final class DryRun {
   }
 
   /**
-   * Prints the output of {@code submit --dry-run}.
+   * Prints a rendered run.
    *
    * @return the exit status
    */
-  public static int print(
-      Context context,
-      Prepared.Request request,
-      Optional<String> after,
-      boolean json,
-      boolean files,
-      PrintWriter out) {
-    Rendered rendered = new RenderRun(context).render(request, after);
+  public static int print(Rendered rendered, boolean json, boolean files, PrintWriter out) {
     if (json) {
       out.print(Json.pretty(document(rendered, files)));
       return ExitCode.OK.status();

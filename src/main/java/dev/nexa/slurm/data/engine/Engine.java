@@ -68,6 +68,11 @@ public final class Engine implements AutoCloseable {
     }
   }
 
+  /** Returns the folder in the scratch, for files of the caller. {@link #close} removes it. */
+  public Path folder() {
+    return folder;
+  }
+
   /**
    * Runs statements.
    *

@@ -138,7 +138,7 @@ final class Asker {
         return;
       }
       log.sent(asked.key(), most);
-      Teacher.Answered came = teacher.ask(asked.question());
+      Teacher.Answered came = send(asked.question());
       Reply reply = came.reply();
       reached |= reply.status() > 0;
       settle(asked, reply);
@@ -164,6 +164,12 @@ final class Asker {
         }
       }
     }
+  }
+
+  private Teacher.Answered send(Question question) throws InterruptedException {
+    return settings.logprobs().isEmpty()
+        ? teacher.ask(question)
+        : teacher.ask(question, text -> LogprobsReader.read(text, settings.logprobs().get()));
   }
 
   /** Keeps what a try came to: an answer in the log, its tokens in the sum. */

@@ -4,22 +4,18 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.files.StagedFile;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Share;
-import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
  * The step {@code generate}: sends the requests of a task and writes their answers, in the order of
- * the requests, in the form of a batch's output.
+ * the requests: in the form of a batch's output, or with {@code logprobs} as rows to train on.
  */
 public final class Generate {
   /** The folder below the output that keeps the answers as they arrive, without a cache. */
@@ -30,6 +26,9 @@ public final class Generate {
   private final GenerateSettings settings;
   private final Backoff backoff;
   private final Listener listener;
+
+  /** How many conversations of the task are no request. */
+  private int unusable;
 
   /**
    * Where a task's files are.
@@ -90,15 +89,43 @@ public final class Generate {
     return new Generate(where, server, settings, Backoff.usual(), listener).run(files);
   }
 
+  /**
+   * Asks for the log-probabilities of a task's conversations, apart from those that are there
+   * already.
+   *
+   * @param conversations as requests
+   * @throws NexaException before the first request, if the key is unusable
+   */
+  public static Result logprobs(
+      ConversationRequests conversations,
+      Where where,
+      Server server,
+      GenerateSettings settings,
+      Listener listener) {
+    return new Generate(where, server, settings, Backoff.usual(), listener).run(conversations);
+  }
+
   Result run(List<Path> files) {
+    return run(files, server.base(), new BatchAnswers(where));
+  }
+
+  Result run(ConversationRequests conversations) {
+    unusable = conversations.unusable().size();
+    // Answers to a batch's requests are kept whole, so they have other keys.
+    String name = server.base() + " logprobs";
+    return run(
+        List.of(conversations.file()), name, new LogprobRows(where, conversations.unusable()));
+  }
+
+  private Result run(List<Path> files, String cached, AnswerFiles form) {
     DurableFiles.onDisk().directories(where.output());
-    String name = where.cache().isPresent() ? server.base() : "";
+    String name = where.cache().isPresent() ? cached : "";
     Requests requests = Requests.read(files, settings, name, where.share());
     Spent spent = new Spent(settings.limitOfEach(where.share().tasks()));
     try (KeptAnswers kept = new KeptAnswers(where.root(), requests.table())) {
       kept.readOwn(where.run(), where.share().task(), spent);
-      int cached = where.cache().isEmpty() ? 0 : kept.readOthers(where.run(), where.share().task());
-      Sum sum = new Sum(requests, spent, cached);
+      int others = where.cache().isEmpty() ? 0 : kept.readOthers(where.run(), where.share().task());
+      Sum sum = new Sum(requests, spent, others, unusable);
       listener.metrics().accept(metrics(sum.now(), true));
       Stop stop = new Stop();
       if (sum.now().answered() < requests.size()) {
@@ -108,7 +135,7 @@ public final class Generate {
       if (stop.isStopped()) {
         return new Result(metrics, stop.reason().or(() -> Optional.of(interrupted(sum.now()))));
       }
-      metrics.with("bytes", write(requests, kept));
+      metrics.with("bytes", form.write(requests, kept));
       DurableFiles.onDisk()
           .replace(
               where.output().resolve(String.format("report-%05d.json", where.share().task())),
@@ -154,7 +181,7 @@ public final class Generate {
   }
 
   /** The sums of a task at any time. */
-  private record Sum(Requests requests, Spent spent, int cached) {
+  private record Sum(Requests requests, Spent spent, int cached, int unusable) {
     Progress now() {
       long answered = 0;
       long failed = 0;
@@ -167,9 +194,9 @@ public final class Generate {
         }
       }
       return new Progress(
-          table.size(),
+          table.size() + unusable,
           answered,
-          failed,
+          failed + unusable,
           cached,
           spent.paid(),
           spent.unknown(),
@@ -193,30 +220,5 @@ public final class Generate {
         ErrorCode.BATCH_INCOMPLETE,
         "ended by a signal: " + progress.line(),
         Advice.step("run the task again: the answers are kept"));
-  }
-
-  /** Writes the answers and returns their bytes. */
-  private long write(Requests requests, KeptAnswers kept) {
-    String name = where.share().fileName("answers", 0, "jsonl");
-    DurableFiles.sweepDead(where.output(), Instant.now());
-    Path file = where.output().resolve(name);
-    try (StagedFile answers = new StagedFile(file)) {
-      requests.each(
-          (number, request, question) -> {
-            JsonObject kind = kept.at(requests.table().place(number)).object("answer");
-            answers.line(
-                Json.compact(
-                    new JsonObject()
-                        .with("id", "nexa-" + requests.table().key(number))
-                        .with("custom_id", request.customId())
-                        .with("response", kind.members().get("response"))
-                        .with("error", kind.members().get("error"))));
-            return true;
-          });
-      answers.commit();
-      return Files.size(file);
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", file, failed);
-    }
   }
 }

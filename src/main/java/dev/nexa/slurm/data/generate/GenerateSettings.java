@@ -19,6 +19,8 @@ import java.util.Optional;
  * @param retries how often a request is sent again
  * @param maxFailed the largest share of requests that may fail for good
  * @param limit the most tokens of the whole run; {@link Tokens#UNLIMITED} for no limit
+ * @param logprobs how many log-probabilities of each token of a conversation are asked for; empty
+ *     for answers
  */
 public record GenerateSettings(
     Optional<String> url,
@@ -28,7 +30,8 @@ public record GenerateSettings(
     Duration timeout,
     int retries,
     double maxFailed,
-    Tokens limit) {
+    Tokens limit,
+    Optional<Integer> logprobs) {
   /** The names of all settings. */
   public static final List<String> KEYS =
       List.of(
@@ -40,7 +43,8 @@ public record GenerateSettings(
           "retries",
           "max_failed",
           "max_input_tokens",
-          "max_output_tokens");
+          "max_output_tokens",
+          "logprobs");
 
   /**
    * Reads the settings. Keys that are missing have their defaults.
@@ -58,7 +62,16 @@ public record GenerateSettings(
         json.optionalDecimal("max_failed").map(BigDecimal::doubleValue).orElse(0.05),
         new Tokens(
             most(json, "max_input_tokens", Tokens.UNLIMITED.input()),
-            most(json, "max_output_tokens", Tokens.UNLIMITED.output())));
+            most(json, "max_output_tokens", Tokens.UNLIMITED.output())),
+        json.optionalDecimal("logprobs").map(GenerateSettings::logprobs));
+  }
+
+  private static int logprobs(BigDecimal number) {
+    int top = number.intValueExact();
+    if (top < 1 || top > 100) {
+      throw new IllegalArgumentException("logprobs: expected 1 to 100, got " + top);
+    }
+    return top;
   }
 
   private static long most(JsonObject json, String name, long otherwise) {

@@ -33,7 +33,7 @@ record Reply(Kind kind, int status, Optional<JsonObject> body, String reason) {
   }
 
   /** Longer answers could not be read again as a line. */
-  private static final int LONGEST = JsonLines.LONGEST - (1 << 16);
+  static final int LONGEST = JsonLines.LONGEST - (1 << 16);
 
   private static final Set<Integer> REFUSALS = Set.of(401, 402, 403, 404, 405);
   private static final Set<Integer> LATER = Set.of(408, 409, 425, 429);
@@ -93,8 +93,11 @@ record Reply(Kind kind, int status, Optional<JsonObject> body, String reason) {
     }
   }
 
-  /** Servers nest errors as OpenAI does, or write them flat, as older vLLM and proxies do. */
-  private static String message(JsonObject body) {
+  /**
+   * Returns the message of an error's body. Servers nest errors as OpenAI does, or write them flat,
+   * as older vLLM and proxies do.
+   */
+  static String message(JsonObject body) {
     Object error = body.members().getOrDefault("error", body);
     Object message = error instanceof JsonObject object ? object.members().get("message") : error;
     return shortened(message instanceof String text ? text : Json.compact(error));

@@ -4,7 +4,12 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.Reader;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.ProxySelector;
@@ -24,11 +29,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /** Sends one request to a server with OpenAI's HTTP interface and waits for its response. */
 final class Teacher {
   private static final Duration CONNECT = Duration.ofSeconds(30);
+
+  /** The most bytes of a refusal that are read. */
+  private static final int REFUSAL = 1 << 20;
+
   private static final Pattern KEY = Pattern.compile("[\\x21-\\x7e]+");
 
   private final String base;
@@ -94,19 +104,35 @@ final class Teacher {
 
   /** Sends a request and waits for the whole response. */
   Answered ask(Question question) throws InterruptedException {
+    return ask(question, new BoundedBody(), this::read);
+  }
+
+  /** Sends a request and reads the response of status 200 as it arrives. */
+  Answered ask(Question question, Function<Reader, Reply> reader) throws InterruptedException {
+    long begin = System.nanoTime();
+    return ask(
+        question,
+        HttpResponse.BodyHandlers.ofInputStream(),
+        response -> read(response, reader, timeout.minusNanos(System.nanoTime() - begin)));
+  }
+
+  private <T> Answered ask(
+      Question question,
+      HttpResponse.BodyHandler<T> handler,
+      Function<HttpResponse<T>, Answered> reader)
+      throws InterruptedException {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(address(question.path()))
             .header("Content-Type", "application/json")
             .POST(HttpRequest.BodyPublishers.ofString(question.text()));
     key.ifPresent(secret -> request.header("Authorization", "Bearer " + secret));
-    CompletableFuture<HttpResponse<byte[]>> response =
-        client.sendAsync(request.build(), new BoundedBody());
+    CompletableFuture<HttpResponse<T>> response = client.sendAsync(request.build(), handler);
     try {
       // The client's own timeout would end with the response's first line.
-      return read(response.get(timeout.toMillis(), TimeUnit.MILLISECONDS));
+      return reader.apply(response.get(timeout.toMillis(), TimeUnit.MILLISECONDS));
     } catch (TimeoutException late) {
       response.cancel(true);
-      return without(Reply.Kind.CUT, "no answer within " + timeout.toSeconds() + " s");
+      return late();
     } catch (ExecutionException failed) {
       return broken(Optional.ofNullable(failed.getCause()).orElse(failed));
     }
@@ -126,13 +152,73 @@ final class Teacher {
     return new Answered(Reply.without(kind, reason), Optional.empty());
   }
 
+  private Answered late() {
+    return without(Reply.Kind.CUT, "no answer within " + timeout.toSeconds() + " s");
+  }
+
   private Answered read(HttpResponse<byte[]> response) {
     String text = new String(response.body(), StandardCharsets.UTF_8);
-    // Some servers repeat the key in their refusal.
-    String safe = key.map(secret -> text.replace(secret, "***")).orElse(text);
+    return answered(response, Reply.of(response.statusCode(), safe(text)));
+  }
+
+  private Answered read(
+      HttpResponse<InputStream> response, Function<Reader, Reply> reader, Duration left) {
+    InputStream body = response.body();
+    CompletableFuture<Boolean> watch = new CompletableFuture<>();
+    // The read below ends when the stream is closed.
+    CompletableFuture<Void> closing =
+        watch
+            .completeOnTimeout(true, Math.max(1, left.toMillis()), TimeUnit.MILLISECONDS)
+            .thenRun(() -> close(body));
+    try (body) {
+      if (response.statusCode() != 200) {
+        byte[] start = body.readNBytes(REFUSAL);
+        String text = safe(new String(start, StandardCharsets.UTF_8));
+        return answered(response, Reply.of(response.statusCode(), text));
+      }
+      Reply reply = reader.apply(new InputStreamReader(open(body), StandardCharsets.UTF_8));
+      if (reply.kind() != Reply.Kind.CUT) {
+        // A connection is used again only if its response was read to the end.
+        body.transferTo(OutputStream.nullOutputStream());
+      }
+      return watch.isDone() && reply.kind() == Reply.Kind.CUT
+          ? late()
+          : answered(response, new Reply(reply.kind(), 200, reply.body(), safe(reply.reason())));
+    } catch (IOException failed) {
+      return watch.isDone() ? late() : broken(failed);
+    } finally {
+      watch.cancel(false);
+      closing.cancel(false);
+    }
+  }
+
+  /** A parser closes what it read, and the rest of the response would be lost. */
+  private static InputStream open(InputStream body) {
+    return new FilterInputStream(body) {
+      @Override
+      public void close() {
+        // Its owner closes it.
+      }
+    };
+  }
+
+  private static void close(InputStream body) {
+    try {
+      body.close();
+    } catch (IOException gone) {
+      // The reader sees the same.
+    }
+  }
+
+  private static Answered answered(HttpResponse<?> response, Reply reply) {
     return new Answered(
-        Reply.of(response.statusCode(), safe),
+        reply,
         response.headers().firstValue("Retry-After").flatMap(it -> retryAfter(it, Instant.now())));
+  }
+
+  /** Takes the key out of a text: some servers repeat it in their refusal. */
+  private String safe(String text) {
+    return key.map(secret -> text.replace(secret, "***")).orElse(text);
   }
 
   /** Reads {@code Retry-After}: seconds, or a date (RFC 9110, section 10.2.3). */

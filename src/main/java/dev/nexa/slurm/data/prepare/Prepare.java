@@ -31,8 +31,14 @@ public final class Prepare {
   private final Engine engine;
   private final PrepareSettings settings;
   private final Share share;
+  private final RawRows rawRows;
 
   public Prepare(Engine engine, PrepareSettings settings, Share share) {
+    this(engine, settings, share, new RawRows(engine, settings, share));
+  }
+
+  Prepare(Engine engine, PrepareSettings settings, Share share, RawRows rawRows) {
+    this.rawRows = rawRows;
     this.engine = engine;
     this.settings = settings;
     this.share = share;
@@ -45,17 +51,32 @@ public final class Prepare {
    * @param against paths, patterns or folders of eval sets that no row may contain parts of
    * @param clusters the output of the step {@code clusters}; empty if this task finds the near
    *     duplicates itself
+   * @param parts the output of {@code prepare} with {@code parts: true}; empty if this task reads
+   *     the raw files itself
    * @return what the run's metrics get
    * @throws NexaException if a file cannot be read, or if a step needs one task and there are more
    */
   public JsonObject run(
-      List<String> input, List<String> against, List<String> clusters, Path folder) {
+      List<String> input,
+      List<String> against,
+      List<String> clusters,
+      List<String> parts,
+      Path folder) {
+    if (settings.parts()) {
+      requireFirst(clusters, parts);
+      Output output = Output.in(engine, folder, share, Parts.stems());
+      return new Parts(engine, settings, share).write(InputFile.find(engine, input), output);
+    }
     requireTasks(clusters);
     List<String> stems = new ArrayList<>(splits().keySet());
     stems.add("requests");
     stems.addAll(Signatures.stems());
     Output output = Output.in(engine, folder, share, stems);
-    Rows rows = read(InputFile.find(engine, input));
+    List<InputFile> files = InputFile.find(engine, input);
+    Rows rows =
+        parts.isEmpty()
+            ? rawRows.read(files)
+            : new Parts(engine, settings, share).read(files, parts);
     Map<String, Long> counts = new TreeMap<>();
     JsonObject details = new JsonObject();
     duplicateIds(rows);
@@ -93,6 +114,13 @@ public final class Prepare {
     }
   }
 
+  private void requireFirst(List<String> clusters, List<String> parts) {
+    if (settings.signatures() || !clusters.isEmpty() || !parts.isEmpty()) {
+      throw new IllegalArgumentException(
+          "parts: true is the first stage: leave signatures, --clusters and --from-parts out");
+    }
+  }
+
   private void requireTasks(List<String> clusters) {
     boolean stages = settings.signatures() || !clusters.isEmpty();
     if (stages && !settings.nearDuplicates()) {
@@ -120,100 +148,6 @@ public final class Prepare {
             + " compares all rows with each other, so it needs one task; there are "
             + share.tasks(),
         Advice.step(advice));
-  }
-
-  private Rows read(List<InputFile> files) {
-    Rows rows = Rows.of(engine, files);
-    List<String> types = new ArrayList<>();
-    for (int i = 0; i < settings.columns().size(); i++) {
-      types.add(Source.name(i) + " " + settings.columns().get(i).type().sql());
-    }
-    engine.run(
-        "CREATE TABLE data (n BIGINT, key VARCHAR, text VARCHAR, reason VARCHAR, detail VARCHAR, "
-            + String.join(", ", types)
-            + ")");
-    engine.run("CREATE TABLE ids (n BIGINT, id VARCHAR)");
-    Source source = new Source(engine, settings.columns(), settings.maxRow());
-    for (int f = 0; f < files.size(); f++) {
-      source.open(files.get(f));
-      engine.run("INSERT INTO data " + rowQuery(f));
-      if (settings.id().isPresent()) {
-        String id = Source.name(settings.column(settings.id().get()));
-        engine.run(
-            "INSERT INTO ids SELECT "
-                + Rows.number(f)
-                + ", "
-                + id
-                + "::VARCHAR FROM source WHERE bad IS NULL AND "
-                + id
-                + " IS NOT NULL");
-      }
-      engine.run(
-          "INSERT INTO rejects SELECT n, reason, detail, NULL, NULL FROM data WHERE reason IS NOT NULL AND n // (1::BIGINT << 40) = "
-              + f);
-      if (files.get(f).format() == InputFile.Format.JSONL) {
-        rows.findLines(f, files.get(f).path(), engine.number("SELECT count(*) FROM source"));
-      }
-    }
-    source.close();
-    rows.keep();
-    return rows;
-  }
-
-  /** Returns the query that gives a row of {@code data} for each row of {@code source}. */
-  private String rowQuery(int file) {
-    List<String> columns = new ArrayList<>();
-    List<String> texts = new ArrayList<>();
-    for (int i = 0; i < settings.columns().size(); i++) {
-      String name = Source.name(i);
-      boolean text = settings.textColumns().contains(i);
-      columns.add(text && settings.normalize() ? Texts.normalized(name) + " AS " + name : name);
-      if (text) {
-        texts.add(name);
-      }
-    }
-    String joined = "concat_ws(chr(31), " + String.join(", ", texts) + ")";
-    String keyed = settings.normalize() ? "text" : Texts.normalized("text");
-    List<String> names = new ArrayList<>();
-    for (int i = 0; i < columns.size(); i++) {
-      names.add(Source.name(i));
-    }
-    return "WITH s AS (SELECT "
-        + Rows.number(file)
-        + " AS n, bad, "
-        + String.join(", ", columns)
-        + " FROM source), t AS (SELECT *, "
-        + joined
-        + " AS text FROM s), k AS (SELECT *, sha256(CASE WHEN bad IS NULL THEN "
-        + keyed
-        + " ELSE n::VARCHAR END) AS key FROM t), o AS (SELECT * FROM k WHERE "
-        + share.owns("key")
-        + "), l AS (SELECT *, length(text) AS chars, "
-        + (settings.languages().isEmpty() ? "''" : Texts.language("text"))
-        + " AS language FROM o) SELECT n, key, text, "
-        + reason()
-        + ", "
-        + detail()
-        + ", "
-        + String.join(", ", names)
-        + " FROM l";
-  }
-
-  private String reason() {
-    StringBuilder sql = new StringBuilder("CASE WHEN bad IN ('broken JSON', 'no JSON object')");
-    sql.append(" THEN 'broken' WHEN bad IS NOT NULL THEN 'schema' WHEN chars = 0 THEN 'empty'");
-    settings.minChars().ifPresent(n -> sql.append(" WHEN chars < " + n + " THEN 'too short'"));
-    settings.maxChars().ifPresent(n -> sql.append(" WHEN chars > " + n + " THEN 'too long'"));
-    if (!settings.languages().isEmpty()) {
-      sql.append(" WHEN NOT list_contains(").append(Sql.texts(settings.languages()));
-      sql.append(", language) THEN 'language'");
-    }
-    return sql + " END AS reason";
-  }
-
-  private static String detail() {
-    return "CASE WHEN bad IS NOT NULL THEN bad WHEN reason IN ('too short', 'too long') THEN chars || ' characters'"
-        + " WHEN reason = 'language' THEN language END AS detail";
   }
 
   private void duplicateIds(Rows rows) {

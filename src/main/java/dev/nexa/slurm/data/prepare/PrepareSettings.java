@@ -1,5 +1,6 @@
 package dev.nexa.slurm.data.prepare;
 
+import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Column;
 import java.math.BigDecimal;
@@ -24,6 +25,8 @@ import java.util.regex.Pattern;
  * @param nearDuplicates whether similar texts are removed
  * @param signatures whether only the signatures of the rows are written, for near duplicates in an
  *     array
+ * @param parts whether the rows are only read, checked and normalised, and written for the tasks of
+ *     the next stage
  * @param ngram so many words in a row that an eval set has too are too many
  * @param evalText the columns of the eval sets that have text; those that a file lacks are left out
  * @param sampleShare the share of rows to keep
@@ -45,6 +48,7 @@ public record PrepareSettings(
     boolean exactDuplicates,
     boolean nearDuplicates,
     boolean signatures,
+    boolean parts,
     int ngram,
     List<String> evalText,
     Optional<BigDecimal> sampleShare,
@@ -100,6 +104,7 @@ public record PrepareSettings(
         flag(json, "exact_duplicates", true),
         flag(json, "near_duplicates", false),
         flag(json, "signatures", false),
+        flag(json, "parts", false),
         integer(clean, "ngram").orElse(13),
         clean.members().containsKey("columns") ? clean.texts("columns") : json.texts("text"),
         sample.optionalDecimal("share"),
@@ -126,6 +131,36 @@ public record PrepareSettings(
           "split." + name + ": expected a share above 0 and at most 1, got " + share);
     }
     return share;
+  }
+
+  /**
+   * Returns a SHA-256 of the settings that decide which rows a part has and which rows stay. The
+   * stages of an array may differ in {@code parts} and {@code signatures} only.
+   */
+  String digest() {
+    return Sha256.of(
+        new PrepareSettings(
+                columns,
+                text,
+                id,
+                normalize,
+                minChars,
+                maxChars,
+                languages,
+                exactDuplicates,
+                nearDuplicates,
+                false,
+                false,
+                ngram,
+                evalText,
+                sampleShare,
+                sampleRows,
+                seed,
+                split,
+                rowsPerFile,
+                maxRow,
+                requests)
+            .toString());
   }
 
   /** Returns the numbers of the text's columns among all columns. */

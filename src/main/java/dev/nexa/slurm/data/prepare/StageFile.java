@@ -15,19 +15,21 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * A Parquet file that one stage of the near duplicates of an array writes for the next stage. Its
- * metadata says of which rows it was made, so that a missing or a foreign file is an error.
+ * A Parquet file that one stage of {@code prepare} writes for the next stage. Its metadata names
+ * the rows that it was made from. So a missing or a foreign file is an error.
  *
  * @param path its path
  * @param kind which stage wrote it
- * @param part what the file has: {@code BAND TASK TASKS} of signatures, the bands of pairs, or
- *     nothing
+ * @param part what the file has: {@code TASK TASKS} of parts and ids, {@code BAND TASK TASKS} of
+ *     signatures, the bands of pairs, or nothing
  * @param rows the fingerprint of the rows of each task of {@code prepare}, in the order of the
- *     tasks; for signatures of the file's own task only
+ *     tasks; for signatures of the file's own task only; for parts and ids what {@link Parts} says
  */
 record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) {
   /** The stages that write such files. */
   enum Kind {
+    PARTS("parts", "data.prepare with parts: true"),
+    IDS("ids", "data.prepare with parts: true"),
     SIGNATURES("signatures", "data.prepare with signatures: true"),
     PAIRS("pairs", "data.buckets"),
     DUPLICATES("duplicates", "data.clusters");
@@ -48,6 +50,11 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
     /** Returns how a config names the stage. */
     String writer() {
       return writer;
+    }
+
+    /** Returns where the page explains the stage. */
+    String page() {
+      return this == PARTS || this == IDS ? "docs/data.md#divide-the-reading" : PAGE;
     }
   }
 
@@ -98,6 +105,7 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
         });
     if (files.isEmpty()) {
       throw invalid(
+          kind,
           "there are no " + kind.stem() + " in " + String.join(", ", input),
           "name the output of the stage with " + kind.writer());
     }
@@ -114,7 +122,12 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
   }
 
   static NexaException invalid(String message, String step) {
+    return invalid(Kind.SIGNATURES, message, step);
+  }
+
+  /** Returns the error about a stage's files, with the page that explains them. */
+  static NexaException invalid(Kind kind, String message, String step) {
     return new NexaException(
-        ErrorCode.DATA_INVALID, message, Advice.step(step), Advice.step("see " + PAGE));
+        ErrorCode.DATA_INVALID, message, Advice.step(step), Advice.step("see " + kind.page()));
   }
 }

@@ -15,8 +15,11 @@ import java.util.Map;
 
 /** The folder that a stage writes to. Each task removes what its earlier attempts left. */
 public final class Output {
-  /** The options of COPY for Parquet files. */
-  public static final String PARQUET = "FORMAT parquet, COMPRESSION zstd";
+  /**
+   * The options of COPY for Parquet files. DuckDB writes row groups in parallel; with its usual
+   * size a file has one or few.
+   */
+  public static final String PARQUET = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 20480";
 
   private final Engine engine;
   private final Path folder;

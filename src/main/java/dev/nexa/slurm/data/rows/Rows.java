@@ -41,7 +41,36 @@ public final class Rows {
 
   /** Returns SQL for the number of a row of the view {@code source}. */
   public static String number(int file) {
-    return "(" + file + " * " + FILE + " + r)::BIGINT";
+    return number(new Place(file, 0, 0));
+  }
+
+  /** Returns SQL for the number of a row of the view {@code source}, which begins at a place. */
+  public static String number(Place place) {
+    return "(" + (place.file() * FILE + place.rows()) + " + r)::BIGINT";
+  }
+
+  /**
+   * Where a part of a file begins.
+   *
+   * @param file the number of the file
+   * @param rows the rows before the part
+   * @param lines the ends of lines before the part
+   */
+  public record Place(int file, long rows, long lines) {
+    /** Returns the place after more rows and lines. */
+    public Place plus(long moreRows, long moreLines) {
+      return new Place(file, rows + moreRows, lines + moreLines);
+    }
+
+    /** Returns the SQL condition that a row's number is of this part of the file or a later one. */
+    public String from(String number) {
+      return number + " > " + (file * FILE + rows) + " AND " + ofFile(number, file);
+    }
+  }
+
+  /** Returns the SQL condition that a row's number is of a file. */
+  public static String ofFile(String number, int file) {
+    return number + " // " + FILE + " = " + file;
   }
 
   /** Makes the view {@code kept}; the table {@code data} must be there. */
@@ -82,13 +111,22 @@ public final class Rows {
 
   /** Adds the line and its start to the broken rows of a JSONL file. */
   public void findLines(int file, String path, long records) {
-    String own = "n BETWEEN " + file * FILE + " AND " + (file * FILE + FILE - 1);
+    findLines(new Place(file, 0, 0), path, records);
+  }
+
+  /**
+   * Adds the line and its start to the broken rows of the part of a file that was read last.
+   *
+   * @param path the part, as a file of its own
+   */
+  public void findLines(Place place, String path, long records) {
+    long first = place.file() * FILE + place.rows();
     List<String> broken =
         engine.column(
             "SELECT n - "
-                + file * FILE
+                + first
                 + " FROM rejects WHERE reason = 'broken' AND "
-                + own
+                + place.from("n")
                 + " ORDER BY n LIMIT "
                 + LOOKED_UP);
     if (broken.isEmpty()) {
@@ -106,15 +144,14 @@ public final class Rows {
                   record,
                   (number, none) ->
                       "UPDATE rejects SET line = "
-                          + line
+                          + (place.lines() + line)
                           + ", start = "
                           + Sql.text(start.replace("\0", "\uFFFD")));
               return true;
             });
     // If Java counts other records than DuckDB, a line would be wrong.
     if (read && last[0] == records) {
-      found.forEach(
-          (record, update) -> engine.run(update + " WHERE n = " + (file * FILE + record)));
+      found.forEach((record, update) -> engine.run(update + " WHERE n = " + (first + record)));
     }
   }
 

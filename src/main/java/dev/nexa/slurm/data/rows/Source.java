@@ -52,11 +52,21 @@ public final class Source {
    * @throws NexaException if the file lacks a column, or holds a row that is too long
    */
   public void open(InputFile file) {
+    open(file, file.path());
+  }
+
+  /**
+   * Makes the view {@code source} of a copy of a part of a file.
+   *
+   * @param file the copy
+   * @param original the path of the whole file, which messages name
+   */
+  public void open(InputFile file, String original) {
     engine.run("DROP VIEW IF EXISTS source");
     engine.run("DROP TABLE IF EXISTS " + RAW);
     String select =
         switch (file.format()) {
-          case JSONL -> json(file.path());
+          case JSONL -> json(file.path(), original);
           case CSV -> csv(file.path());
           case PARQUET -> parquet(file.path());
         };
@@ -91,9 +101,9 @@ public final class Source {
   }
 
   /** A line that is no JSON becomes NULL here, and keeps its place. */
-  private String json(String path) {
+  private String json(String path, String original) {
     load(
-        path,
+        original,
         "SELECT json FROM read_ndjson_objects("
             + Sql.text(path)
             + ", ignore_errors = true, maximum_object_size = "
@@ -107,41 +117,44 @@ public final class Source {
     List<String> values = new ArrayList<>();
     List<String> wrongs = new ArrayList<>();
     for (int i = 0; i < columns.size(); i++) {
-      String value = "e[" + (i + 1) + "]";
-      String kind = "json_type(" + value + ")";
-      String none = "(" + value + " IS NULL OR " + kind + " = 'NULL')";
+      String text = "texts[" + (i + 1) + "]";
+      String kind = "kinds[" + (i + 1) + "]";
+      // Parses the line again, so only values that are shown or are JSON columns use it.
+      String json = "json_extract(json, " + Sql.text(paths.get(i)) + ")";
+      String none = "(" + kind + " IS NULL OR " + kind + " = 'NULL')";
       String fits =
           switch (columns.get(i).type()) {
             case TEXT -> kind + " = 'VARCHAR'";
             case INTEGER ->
-                kind
-                    + " IN ('BIGINT', 'UBIGINT') AND TRY_CAST("
-                    + value
-                    + "::VARCHAR AS BIGINT) IS NOT NULL";
+                kind + " IN ('BIGINT', 'UBIGINT') AND TRY_CAST(" + text + " AS BIGINT) IS NOT NULL";
             case NUMBER -> kind + " IN ('BIGINT', 'UBIGINT', 'DOUBLE')";
             case BOOLEAN -> kind + " = 'BOOLEAN'";
             case JSON -> "true";
           };
       String typed =
           switch (columns.get(i).type()) {
-            case TEXT -> value + "->>'$'";
-            case JSON -> value;
-            default -> "TRY_CAST(" + value + "::VARCHAR AS " + columns.get(i).type().sql() + ")";
+            case TEXT -> text;
+            case JSON -> json;
+            default -> "TRY_CAST(" + text + " AS " + columns.get(i).type().sql() + ")";
           };
       values.add(
           "CASE WHEN NOT " + none + " AND " + fits + " THEN " + typed + " END AS " + name(i));
-      wrongs.add(wrong(columns.get(i), none, fits, value + "::VARCHAR"));
+      wrongs.add(wrong(columns.get(i), none, fits, json + "::VARCHAR"));
     }
-    return "WITH lines AS (SELECT rowid + 1 AS r, json, CASE WHEN json IS NULL OR NOT json_valid(json)"
-        + " THEN 'broken JSON' WHEN json_type(json) <> 'OBJECT' THEN 'no JSON object' END AS broken FROM "
-        + RAW
-        + "), parts AS (SELECT r, broken, CASE WHEN broken IS NULL THEN json_extract(json, "
-        + Sql.texts(paths)
-        + ") END AS e FROM lines) SELECT r, CASE WHEN broken IS NOT NULL THEN broken "
+    // One call for all paths parses the line once. A valid line is an object if it starts as one.
+    return "SELECT r, CASE WHEN broken IS NOT NULL THEN broken "
         + String.join(" ", wrongs)
         + " END AS bad, "
         + String.join(", ", values)
-        + " FROM parts";
+        + " FROM (SELECT r, json, broken, CASE WHEN broken IS NULL THEN json_type(json, "
+        + Sql.texts(paths)
+        + ") END AS kinds, CASE WHEN broken IS NULL THEN json_extract_string(json, "
+        + Sql.texts(paths)
+        + ") END AS texts FROM (SELECT rowid + 1 AS r, json, CASE WHEN json IS NULL OR NOT json_valid(json)"
+        + " THEN 'broken JSON' WHEN NOT starts_with(ltrim(json, ' ' || chr(9) || chr(10) || chr(13)), '{')"
+        + " THEN 'no JSON object' END AS broken FROM "
+        + RAW
+        + "))";
   }
 
   private String csv(String path) {

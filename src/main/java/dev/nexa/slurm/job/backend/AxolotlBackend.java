@@ -132,7 +132,7 @@ public final class AxolotlBackend implements Backend {
     }
     adapter(config, training);
     spread(config, training);
-    distillation(config, training);
+    distillation(config, plan, problems);
     return config;
   }
 
@@ -179,15 +179,34 @@ public final class AxolotlBackend implements Backend {
     }
   }
 
-  private static void distillation(JsonObject config, Training training) {
+  /** The plugin has no default for its temperature, and takes only weights from 0 to 1. */
+  private static void distillation(JsonObject config, Plan plan, List<Problem> problems) {
+    Training training = plan.training().written();
     if (!training.flag("use_kd")) {
       return;
     }
     BigDecimal weight = training.decimal("kd_lambda").orElse(BigDecimal.ONE);
+    if (weight.signum() < 0 || weight.compareTo(BigDecimal.ONE) > 0) {
+      problems.add(
+          plan.written()
+              .problem(
+                  "kd_lambda",
+                  "is the weight of the teacher's loss beside the data's own; expected a number from 0 to 1,"
+                      + " got "
+                      + weight.toPlainString()));
+    }
+    BigDecimal temperature = training.decimal("kd_temperature").orElse(BigDecimal.ONE);
+    if (temperature.signum() <= 0) {
+      problems.add(
+          plan.written()
+              .problem(
+                  "kd_temperature",
+                  "expected a number above 0, got " + temperature.toPlainString()));
+    }
     config
         .with("plugins", List.of(KD + "KDPlugin"))
         .with("kd_trainer", true)
-        .withOptional("kd_temperature", training.decimal("kd_temperature"))
+        .with("kd_temperature", temperature)
         .with("kd_alpha", weight)
         .with("kd_ce_alpha", BigDecimal.ONE.subtract(weight));
   }

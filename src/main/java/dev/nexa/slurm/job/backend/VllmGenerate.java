@@ -5,6 +5,7 @@ import dev.nexa.slurm.job.config.DataStage;
 import dev.nexa.slurm.job.config.Serving;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.plan.Plan;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -15,6 +16,12 @@ import java.util.List;
 final class VllmGenerate {
   /** Enough to keep a server busy: it works on hundreds of sequences together. */
   private static final int CONCURRENCY = 256;
+
+  /** Few, because each answer with log-probabilities is large, and a prompt alone is fast. */
+  private static final int LOGPROBS_CONCURRENCY = 16;
+
+  /** How many log-probabilities vLLM 0.24.0 returns without a flag. */
+  private static final int MAX_LOGPROBS = 20;
 
   private VllmGenerate() {}
 
@@ -31,6 +38,11 @@ final class VllmGenerate {
     if (!vllm.has("uvicorn_log_level")) {
       // Else a line for each request would be in the task's log.
       vllm.add("--uvicorn-log-level", "warning");
+    }
+    int logprobs =
+        data.settings().optionalDecimal("logprobs").map(BigDecimal::intValueExact).orElse(0);
+    if (logprobs > MAX_LOGPROBS) {
+      vllm.add("--max-logprobs", "" + logprobs);
     }
     vllm.parallel();
     vllm.engine();
@@ -50,7 +62,8 @@ final class VllmGenerate {
       settings.with("model", VllmServe.served(plan, model));
     }
     if (data.settings().optionalDecimal("concurrency").isEmpty()) {
-      settings.with("concurrency", CONCURRENCY);
+      boolean logprobs = data.settings().optionalDecimal("logprobs").isPresent();
+      settings.with("concurrency", logprobs ? LOGPROBS_CONCURRENCY : CONCURRENCY);
     }
     return settings.with("api_key", "VLLM_API_KEY");
   }

@@ -23,13 +23,15 @@ import dev.nexa.slurm.job.config.yaml.YamlReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Reads and checks every kind of YAML file.
+ * Reads and checks every kind of YAML file. A reader reads each profile, each price book and the
+ * policy once: the stages of a pipeline share them.
  *
  * <p>A method throws a {@link ConfigException} with all problems of a file at once, and a {@link
  * NexaException} with {@link ExitCode#USAGE} if the file is missing.
@@ -43,6 +45,9 @@ public final class ConfigReader {
 
   private final ConfigSource source;
   private final Expansion expansion;
+  private final Map<String, ClusterProfile> clusters = new HashMap<>();
+  private final Map<String, PriceBook> priceBooks = new HashMap<>();
+  private Optional<Policy> policy = Optional.empty();
 
   /**
    * Creates a reader.
@@ -57,21 +62,21 @@ public final class ConfigReader {
 
   /** Reads a run's config and applies the {@code --set} overrides, in order. */
   public RunConfig run(String path, List<String> overrides) {
-    return run(path, overrides, Optional.empty());
+    return run(path, overrides, FromRuns.NONE);
   }
 
   /**
-   * Reads a run's config, applies the {@code --set} overrides and inserts the checkpoint of a
-   * finished run. Also reads the {@code options_file} and sweep files of Nexa_Compute.
+   * Reads a run's config and applies the {@code --set} overrides. Also reads the {@code
+   * options_file} and sweep files of Nexa_Compute.
    *
-   * @param from the finished run that {@code --from} names
+   * @param from the earlier runs that {@code --from} names
    */
-  public RunConfig run(String path, List<String> overrides, Optional<FromRun> from) {
+  public RunConfig run(String path, List<String> overrides, FromRuns from) {
     return run(path, overrides, from, Optional.empty(), written -> Optional.empty());
   }
 
   /**
-   * Reads a run's config as {@link #run(String, List, Optional)} does. If the config leaves out
+   * Reads a run's config as {@link #run(String, List, FromRuns)} does. If the config leaves out
    * {@code stage}, {@code backend} or {@code resources}, they follow from its other keys or from
    * the {@code defaults} of its cluster's profile, and the config's notes say so.
    *
@@ -83,7 +88,7 @@ public final class ConfigReader {
   public RunConfig run(
       String path,
       List<String> overrides,
-      Optional<FromRun> from,
+      FromRuns from,
       Optional<PipelineConfig.Stage> stage,
       Optional<String> typed,
       String otherwise) {
@@ -98,7 +103,7 @@ public final class ConfigReader {
   private RunConfig run(
       String path,
       List<String> overrides,
-      Optional<FromRun> from,
+      FromRuns from,
       Optional<PipelineConfig.Stage> stage,
       Function<Mapping, Optional<RunDefaults>> profile) {
     Found file = source.file(path);
@@ -117,10 +122,11 @@ public final class ConfigReader {
     if (stage.isPresent()) {
       root = Overrides.replace(root, stage.get().set(), problems);
     }
-    root = FromRun.apply(Overrides.apply(root, rest, problems), from, problems);
-    if (stage.isPresent() || mentionsStages(file, overrides)) {
-      boolean fine = StageReferences.check(root, stage, problems);
-      if (stage.isPresent() || !fine) {
+    root = from.apply(Overrides.apply(root, rest, problems), problems);
+    boolean waits = stage.isPresent() || !from.runs().isEmpty();
+    if (waits || mentionsStages(file, overrides)) {
+      boolean fine = StageReferences.check(root, stage, from, problems);
+      if (waits || !fine) {
         // What StageReferences reports, the checker does not report again.
         checker = new Checker(problems, expansion.inPipeline(), notes);
       }
@@ -226,7 +232,16 @@ public final class ConfigReader {
 
   /** Reads the cluster profile with that name. */
   public ClusterProfile cluster(String name) {
-    return cluster(name, named("configs/clusters/", name, "cluster profile", ""));
+    return cluster(name, "");
+  }
+
+  private ClusterProfile cluster(String name, String where) {
+    ClusterProfile known = clusters.get(name);
+    if (known == null) {
+      known = cluster(name, named("configs/clusters/", name, "cluster profile", where));
+      clusters.put(name, known);
+    }
+    return known;
   }
 
   /** Reads the cluster profile that a config names; empty if the config names none. */
@@ -236,7 +251,7 @@ public final class ConfigReader {
     }
     String name = config.cluster().get();
     String where = config.written().problem("cluster", "").toString();
-    return Optional.of(cluster(name, named("configs/clusters/", name, "cluster profile", where)));
+    return Optional.of(cluster(name, where));
   }
 
   /**
@@ -266,7 +281,12 @@ public final class ConfigReader {
   public PriceBook prices(ClusterProfile cluster) {
     String where = "configs/clusters/" + cluster.name() + ".yaml: price_book: ";
     String name = cluster.priceBook();
-    return prices(name, named("configs/prices/", name, "price book", where));
+    PriceBook known = priceBooks.get(name);
+    if (known == null) {
+      known = prices(name, named("configs/prices/", name, "price book", where));
+      priceBooks.put(name, known);
+    }
+    return known;
   }
 
   /** Reads a price book at the path that the user typed. */
@@ -321,12 +341,15 @@ public final class ConfigReader {
    * configs/policy.yaml.
    */
   public Policy policy() {
-    Found file = policyFile();
-    List<Problem> problems = new ArrayList<>();
-    Values values = read(file, Policy.SPEC, problems);
-    Policy.check(values, problems);
-    Problem.throwIfAny(problems);
-    return Policy.from(file.name(), values);
+    if (policy.isEmpty()) {
+      Found file = policyFile();
+      List<Problem> problems = new ArrayList<>();
+      Values values = read(file, Policy.SPEC, problems);
+      Policy.check(values, problems);
+      Problem.throwIfAny(problems);
+      policy = Optional.of(Policy.from(file.name(), values));
+    }
+    return policy.get();
   }
 
   /** Returns each value of the policy with its position. Reports no problems. */

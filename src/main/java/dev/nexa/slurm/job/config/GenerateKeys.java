@@ -19,7 +19,13 @@ final class GenerateKeys {
   /** The backend that starts a server of its own for the requests. */
   static final String OWN_TEACHER = "vllm";
 
+  /** vLLM's mode whose values are log-probabilities that no temperature has changed. */
+  private static final String RAW = "raw_logprobs";
+
   private static final List<String> TOKENS = List.of("max_input_tokens", "max_output_tokens");
+
+  /** A server may return more; files of rows grow with this number. */
+  private static final int MOST_LOGPROBS = 100;
 
   private static final ValueType URL =
       ValueType.text(
@@ -32,7 +38,12 @@ final class GenerateKeys {
               "requests",
               listOf(ValueType.PATH),
               "The requests, in the form of OpenAI's and vLLM's batch files: .jsonl files, patterns or"
-                  + " folders."),
+                  + " folders. With logprobs: conversations, in .parquet or .jsonl files."),
+          optional(
+              "logprobs",
+              ValueType.integer(1, MOST_LOGPROBS),
+              "Asks vLLM for log-probabilities of conversations instead of answers. For each token, the rows have"
+                  + " this many most probable next tokens. axolotl's distillation trains on these rows."),
           optional(
               "url",
               URL,
@@ -50,8 +61,8 @@ final class GenerateKeys {
           optional(
               "concurrency",
               ValueType.integer(1, 1024),
-              "How many requests of a task wait for an answer at the same time. Default: 16, and 256 with"
-                  + " backend vllm."),
+              "How many requests of a task wait for an answer at the same time. Default: 16; with backend vllm"
+                  + " and without logprobs 256."),
           withDefault(
               "timeout",
               ValueType.TIME,
@@ -169,6 +180,9 @@ final class GenerateKeys {
       problems.add(run.problem("stage", "serve runs a server without an end; write generate"));
     }
     Values options = run.section("options");
+    if (step.has("logprobs")) {
+      checkLogprobs(step, run, options, problems);
+    }
     for (String option : List.of("input_file", "output_file", "input-file", "output-file")) {
       if (options.has(option)) {
         problems.add(
@@ -176,6 +190,37 @@ final class GenerateKeys {
                 "options." + option,
                 "vllm run-batch reads it; with data.generate the files are data.generate.requests and"
                     + " ${output}"));
+      }
+    }
+  }
+
+  /** Adds the problems of a server of the job's own that returns log-probabilities. */
+  private static void checkLogprobs(
+      Values step, Values run, Values options, List<Problem> problems) {
+    if (run.has("lora_adapters") && !step.has("model")) {
+      problems.add(
+          step.problem(
+              "model",
+              "missing; with logprobs and lora_adapters, write the name of an adapter or the model: a"
+                  + " conversation names no model"));
+    }
+    for (String option : List.of("logprobs_mode", "logprobs-mode")) {
+      String mode = options.optional(option, Object.class).map(Object::toString).orElse(RAW);
+      if (!mode.equals(RAW)) {
+        problems.add(
+            run.problem(
+                "options." + option,
+                "data.generate.logprobs needs "
+                    + RAW
+                    + ", which is the default; leave the option out"));
+      }
+    }
+    for (String option : List.of("max_logprobs", "max-logprobs")) {
+      if (options.has(option)) {
+        problems.add(
+            run.problem(
+                "options." + option,
+                "it follows from data.generate.logprobs; leave the option out"));
       }
     }
   }

@@ -36,6 +36,14 @@ public final class ModelFolder {
     return new Training(given);
   }
 
+  /**
+   * Returns the {@code model_size} of the model in a folder; empty if its config.json does not say
+   * it.
+   */
+  public static Optional<String> size(String folder) {
+    return parameters(folder).map(ModelSize::words);
+  }
+
   private static Optional<Long> parameters(String folder) {
     try {
       Path file = Path.of(folder, "config.json");

@@ -50,6 +50,9 @@ public record PipelineConfig(
   private static final String NAME = "[a-z][a-z0-9-]{0,30}";
   private static final String ITEM = "[A-Za-z0-9_-]{1,40}";
 
+  /** A stage's name, also with an item of {@code for_each}. */
+  static final String FULL_NAME = NAME + "(\\." + ITEM + ")?";
+
   private static final ValueType STAGE_NAME =
       ValueType.text("lower-case letters, digits and '-', such as train", NAME);
 
@@ -57,7 +60,7 @@ public record PipelineConfig(
   private static final ValueType WAITS =
       ValueType.text(
           "a stage, or TYPE:STAGE with afterok, afterany, afternotok or aftercorr",
-          "((afterok|afterany|afternotok|aftercorr):)?" + NAME + "(\\." + ITEM + ")?");
+          "((afterok|afterany|afternotok|aftercorr):)?" + FULL_NAME);
 
   private static final Section STAGE =
       section(

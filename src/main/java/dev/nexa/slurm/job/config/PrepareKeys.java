@@ -123,6 +123,16 @@ final class PrepareKeys {
               listOf(ValueType.PATH),
               "The output of the step clusters: the last of the four stages."),
           optional(
+              "parts",
+              ValueType.BOOLEAN,
+              "Makes this the first of two stages that divide the reading. Each task reads and"
+                  + " normalises its portion of the input, and writes the rows for the second stage."),
+          optional(
+              "from_parts",
+              listOf(ValueType.PATH),
+              "Makes this the second of the two stages. Names the output of the stage with `parts:"
+                  + " true`."),
+          optional(
               "decontaminate",
               section(
                   required(
@@ -184,7 +194,8 @@ final class PrepareKeys {
           List.of(
               new DataStep.PathKey("", "input", "--input"),
               new DataStep.PathKey("decontaminate", "against", "--against"),
-              new DataStep.PathKey("", "clusters", "--clusters")),
+              new DataStep.PathKey("", "clusters", "--clusters"),
+              new DataStep.PathKey("", "from_parts", "--from-parts")),
           PrepareKeys::check);
 
   private PrepareKeys() {}
@@ -199,8 +210,11 @@ final class PrepareKeys {
       }
     }
     step.optionalText("id").ifPresent(name -> known(step, "id", name, columns, problems));
-    nearDuplicates(step, tasks, problems);
-    sample(step, tasks, problems);
+    boolean parts = step.optional("parts", Boolean.class).orElse(false);
+    // The first stage compares no rows, so it may have any number of tasks.
+    nearDuplicates(step, parts ? 1 : tasks, problems);
+    sample(step, parts ? 1 : tasks, problems);
+    parts(step, parts, problems);
     split(step, problems);
     int least = step.optionalInteger("min_chars").orElse(0);
     if (step.optionalInteger("max_chars").orElse(Integer.MAX_VALUE) < least) {
@@ -228,6 +242,18 @@ final class PrepareKeys {
               "near_duplicates",
               "compares all rows with each other, so it needs one task; leave `array` out, or use the"
                   + " four stages of docs/data.md#near-duplicates-in-an-array"));
+    }
+  }
+
+  private static void parts(Values step, boolean parts, List<Problem> problems) {
+    boolean signatures = step.optional("signatures", Boolean.class).orElse(false);
+    if (parts && signatures) {
+      problems.add(step.problem("signatures", "belongs to a later stage than parts: true"));
+    }
+    for (String key : List.of("from_parts", "clusters")) {
+      if (parts && step.has(key)) {
+        problems.add(step.problem(key, "belongs to a later stage than parts: true"));
+      }
     }
   }
 

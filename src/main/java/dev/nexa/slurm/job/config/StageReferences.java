@@ -15,18 +15,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Checks the references of a run's config to earlier stages of its pipeline: {@code
- * ${stages.NAME.output}} and {@code ${stages.NAME.checkpoint}}.
+ * Checks the references of a run's config to earlier stages of its pipeline, or to the runs of
+ * {@code --from}: {@code ${stages.NAME.output}} and {@code ${stages.NAME.checkpoint}}.
  */
 final class StageReferences {
   private static final Pattern REFERENCE = Pattern.compile("\\$\\{stages\\.([^}]*)}");
   private static final Pattern KNOWN = Pattern.compile("(.+)\\.(output|checkpoint)");
 
   private final Optional<PipelineConfig.Stage> stage;
+  private final FromRuns from;
   private final List<Problem> problems;
 
-  private StageReferences(Optional<PipelineConfig.Stage> stage, List<Problem> problems) {
+  private StageReferences(
+      Optional<PipelineConfig.Stage> stage, FromRuns from, List<Problem> problems) {
     this.stage = stage;
+    this.from = from;
     this.problems = problems;
   }
 
@@ -34,12 +37,13 @@ final class StageReferences {
    * Adds a problem for each reference that cannot be resolved.
    *
    * @param stage the stage that the config is read for; empty for a run outside a pipeline
+   * @param from the earlier runs that {@code --from} names, for a run outside a pipeline
    * @return whether there was no such problem
    */
   static boolean check(
-      YamlNode root, Optional<PipelineConfig.Stage> stage, List<Problem> problems) {
+      YamlNode root, Optional<PipelineConfig.Stage> stage, FromRuns from, List<Problem> problems) {
     int before = problems.size();
-    new StageReferences(stage, problems).walk(root);
+    new StageReferences(stage, from, problems).walk(root);
     return problems.size() == before;
   }
 
@@ -61,8 +65,9 @@ final class StageReferences {
     Matcher known = KNOWN.matcher(reference);
     if (stage.isEmpty()) {
       // Another program may use such braces for something else.
-      if (known.matches()) {
-        problem(at, whole + " names a stage of a pipeline, and this run is in no pipeline");
+      String name = known.matches() ? known.group(1) : "";
+      if (known.matches() && !from.runs().containsKey(name)) {
+        problem(at, whole + ": " + from.problemOf(name));
       }
       return;
     }

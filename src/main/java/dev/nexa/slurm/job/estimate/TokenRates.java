@@ -56,11 +56,12 @@ final class TokenRates {
             + Nearest.hint(model, known)
             + (known.isEmpty() ? "" : "; it has " + String.join(", ", known)),
         Advice.step(
-            "add api_tokens."
-                + model
-                + " with the prices of 10^6 tokens, input and output, to configs/prices/"
+            "write into configs/prices/"
                 + book.name()
-                + ".yaml (docs/prices.md)"));
+                + ".yaml, below api_tokens: \""
+                + model
+                + "\": {input: {price: P, source: S}, output: {price: Q, source: S}}. P and Q are the prices"
+                + " of 10^6 tokens, S says where they come from (docs/prices.md)"));
   }
 
   /** Returns a line for the tokens that the model reads, and one for those that it writes. */

@@ -259,6 +259,10 @@ public record Plan(
    * evals} or {@code datasets}.
    */
   public String outputs() {
+    return outputs(stage);
+  }
+
+  static String outputs(String stage) {
     return stage.equals("eval") ? "evals" : "datasets";
   }
 

@@ -306,6 +306,11 @@ public final class PlanFile {
     return json.members().containsKey("points") ? json.objects("points") : List.of();
   }
 
+  /** Returns the folder on the durable tier that holds the run's output, as {@link Plan} does. */
+  public String outputs() {
+    return Plan.outputs(stage());
+  }
+
   /** The storage tiers. */
   public Storage storage() {
     JsonObject tiers = json.object("storage");

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.PipelineConfig.Condition;
 import dev.nexa.slurm.job.config.Policy;
@@ -74,10 +75,12 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
    * Reads, plans and prices all stages.
    *
    * @throws ConfigException with the problems of all stages, each once
-   * @throws NexaException if the stages' prices have several currencies
+   * @throws NexaException if the stages' prices have several currencies, or if the policy asks for
+   *     a gate and no gate is before a stage
    */
   public static PipelinePlan of(Context context, Request request) {
-    PipelineConfig config = context.configs().pipeline(request.file());
+    ConfigReader configs = context.configs();
+    PipelineConfig config = configs.pipeline(request.file());
     Map<String, List<String>> overrides = StageOverrides.byStage(config, request.overrides());
     Map<Problem, List<String>> problems = new LinkedHashMap<>();
     List<PlannedStage> stages = new ArrayList<>();
@@ -87,12 +90,12 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
               stage.config(),
               overrides.getOrDefault(stage.name(), List.of()),
               request.cluster().or(config::cluster),
-              Optional.empty(),
+              List.of(),
               false,
               false,
               Optional.of(stage));
       try {
-        stages.add(new PlannedStage(stage, Prepared.of(context, run)));
+        stages.add(new PlannedStage(stage, Prepared.of(context, configs, run)));
       } catch (ConfigException wrong) {
         wrong
             .problems()
@@ -107,7 +110,10 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     Problem.throwIfAny(all);
     requireOneCurrency(config, stages);
     requireOneScheduler(config, stages);
-    return new PipelinePlan(config, List.copyOf(stages), context.configs().policy());
+    PipelinePlan plan =
+        new PipelinePlan(config, List.copyOf(stages), stages.get(0).prepared().policy());
+    plan.requireGate();
+    return plan;
   }
 
   /** Names the stage in an error that is about no line of a config, such as a missing file. */
@@ -162,12 +168,8 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
     }
   }
 
-  /**
-   * Enforces the policy's {@code gate_before}.
-   *
-   * @throws NexaException if a stage needs a gate and no gate is before it
-   */
-  public void requireGate() {
+  /** Enforces the policy's {@code gate_before}. */
+  private void requireGate() {
     Set<String> gated = new HashSet<>();
     for (PlannedStage stage : stages) {
       Plan plan = stage.prepared().plan();

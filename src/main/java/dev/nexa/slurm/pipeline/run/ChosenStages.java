@@ -3,6 +3,7 @@ package dev.nexa.slurm.pipeline.run;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.RunnerFile;
+import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
 import dev.nexa.slurm.pipeline.run.StageReuse.Choice;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 
 /** A pipeline's rendered stages, and which of them run. */
 public final class ChosenStages {
@@ -32,15 +34,21 @@ public final class ChosenStages {
   /**
    * Renders the stages, and decides which of them are reused.
    *
+   * @param renderer the renderer of the stages; called after the stages were planned
    * @param reuse whether stages that have completed in an earlier pipeline are not run again
    * @param startAt the stage from which on all stages run; those before it must be reusable
    * @throws dev.nexa.slurm.base.error.NexaException if there is no stage to start at, or if a stage
    *     before it cannot be reused
    */
   public static ChosenStages of(
-      Context context, PipelinePlan plan, boolean reuse, Optional<String> startAt) {
+      Context context,
+      PipelinePlan plan,
+      Supplier<Renderer> renderer,
+      boolean reuse,
+      Optional<String> startAt) {
+    Renderer shared = renderer.get();
     List<RenderedStage> all =
-        plan.stages().stream().map(stage -> RenderedStage.of(context, stage)).toList();
+        plan.stages().stream().map(stage -> RenderedStage.of(context, shared, stage)).toList();
     StageReuse.Wish wish = new StageReuse.Wish(reuse, startAt);
     StageReuse earlier = new StageReuse(context.workspace(), plan.config().name());
     if (wish.some()) {
@@ -60,7 +68,8 @@ public final class ChosenStages {
         one.script().digest(),
         isUsed(one.name(), all)
             ? Optional.of(Path.of(plan.storage().durable(), plan.outputs()))
-            : Optional.empty());
+            : Optional.empty(),
+        OutsideFiles.of(plan));
   }
 
   /** Returns whether a script or a file beside it names the stage's output. */

@@ -50,6 +50,11 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
     public BigDecimal cost() {
       return stage.reused() || row.isEmpty() ? NOTHING : row.get().cost().amount();
     }
+
+    /** Returns a phrase that names what the cost does not include; empty if it includes all. */
+    public Optional<String> costLacks() {
+      return stage.reused() || row.isEmpty() ? Optional.empty() : row.get().costLacks();
+    }
   }
 
   /**

@@ -44,6 +44,7 @@ public final class ProgressFile {
             .with("state", one.state())
             .with("why", one.why().isEmpty() ? null : one.why())
             .with("cost", one.cost().toPlainString())
+            .withOptional("cost_lacks", one.costLacks())
             .with("total", stage.total().toPlainString())
             .with("config_digest", stage.planDigest())
             .with("script_digest", stage.scriptDigest())

@@ -30,6 +30,7 @@ public final class ReadProgress {
    */
   public PipelineProgress of(PipelineFolder folder, List<String> problems) {
     PipelineFile file = PipelineFile.read(folder);
+    StatusRows status = new StatusRows(context);
     Map<RunId, String> open = new HashMap<>();
     Map<String, RunRow> rows = new HashMap<>();
     Map<String, String> gates = new HashMap<>();
@@ -37,6 +38,9 @@ public final class ReadProgress {
       RunFolder run = context.workspace().run(stage.run());
       if (run.isOpen() || !Files.exists(run.manifest())) {
         open.put(stage.run(), stage.name());
+        if (!run.isOfAnotherUser()) {
+          status.asking(file.scheduler());
+        }
       } else {
         ManifestFile manifest = ManifestFile.read(run);
         rows.put(stage.name(), RunRow.ended(manifest));
@@ -45,7 +49,7 @@ public final class ReadProgress {
     }
     if (!open.isEmpty()) {
       List<RunId> ids = new ArrayList<>(open.keySet());
-      for (RunRow row : new StatusRows(context).rows(ids, problems)) {
+      for (RunRow row : status.rows(ids, problems)) {
         rows.put(open.getOrDefault(new RunId(row.runId()), ""), row);
       }
     }

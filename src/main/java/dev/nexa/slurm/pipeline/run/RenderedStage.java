@@ -21,12 +21,16 @@ import dev.nexa.slurm.run.start.SubmitRun;
 record RenderedStage(
     PlannedStage planned, Script script, PlanFile plan, Proposal proposal, EstimateFile estimate) {
 
-  /** Renders a planned stage. */
-  static RenderedStage of(Context context, PlannedStage planned) {
+  /**
+   * Renders a planned stage.
+   *
+   * @param shared the renderer of all stages whose backend is no plugin
+   */
+  static RenderedStage of(Context context, Renderer shared, PlannedStage planned) {
     Prepared prepared = planned.prepared();
-    Script script =
-        new Renderer(context.source(), prepared.plugin())
-            .render(prepared.plan(), prepared.launch());
+    Renderer renderer =
+        prepared.plugin().isEmpty() ? shared : new Renderer(context.source(), prepared.plugin());
+    Script script = renderer.render(prepared.plan(), prepared.launch());
     PlanFile plan = SubmitRun.plan(prepared, script);
     Proposal proposal =
         Proposal.of(context.root(), plan, script, prepared.estimate(), UnixUser.me());

@@ -33,7 +33,8 @@ import java.util.TreeSet;
  * take their place.
  *
  * <p>A run is reused if it has completed, if its plan and its script have the same digests, and if
- * it used the same runs of earlier stages. Files outside the pipeline are not compared.
+ * it used the same runs of earlier stages. Of files outside the pipeline, only the times are
+ * compared.
  */
 final class StageReuse {
   /** Keys of plan.json that do not decide what runs. */
@@ -88,13 +89,15 @@ final class StageReuse {
    *
    * @param outputs the folder that holds one folder for each run's output; empty if no stage uses
    *     the output
+   * @param outside the files outside the pipeline that the stage reads
    */
   record Candidate(
       PipelineConfig.Stage stage,
       PlanFile plan,
       String planDigest,
       String script,
-      Optional<Path> outputs) {}
+      Optional<Path> outputs,
+      OutsideFiles outside) {}
 
   /**
    * What happens with a stage.
@@ -202,9 +205,13 @@ final class StageReuse {
     if (run.isOpen() || !Files.exists(run.manifest())) {
       return Optional.of(old.run() + " has not ended, or its records are not final yet");
     }
-    RunStatus status = ManifestFile.read(run).status();
-    if (status != RunStatus.COMPLETED) {
-      return Optional.of(old.run() + " has " + status.text());
+    ManifestFile manifest = ManifestFile.read(run);
+    if (manifest.status() != RunStatus.COMPLETED) {
+      return Optional.of(old.run() + " has " + manifest.status().text());
+    }
+    Optional<Path> newer = manifest.created().flatMap(one.outside()::newerThan);
+    if (newer.isPresent()) {
+      return Optional.of(newer.get() + " is newer than " + old.run());
     }
     boolean gone =
         one.outputs().isPresent()

@@ -5,9 +5,7 @@ import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.job.config.PipelineConfig.Condition;
 import dev.nexa.slurm.job.plan.NodeProgram;
-import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
-import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
 import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
@@ -17,6 +15,7 @@ import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
@@ -35,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.function.Consumer;
 
 /**
@@ -124,22 +124,22 @@ public final class SubmitPipeline {
       ChosenStages chosen,
       ClearanceOfAll clearance,
       List<NewRun.Staged> staged) {
-    Map<String, RunFolder.Input> inputs = new LinkedHashMap<>();
+    Map<String, RunInput> inputs = new LinkedHashMap<>();
     for (RenderedStage one : chosen.all()) {
       Optional<RunId> reused = chosen.reused(one);
       if (reused.isPresent()) {
-        inputs.put(one.name(), input(one.planned(), reused.get()));
+        inputs.put(one.name(), input(one, reused.get()));
         continue;
       }
       Clearance own = clearance.of(staged.size());
-      List<RunFolder.Input> ofStage = new ArrayList<>();
+      List<RunInput> ofStage = new ArrayList<>();
       List<Earlier> after = new ArrayList<>();
       one.planned()
           .stage()
           .after()
           .forEach(
               (stage, condition) -> {
-                RunFolder.Input input = Objects.requireNonNull(inputs.get(stage));
+                RunInput input = Objects.requireNonNull(inputs.get(stage));
                 ofStage.add(input);
                 after.add(new Earlier(condition.text(), input.run().value(), Optional.of(stage)));
               });
@@ -153,23 +153,17 @@ public final class SubmitPipeline {
               List.of(),
               after,
               "",
+              ofStage,
               one.planned().prepared().plan().code(),
               one.planned().prepared().plan().program().map(NodeProgram::files).orElse(List.of()));
-      NewRun.Staged made = run.stage(context, folder.id(), ofStage);
+      NewRun.Staged made = run.stage(context, folder.id());
       staged.add(made);
-      inputs.put(one.name(), input(one.planned(), made.run().id()));
+      inputs.put(one.name(), input(one, made.run().id()));
     }
   }
 
-  private static RunFolder.Input input(PlannedStage planned, RunId run) {
-    Plan plan = planned.prepared().plan();
-    String durable = plan.storage().durable();
-    return new RunFolder.Input(
-        planned.stage().name(),
-        run,
-        durable + "/" + plan.outputs() + "/" + run,
-        durable + "/checkpoints/" + run,
-        plan.tasks());
+  private static RunInput input(RenderedStage stage, RunId run) {
+    return RunInput.of(stage.name(), run, stage.plan(), OptionalInt.empty());
   }
 
   private static PipelineFile document(

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.approvals;
 
+import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
@@ -170,8 +171,24 @@ public record Approval(
     return first + "-" + id + ".approval";
   }
 
-  /** Returns the {@code --comment} that sbatch gets for jobs of this approval. */
-  public String comment() {
-    return "nexa:v1:" + id;
+  /**
+   * Returns the id by which Slurm knows what may run: the approval's own id. Each stage of an
+   * approved pipeline has an id of its own, because Slurm knows one script by one id.
+   *
+   * @param planDigest the digest of the run's plan
+   */
+  public String slurmId(String planDigest) {
+    return scope instanceof ApprovedPipeline
+        ? Sha256.of(id + ":" + planDigest).substring(0, 16)
+        : id;
+  }
+
+  /**
+   * Returns the {@code --comment} that sbatch gets for jobs of this approval.
+   *
+   * @param planDigest the digest of the run's plan
+   */
+  public String comment(String planDigest) {
+    return "nexa:v1:" + slurmId(planDigest);
   }
 }

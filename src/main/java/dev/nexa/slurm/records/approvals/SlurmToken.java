@@ -3,7 +3,10 @@ package dev.nexa.slurm.records.approvals;
 import dev.nexa.slurm.base.json.JsonObject;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -15,7 +18,7 @@ import java.util.Optional;
  * signature was verified. templates/job_submit.lua.ftl reads no other file of nexa-slurm's
  * approvals. Pure.
  *
- * @param id the approval's id, which is the file's name
+ * @param id the approval's id by which Slurm knows the run, which is the file's name
  * @param user the user who may submit
  * @param uid the user's number
  * @param limits the approval's {@code limits}; they hold for one array task, except {@code tasks},
@@ -48,27 +51,43 @@ public record SlurmToken(
   }
 
   /**
-   * Returns the token of an approval for one user.
+   * Returns the tokens of an approval for one user: one for a run, and one for each different stage
+   * of a pipeline. Equal stages share a token, and each of them is a use of it.
    *
    * @throws IllegalArgumentException for an approval of a family of runs, whose scripts are not
    *     known yet
    */
-  public static SlurmToken of(Approval approval, String user, long uid) {
-    if (!(approval.scope() instanceof ApprovedRun run)) {
-      throw new IllegalArgumentException(
-          (approval.scope() instanceof ApprovalEnvelope
-                  ? "it is an envelope"
-                  : "it is a pipeline's")
-              + ": Slurm can only know the script of one run");
+  public static List<SlurmToken> of(Approval approval, String user, long uid) {
+    Map<String, ApprovedRun> runs = new LinkedHashMap<>();
+    Map<String, Integer> times = new HashMap<>();
+    for (ApprovedRun run : runs(approval)) {
+      runs.put(run.configDigest(), run);
+      times.merge(run.configDigest(), 1, Integer::sum);
     }
-    return new SlurmToken(
-        approval.id(),
-        user,
-        uid,
-        run.limits(),
-        approval.uses(),
-        approval.expires(),
-        run.whatRuns().text("script_sha256"));
+    List<SlurmToken> tokens = new ArrayList<>();
+    runs.forEach(
+        (digest, run) ->
+            tokens.add(
+                new SlurmToken(
+                    approval.slurmId(digest),
+                    user,
+                    uid,
+                    run.limits(),
+                    approval.uses() * times.getOrDefault(digest, 1),
+                    approval.expires(),
+                    run.whatRuns().text("script_sha256"))));
+    return tokens;
+  }
+
+  private static List<ApprovedRun> runs(Approval approval) {
+    if (approval.scope() instanceof ApprovedRun run) {
+      return List.of(run);
+    }
+    if (approval.scope() instanceof ApprovedPipeline pipeline) {
+      return pipeline.stages().stream().map(ApprovedPipeline.Stage::run).toList();
+    }
+    throw new IllegalArgumentException(
+        "it is an envelope: Slurm can only know scripts that are known now");
   }
 
   /**

@@ -32,6 +32,7 @@ import java.util.Set;
 public final class CostFile {
   private static final int NEWEST = 1;
   private static final String TOKENS = "api_tokens";
+  private static final String UNKNOWN_TOKENS = "unknown_tokens";
 
   private final JsonObject json;
 
@@ -183,10 +184,15 @@ public final class CostFile {
   /**
    * Adds the priced lines and the attempts.
    *
+   * @param unknownTokens an object of {@link #unknownTokens}; empty if there are no such requests
    * @param attempts objects of {@link #attempt}
    */
   public CostFile actual(
-      Usage used, Optional<Long> durableBytes, List<CostLine> lines, List<JsonObject> attempts) {
+      Usage used,
+      Optional<Long> durableBytes,
+      List<CostLine> lines,
+      Optional<JsonObject> unknownTokens,
+      List<JsonObject> attempts) {
     json.with(
         "actual",
         new JsonObject()
@@ -194,8 +200,19 @@ public final class CostFile {
             .with("cpu_hours", hours(used.cpuHours()))
             .withOptional("durable_bytes", durableBytes)
             .with("lines", CostLine.toJson(lines))
+            .withOptional(UNKNOWN_TOKENS, unknownTokens)
             .with("attempts", attempts));
     return this;
+  }
+
+  /**
+   * Returns the object of requests whose answers never arrived.
+   *
+   * @param most lines for the most tokens that the API can charge for them; empty if a task reports
+   *     no bound
+   */
+  public static JsonObject unknownTokens(BigDecimal requests, List<CostLine> most) {
+    return new JsonObject().with("requests", requests).with("at_most", CostLine.toJson(most));
   }
 
   /**
@@ -303,6 +320,25 @@ public final class CostFile {
     return tokens.isPresent() ? Optional.of(new Money(tokens.get(), currency())) : Optional.empty();
   }
 
+  /** Returns the priced lines of the tokens that the tasks reported; empty if there are none. */
+  public List<CostLine> tokenLines() {
+    return lines().stream().filter(line -> line.what().startsWith(TOKENS + ":")).toList();
+  }
+
+  /** Returns how many requests were sent to a paid API whose answers never arrived. */
+  public long unknownRequests() {
+    Optional<JsonObject> unknown = json.object("actual").optionalObject(UNKNOWN_TOKENS);
+    return unknown.isPresent() ? unknown.get().number("requests") : 0;
+  }
+
+  /** Returns lines for the most tokens of {@link #unknownRequests}; empty if no bound is known. */
+  public List<CostLine> unknownTokenLines() {
+    Optional<JsonObject> unknown = json.object("actual").optionalObject(UNKNOWN_TOKENS);
+    return unknown.isPresent()
+        ? CostLine.fromJson(unknown.get().objects("at_most"), currency())
+        : List.of();
+  }
+
   /** Returns whether the run paid, or may have paid, for tokens that its cost does not have. */
   public boolean lacksTokens() {
     return json.texts("not_measured").contains(TOKENS);
@@ -368,14 +404,21 @@ public final class CostFile {
   }
 
   /**
-   * Returns the document as versions before {@code difference_parts} wrote it, if {@code kept} is
-   * of such a version. An audit does not report members that they did not know.
+   * Returns the document as versions before {@code difference_parts} and before {@code
+   * unknown_tokens} wrote it, if {@code kept} is of such a version. An audit does not report
+   * members that they did not know.
    */
   public JsonObject comparableTo(CostFile kept) {
-    if (kept.json.members().containsKey("difference_parts")) {
-      return json;
+    JsonObject all = json;
+    if (!kept.json.object("actual").members().containsKey(UNKNOWN_TOKENS)) {
+      all =
+          without(json, List.of())
+              .with("actual", without(json.object("actual"), List.of(UNKNOWN_TOKENS)));
     }
-    return without(json, List.of("difference_parts"))
+    if (kept.json.members().containsKey("difference_parts")) {
+      return all;
+    }
+    return without(all, List.of("difference_parts"))
         .with("estimate", without(json.object("estimate"), List.of("quote", "promised")));
   }
 

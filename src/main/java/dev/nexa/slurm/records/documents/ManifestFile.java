@@ -32,6 +32,7 @@ public final class ManifestFile {
 
   private static final int NEWEST = 1;
   private static final String POINTS = "points";
+  private static final String LACKS = "cost_lacks";
 
   private final JsonObject json;
 
@@ -109,6 +110,12 @@ public final class ManifestFile {
       json.with("cost_usd", cost.amount());
     }
     json.with("cost", cost.amount().toPlainString()).with("currency", cost.currency());
+    return this;
+  }
+
+  /** Adds a phrase that names what the cost does not include, or not yet. */
+  public ManifestFile costLacks(Optional<String> lacks) {
+    json.withOptional(LACKS, lacks);
     return this;
   }
 
@@ -302,6 +309,25 @@ public final class ManifestFile {
     return cost.isPresent()
         ? Optional.of(new Money(new BigDecimal(cost.get()), json.text("currency")))
         : Optional.empty();
+  }
+
+  /** Returns a phrase that names what the cost does not include; empty if it includes all. */
+  public Optional<String> costLacks() {
+    return json.optionalText(LACKS);
+  }
+
+  /**
+   * Returns the document as versions before {@code cost_lacks} wrote it, if {@code kept} has no
+   * such member. An audit does not report a member that they did not know.
+   */
+  public JsonObject comparableTo(ManifestFile kept) {
+    JsonObject comparable = new JsonObject();
+    for (Map.Entry<String, @Nullable Object> member : json.members().entrySet()) {
+      if (!member.getKey().equals(LACKS) || kept.costLacks().isPresent()) {
+        comparable.with(member.getKey(), member.getValue());
+      }
+    }
+    return comparable;
   }
 
   /** Returns the profile's name; empty for a run that was never submitted. */

@@ -224,7 +224,7 @@ public final class ProvenFiles {
     if (digest(run.approval()).isPresent()) {
       bytes(run.approval());
     }
-    return approved ? run.comment() : "";
+    return approved ? run.comment(estimate().configDigest()) : "";
   }
 
   /**

@@ -41,6 +41,8 @@ public final class RunFolder {
   static final String RUNNER = "runner";
 
   private static final String READ_ONLY = "r--------";
+  private static final String INPUTS = "inputs";
+  private static final String DONE = "done";
   private static final String LOCK = ".lock";
   private static final Pattern RESULT = Pattern.compile("\\d+\\.\\d+\\.json");
 
@@ -125,9 +127,15 @@ public final class RunFolder {
     return path().resolve(RUNNER);
   }
 
-  /** Returns the approval's comment for Slurm; empty if there is no approval. */
-  String comment() {
-    return Files.exists(approval()) ? ApprovalFile.read(approval()).approval().comment() : "";
+  /**
+   * Returns the approval's comment for Slurm; empty if there is no approval.
+   *
+   * @param planDigest the digest of the run's plan
+   */
+  String comment(String planDigest) {
+    return Files.exists(approval())
+        ? ApprovalFile.read(approval()).approval().comment(planDigest)
+        : "";
   }
 
   /** Stores the approval, byte for byte, and read-only. */
@@ -198,7 +206,7 @@ public final class RunFolder {
     Path runner = runner();
     files.directories(runner);
     files.directories(logs());
-    files.directories(path().resolve("done"));
+    files.directories(path().resolve(DONE));
     Set<Path> folders = new HashSet<>();
     for (RunnerFile file : script.files()) {
       int slash = file.name().indexOf('/');
@@ -223,31 +231,19 @@ public final class RunFolder {
     return digests;
   }
 
-  /**
-   * What a stage of a pipeline uses of an earlier stage.
-   *
-   * @param stage the earlier stage's name
-   * @param run its run
-   * @param output the folder of its output
-   * @param checkpoints the folder of its checkpoints
-   * @param tasks the number of its tasks
-   */
-  public record Input(String stage, RunId run, String output, String checkpoints, int tasks) {}
+  /** Returns how many tasks have completed, as the jobs have noted it in {@code done/}. */
+  public int completedTasks() {
+    return names(path().resolve(DONE)).size();
+  }
 
-  /**
-   * Makes {@code inputs/<stage>}: links to the earlier run, its output and its checkpoints, and the
-   * number of its tasks. The job reads them (templates/lib/inputs.sh).
-   */
-  public void linkInput(Input input) {
-    DurableFiles files = workspace.files();
-    Path folder = path().resolve("inputs").resolve(input.stage());
-    files.directories(folder);
-    files.link(folder.resolve("run"), Path.of("../../..", input.run().value()), folder);
-    files.link(folder.resolve("output"), Path.of(input.output()), folder);
-    files.link(folder.resolve("checkpoints"), Path.of(input.checkpoints()), folder);
-    byte[] tasks = (input.tasks() + "\n").getBytes(StandardCharsets.UTF_8);
-    files.create(folder.resolve("tasks"), tasks, READ_ONLY);
-    files.force(folder);
+  /** Writes what the run uses of an earlier run. */
+  public void linkInput(RunInput input) {
+    input.write(path().resolve(INPUTS), workspace.files());
+  }
+
+  /** Returns what the run uses of earlier runs, by name. */
+  public List<RunInput> inputs() {
+    return RunInput.readAll(path().resolve(INPUTS));
   }
 
   private void keep(Path file, byte[] content, JsonObject digests) {

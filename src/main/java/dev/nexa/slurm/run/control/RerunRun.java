@@ -7,8 +7,11 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
@@ -19,6 +22,8 @@ import dev.nexa.slurm.run.submit.ArrayShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Implements {@code rerun RUN}: submits a finished run's stored script, unchanged, as a new run.
@@ -46,7 +51,18 @@ public final class RerunRun {
     Estimate estimate = RerunTasks.today(context, plan, digest, array.tasks(), array.chain());
     Proposal proposal = Proposal.of(context.root(), plan, script, estimate, UnixUser.me());
     Policy policy = context.configs().policy();
-    new RequireGate(context, policy).of(plan, RunState.of(old.journal().read()).after());
+    RunState was = RunState.of(old.journal().read());
+    new RequireGate(context, policy).of(plan, was.after());
+    List<RunInput> inputs = old.inputs();
+    Set<RunId> read = inputs.stream().map(RunInput::run).collect(Collectors.toSet());
+    // The other dependencies were met when the run ran first.
+    List<Earlier> after =
+        was.after().stream().filter(one -> one.run().filter(read::contains).isPresent()).toList();
+    String dependency =
+        after.isEmpty()
+            ? ""
+            : RerunTasks.dependency(
+                context, old, was.pipeline(), after, context.scheduler(plan.scheduler()));
     EstimateFile asked = proposal.addTo(EstimateFile.of(estimate, true));
     try (Clearance clearance = Clearance.of(context, policy, proposal, plan, asked, approval)) {
       List<String> notes = new ArrayList<>(List.of("the stored script of " + old.id()));
@@ -58,8 +74,9 @@ public final class RerunRun {
               clearance,
               notes,
               List.of(),
-              List.of(),
-              "",
+              after,
+              dependency,
+              inputs,
               Optional.empty(),
               List.of())
           .submit(context);

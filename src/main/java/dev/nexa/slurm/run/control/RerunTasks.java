@@ -25,6 +25,7 @@ import dev.nexa.slurm.records.approvals.Grant;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -198,31 +199,46 @@ public final class RerunTasks {
   /**
    * Returns what a stage of a pipeline must wait for; empty for any other run, whose dependencies
    * were met when it ran first.
-   *
-   * @throws NexaException if an earlier stage has failed, or is not submitted yet
    */
   private String dependency(RunFolder run, RunState state, Scheduler scheduler) {
-    if (state.pipeline().isEmpty()) {
-      return "";
-    }
+    return state.pipeline().isEmpty()
+        ? ""
+        : dependency(context, run, state.pipeline(), state.after(), scheduler);
+  }
+
+  /**
+   * Returns the value of sbatch's {@code --dependency} for a run that runs again.
+   *
+   * @param pipeline the pipeline that the run is a stage of
+   * @throws NexaException if an earlier run has failed, or is not submitted yet
+   */
+  static String dependency(
+      Context context,
+      RunFolder run,
+      Optional<String> pipeline,
+      List<Earlier> after,
+      Scheduler scheduler) {
     EarlierJobs.Answer answer =
-        new EarlierJobs(context.workspace(), scheduler, Optional.empty()).of(state.after());
+        new EarlierJobs(context.workspace(), scheduler, Optional.empty()).of(after);
     if (answer instanceof EarlierJobs.Waits waits) {
       return waits.dependency();
     }
-    String why =
+    String reason =
         answer instanceof EarlierJobs.Never never
             ? never.reason()
             : ((EarlierJobs.NotYet) answer).reason();
     throw new NexaException(
         ErrorCode.RERUN_IMPOSSIBLE,
-        run.id() + " cannot start: " + why,
-        Advice.command(
-            "runs the earlier stages again too",
-            "nexa-slurm",
-            "pipeline",
-            "resume",
-            state.pipeline().get()));
+        run.id() + " cannot start: " + reason,
+        pipeline.isPresent()
+            ? Advice.command(
+                "runs the earlier stages again too",
+                "nexa-slurm",
+                "pipeline",
+                "resume",
+                pipeline.get())
+            : Advice.command(
+                "shows the earlier run", "nexa-slurm", "status", after.get(0).reference()));
   }
 
   /**

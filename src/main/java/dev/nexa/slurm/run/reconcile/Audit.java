@@ -3,7 +3,6 @@ package dev.nexa.slurm.run.reconcile;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.records.documents.CostFile;
@@ -328,7 +327,8 @@ public final class Audit {
               problems);
       CostFile made = CostFile.parse(derived.cost(), run.cost().toString());
       compare(run.cost(), cost.json(), made.comparableTo(cost));
-      compare(run.manifest(), manifest.json(), Json.parseObject(derived.manifest()));
+      ManifestFile again = ManifestFile.parse(derived.manifest(), run.manifest().toString());
+      compare(run.manifest(), manifest.json(), again.comparableTo(manifest));
     } catch (IllegalArgumentException broken) {
       differences.add(run.id() + ": " + broken.getMessage());
       derivedDiffers |= files.settlementChange().isEmpty() && Files.exists(run.plan());

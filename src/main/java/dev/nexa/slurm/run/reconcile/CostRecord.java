@@ -47,6 +47,15 @@ public final class CostRecord {
         .plus(rates.total(tokens(rates, paid(facts, outcome, results))));
   }
 
+  /**
+   * Returns a phrase that names the API tokens which {@link #total} does not include, or not yet;
+   * empty if it includes all, and for a run without a paid API.
+   */
+  public static Optional<String> lacks(RunFacts facts, RunOutcome outcome, TaskResults results) {
+    Optional<PaidTokens> paid = paid(facts, outcome, results);
+    return paid.isPresent() ? paid.get().lacks() : Optional.empty();
+  }
+
   /** Returns the run's API tokens; empty if its estimate reserves none. */
   private static Optional<PaidTokens> paid(
       RunFacts facts, RunOutcome outcome, TaskResults results) {
@@ -60,6 +69,17 @@ public final class CostRecord {
     return paid.isPresent() && paid.get().used().isPresent()
         ? rates.tokens(paid.get().used().get())
         : List.of();
+  }
+
+  /** Returns the requests whose answers never arrived; empty if there are none. */
+  private static Optional<JsonObject> unknown(Rates rates, Optional<PaidTokens> paid) {
+    if (paid.isEmpty() || paid.get().unknown().isEmpty()) {
+      return Optional.empty();
+    }
+    PaidTokens.Unknown unknown = paid.get().unknown().get();
+    List<CostLine> most =
+        unknown.most().isPresent() ? rates.tokens(unknown.most().get()) : List.of();
+    return Optional.of(CostFile.unknownTokens(unknown.requests(), most));
   }
 
   private static Money amount(Optional<CostLine> line, Rates rates) {
@@ -166,7 +186,12 @@ public final class CostRecord {
             energy.isPresent()
                 ? Optional.of(energy.get().toJson(facts.energy()))
                 : Optional.empty())
-        .actual(outcome.used(), journal.durableBytes(), lines, attempts(facts, outcome));
+        .actual(
+            outcome.used(),
+            journal.durableBytes(),
+            lines,
+            unknown(rates, paid),
+            attempts(facts, outcome));
   }
 
   /** Returns the reservation of the run and its reruns. */

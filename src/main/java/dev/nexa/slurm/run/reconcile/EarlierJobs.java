@@ -114,6 +114,16 @@ public final class EarlierJobs {
       return ended(earlier, manifest.status(), manifest.state());
     }
     RunFacts facts = RunFacts.of(run, ProvenFiles.of(run));
+    if (!facts.scheduler().equals(scheduler.name())) {
+      return new Never(
+          run.id()
+              + " runs on "
+              + facts.scheduler()
+              + ", and no job of "
+              + scheduler.name()
+              + " can wait for it",
+          Advice.step("submit again when it has completed"));
+    }
     boolean unmade = !state.unsubmitted(facts.tasks(), facts.array().chain()).indices().isEmpty();
     return unmade
         ? new NotYet(earlier.name() + " is not submitted yet")

@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.reconcile;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.ApiTokens;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -17,12 +18,26 @@ import java.util.TreeSet;
  * Immutable; reads no file.
  *
  * @param used the sum over the tasks that report tokens; empty if no task does
- * @param limits sentences about tokens that the sum may lack; empty if it is complete
+ * @param openTasks how many tasks run, or may have paid for tokens that they did not report
+ * @param unknown the requests whose answers never arrived; empty if there are none
+ * @param limits sentences about tokens that the sum of an ended run may lack; empty if it is
+ *     complete
  */
-record PaidTokens(Optional<ApiTokens> used, List<String> limits) {
+record PaidTokens(
+    Optional<ApiTokens> used, int openTasks, Optional<Unknown> unknown, List<String> limits) {
   private static final String INPUT = "api_input_tokens";
   private static final String OUTPUT = "api_output_tokens";
   private static final String UNKNOWN = "api_unknown_requests";
+  private static final String UNKNOWN_INPUT = "api_unknown_input_tokens";
+  private static final String UNKNOWN_OUTPUT = "api_unknown_output_tokens";
+  private static final String OPEN = "api_tokens_open";
+
+  /**
+   * Requests whose answers never arrived.
+   *
+   * @param most the most tokens that the API can charge for them; empty if a task reports no bound
+   */
+  record Unknown(BigDecimal requests, Optional<ApiTokens> most) {}
 
   /**
    * Returns the tokens of a run.
@@ -39,6 +54,12 @@ record PaidTokens(Optional<ApiTokens> used, List<String> limits) {
     BigDecimal input = BigDecimal.ZERO;
     BigDecimal output = BigDecimal.ZERO;
     boolean any = false;
+    TreeSet<Integer> open = new TreeSet<>();
+    for (TaskOutcome task : outcome.tasks()) {
+      if (task.state() == JobState.RUNNING) {
+        open.add(task.task());
+      }
+    }
     for (Map.Entry<Integer, JsonObject> task : results.byTask().entrySet()) {
       JsonObject metrics = task.getValue();
       Optional<BigDecimal> read = count(metrics, INPUT);
@@ -48,6 +69,9 @@ record PaidTokens(Optional<ApiTokens> used, List<String> limits) {
         silent.remove(task.getKey());
         input = input.add(read.get());
         output = output.add(written.get());
+        if (isOpen(metrics)) {
+          open.add(task.getKey());
+        }
         doubts(task.getKey(), metrics, limits);
       } else {
         silent.add(task.getKey());
@@ -61,8 +85,54 @@ record PaidTokens(Optional<ApiTokens> used, List<String> limits) {
               + (silent.size() == 1 ? "it" : "they")
               + " may have paid for");
     }
+    open.addAll(silent);
     ApiTokens sum = new ApiTokens(model, input, output);
-    return new PaidTokens(any ? Optional.of(sum) : Optional.empty(), limits);
+    return new PaidTokens(
+        any ? Optional.of(sum) : Optional.empty(), open.size(), unknown(model, results), limits);
+  }
+
+  /**
+   * Returns a phrase for tables: the tokens that the run's cost does not include, or not yet; empty
+   * if it includes all.
+   */
+  Optional<String> lacks() {
+    List<String> lacks = new ArrayList<>();
+    if (openTasks > 0) {
+      lacks.add("tokens of " + openTasks + (openTasks == 1 ? " task" : " tasks"));
+    }
+    if (unknown.isPresent()) {
+      BigDecimal requests = unknown.get().requests();
+      boolean one = requests.compareTo(BigDecimal.ONE) == 0;
+      lacks.add(requests.toPlainString() + " unknown request" + (one ? "" : "s"));
+    }
+    return lacks.isEmpty() ? Optional.empty() : Optional.of(String.join(", ", lacks));
+  }
+
+  private static Optional<Unknown> unknown(String model, TaskResults results) {
+    BigDecimal requests = BigDecimal.ZERO;
+    BigDecimal input = BigDecimal.ZERO;
+    BigDecimal output = BigDecimal.ZERO;
+    boolean bounded = true;
+    for (JsonObject metrics : results.byTask().values()) {
+      BigDecimal own = count(metrics, UNKNOWN).orElse(BigDecimal.ZERO);
+      if (own.signum() > 0) {
+        Optional<BigDecimal> read = count(metrics, UNKNOWN_INPUT);
+        Optional<BigDecimal> written = count(metrics, UNKNOWN_OUTPUT);
+        bounded &= read.isPresent() && written.isPresent();
+        requests = requests.add(own);
+        input = input.add(read.orElse(BigDecimal.ZERO));
+        output = output.add(written.orElse(BigDecimal.ZERO));
+      }
+    }
+    if (requests.signum() == 0) {
+      return Optional.empty();
+    }
+    ApiTokens most = new ApiTokens(model, input, output);
+    return Optional.of(new Unknown(requests, bounded ? Optional.of(most) : Optional.empty()));
+  }
+
+  private static boolean isOpen(JsonObject metrics) {
+    return Boolean.TRUE.equals(metrics.members().get(OPEN));
   }
 
   private static void doubts(int task, JsonObject metrics, List<String> limits) {
@@ -74,12 +144,12 @@ record PaidTokens(Optional<ApiTokens> used, List<String> limits) {
               + ": the answers of "
               + unknown.get().toPlainString()
               + " requests never arrived; the API may charge at most "
-              + bound(metrics, "api_unknown_input_tokens")
+              + bound(metrics, UNKNOWN_INPUT)
               + " input and "
-              + bound(metrics, "api_unknown_output_tokens")
+              + bound(metrics, UNKNOWN_OUTPUT)
               + " output tokens more");
     }
-    if (Boolean.TRUE.equals(metrics.members().get("api_tokens_open"))) {
+    if (isOpen(metrics)) {
       limits.add(
           "task "
               + task

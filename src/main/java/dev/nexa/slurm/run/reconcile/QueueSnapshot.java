@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
 /**
  * The queue at one moment, by job name.
@@ -30,11 +31,26 @@ record QueueSnapshot(
 
   static QueueSnapshot of(Scheduler scheduler) {
     Instant asked = Instant.now();
+    return of(scheduler.queue(), scheduler.keepsAccounting(), asked);
+  }
+
+  private static QueueSnapshot of(List<QueueEntry> entries, boolean accountingKept, Instant asked) {
     Map<String, List<QueueEntry>> queue = new HashMap<>();
-    for (QueueEntry entry : scheduler.queue()) {
+    for (QueueEntry entry : entries) {
       queue.computeIfAbsent(entry.name(), key -> new ArrayList<>()).add(entry);
     }
-    return new QueueSnapshot(queue, scheduler.keepsAccounting(), asked, true);
+    return new QueueSnapshot(queue, accountingKept, asked, true);
+  }
+
+  /**
+   * Begins to ask the scheduler in two threads, because each question starts a process. Returns a
+   * supplier that waits for both answers and throws what the scheduler throws.
+   */
+  static Supplier<QueueSnapshot> inBackground(Scheduler scheduler) {
+    Instant asked = Instant.now();
+    Supplier<List<QueueEntry>> queue = Question.ask("queue", scheduler::queue);
+    Supplier<Boolean> accountingKept = Question.ask("accounting", scheduler::keepsAccounting);
+    return () -> of(queue.get(), accountingKept.get(), asked);
   }
 
   /** Returns the arrays with tasks that have ended but are still listed. */

@@ -84,6 +84,7 @@ public final class RunRecords {
             facts.tags())
         .planned(facts.model(), facts.dataset(), facts.hardware())
         .cost(CostRecord.total(facts, journal, outcome, results))
+        .costLacks(CostRecord.lacks(facts, outcome, results))
         .submitted(
             facts.cluster(),
             facts.scheduler(),

@@ -21,7 +21,9 @@ import java.util.Optional;
  * @param user the login name of the run's owner; empty unless several users share the workspace
  * @param stuck whether nothing runs, and no waiting task can start, because of an earlier run
  * @param elapsed the time from the first start to the last end, or to now while the run is active
- * @param cost the cost of the ended attempts
+ * @param cost the cost of the ended attempts, and of the API tokens that tasks reported
+ * @param costLacks a phrase that names what the cost does not include, or not yet; empty if it
+ *     includes all
  * @param note a sentence that says why the run waits or what went wrong; may be empty
  */
 public record RunRow(
@@ -39,12 +41,14 @@ public record RunRow(
     Optional<Long> jobId,
     Duration elapsed,
     Money cost,
+    Optional<String> costLacks,
     String note) {
 
   /**
    * Makes a run's row.
    *
    * @param user the login name of the run's owner, if it is to be shown
+   * @param lacks what the cost does not include
    * @param queue the queue entries of the run
    */
   public static RunRow of(
@@ -53,6 +57,7 @@ public record RunRow(
       RunState journal,
       RunOutcome outcome,
       Money cost,
+      Optional<String> lacks,
       List<QueueEntry> queue,
       Instant now) {
     int done = 0;
@@ -82,6 +87,7 @@ public record RunRow(
         journal.last().flatMap(Submission::jobId),
         elapsed(outcome, queue, now),
         cost,
+        lacks,
         note(journal, outcome, queue));
   }
 
@@ -123,6 +129,7 @@ public record RunRow(
             ? Duration.ZERO
             : Duration.between(started.get(), manifest.ended().orElseGet(Instant::now)),
         manifest.cost().orElseThrow(),
+        manifest.costLacks(),
         note);
   }
 

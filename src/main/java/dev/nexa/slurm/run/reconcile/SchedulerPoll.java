@@ -8,8 +8,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.function.BiConsumer;
 
 /**
@@ -46,9 +44,9 @@ public final class SchedulerPoll {
       return;
     }
     QueueSnapshot queue = QueueSnapshot.of(scheduler);
-    FutureTask<TaskEvidence> asking = ask(scheduler, queue, parts.get(0));
+    Question<TaskEvidence> asking = ask(scheduler, queue, parts.get(0));
     for (int i = 0; i < parts.size(); i++) {
-      TaskEvidence evidence = answer(asking);
+      TaskEvidence evidence = asking.get();
       if (i + 1 < parts.size()) {
         asking = ask(scheduler, queue, parts.get(i + 1));
       }
@@ -92,27 +90,8 @@ public final class SchedulerPoll {
     return tasks;
   }
 
-  private static FutureTask<TaskEvidence> ask(
+  private static Question<TaskEvidence> ask(
       Scheduler scheduler, QueueSnapshot queue, Map<RunId, RunState> part) {
-    FutureTask<TaskEvidence> asking =
-        new FutureTask<>(() -> TaskEvidence.gather(scheduler, queue, part.values()));
-    Thread thread = new Thread(asking, "accounting");
-    thread.setDaemon(true);
-    thread.start();
-    return asking;
-  }
-
-  private static TaskEvidence answer(FutureTask<TaskEvidence> asking) {
-    try {
-      return asking.get();
-    } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof RuntimeException cause) {
-        throw cause;
-      }
-      throw new IllegalStateException(failed);
-    } catch (InterruptedException stopped) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException("interrupted while accounting was asked", stopped);
-    }
+    return Question.ask("accounting", () -> TaskEvidence.gather(scheduler, queue, part.values()));
   }
 }

@@ -13,19 +13,33 @@ import dev.nexa.slurm.run.lookup.RunsByScheduler;
 import java.nio.file.Files;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /** Makes the rows of {@code status}. Writes nothing and submits nothing. */
 public final class StatusRows {
   private final Context context;
+  private final Map<String, Supplier<QueueSnapshot>> asked = new HashMap<>();
 
   public StatusRows(Context context) {
     this.context = context;
+  }
+
+  /**
+   * Begins to ask a scheduler, while the caller and {@link #rows} read files. For a caller who
+   * knows that runs which have not ended are on this scheduler.
+   *
+   * @param scheduler {@code slurm} or {@code local}
+   */
+  public StatusRows asking(String scheduler) {
+    asked.computeIfAbsent(scheduler, name -> QueueSnapshot.inBackground(context.scheduler(name)));
+    return this;
   }
 
   /**
@@ -41,8 +55,12 @@ public final class StatusRows {
     problems.addAll(runs.problems().values());
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
       Scheduler scheduler = context.scheduler(group.getKey());
+      if (hasJobs(group.getValue().values())) {
+        asking(group.getKey());
+      }
       Map<RunId, RunFacts> facts = facts(group.getValue().keySet(), problems);
-      TaskEvidence evidence = evidence(scheduler, group.getValue(), facts);
+      QueueSnapshot queue = asked.getOrDefault(group.getKey(), QueueSnapshot::notAsked).get();
+      TaskEvidence evidence = evidence(scheduler, queue, group.getValue(), facts);
       for (Map.Entry<RunId, RunState> run : group.getValue().entrySet()) {
         RunId id = run.getKey();
         RunFacts known = facts.get(id);
@@ -56,6 +74,10 @@ public final class StatusRows {
       }
     }
     return ids.stream().flatMap(id -> Stream.ofNullable(rows.get(id))).toList();
+  }
+
+  private static boolean hasJobs(Collection<RunState> runs) {
+    return runs.stream().anyMatch(run -> !run.submissions().isEmpty());
   }
 
   /** Adds the rows of other users' runs, and returns the runs of this user. */
@@ -94,16 +116,14 @@ public final class StatusRows {
   }
 
   /**
-   * Asks the queue, and accounting only about the runs that the queue does not show completely,
-   * because sacct takes longer than everything else here.
+   * Asks accounting only about the runs that the queue does not show completely, because sacct
+   * takes longer than everything else here.
    */
   private static TaskEvidence evidence(
-      Scheduler scheduler, Map<RunId, RunState> runs, Map<RunId, RunFacts> facts) {
-    boolean some = false;
-    for (RunState state : runs.values()) {
-      some |= !state.submissions().isEmpty();
-    }
-    QueueSnapshot queue = some ? QueueSnapshot.of(scheduler) : QueueSnapshot.notAsked();
+      Scheduler scheduler,
+      QueueSnapshot queue,
+      Map<RunId, RunState> runs,
+      Map<RunId, RunFacts> facts) {
     List<RunState> left = new ArrayList<>();
     for (Map.Entry<RunId, RunState> run : runs.entrySet()) {
       RunFacts known = facts.get(run.getKey());
@@ -122,12 +142,15 @@ public final class StatusRows {
       problems.add(run.id() + ": what is shown of it may be wrong: " + changed.get().sentence());
     }
     RunOutcome outcome = evidence.outcome(run, facts, state, problems);
-    // Egress is charged at the end, so the metrics of running tasks need not be read.
+    // Egress is charged at the end. So the metrics of running tasks are read only for API tokens.
     boolean sent = outcome.ended() && facts.rates().egressGb().isPresent();
-    TaskResults results = sent ? TaskResults.read(run, state, false, problems) : TaskResults.NONE;
+    boolean needed = sent || facts.estimate().apiTokens().isPresent();
+    TaskResults results = needed ? TaskResults.read(run, state, false, problems) : TaskResults.NONE;
     Money cost = CostRecord.total(facts, state, outcome, results);
+    Optional<String> lacks = CostRecord.lacks(facts, outcome, results);
     Optional<String> user =
         context.workspace().isShared() ? Optional.of(run.owner()) : Optional.empty();
-    return RunRow.of(user, facts, state, outcome, cost, evidence.queue(state), Instant.now());
+    return RunRow.of(
+        user, facts, state, outcome, cost, lacks, evidence.queue(state), Instant.now());
   }
 }

@@ -47,10 +47,7 @@ public final class TaskEvidence {
    * @throws dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable if the scheduler cannot be asked
    */
   public static TaskEvidence gather(Scheduler scheduler, Collection<RunState> runs) {
-    boolean some = false;
-    for (RunState run : runs) {
-      some |= !run.submissions().isEmpty();
-    }
+    boolean some = runs.stream().anyMatch(run -> !run.submissions().isEmpty());
     return gather(scheduler, some ? QueueSnapshot.of(scheduler) : QueueSnapshot.notAsked(), runs);
   }
 

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.records.runs.Earlier;
+import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.EarlierJobs;
@@ -15,10 +16,10 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Reads {@code --dependency}.
+ * Reads what a new run waits for: the runs of {@code --from} and {@code --dependency}.
  *
- * <p>The text is what sbatch(1) accepts, such as {@code afterok:RUN} or {@code afterany:RUN:RUN},
- * with runs in place of job ids; commas separate several dependencies.
+ * <p>The text of {@code --dependency} is what sbatch(1) accepts, such as {@code afterok:RUN} or
+ * {@code afterany:RUN:RUN}, with runs in place of job ids; commas separate several dependencies.
  */
 final class Dependencies {
   private static final List<String> TYPES =
@@ -28,17 +29,39 @@ final class Dependencies {
   private Dependencies() {}
 
   /**
+   * Returns everything that a run waits for. The runs whose files it reads come first.
+   *
+   * @param inputs the runs of {@code --from}
+   * @param typed the value of {@code --dependency}
+   * @throws NexaException with {@link ExitCode#USAGE} if the value is malformed or names no run
+   */
+  static List<Earlier> of(Context context, List<RunInput> inputs, Optional<String> typed) {
+    List<Earlier> after = new ArrayList<>(of(inputs));
+    typed.ifPresent(text -> after.addAll(parse(context, text)));
+    return List.copyOf(after);
+  }
+
+  private static List<Earlier> of(List<RunInput> inputs) {
+    List<Earlier> after = new ArrayList<>();
+    for (RunInput input : inputs) {
+      after.add(new Earlier("afterok", input.run().value(), Optional.empty()));
+    }
+    return after;
+  }
+
+  /**
    * Returns what the text names.
    *
    * @throws NexaException with {@link ExitCode#USAGE} if the text is malformed or names no run
    */
-  static List<Earlier> parse(Context context, String text) {
+  private static List<Earlier> parse(Context context, String text) {
     List<Earlier> after = new ArrayList<>();
     for (String one : text.split(",", -1)) {
       String[] parts = one.split(":", -1);
       boolean known = TYPES.contains(parts[0]);
       if (!known || parts.length < 2 || parts[1].isEmpty()) {
         throw wrong(
+            "--dependency",
             "expected TYPE:RUN, such as afterok:latest, got '"
                 + one
                 + "'"
@@ -66,24 +89,35 @@ final class Dependencies {
   /**
    * Returns the value of sbatch's {@code --dependency}; empty if everything is met.
    *
+   * @param inputs the runs of {@code --from}
+   * @param after what {@link #of} returned for them
    * @throws NexaException with {@link ExitCode#USAGE} if it can never be met, or is not known yet
    */
-  static String onJobs(Context context, String scheduler, List<Earlier> after) {
+  static String onJobs(
+      Context context, String scheduler, List<RunInput> inputs, List<Earlier> after) {
     EarlierJobs jobs =
         new EarlierJobs(context.workspace(), context.scheduler(scheduler), Optional.empty());
-    EarlierJobs.Answer answer = jobs.of(after);
+    List<Earlier> read = after.subList(0, inputs.size());
+    String first = read.isEmpty() ? "" : waits("--from", jobs.of(read));
+    List<Earlier> typed = after.subList(inputs.size(), after.size());
+    String then = typed.isEmpty() ? "" : waits("--dependency", jobs.of(typed));
+    return first.isEmpty() || then.isEmpty() ? first + then : first + "," + then;
+  }
+
+  private static String waits(String option, EarlierJobs.Answer answer) {
     if (answer instanceof EarlierJobs.Never never) {
-      throw wrong(never.reason(), never.advice());
+      throw wrong(option, never.reason(), never.advice());
     }
     if (answer instanceof EarlierJobs.NotYet notYet) {
       throw wrong(
+          option,
           notYet.reason(),
           Advice.command("finds out; then type this again", "nexa-slurm", "reconcile"));
     }
     return ((EarlierJobs.Waits) answer).dependency();
   }
 
-  private static NexaException wrong(String message, Advice advice) {
-    return new NexaException(ErrorCode.DEPENDENCY_INVALID, "--dependency: " + message, advice);
+  private static NexaException wrong(String option, String message, Advice advice) {
+    return new NexaException(ErrorCode.DEPENDENCY_INVALID, option + ": " + message, advice);
   }
 }

@@ -6,76 +6,195 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.HostList;
-import dev.nexa.slurm.job.config.FromRun;
+import dev.nexa.slurm.job.config.FromRuns;
+import dev.nexa.slurm.job.config.ModelFolder;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** Resolves {@code --from RUN}: finds the checkpoint that a finished run left for the next run. */
+/** Resolves {@code --from [NAME=]RUN}: finds the earlier runs whose files the new run reads. */
 final class FindFrom {
-  private FindFrom() {}
+  private final Context context;
+  private final Map<String, String> runs = new LinkedHashMap<>();
+  private final List<RunInput> inputs = new ArrayList<>();
+  private Optional<String> modelSize = Optional.empty();
+  private Optional<NexaException> noCheckpoint = Optional.empty();
+  private List<String> nodes = List.of();
+
+  private FindFrom(Context context) {
+    this.context = context;
+  }
 
   /**
-   * Returns the run's checkpoint.
+   * The earlier runs.
    *
-   * @param sameNode whether to return the nodes of the run's last attempt too
-   * @throws NexaException with {@link ExitCode#USAGE} if the run has not completed, names no
-   *     checkpoint, or its nodes are unknown
+   * @param runs what the config is read with
+   * @param inputs what the job reads
+   * @param noCheckpoint the refusal of the run without a name, if it has completed without a
+   *     checkpoint. It is thrown after the config was read, because the config may need another
+   *     name.
    */
-  static FromRun find(Context context, String reference, boolean sameNode) {
-    RunLookup.Found found = new RunLookup(context.workspace()).find(reference);
+  record Found(FromRuns runs, List<RunInput> inputs, Optional<NexaException> noCheckpoint) {
+    /** Throws the refusal, if there is one. */
+    void requireCheckpoint() {
+      if (noCheckpoint.isPresent()) {
+        throw noCheckpoint.get();
+      }
+    }
+  }
+
+  /**
+   * Finds the earlier runs. A run may still wait or run: the new run then waits for it.
+   *
+   * @param references what the user typed after each {@code --from}
+   * @param sameNode whether the new run must use the nodes of the first of these runs
+   * @throws NexaException with {@link ExitCode#USAGE} if a name is wrong, if a run has ended and
+   *     has not completed, if its folder does not name all completed tasks, or if the nodes are
+   *     unknown
+   */
+  static Found find(Context context, List<String> references, boolean sameNode) {
+    FindFrom find = new FindFrom(context);
+    references.forEach(reference -> find.add(reference, sameNode));
+    return new Found(
+        new FromRuns(Collections.unmodifiableMap(find.runs), find.modelSize, find.nodes),
+        List.copyOf(find.inputs),
+        find.noCheckpoint);
+  }
+
+  private void add(String typed, boolean sameNode) {
+    int equals = typed.indexOf('=');
+    String name = equals < 0 ? FromRuns.UNNAMED : typed.substring(0, equals);
+    requireName(name, typed);
+    RunLookup.Found found = new RunLookup(context.workspace()).find(typed.substring(equals + 1));
     RunFolder run = found.run();
+    requireFiles(run);
+    PlanFile plan = run.shownPlan();
     Optional<ManifestFile> manifest =
         Files.exists(run.manifest()) ? Optional.of(ManifestFile.read(run)) : Optional.empty();
-    RunStatus status = manifest.isPresent() ? manifest.get().status() : RunStatus.RUNNING;
-    if (status != RunStatus.COMPLETED) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
-          "--from " + run.id() + ": it is " + status.text() + ", not completed",
-          Advice.command("writes what a run has come to", "nexa-slurm", "reconcile"),
-          Advice.command("shows others", "nexa-slurm", "runs", "list"));
+    manifest.ifPresent(known -> requireNotFailed(run, known));
+    boolean completed = manifest.filter(known -> known.status() == RunStatus.COMPLETED).isPresent();
+    if (completed) {
+      requireDone(run, plan);
     }
-    Optional<String> checkpoint = checkpoint(run, manifest.orElseThrow(), found.task());
-    if (checkpoint.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SUITABLE,
-          "--from " + run.id() + ": its manifest names no checkpoint",
-          Advice.step("a program names it in $NEXA_METRICS, as `checkpoint`"),
-          Advice.step("or name it here: --set model_name=… instead of --from"));
+    if (name.equals(FromRuns.UNNAMED)) {
+      requireOneCheckpoint(run, plan, found.task());
+      if (completed) {
+        Optional<String> checkpoint = checkpoint(manifest.orElseThrow(), found.task());
+        modelSize = checkpoint.flatMap(ModelFolder::size);
+        noCheckpoint = checkpoint.isPresent() ? Optional.empty() : Optional.of(lacks(run));
+      }
     }
-    return new FromRun(run.id().value(), checkpoint.get(), sameNode ? nodes(run) : List.of());
+    if (sameNode && nodes.isEmpty()) {
+      nodes = nodes(run, completed);
+    }
+    runs.put(name, run.id().value());
+    inputs.add(RunInput.of(name, run.id(), plan, found.task()));
   }
 
-  /**
-   * Returns the checkpoint. The user must name one point of a sweep: nexa-slurm does not decide
-   * which point is best.
-   */
-  private static Optional<String> checkpoint(
-      RunFolder run, ManifestFile manifest, OptionalInt task) {
-    List<ManifestFile.Point> points = manifest.points();
-    if (points.isEmpty()) {
-      return manifest.checkpoint();
+  private void requireName(String name, String typed) {
+    if (!FromRuns.isName(name)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--from "
+              + typed
+              + ": expected RUN or NAME=RUN, where NAME is a stage's name such as train, got the name '"
+              + name
+              + "'");
     }
-    if (task.isEmpty()) {
+    if (runs.containsKey(name)) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--from names two runs '" + name + "'",
+          Advice.step("give each run a name of its own: --from train=RUN --from eval=RUN"));
+    }
+  }
+
+  /** An imported run has no plan, and a server makes no files. */
+  private static void requireFiles(RunFolder run) {
+    boolean planned = Files.exists(run.plan());
+    if (!planned || run.shownPlan().servedModel().isPresent()) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          "--from "
+              + run.id()
+              + (planned
+                  ? ": it is a server, which leaves no files"
+                  : ": it was submitted without nexa-slurm, so its files are not known"),
+          Advice.step("write the path of the files into the config, or name another run"));
+    }
+  }
+
+  /** The job counts the tasks in {@code done/}, so it would refuse to start later. */
+  private static void requireDone(RunFolder run, PlanFile plan) {
+    if (run.completedTasks() < plan.tasks()) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          "--from "
+              + run.id()
+              + ": it has completed, but its folder done/ does not name all tasks; an earlier version of"
+              + " nexa-slurm made it, or somebody removed files",
+          Advice.step("write the path of the files into the config instead"));
+    }
+  }
+
+  private static void requireNotFailed(RunFolder run, ManifestFile manifest) {
+    if (manifest.status() != RunStatus.FAILED) {
+      return;
+    }
+    boolean cancelled = manifest.state().equals("cancelled");
+    throw new NexaException(
+        ErrorCode.RUN_NOT_SUITABLE,
+        "--from " + run.id() + ": it " + (cancelled ? "was cancelled" : "has failed"),
+        cancelled
+            ? Advice.command("runs it again", "nexa-slurm", "rerun", run.id())
+            : Advice.command("runs again what failed", "nexa-slurm", "rerun", "--failed", run.id()),
+        Advice.command("shows other runs", "nexa-slurm", "runs", "list"));
+  }
+
+  /** Each point of a sweep has a checkpoint; nexa-slurm does not decide which point is best. */
+  private static void requireOneCheckpoint(RunFolder run, PlanFile plan, OptionalInt task) {
+    if (!plan.points().isEmpty() && task.isEmpty()) {
       throw new NexaException(
           ErrorCode.REFERENCE_AMBIGUOUS,
-          "--from " + run.id() + ": it is a sweep of " + points.size() + " points",
-          Advice.step("name one as JOB_TASK"),
+          "--from " + run.id() + ": it is a sweep of " + plan.points().size() + " points",
+          Advice.step("name one point as JOB_TASK"),
           Advice.command("shows what came of each", "nexa-slurm", "runs", "show", run.id()));
     }
-    return points.get(task.getAsInt()).metrics().optionalText("checkpoint");
   }
 
-  private static List<String> nodes(RunFolder run) {
+  private static Optional<String> checkpoint(ManifestFile manifest, OptionalInt task) {
+    List<ManifestFile.Point> points = manifest.points();
+    return points.isEmpty() || task.isEmpty()
+        ? manifest.checkpoint()
+        : points.get(task.getAsInt()).metrics().optionalText("checkpoint");
+  }
+
+  private static NexaException lacks(RunFolder run) {
+    return new NexaException(
+        ErrorCode.RUN_NOT_SUITABLE,
+        "--from " + run.id() + ": its manifest names no checkpoint",
+        Advice.step("a program names it in $NEXA_METRICS, as `checkpoint`"),
+        Advice.step("or name it here: --set model_name=… instead of --from"));
+  }
+
+  private static List<String> nodes(RunFolder run, boolean completed) {
     List<CostFile.Attempt> attempts =
-        CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()).attempts();
+        completed
+            ? CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()).attempts()
+            : List.of();
     String nodes = attempts.isEmpty() ? "" : attempts.get(attempts.size() - 1).nodes();
     if (nodes.isEmpty() || run.shownPlan().isLocal()) {
       throw new NexaException(

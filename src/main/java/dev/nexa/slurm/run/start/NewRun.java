@@ -18,6 +18,7 @@ import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.StorageClaims;
 import dev.nexa.slurm.records.runs.Submission;
@@ -50,6 +51,7 @@ import java.util.Set;
  * @param ownFiles the workspace's own files that the run is made from
  * @param after what the run waits for, for its journal
  * @param dependency the value of sbatch's {@code --dependency}; empty for none
+ * @param inputs what the job reads of earlier runs
  * @param code the working tree to store; empty if the run has none, or if its archive is stored
  *     already
  * @param program our own program to store; empty if the job does not run it, or if it is stored
@@ -64,6 +66,7 @@ public record NewRun(
     List<String> ownFiles,
     List<Earlier> after,
     String dependency,
+    List<RunInput> inputs,
     Optional<PackedCode> code,
     List<ProgramFile> program) {
 
@@ -90,17 +93,15 @@ public record NewRun(
    * Claims a run id and writes all files of a pipeline's stage. Submits nothing.
    *
    * @param pipeline the pipeline's id
-   * @param inputs the earlier stages, for the job
    * @throws NexaException if the files cannot be written; the run's id may be taken then
    */
-  public Staged stage(Context context, String pipeline, List<RunFolder.Input> inputs) {
+  public Staged stage(Context context, String pipeline) {
     storeCode(context);
     RunFolder run = claim(context);
     FileLock lock = lock(context, run);
     try {
       // The pipeline holds the use of the approval.
       JsonObject digests = staged(context, run, false);
-      inputs.forEach(run::linkInput);
       run.journal().append(created(digests, Optional.of(pipeline)));
     } catch (UncheckedIOException failed) {
       lock.close();
@@ -228,6 +229,9 @@ public record NewRun(
       run.keepApproval(grant.get().file().text());
     }
     JsonObject digests = run.stage(script, plan, estimate);
+    for (RunInput input : inputs) {
+      run.linkInput(input);
+    }
     if (plan.servedModel().isPresent()) {
       ApiKey.make(run, context.workspace().files());
     }
@@ -280,7 +284,7 @@ public record NewRun(
 
   private String comment() {
     Optional<Grant> grant = clearance.grant();
-    return grant.isPresent() ? grant.get().approval().comment() : "";
+    return grant.isPresent() ? grant.get().approval().comment(estimate.configDigest()) : "";
   }
 
   private Event created(JsonObject digests, Optional<String> pipeline) {

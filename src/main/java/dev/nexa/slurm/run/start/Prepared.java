@@ -8,7 +8,7 @@ import dev.nexa.slurm.job.backend.Plugins;
 import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ConfigReader;
-import dev.nexa.slurm.job.config.FromRun;
+import dev.nexa.slurm.job.config.FromRuns;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.RunConfig;
@@ -27,13 +27,13 @@ import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.records.approvals.ApprovalGate;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetGate;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -44,6 +44,8 @@ import java.util.Optional;
  * @param launch the command that the backend starts inside the allocation
  * @param model the model's memory and time; empty if the config names no model
  * @param outlook the expected cost
+ * @param inputs the earlier runs of {@code --from}; empty for a stage of a pipeline, whose earlier
+ *     runs do not exist yet
  */
 public record Prepared(
     Plan plan,
@@ -52,7 +54,8 @@ public record Prepared(
     Estimate estimate,
     Optional<ModelNumbers> model,
     Outlook outlook,
-    Policy policy) {
+    Policy policy,
+    List<RunInput> inputs) {
 
   /**
    * The user's request.
@@ -60,8 +63,8 @@ public record Prepared(
    * @param config the config's path
    * @param overrides the values of {@code --set}
    * @param cluster the profile named on the command line
-   * @param from the finished run whose checkpoint the new run starts from
-   * @param sameNode whether to run on the nodes of that run
+   * @param from the earlier runs whose files the new run reads, as {@code --from} names them
+   * @param sameNode whether to run on the nodes of the first of these runs
    * @param serves whether the config must describe a server
    * @param stage the pipeline's stage that the run is; empty for a run outside a pipeline
    */
@@ -69,7 +72,7 @@ public record Prepared(
       String config,
       List<String> overrides,
       Optional<String> cluster,
-      Optional<String> from,
+      List<String> from,
       boolean sameNode,
       boolean serves,
       Optional<PipelineConfig.Stage> stage) {
@@ -78,7 +81,7 @@ public record Prepared(
         String config,
         List<String> overrides,
         Optional<String> cluster,
-        Optional<String> from,
+        List<String> from,
         boolean sameNode,
         boolean serves) {
       this(config, overrides, cluster, from, sameNode, serves, Optional.empty());
@@ -86,7 +89,7 @@ public record Prepared(
 
     /** Makes a request that starts from no run and may be of any stage. */
     public Request(String config, List<String> overrides, Optional<String> cluster) {
-      this(config, overrides, cluster, Optional.empty(), false, false);
+      this(config, overrides, cluster, List.of(), false, false);
     }
 
     /** Returns a copy of this request that requires a server. */
@@ -102,11 +105,20 @@ public record Prepared(
    *     requires a server and the config describes none
    */
   public static Prepared of(Context context, Request request) {
-    ConfigReader configs = context.configs();
-    Optional<FromRun> from =
-        request.from().isPresent()
-            ? Optional.of(FindFrom.find(context, request.from().get(), request.sameNode()))
-            : Optional.empty();
+    return of(context, context.configs(), request);
+  }
+
+  /**
+   * Reads, plans and prices one of several configs.
+   *
+   * @param configs the reader of all these requests, which keeps what they share
+   */
+  public static Prepared of(Context context, ConfigReader configs, Request request) {
+    Optional<FindFrom.Found> found =
+        request.from().isEmpty()
+            ? Optional.empty()
+            : Optional.of(FindFrom.find(context, request.from(), request.sameNode()));
+    FromRuns from = found.isPresent() ? found.get().runs() : FromRuns.NONE;
     RunConfig config =
         configs.run(
             request.config(),
@@ -115,6 +127,9 @@ public record Prepared(
             request.stage(),
             request.cluster(),
             clusterName(context));
+    if (found.isPresent()) {
+      found.get().requireCheckpoint();
+    }
     Optional<ClusterProfile> own =
         request.cluster().isPresent() ? Optional.empty() : configs.cluster(config);
     ClusterProfile cluster =
@@ -129,7 +144,7 @@ public record Prepared(
                 cluster,
                 policy,
                 code(context, config),
-                request.stage().isPresent() ? request.stage().get().after() : Map.of());
+                request.stage().isPresent() ? request.stage().get().after() : from.after());
     Optional<Backend> builtIn = Backends.builtIn(plan.backend());
     Optional<Plugin> plugin =
         builtIn.isPresent()
@@ -151,7 +166,14 @@ public record Prepared(
             : Optional.empty();
     Outlook outlook = ExpectCost.of(context, plan, estimate, model);
     return new Prepared(
-        plan.noting(launch.notes()), plugin, launch, estimate, model, outlook, policy);
+        plan.noting(launch.notes()),
+        plugin,
+        launch,
+        estimate,
+        model,
+        outlook,
+        policy,
+        found.isPresent() ? found.get().inputs() : List.of());
   }
 
   /** Loads the classes that pack code only for a config that has code. */
@@ -164,7 +186,8 @@ public record Prepared(
   /** Returns a copy with model numbers that are calibrated by this workspace's own runs. */
   public Prepared calibrated(ModelNumbers numbers) {
     Outlook better = outlook.otherwise(ExpectCost.analytic(plan, estimate, numbers));
-    return new Prepared(plan, plugin, launch, estimate, Optional.of(numbers), better, policy);
+    return new Prepared(
+        plan, plugin, launch, estimate, Optional.of(numbers), better, policy, inputs);
   }
 
   /**
@@ -234,6 +257,6 @@ public record Prepared(
 
   /** Returns a copy with another estimate. */
   Prepared at(Estimate other) {
-    return new Prepared(plan, plugin, launch, other, model, outlook, policy);
+    return new Prepared(plan, plugin, launch, other, model, outlook, policy, inputs);
   }
 }

@@ -7,8 +7,10 @@ import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCommands;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.submit.ArrayShape;
 import java.nio.file.Path;
 import java.util.List;
@@ -33,21 +35,39 @@ public final class RenderRun {
    */
   public record Rendered(Prepared prepared, Script script, List<String> argv, int submissions) {}
 
-  /** Renders a run. */
+  /** Renders a run. Asks no scheduler, so sbatch's arguments have no dependency. */
   public Rendered render(Prepared.Request request) {
-    return render(request, Optional.empty());
+    Prepared prepared = Prepared.of(context, request);
+    return rendered(prepared, script(prepared), "");
   }
 
   /**
-   * Renders a run that may wait for other runs.
+   * Renders a run as {@code submit} would submit it, except for approvals and budgets.
    *
    * @param after the value of {@code --dependency}, as {@link Dependencies} reads it
+   * @throws dev.nexa.slurm.base.error.NexaException if the policy asks for a gate and none is among
+   *     the runs that this run waits for, or if these runs can never be met
    */
-  public Rendered render(Prepared.Request request, Optional<String> after) {
+  public Rendered forSubmit(Prepared.Request request, Optional<String> after) {
     Prepared prepared = Prepared.of(context, request);
-    Script script =
-        new Renderer(context.source(), prepared.plugin())
-            .render(prepared.plan(), prepared.launch());
+    Script script = script(prepared);
+    List<Earlier> earlier = Dependencies.of(context, prepared.inputs(), after);
+    new RequireGate(context, prepared.policy()).of(SubmitRun.plan(prepared, script), earlier);
+    return rendered(
+        prepared,
+        script,
+        earlier.isEmpty()
+            ? ""
+            : Dependencies.onJobs(
+                context, prepared.plan().scheduler(), prepared.inputs(), earlier));
+  }
+
+  private Script script(Prepared prepared) {
+    return new Renderer(context.source(), prepared.plugin())
+        .render(prepared.plan(), prepared.launch());
+  }
+
+  private Rendered rendered(Prepared prepared, Script script, String dependency) {
     String runId = new RunId(prepared.plan().stage() + "_20000101_000000").value();
     Path run = context.workspace().runs().toAbsolutePath().normalize().resolve(runId);
     String key = runId + ".xxxxxx";
@@ -64,10 +84,7 @@ public final class RenderRun {
             "",
             run,
             parts.get(0).array(),
-            after.isPresent()
-                ? Dependencies.onJobs(
-                    context, prepared.plan().scheduler(), Dependencies.parse(context, after.get()))
-                : "");
+            dependency);
     return new Rendered(
         prepared,
         script,

@@ -78,12 +78,18 @@ public final class SubmitRun {
         Proposal.of(context.root(), plan, script, prepared.estimate(), UnixUser.me());
     EstimateFile estimate = proposal.addTo(prepared.estimateFile());
     String scheduler = prepared.plan().scheduler();
+    // The classes for dependencies are loaded only for a run that has some.
     List<Earlier> earlier =
-        after.isPresent() ? Dependencies.parse(context, after.get()) : List.of();
+        after.isPresent() || !prepared.inputs().isEmpty()
+            ? Dependencies.of(context, prepared.inputs(), after)
+            : List.of();
     if (!prepared.policy().gateBefore().isEmpty()) {
       new RequireGate(context, prepared.policy()).of(plan, earlier);
     }
-    String dependency = earlier.isEmpty() ? "" : Dependencies.onJobs(context, scheduler, earlier);
+    String dependency =
+        earlier.isEmpty()
+            ? ""
+            : Dependencies.onJobs(context, scheduler, prepared.inputs(), earlier);
     try (Clearance clearance = cleared(prepared, proposal, plan, estimate, approval)) {
       EstimateFile kept =
           clearance.grant().isPresent()
@@ -98,6 +104,7 @@ public final class SubmitRun {
               prepared.ownFiles(context),
               earlier,
               dependency,
+              prepared.inputs(),
               prepared.plan().code(),
               prepared.plan().program().isPresent()
                   ? prepared.plan().program().get().files()

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
@@ -13,6 +14,7 @@ import dev.nexa.slurm.command.Main;
 import dev.nexa.slurm.command.PrivateSlurm;
 import dev.nexa.slurm.records.approvals.SlurmToken;
 import dev.nexa.slurm.records.approvals.TokenDirectory;
+import dev.nexa.slurm.records.runs.RunId;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -44,6 +46,16 @@ class PolicyOnSlurmTest {
   private static final String SCRIPT = "#!/bin/bash\necho approved\n";
   private static final String NEEDS = "more than 8 need an approval";
 
+  private static final String RUN =
+      """
+      stage: data
+      backend: shell
+      array: {shards: 3, max_parallel: 2}
+      run: hostname
+      resources: {partition: gpu, nodes: 2, gpus_per_node: 4, gpu_type: h100, cpus_per_task: 4, memory: 8G, time: 5h}
+      requeues: 0
+      """;
+
   private static PrivateSlurm slurm;
   private static TokenDirectory approved;
   private static Path script;
@@ -52,24 +64,7 @@ class PolicyOnSlurmTest {
   static void placeIt() throws Exception {
     assumeTrue("root".equals(System.getProperty("user.name")), "a second user is root's to make");
     slurm = PrivateSlurm.prepare();
-    Path workspace = Files.createDirectory(slurm.folder.resolve("workspace"));
-    Files.createDirectories(workspace.resolve("configs/clusters"));
-    Files.writeString(
-        workspace.resolve("configs/policy.yaml"),
-        """
-        approval_over: {amount: 100, currency: USD}
-        slurm: {gpu_hours_over: 8, exempt_partitions: [debug]}
-        approvals: {directory: approvals, allowed_signers: allowed_signers}
-        """);
-    Files.writeString(
-        workspace.resolve("configs/clusters/default.yaml"),
-        """
-        partitions:
-          gpu: {gpus_per_node: 8}
-          debug: {gpus_per_node: 8}
-          whole: {gpus_per_node: 8}
-        storage: {scratch: /tmp, durable: /tmp, shared: /tmp}
-        """);
+    Path workspace = workspace("workspace");
     approved = new TokenDirectory(slurm.folder.resolve("approved"));
     Files.createDirectories(approved.path().resolve("used"));
     String installed =
@@ -87,14 +82,56 @@ class PolicyOnSlurmTest {
     slurm.start();
   }
 
+  private static Path workspace(String name) throws IOException {
+    Path workspace = Files.createDirectory(slurm.folder.resolve(name));
+    Files.createDirectories(workspace.resolve("configs/clusters"));
+    Files.writeString(
+        workspace.resolve("configs/policy.yaml"),
+        """
+        approval_over: {amount: 100, currency: USD}
+        slurm: {gpu_hours_over: 8, exempt_partitions: [debug]}
+        approvals: {directory: approvals, allowed_signers: allowed_signers}
+        """);
+    Files.writeString(
+        workspace.resolve("configs/clusters/default.yaml"),
+        """
+        partitions:
+          gpu: {gpus_per_node: 8}
+          debug: {gpus_per_node: 8}
+          whole: {gpus_per_node: 8}
+        storage: {scratch: /tmp, durable: /tmp, shared: /tmp}
+        """);
+    return workspace;
+  }
+
   private static String type(Path workspace, String... command) {
+    return type(0, workspace, command);
+  }
+
+  private static String type(int exit, Path workspace, String... command) {
     StringWriter out = new StringWriter();
     Map<String, String> environment = new TreeMap<>(System.getenv());
+    environment.putAll(slurm.environment());
     environment.put("NEXA_WORKSPACE", workspace.toString());
-    int exit =
-        Main.run(command, environment, new PrintWriter(out, true), new PrintWriter(out, true));
-    assertThat(exit).as(out.toString()).isZero();
+    PrintWriter said = new PrintWriter(out, true);
+    assertThat(Main.run(command, environment, said, said)).as(out.toString()).isEqualTo(exit);
     return out.toString();
+  }
+
+  /** Makes a key that may approve in a workspace. */
+  private static Path key(Path workspace) throws IOException {
+    Path key = workspace.resolve("boss_key");
+    slurm.root("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key.toString());
+    Files.writeString(
+        workspace.resolve("allowed_signers"),
+        "boss " + Files.readString(workspace.resolve("boss_key.pub")));
+    return key;
+  }
+
+  private static Path only(Path folder, String end) throws IOException {
+    try (Stream<Path> files = Files.list(folder)) {
+      return files.filter(file -> file.toString().endsWith(end)).findAny().orElseThrow();
+    }
   }
 
   @AfterAll
@@ -499,26 +536,10 @@ class PolicyOnSlurmTest {
   @Test
   void whatWasEstimatedApprovedAndInstalledIsWhatSlurmLetsThrough() throws IOException {
     Path workspace = slurm.folder.resolve("workspace");
-    Path key = workspace.resolve("boss_key");
-    slurm.root("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key.toString());
-    Files.writeString(
-        workspace.resolve("allowed_signers"),
-        "boss " + Files.readString(workspace.resolve("boss_key.pub")));
-    Files.writeString(
-        workspace.resolve("run.yaml"),
-        """
-        stage: data
-        backend: shell
-        array: {shards: 3, max_parallel: 2}
-        run: hostname
-        resources: {partition: gpu, nodes: 2, gpus_per_node: 4, gpu_type: h100, cpus_per_task: 4, memory: 8G, time: 5h}
-        requeues: 0
-        """);
+    Path key = key(workspace);
+    Files.writeString(workspace.resolve("run.yaml"), RUN);
     type(workspace, "approve", "run.yaml", "--key", key.toString(), "--for", PrivateSlurm.USER);
-    Path signed;
-    try (Stream<Path> files = Files.list(workspace.resolve("approvals"))) {
-      signed = files.filter(file -> file.toString().endsWith(".approval")).findAny().orElseThrow();
-    }
+    Path signed = only(workspace.resolve("approvals"), ".approval");
     String name = signed.getFileName().toString();
     String id =
         name.substring(
@@ -535,6 +556,59 @@ class PolicyOnSlurmTest {
     assertThat(slurm.root("scontrol", "show", "job", job).out()).contains("Comment=nexa:v1:" + id);
     refused(slurm.user(sbatch), "used up");
     slurm.root("scancel", job);
+  }
+
+  @Test
+  void eachStageOfAnApprovedPipelineIsLetThroughOnceByItsOwnId() throws IOException {
+    Path workspace = workspace("pipelines");
+    Path key = key(workspace);
+    Files.writeString(workspace.resolve("first.yaml"), RUN);
+    Files.writeString(workspace.resolve("next.yaml"), RUN.replace("hostname", "date"));
+    Files.writeString(
+        workspace.resolve("p.yaml"),
+        "stages:\n  first: {config: first.yaml}\n  next: {config: next.yaml, after: [first]}\n");
+    type(3, workspace, "pipeline", "run", "p.yaml");
+    String estimate = only(workspace.resolve("estimates"), ".json").toString();
+    type(workspace, "approve", estimate, "--key", key.toString(), "--for", "any");
+    String signed = only(workspace.resolve("approvals"), ".approval").toString();
+    JsonObject installed =
+        Json.parseObject(
+            type(
+                workspace,
+                "approvals",
+                "install",
+                signed,
+                "--to",
+                approved.path().toString(),
+                "--for",
+                PrivateSlurm.USER,
+                "--json"));
+    assertThat(installed.objects("tokens")).hasSize(2);
+
+    // Slurm does not stop root, so the stages' own scripts and comments can be read.
+    type(workspace, "pipeline", "run", "p.yaml");
+    Map<String, Path> scripts = new TreeMap<>();
+    for (String line : slurm.root("squeue", "--noheader", "--format=%j %k").out().split("\n", -1)) {
+      String[] job = line.strip().split(" ", -1);
+      Optional<RunId> id = RunId.ofKey(job[0]);
+      if (id.isPresent() && Files.exists(workspace.resolve("runs/" + id.get()))) {
+        Path script = workspace.resolve("runs/" + id.get() + "/job.sbatch");
+        Path copy = slurm.folder.resolve("home/" + id.get() + ".sbatch");
+        scripts.put(job[1], Files.write(copy, Files.readAllBytes(script)));
+      }
+    }
+    assertThat(scripts).hasSize(2);
+
+    String other = List.copyOf(scripts.keySet()).get(1);
+    Path first = List.copyOf(scripts.values()).get(0);
+    refused(slurm.user(sbatchOf(first, other)), "its script is not the approved one");
+    for (Map.Entry<String, Path> stage : scripts.entrySet()) {
+      String[] own = sbatchOf(stage.getValue(), stage.getKey());
+      String job = passes(slurm.user(own));
+      refused(slurm.user(own), "used up");
+      slurm.root("scancel", job);
+    }
+    slurm.root("scancel", "--user=root");
   }
 
   /** What submit would type. */

@@ -49,6 +49,20 @@ class DataStepCommandTest {
     assertThat(collect("--settings", "WORK/max.json").exit()).isZero();
   }
 
+  @Test
+  void aKeyThatIsMissingNamesTheLineAndTheFileToWriteItInto() throws IOException {
+    terminal.file("in.jsonl", REQUEST.formatted("a"));
+    terminal.file(
+        "keys.json", "{\"url\": \"http://127.0.0.1:1/v1\", \"api_key\": \"TEACHER_KEY\"}");
+
+    Terminal.Screen screen =
+        type("data generate --settings WORK/keys.json --requests WORK/in.jsonl --output WORK/got");
+
+    assertThat(screen.err())
+        .contains("the variable TEACHER_KEY, which api_key names, is not set")
+        .contains("write the line TEACHER_KEY=KEY into the file that env_file");
+  }
+
   /** A line of 50 MB, broken bytes and a folder without files: named or counted, never lost. */
   @Test
   void hostileAnswersAreCountedAndHostileRequestsAreNamed() throws IOException {

@@ -230,7 +230,14 @@ class TokensEndToEndTest {
       assertThat(cost.texts("not_measured")).doesNotContain("api_tokens");
       assertThat(cost.members()).doesNotContainKey("limits");
       assertThat(person.says("costs", "show", run.text("run_id")))
-          .contains("API tokens  1.62 USD\n");
+          .contains(
+              """
+              API tokens  1.62 USD
+              TOKENS    COUNT  PRICE OF 10^6  COST
+              input   6000000           0.15  0.90
+              output  1200000           0.60  0.72
+              """);
+      assertThat(person.says("status", run.text("run_id"))).doesNotContain("LACKS");
 
       // Another run finds all answers in the cache, and pays for none.
       JsonObject again =
@@ -241,6 +248,39 @@ class TokensEndToEndTest {
     } finally {
       server.stop(0);
     }
+  }
+
+  @Test
+  void listsNameTheTokensThatACostLacks() throws Exception {
+    write("paid.0", "20000000 1000000 0\n");
+    write("p.yaml", "stages: {teach: {config: generate.yaml}}\n");
+    write(
+        "shell.yaml",
+        """
+        stage: data
+        backend: shell
+        run: echo not JSON >"$NEXA_METRICS"
+        resources: {cpus_per_task: 1, memory: 100M, time: 2m}
+        """);
+
+    String id =
+        person.json("pipeline", "run", "p.yaml", "--local", "--wait", "--json").text("pipeline_id");
+
+    JsonObject stage = person.json("pipeline", "status", id, "--json").objects("stages").get(0);
+    assertThat(stage.text("cost_lacks")).isEqualTo("tokens of 1 task");
+    assertThat(stage.text("cost")).isEqualTo("3.60");
+    assertThat(person.says("pipeline", "status", id)).contains("COST LACKS", "tokens of 1 task");
+    String run = stage.text("run_id");
+    assertThat(person.says("status", run)).contains("3.60 USD  tokens of 1 task");
+    assertThat(person.says("runs", "list")).contains("3.60 USD  tokens of 1 task");
+    assertThat(person.says("runs", "show", run)).contains("cost lacks  tokens of 1 task\n");
+    JsonObject row = person.json("status", run, "--json").objects("runs").get(0);
+    assertThat(row.text("cost_lacks")).isEqualTo("tokens of 1 task");
+
+    // A run without a paid API: its metrics, which are broken, are not read.
+    JsonObject other = person.submitAndWait("shell.yaml", "--local");
+    String all = person.until(other.text("run_id"), "status", other.text("run_id"));
+    assertThat(all).doesNotContain("LACKS").doesNotContain("metrics");
   }
 
   @Test

@@ -15,23 +15,27 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class StatusTextTest {
-  private static final RunRow ROW =
-      new RunRow(
-          "train_20251101_143200",
-          Optional.empty(),
-          "train",
-          RunStatus.RUNNING,
-          "running",
-          64,
-          10,
-          1,
-          3,
-          8,
-          false,
-          Optional.of(4711L),
-          Duration.ofSeconds(93_784),
-          new Money(new BigDecimal("12.50"), "USD"),
-          "other jobs are ahead in the queue");
+  private static final RunRow ROW = row(Optional.empty());
+
+  private static RunRow row(Optional<String> lacks) {
+    return new RunRow(
+        "train_20251101_143200",
+        Optional.empty(),
+        "train",
+        RunStatus.RUNNING,
+        "running",
+        64,
+        10,
+        1,
+        3,
+        8,
+        false,
+        Optional.of(4711L),
+        Duration.ofSeconds(93_784),
+        new Money(new BigDecimal("12.50"), "USD"),
+        lacks,
+        "other jobs are ahead in the queue");
+  }
 
   @Test
   void theTableIsOneLineARun() {
@@ -41,6 +45,22 @@ class StatusTextTest {
             RUN                    JOB   STATE    DONE  FAILED  CANCELLED  RUNNING  TASKS     ELAPSED       COST  NOTE
             train_20251101_143200  4711  running    10       1          3        8     64  1-02:03:04  12.50 USD  other jobs are ahead in the queue
             """);
+  }
+
+  @Test
+  void whatACostLacksIsAColumnOnlyIfSomeRowHasIt() {
+    RunRow lacking = row(Optional.of("tokens of 2 tasks"));
+
+    assertThat(StatusText.of(List.of(ROW, lacking)))
+        .isEqualTo(
+            """
+            RUN                    JOB   STATE    DONE  FAILED  CANCELLED  RUNNING  TASKS     ELAPSED       COST  COST LACKS         NOTE
+            train_20251101_143200  4711  running    10       1          3        8     64  1-02:03:04  12.50 USD  -                  other jobs are ahead in the queue
+            train_20251101_143200  4711  running    10       1          3        8     64  1-02:03:04  12.50 USD  tokens of 2 tasks  other jobs are ahead in the queue
+            """);
+    assertThat(StatusText.json(List.of(ROW, lacking)).objects("runs"))
+        .extracting(run -> run.optionalText("cost_lacks").orElse("nothing"))
+        .containsExactly("nothing", "tokens of 2 tasks");
   }
 
   @Test

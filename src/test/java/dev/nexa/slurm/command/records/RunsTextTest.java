@@ -18,7 +18,16 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RunsTextTest {
 
   @ParameterizedTest
-  @ValueSource(strings = {"submitted", "completed", "requeued", "cancelled", "refused", "in-yen"})
+  @ValueSource(
+      strings = {
+        "submitted",
+        "completed",
+        "requeued",
+        "cancelled",
+        "refused",
+        "in-yen",
+        "taught-and-killed"
+      })
   void oneRunIsWhatItWasWhatItCameToAndWhatItCost(String life) {
     Golden.check(
         "report/run-" + life + ".txt",

@@ -250,7 +250,7 @@ class ServeTest {
         context("submit", eval.toString(), "--cluster", "test", "--from", run, "--json").json();
     JsonObject plan =
         Json.parseObject(DurableFiles.read(Path.of(evaluated.object("files").text("plan"))));
-    assertThat(plan.text("model")).isEqualTo(checkpoint);
+    assertThat(plan.text("model")).isEqualTo("${stages.from.checkpoint}");
     assertThat(plan.texts("tags")).contains("mine", "from:" + run);
     context("cancel", evaluated.text("run_id"));
 
@@ -266,7 +266,7 @@ class ServeTest {
             DurableFiles.read(Path.of(served.json().object("files").text("manifest"))));
     assertThat(manifest.texts("tags")).contains("from:" + run);
     assertThat(context("submit", eval.toString(), "--from", evaluated.text("run_id")).err())
-        .containsPattern("--from eval_\\S+: it is \\w+, not completed");
+        .containsPattern("--from:? \\S*eval_\\S+.* it (was cancelled|has failed)");
   }
 
   @Test

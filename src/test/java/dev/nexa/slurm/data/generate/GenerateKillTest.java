@@ -44,7 +44,8 @@ class GenerateKillTest {
               Duration.ofSeconds(20),
               3,
               0,
-              new Tokens(10_000_000, 10_000_000));
+              new Tokens(10_000_000, 10_000_000),
+              Optional.empty());
       Generate.Result result =
           Generate.run(
               List.of(Path.of(args[0])),

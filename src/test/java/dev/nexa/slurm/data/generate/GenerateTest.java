@@ -89,7 +89,8 @@ class GenerateTest {
         Duration.ofSeconds(10),
         6,
         0.05,
-        limit);
+        limit,
+        Optional.empty());
   }
 
   private Generate.Where where(String run, Share share) {
@@ -321,7 +322,8 @@ class GenerateTest {
             Duration.ofSeconds(5),
             6,
             1.0,
-            Tokens.UNLIMITED);
+            Tokens.UNLIMITED,
+            Optional.empty());
 
     Generate.Result result = generate(requests(50, ""), where("run", Share.ALL), one);
 
@@ -396,7 +398,8 @@ class GenerateTest {
             Duration.ofMillis(300),
             2,
             0,
-            new Tokens(100_000, 100_000));
+            new Tokens(100_000, 100_000),
+            Optional.empty());
 
     JsonObject metrics = generate(requests(2, ""), where("run", Share.ALL), settings).metrics();
 

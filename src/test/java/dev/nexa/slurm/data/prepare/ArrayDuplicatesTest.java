@@ -8,7 +8,6 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.rows.Share;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -123,34 +122,6 @@ class ArrayDuplicatesTest {
     clusters();
   }
 
-  /**
-   * Returns all that the tasks wrote: the rows of each split in the order of the files, the bytes
-   * of all request files put together, and the rejects in the order of their files and rows.
-   */
-  private List<Object> union() throws IOException {
-    List<Object> all = new ArrayList<>();
-    all.add(bench.column("train", "id || ' ' || text"));
-    all.add(bench.column("test", "id || ' ' || text"));
-    StringBuilder requests = new StringBuilder();
-    for (Path file : bench.files("requests-")) {
-      requests.append(Files.readString(file, StandardCharsets.UTF_8));
-    }
-    all.add(requests.toString());
-    try (Engine engine = bench.engine()) {
-      all.add(
-          engine.rows("SELECT * FROM '" + bench.out + "/rejects-*.parquet' ORDER BY file, row"));
-    }
-    return all;
-  }
-
-  private void same(List<Object> expected) throws IOException {
-    List<Object> found = union();
-    List<String> names = List.of("train", "test", "requests", "rejects");
-    for (int i = 0; i < names.size(); i++) {
-      assertThat(found.get(i)).as(names.get(i)).isEqualTo(expected.get(i));
-    }
-  }
-
   private void clear() throws IOException {
     for (String name : List.of("out", "signatures", "pairs", "clusters")) {
       if (Files.exists(folder.resolve(name))) {
@@ -168,13 +139,13 @@ class ArrayDuplicatesTest {
   void theStagesWriteTheBytesOfOneTask(long seed, int tasks, int bucketTasks) throws IOException {
     write(seed);
     JsonObject one = bench.run(NEAR);
-    List<Object> expected = union();
+    List<Object> expected = bench.union();
     clear();
 
     firstStages(tasks, bucketTasks);
     long least = filter(NEAR, tasks);
 
-    same(expected);
+    bench.same(expected);
     assertThat(one.number("rejected_near_duplicate")).isGreaterThan(40);
     assertThat(one.number("rejected_not_sampled")).isPositive();
     assertThat(least).isGreaterThanOrEqualTo(0);
@@ -188,14 +159,14 @@ class ArrayDuplicatesTest {
   void withoutNearDuplicatesTheTasksWriteTheBytesOfOneTask(int tasks) throws IOException {
     write(5);
     bench.run(SETTINGS + "}");
-    List<Object> expected = union();
+    List<Object> expected = bench.union();
     clear();
 
     for (int task = 0; task < tasks; task++) {
       bench.run(SETTINGS + "}", task, tasks, List.of());
     }
 
-    same(expected);
+    bench.same(expected);
   }
 
   /** Random graphs, against a union of sets; and a chain that is longer than any of them. */

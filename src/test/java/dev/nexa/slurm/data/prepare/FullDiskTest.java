@@ -60,7 +60,7 @@ class FullDiskTest {
   private JsonObject prepare(long memoryMib, Path scratch, Path output) {
     try (Engine engine = Engine.open(new Limits(memoryMib << 20, 1, scratch))) {
       return new Prepare(engine, PrepareSettings.of(Json.parseObject(SETTINGS)), Share.ALL)
-          .run(List.of(folder.resolve("in").toString()), List.of(), List.of(), output);
+          .run(List.of(folder.resolve("in").toString()), List.of(), List.of(), List.of(), output);
     }
   }
 

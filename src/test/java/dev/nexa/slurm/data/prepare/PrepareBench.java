@@ -1,5 +1,7 @@
 package dev.nexa.slurm.data.prepare;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.engine.Engine;
@@ -48,10 +50,30 @@ final class PrepareBench {
       List<String> against,
       List<String> clusters,
       Path output) {
+    return run(settings, task, tasks, against, clusters, List.of(), output);
+  }
+
+  JsonObject run(
+      String settings,
+      int task,
+      int tasks,
+      List<String> against,
+      List<String> clusters,
+      List<String> parts,
+      Path output) {
     try (Engine engine = engine()) {
       Share share = tasks == 1 ? Share.ALL : new Share(task, tasks);
       return new Prepare(engine, PrepareSettings.of(Json.parseObject(settings)), share)
-          .run(List.of(folder.resolve("in").toString()), against, clusters, output);
+          .run(List.of(folder.resolve("in").toString()), against, clusters, parts, output);
+    }
+  }
+
+  /** Prepares in one task that reads few bytes at a time. */
+  void pieces(String settings, List<String> against, long pieceBytes) {
+    try (Engine engine = engine()) {
+      PrepareSettings read = PrepareSettings.of(Json.parseObject(settings));
+      new Prepare(engine, read, Share.ALL, new RawRows(engine, read, Share.ALL, pieceBytes))
+          .run(List.of(folder.resolve("in").toString()), against, List.of(), List.of(), out);
     }
   }
 
@@ -86,6 +108,34 @@ final class PrepareBench {
   List<Path> files(String start) throws IOException {
     try (var all = Files.list(out)) {
       return all.filter(file -> file.getFileName().toString().startsWith(start)).sorted().toList();
+    }
+  }
+
+  /**
+   * Returns all that the tasks wrote: the rows of each split in the order of the files, the bytes
+   * of all request files put together, and the rejects in the order of their files and rows.
+   */
+  List<Object> union() throws IOException {
+    List<Object> all = new ArrayList<>();
+    all.add(column("train", "id || ' ' || text"));
+    all.add(column("test", "id || ' ' || text"));
+    StringBuilder requests = new StringBuilder();
+    for (Path file : files("requests-")) {
+      requests.append(Files.readString(file, StandardCharsets.UTF_8));
+    }
+    all.add(requests.toString());
+    try (Engine engine = engine()) {
+      all.add(engine.rows("SELECT * FROM '" + out + "/rejects-*.parquet' ORDER BY file, row"));
+    }
+    return all;
+  }
+
+  /** Checks that the tasks wrote what {@link #union} returned before. */
+  void same(List<Object> expected) throws IOException {
+    List<Object> found = union();
+    List<String> names = List.of("train", "test", "requests", "rejects");
+    for (int i = 0; i < names.size(); i++) {
+      assertThat(found.get(i)).as(names.get(i)).isEqualTo(expected.get(i));
     }
   }
 }

@@ -8,6 +8,8 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Limits;
+import dev.nexa.slurm.data.rows.Share;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -382,5 +384,40 @@ class PrepareTest {
             "report-00000.json",
             "train-00000.parquet",
             "train-of-others.txt");
+  }
+
+  @Test
+  void theBytesAreTheSameForAnyNumberOfThreads() throws IOException {
+    StringBuilder lines = new StringBuilder();
+    for (int row = 0; row < 60_000; row++) {
+      lines.append("{\"text\":\"").append(row).append("\"}\n");
+    }
+    bench.file("in/a.jsonl", lines.toString());
+    List<byte[]> files = new java.util.ArrayList<>();
+    for (int threads : List.of(1, 2, 5)) {
+      try (Engine engine =
+          Engine.open(new Limits(1024L << 20, threads, folder.resolve("scratch")))) {
+        new Prepare(engine, PrepareSettings.of(Json.parseObject(TEXT + "}")), Share.ALL)
+            .run(
+                List.of(folder.resolve("in").toString()),
+                List.of(),
+                List.of(),
+                List.of(),
+                bench.out);
+        files.add(Files.readAllBytes(bench.out.resolve("train-00000.parquet")));
+      }
+    }
+
+    try (Engine engine = bench.engine()) {
+      assertThat(
+              engine.number(
+                  "SELECT count(DISTINCT row_group_id) FROM parquet_metadata('"
+                      + bench.out
+                      + "/train-00000.parquet')"))
+          .as("row groups, which DuckDB writes in parallel")
+          .isEqualTo(3);
+    }
+    assertThat(files.get(1)).isEqualTo(files.get(0));
+    assertThat(files.get(2)).isEqualTo(files.get(0));
   }
 }

@@ -220,14 +220,37 @@ class RunnersTest {
           hf | model_size: 8x7B | backend: hf trains models of up to 15B, this one has 56B parameters
           hf | model_name: acme/own-model | model_size: missing: hf trains models of up to 15B, and neither the name 'acme/own-model'
           hf | model_name: deepseek-ai/DeepSeek-V3 | backend: hf trains models of up to 15B, this one has 671B parameters
+          ax | {use_kd: true, kd_lambda: 1.5} | kd_lambda: is the weight of the teacher's loss beside the data's own; expected a number from 0 to 1, got 1.5
+          ax | {use_kd: true, kd_temperature: 0} | kd_temperature: expected a number above 0, got 0
           ax | model_size: 70B | adapter: models of over 60B are trained with adapters only, this one has 70B
           """)
   void isRefusedWithTheReason(String backend, String line, String message) {
     String seeds =
         line.startsWith("model_name") ? SEEDS.replaceFirst("model_name:.*\n", "") : SEEDS;
-    String config = seeds + "backend: " + backend + "\n" + line + "\n" + ONE;
+    String keys = line.startsWith("{") ? line.replaceAll("[{}]", "").replace(", ", "\n") : line;
+    String config = seeds + "backend: " + backend + "\n" + keys + "\n" + ONE;
 
     assertThatThrownBy(() -> new Case("", config).launch()).hasMessageContaining(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"20, false", "21, true"})
+  void vllmIsToldHowManyLogProbabilitiesItReturnsIfItsDefaultIsLess(int top, boolean told) {
+    String config =
+        "stage: generate\nbackend: vllm\nmodel_name: big\n"
+            + "data: {generate: {requests: [/conversations], logprobs: "
+            + top
+            + "}}\n"
+            + ONE;
+
+    Launch launch = new Case("", config).launch();
+
+    assertThat(String.join(" ", launch.teacher()).contains("--max-logprobs " + top))
+        .isEqualTo(told);
+    RunnerOptions flags = RunnerOptions.of("vllm-serve");
+    assertThat(flags.flag("max_logprobs")).isEqualTo("--max-logprobs");
+    assertThat(new String(launch.files().get(0).content(), StandardCharsets.UTF_8))
+        .contains("\"concurrency\": 16");
   }
 
   @Test

@@ -40,6 +40,9 @@ class DataStageTest {
         "input: [/raw], columns: {text: text}, text: [txt] | data.prepare.text: there is no column 'txt' in columns (did you mean 'text'?)",
         "input: [/raw], columns: {text: integer}, text: [text] | data.prepare.text: the column 'text' is integer, not text",
         "input: [/raw], columns: {text: string}, text: [text] | expected one of text, text?",
+        "parts: true, from_parts: [/parts] | data.prepare.from_parts: belongs to a later stage than parts: true",
+        "parts: true, near_duplicates: true, clusters: [/c] | data.prepare.clusters: belongs to a later stage than parts: true",
+        "parts: true, near_duplicates: true, signatures: true | data.prepare.signatures: belongs to a later stage",
         "sample: {share: 0.5, rows: 3} | data.prepare.sample: needs either share or rows",
         "sample: {share: 1.5} | data.prepare.sample.share: expected a number from 0 to 1, got 1.5",
         "split: {train: 0.5, test: 0.4} | data.prepare.split: the shares add up to 0.9, expected 1",
@@ -149,6 +152,8 @@ class DataStageTest {
         "max_failed: 2 | data.generate.max_failed: expected a share from 0 to 1",
         "cache: answers | data.generate.cache: expected an absolute path or none, got 'answers'",
         "concurrency: 0 | data.generate.concurrency: expected a whole number from 1 to 1024",
+        "logprobs: 101 | data.generate.logprobs: expected a whole number from 1 to 100",
+        "logprobs: 0 | data.generate.logprobs: expected a whole number from 1 to 100",
       })
   void aWrongKeyOfGenerateIsNamed(String keys, String message) {
     String all = keys.startsWith("requests") ? keys : GENERATE + ", " + keys;
@@ -172,6 +177,23 @@ class DataStageTest {
                     + GENERATE.replace(key, wrong)
                     + "}}\n"))
         .contains(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "options: {max_logprobs: 50} | options.max_logprobs: it follows from data.generate.logprobs",
+        "options: {max-logprobs: 50} | options.max-logprobs: it follows from data.generate.logprobs",
+        "options: {logprobs_mode: raw_logits} | options.logprobs_mode: data.generate.logprobs needs raw_logprobs",
+        "lora_adapters: {mine: /a} | data.generate.model: missing; with logprobs and lora_adapters",
+      })
+  void whatDoesNotGoWithLogProbabilitiesIsNamed(String line, String message) {
+    String vllm =
+        "stage: generate\nbackend: vllm\nmodel_name: m-7b\nresources: {time: 5m, gpus_per_node: 1}\n"
+            + "data: {generate: {requests: [/conversations], logprobs: 20}}\n";
+
+    assertThat(refused(vllm + line + "\n")).contains(message);
   }
 
   @Test

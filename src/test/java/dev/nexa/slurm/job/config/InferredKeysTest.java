@@ -44,7 +44,7 @@ class InferredKeysTest {
         .run(
             "run.yaml",
             List.of(overrides),
-            Optional.empty(),
+            FromRuns.NONE,
             Optional.empty(),
             Optional.empty(),
             "default");
@@ -398,7 +398,7 @@ class InferredKeysTest {
     private static RunConfig run(ConfigFolder folder, Optional<String> typed) {
       return folder
           .reader()
-          .run("run.yaml", List.of(), Optional.empty(), Optional.empty(), typed, "default");
+          .run("run.yaml", List.of(), FromRuns.NONE, Optional.empty(), typed, "default");
     }
 
     @Test

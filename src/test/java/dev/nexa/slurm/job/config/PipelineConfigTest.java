@@ -257,18 +257,18 @@ class PipelineConfigTest {
         .singleElement()
         .asString()
         .endsWith(
-            "run.yaml:4:15: ${stages.a.output} names a stage of a pipeline, and this"
-                + " run is in no pipeline");
+            "run.yaml:4:15: ${stages.a.output}: names a stage of a pipeline; name the run that made it:"
+                + " --from a=RUN");
     Files.writeString(
         folder.resolve("run.yaml"),
         RUN + "env: {X: '${stages.a.checkpoint}/x', HYDRA: '${stages.a.lr}'}\n");
     assertThat(
             problemsOf(() -> configs().run("run.yaml", List.of("tags=[\"${stages.b.output}\"]"))))
         .containsExactly(
-            "run.yaml:7:10: ${stages.a.checkpoint} names a stage of a pipeline, and this run is in"
-                + " no pipeline",
-            "--set tags=[\"${stages.b.output}\"]: ${stages.b.output} names a stage of a pipeline, and"
-                + " this run is in no pipeline");
+            "run.yaml:7:10: ${stages.a.checkpoint}: names a stage of a pipeline; name the run that made"
+                + " it: --from a=RUN",
+            "--set tags=[\"${stages.b.output}\"]: ${stages.b.output}: names a stage of a pipeline; name"
+                + " the run that made it: --from b=RUN");
   }
 
   private ConfigReader configs() {
@@ -287,13 +287,7 @@ class PipelineConfigTest {
   private RunConfig run(Stage stage) throws IOException {
     Files.writeString(folder.resolve("run.yaml"), RUN);
     return configs()
-        .run(
-            "run.yaml",
-            List.of(),
-            Optional.empty(),
-            Optional.of(stage),
-            Optional.empty(),
-            "default");
+        .run("run.yaml", List.of(), FromRuns.NONE, Optional.of(stage), Optional.empty(), "default");
   }
 
   private List<String> problems(String text) {

@@ -49,14 +49,14 @@ class ShippedConfigsTest {
   /** Reads a run's config; a config of a pipeline as the stage that names it. */
   private static void run(ConfigReader reader, Path file) {
     Optional<PipelineConfig.Stage> stage =
-        Stream.of("demo", "distill")
-            .filter(pipeline -> file.startsWith("configs/" + pipeline))
+        Stream.of("demo", "distill", "distill-logits")
+            .filter(pipeline -> file.startsWith("configs/" + pipeline.replace("-logits", "")))
             .flatMap(p -> reader.pipeline("configs/pipelines/" + p + ".yaml").stages().stream())
             .filter(one -> one.config().equals(file.toString()))
             .findFirst();
     boolean ofPipeline = file.startsWith("configs/demo") || file.startsWith("configs/distill");
     assertThat(stage.isPresent()).isEqualTo(ofPipeline);
-    reader.run(file.toString(), List.of(), Optional.empty(), stage, Optional.empty(), "default");
+    reader.run(file.toString(), List.of(), FromRuns.NONE, stage, Optional.empty(), "default");
   }
 
   @Test

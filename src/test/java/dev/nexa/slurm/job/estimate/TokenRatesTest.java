@@ -160,9 +160,17 @@ class TokenRatesTest {
               assertThat(wrong.advice())
                   .containsExactly(
                       Advice.step(
-                          "add api_tokens.org/teacher-2 with the prices of 10^6 tokens, input and"
-                              + " output, to configs/prices/mine.yaml (docs/prices.md)"));
+                          "write into configs/prices/mine.yaml, below api_tokens: \"org/teacher-2\":"
+                              + " {input: {price: P, source: S}, output: {price: Q, source: S}}. P and Q"
+                              + " are the prices of 10^6 tokens, S says where they come from"
+                              + " (docs/prices.md)"));
             });
+    String line =
+        "  \"org/teacher-2\": {input: {price: 1, source: S}, output: {price: 2, source: S}}\n";
+    assertThat(
+            estimate(GENERATE.replace("model: org/teacher-1", "model: org/teacher-2"), BOOK + line)
+                .tokensCost())
+        .hasToString("3.00 USD");
     assertThatThrownBy(
             () -> estimate(GENERATE, "currency: USD\nas_of: 2026-01-01\n" + DATED_BY_THE_WAY))
         .hasMessage("price book 'mine' has no price for the API's model 'org/teacher-1'");

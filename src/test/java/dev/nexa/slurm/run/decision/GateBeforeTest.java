@@ -52,6 +52,8 @@ class GateBeforeTest {
     type(REFUSED, "submit", "release.yaml", "--local", "--dependency", "afterok:" + work);
     String gate = run("gate.yaml");
     type(REFUSED, "submit", "release.yaml", "--local", "--dependency", "afterany:" + gate);
+    type(REFUSED, "submit", "release.yaml", "--local", "--dry-run");
+    type(0, "submit", "release.yaml", "--local", "--dry-run", "--dependency", "afterok:" + gate);
     String behind = run("work.yaml", "--dependency", "afterok:" + gate);
     String release = run("release.yaml", "--dependency", "afterok:" + behind);
     run("release.yaml", "--dependency", "afterok:" + gate);
@@ -92,6 +94,7 @@ class GateBeforeTest {
         """
             .formatted(config, after));
     String said = type(exit, "pipeline", "run", "p.yaml", "--local", "--dry-run");
+    assertThat(type(exit, "pipeline", "estimate", "p.yaml", "--local")).isNotEmpty();
     if (exit != 0) {
       assertThat(said).contains("p.yaml: the stage out: a run of stage release may start only");
     }

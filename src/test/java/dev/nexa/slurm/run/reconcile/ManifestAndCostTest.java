@@ -9,6 +9,8 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.SchemaCheck;
 import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunState;
 import java.math.BigDecimal;
 import java.nio.file.Path;
@@ -131,6 +133,19 @@ class ManifestAndCostTest {
             new JsonObject()
                 .with("api_input_tokens", new BigDecimal("3000000"))
                 .with("api_output_tokens", new BigDecimal("1234567"))),
+        new Life(
+            "taught-and-killed",
+            Facts.calling(1),
+            CONFIRMED,
+            "0 FAILED 10-3610",
+            "",
+            new JsonObject()
+                .with("api_input_tokens", new BigDecimal("3000000"))
+                .with("api_output_tokens", new BigDecimal("1234567"))
+                .with("api_unknown_requests", new BigDecimal("2"))
+                .with("api_unknown_input_tokens", new BigDecimal("300"))
+                .with("api_unknown_output_tokens", new BigDecimal("40960"))
+                .with("api_tokens_open", true)),
         new Life("cancelled", Facts.of(4, 0), CONFIRMED, "0-3 CANCELLED by 1000 -70", "", none),
         new Life("refused", Facts.of(1, 0), "created submitting refused", "", "", none),
         new Life(
@@ -250,6 +265,25 @@ class ManifestAndCostTest {
     assertThat(life.manifest().text("cost")).isEqualTo("1600");
     assertThat(life.manifest().text("currency")).isEqualTo("JPY");
     assertThat(life.cost().text("wasted")).isEqualTo("1600");
+  }
+
+  /** Files of earlier versions do not name what the cost lacks. */
+  @Test
+  void anAuditComparesOnlyTheMembersThatAnEarlierVersionKnew() {
+    Life killed =
+        lives().stream().filter(life -> life.name().equals("taught-and-killed")).findAny().get();
+    Life other = lives().stream().filter(life -> life.name().equals("taught")).findAny().get();
+    ManifestFile manifest = ManifestFile.parse(Json.pretty(killed.manifest()), "");
+    ManifestFile oldManifest = ManifestFile.parse(Json.pretty(other.manifest()), "");
+    CostFile cost = CostFile.parse(Json.pretty(killed.cost()), "");
+    CostFile oldCost = CostFile.parse(Json.pretty(other.cost()), "");
+
+    assertThat(manifest.comparableTo(oldManifest).members()).doesNotContainKey("cost_lacks");
+    assertThat(manifest.comparableTo(manifest).text("cost_lacks"))
+        .isEqualTo("tokens of 1 task, 2 unknown requests");
+    assertThat(cost.comparableTo(oldCost).object("actual").members())
+        .doesNotContainKey("unknown_tokens");
+    assertThat(Json.pretty(cost.comparableTo(cost))).isEqualTo(cost.text());
   }
 
   private static List<String> problems(String schema, JsonObject document) {

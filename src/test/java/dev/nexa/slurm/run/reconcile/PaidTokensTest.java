@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.job.config.ApiTokens;
+import dev.nexa.slurm.records.documents.CostFile;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -118,6 +120,50 @@ class PaidTokensTest {
   }
 
   @Test
+  void whatTheCostLacksIsNamedWhileTasksRunAndWhereTheirTokensAreUnknown() {
+    JsonObject open = paid(1, 1).with("api_tokens_open", true);
+    JsonObject lost = paid(1, 1).with("api_unknown_requests", new BigDecimal(1));
+    JsonObject more = paid(1, 1).with("api_unknown_requests", new BigDecimal(2));
+    String ended = "0 COMPLETED 10-3610; 1 FAILED 10-3610";
+
+    assertThat(lacks(Facts.calling(2), "", "0 PENDING; 1 PENDING", Map.of())).isEmpty();
+    assertThat(lacks(Facts.calling(2), "", "0 RUNNING; 1 PENDING", Map.of()))
+        .hasValue("tokens of 1 task");
+    assertThat(lacks(Facts.calling(2), "0 COMPLETED 10-70", "1 RUNNING", Map.of(0, lost, 1, open)))
+        .hasValue("tokens of 1 task, 1 unknown request");
+    assertThat(lacks(Facts.calling(2), ended, "", Map.of())).hasValue("tokens of 2 tasks");
+    assertThat(lacks(Facts.calling(2), ended, "", Map.of(0, lost, 1, open)))
+        .hasValue("tokens of 1 task, 1 unknown request");
+    assertThat(lacks(Facts.calling(2), ended, "", Map.of(0, lost, 1, more)))
+        .hasValue("3 unknown requests");
+    assertThat(lacks(Facts.calling(2), ended, "", Map.of(0, paid(1, 1), 1, paid(1, 1)))).isEmpty();
+    assertThat(lacks(Facts.of(2, 0), ended, "", Map.of(0, lost, 1, open))).isEmpty();
+  }
+
+  /** 0.15 for 10^6 tokens of the prompts, and 0.60 for 10^6 tokens of the answers. */
+  @Test
+  void theMostThatUnknownRequestsCanCostIsKeptBesideTheCost() {
+    JsonObject bounded =
+        paid(0, 0)
+            .with("api_unknown_requests", new BigDecimal(2))
+            .with("api_unknown_input_tokens", new BigDecimal(2_000_000))
+            .with("api_unknown_output_tokens", new BigDecimal(1_000_000));
+    JsonObject unbounded = paid(0, 0).with("api_unknown_requests", new BigDecimal(3));
+
+    CostFile both = CostFile.parse(cost(3, THREE, Map.of(0, bounded, 2, bounded)).toString(), "");
+    CostFile one = CostFile.parse(cost(3, THREE, Map.of(0, bounded, 1, unbounded)).toString(), "");
+
+    assertThat(both.unknownRequests()).isEqualTo(4);
+    assertThat(both.unknownTokenLines())
+        .extracting(line -> line.what() + " " + line.amount())
+        .containsExactly(
+            "api_tokens:org/teacher-1 input 0.60 USD", "api_tokens:org/teacher-1 output 1.20 USD");
+    assertThat(both.tokens().orElseThrow().amount()).isZero();
+    assertThat(one.unknownRequests()).isEqualTo(5);
+    assertThat(one.unknownTokenLines()).isEmpty();
+  }
+
+  @Test
   void aRunWithoutAnApiIsNotChargedForSuchAMetric() {
     TaskResults results =
         new TaskResults(new JsonObject(), Map.of(0, paid(2_000_000, 0)), List.of());
@@ -208,15 +254,24 @@ class PaidTokensTest {
     return cost(facts, rows, "", results);
   }
 
+  private static Optional<String> lacks(
+      RunFacts facts, String rows, String queue, Map<Integer, JsonObject> byTask) {
+    TaskResults results = new TaskResults(new JsonObject(), new TreeMap<>(byTask), List.of());
+    return CostRecord.lacks(facts, outcome(facts, rows, queue), results);
+  }
+
+  private static RunOutcome outcome(RunFacts facts, String rows, String queue) {
+    return RunOutcome.of(
+        facts,
+        Facts.journal(facts.tasks(), CONFIRMED),
+        Rows.accounting(rows),
+        Rows.queue(queue),
+        Map.of(),
+        Rows.NOON.plusSeconds(10_000));
+  }
+
   private static JsonObject cost(RunFacts facts, String rows, String queue, TaskResults results) {
-    RunOutcome outcome =
-        RunOutcome.of(
-            facts,
-            Facts.journal(facts.tasks(), CONFIRMED),
-            Rows.accounting(rows),
-            Rows.queue(queue),
-            Map.of(),
-            Rows.NOON.plusSeconds(10_000));
+    RunOutcome outcome = outcome(facts, rows, queue);
     return CostRecord.of(
             facts,
             Facts.journal(facts.tasks(), CONFIRMED),

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -63,6 +65,39 @@ public final class Cluster {
       jobs = jobs(prefix);
     }
     return jobs;
+  }
+
+  /**
+   * Returns once slurmctld has saved what happened before this call, so that a kill -9 does not
+   * lose it. It saves up to 5 s late, and later on a busy machine. The file holds the names of jobs
+   * as they are.
+   */
+  public static void awaitSaved() throws IOException, InterruptedException {
+    String name = "saved-" + System.nanoTime();
+    String job =
+        run(List.of("sbatch", "--parsable", "--hold", "--job-name=" + name, "--wrap=true")).strip();
+    Path file =
+        Path.of(
+            run(List.of("scontrol", "show", "config"))
+                .lines()
+                .filter(line -> line.startsWith("StateSaveLocation"))
+                .map(line -> line.replaceFirst(".*= *", "").strip())
+                .findFirst()
+                .orElseThrow(),
+            "job_state");
+    for (int i = 0; !holds(file, name); i++) {
+      assertThat(i).as("slurmctld does not save").isLessThan(600);
+      Thread.sleep(100);
+    }
+    run(List.of("scancel", job));
+  }
+
+  private static boolean holds(Path file, String text) throws IOException {
+    try {
+      return Files.readString(file, StandardCharsets.ISO_8859_1).contains(text);
+    } catch (NoSuchFileException beingReplaced) {
+      return false;
+    }
   }
 
   private static boolean ended(List<Job> jobs) {

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.run.submit;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.run.AdvancePipelines;
 import dev.nexa.slurm.pipeline.run.ChosenStages;
@@ -66,7 +67,9 @@ final class CrashingMain {
         PipelinePlan plan =
             PipelinePlan.of(
                 context, new PipelinePlan.Request(file, List.of(), Optional.of("default")));
-        ChosenStages stages = ChosenStages.of(context, plan, false, Optional.empty());
+        ChosenStages stages =
+            ChosenStages.of(
+                context, plan, () -> new Renderer(context.source()), false, Optional.empty());
         new SubmitPipeline(context).submit(stages, Optional.empty(), id -> {});
       }
       case "heal" -> {

@@ -38,6 +38,11 @@ final class PrintedValue {
    */
   static IndexRange tasks(String text) {
     String bare = text.strip();
+    Optional<Integer> one = count(bare);
+    if (one.isPresent() && one.get() <= IndexRange.MAX_INDEX) {
+      // Most rows of squeue name one task.
+      return IndexRange.of(one.get());
+    }
     if (bare.startsWith("[") && bare.endsWith("]")) {
       bare = bare.substring(1, bare.length() - 1);
     }

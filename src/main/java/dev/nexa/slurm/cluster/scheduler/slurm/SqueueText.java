@@ -6,11 +6,10 @@ import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
 
 /** Reads the output of the squeue calls of {@link SlurmCommands}. Pure. */
 public final class SqueueText {
-  private static final Pattern DELIMITER = Pattern.compile(String.valueOf(SacctText.DELIMITER));
+  private static final String DELIMITER = String.valueOf(SacctText.DELIMITER);
   private static final int FIELDS = 8;
 
   private SqueueText() {}
@@ -23,7 +22,7 @@ public final class SqueueText {
   public static List<QueueEntry> read(String text) {
     List<QueueEntry> entries = new ArrayList<>();
     for (String line : text.split("\n", -1)) {
-      String[] field = DELIMITER.split(line, FIELDS);
+      String[] field = line.split(DELIMITER, FIELDS);
       Optional<Long> id = PrintedValue.id(field[0]);
       if (field.length == FIELDS && id.isPresent()) {
         IndexRange tasks = PrintedValue.tasks(field[2]);

@@ -81,7 +81,9 @@ public final class Expansion {
     }
     if (reference.startsWith("stages.")) {
       throw new IllegalArgumentException(
-          "${" + reference + "} names a stage of a pipeline, and this run is in no pipeline");
+          "${"
+              + reference
+              + "} names a stage of a pipeline; name the run that made it with --from");
     }
     Matcher env = ENV.matcher(reference);
     if (!env.matches()) {

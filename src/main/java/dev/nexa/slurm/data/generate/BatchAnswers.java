@@ -1,0 +1,44 @@
+package dev.nexa.slurm.data.generate;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.StagedFile;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+
+/** Writes answers in the form of a batch's output: one file for each task. */
+final class BatchAnswers implements AnswerFiles {
+  private final Generate.Where where;
+
+  BatchAnswers(Generate.Where where) {
+    this.where = where;
+  }
+
+  @Override
+  public long write(Requests requests, KeptAnswers kept) {
+    String name = where.share().fileName("answers", 0, "jsonl");
+    DurableFiles.sweepDead(where.output(), Instant.now());
+    Path file = where.output().resolve(name);
+    try (StagedFile answers = new StagedFile(file)) {
+      requests.each(
+          (number, request, question) -> {
+            JsonObject kind = kept.at(requests.table().place(number)).object("answer");
+            answers.line(
+                Json.compact(
+                    new JsonObject()
+                        .with("id", "nexa-" + requests.table().key(number))
+                        .with("custom_id", request.customId())
+                        .with("response", kind.members().get("response"))
+                        .with("error", kind.members().get("error"))));
+            return true;
+          });
+      answers.commit();
+      return Files.size(file);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", file, failed);
+    }
+  }
+}

@@ -1,0 +1,189 @@
+package dev.nexa.slurm.data.prepare;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Sql;
+import dev.nexa.slurm.data.rows.InputFile;
+import dev.nexa.slurm.data.rows.Portion;
+import dev.nexa.slurm.data.rows.Rows;
+import dev.nexa.slurm.data.rows.Share;
+import dev.nexa.slurm.data.rows.Source;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Reads raw files: checks the columns, normalises the text and computes the key of each row. The
+ * table {@code data} gets the rows of a share, the table {@code ids} the id of each row whose
+ * columns are right, and the table {@code rejects} each row that is no row or has a text of the
+ * wrong length or language.
+ */
+final class RawRows {
+  /** So much of a large file is read at a time: its lines then fit into DuckDB's memory. */
+  private static final long PIECE_BYTES = 256L << 20;
+
+  private final Engine engine;
+  private final PrepareSettings settings;
+  private final Share share;
+  private final Source source;
+  private final long pieceBytes;
+
+  RawRows(Engine engine, PrepareSettings settings, Share share) {
+    this(engine, settings, share, PIECE_BYTES);
+  }
+
+  /** A test reads small pieces. */
+  RawRows(Engine engine, PrepareSettings settings, Share share, long pieceBytes) {
+    this.pieceBytes = pieceBytes;
+    this.engine = engine;
+    this.settings = settings;
+    this.share = share;
+    this.source = new Source(engine, settings.columns(), settings.maxRow());
+  }
+
+  /** Makes the empty tables. */
+  Rows begin(List<InputFile> files) {
+    Rows rows = Rows.of(engine, files);
+    List<String> types = new ArrayList<>();
+    for (int i = 0; i < settings.columns().size(); i++) {
+      types.add(Source.name(i) + " " + settings.columns().get(i).type().sql());
+    }
+    engine.run(
+        "CREATE TABLE data (n BIGINT, key VARCHAR, reason VARCHAR, detail VARCHAR, "
+            + String.join(", ", types)
+            // Computed when it is read: the columns have it already.
+            + ", text VARCHAR GENERATED ALWAYS AS ("
+            + text()
+            + ") VIRTUAL)");
+    engine.run("CREATE TABLE ids (n BIGINT, id VARCHAR)");
+    return rows;
+  }
+
+  /** Reads whole files. */
+  Rows read(List<InputFile> files) {
+    Rows rows = begin(files);
+    read(rows, files, Portion.of(files, Portion.sizes(files), Share.ALL));
+    return rows;
+  }
+
+  /** How many rows and ends of lines a portion has. The lines of a whole file are not counted. */
+  record Counted(int file, long rows, long lines) {}
+
+  /**
+   * Reads portions of files. Their rows and lines are numbered from the beginning of each portion.
+   */
+  List<Counted> read(List<InputFile> files, List<Portion> portions) {
+    return read(begin(files), files, portions);
+  }
+
+  private List<Counted> read(Rows rows, List<InputFile> files, List<Portion> portions) {
+    List<Counted> counted = new ArrayList<>();
+    for (Portion portion : portions) {
+      InputFile file = files.get(portion.file());
+      Rows.Place place = new Rows.Place(portion.file(), 0, 0);
+      for (Portion piece : portion.pieces(file, pieceBytes)) {
+        place = read(rows, file, piece, place);
+      }
+      counted.add(new Counted(portion.file(), place.rows(), place.lines()));
+    }
+    source.close();
+    rows.keep();
+    return counted;
+  }
+
+  /** Reads a piece of a file, and returns the place after it. */
+  private Rows.Place read(Rows rows, InputFile file, Portion piece, Rows.Place place) {
+    if (piece.whole()) {
+      return place.plus(read(rows, place, file, file.path()), 0);
+    }
+    // DuckDB cannot read a range of bytes of a file.
+    Path copy = engine.folder().resolve("piece.jsonl");
+    long lines = piece.copy(file.path(), copy);
+    long read = read(rows, place, new InputFile(copy.toString(), file.format()), file.path());
+    DurableFiles.onDisk().unmark(copy);
+    return place.plus(read, lines);
+  }
+
+  /** Reads a file or a copy of a piece of it, and returns the number of its rows. */
+  private long read(Rows rows, Rows.Place place, InputFile file, String original) {
+    source.open(file, original);
+    engine.run("INSERT INTO data BY NAME " + rowQuery(place));
+    if (settings.id().isPresent()) {
+      String id = Source.name(settings.column(settings.id().get()));
+      engine.run(
+          "INSERT INTO ids SELECT "
+              + Rows.number(place)
+              + ", "
+              + id
+              + "::VARCHAR FROM source WHERE bad IS NULL AND "
+              + id
+              + " IS NOT NULL");
+    }
+    engine.run(
+        "INSERT INTO rejects SELECT n, reason, detail, NULL, NULL FROM data WHERE reason IS NOT NULL AND "
+            + place.from("n"));
+    long records = engine.number("SELECT count(*) FROM source");
+    if (file.format() == InputFile.Format.JSONL) {
+      rows.findLines(place, file.path(), records);
+    }
+    return records;
+  }
+
+  /** Returns the query that gives a row of {@code data} for each row of {@code source}. */
+  private String rowQuery(Rows.Place place) {
+    List<String> columns = new ArrayList<>();
+    List<String> names = new ArrayList<>();
+    for (int i = 0; i < settings.columns().size(); i++) {
+      String name = Source.name(i);
+      boolean clean = settings.normalize() && settings.textColumns().contains(i);
+      columns.add(clean ? Texts.normalized(name) + " AS " + name : name);
+      names.add(name);
+    }
+    String keyed = settings.normalize() ? "text" : Texts.normalized("text");
+    return "SELECT n, key, "
+        + reason()
+        + ", "
+        + detail()
+        + ", "
+        + String.join(", ", names)
+        + " FROM (SELECT *, length(text) AS chars, "
+        + (settings.languages().isEmpty() ? "''" : Texts.language("text"))
+        + " AS language FROM (SELECT * FROM (SELECT *, sha256(CASE WHEN bad IS NULL THEN "
+        + keyed
+        + " ELSE n::VARCHAR END) AS key FROM (SELECT *, "
+        + text()
+        + " AS text FROM (SELECT "
+        + Rows.number(place)
+        + " AS n, bad, "
+        + String.join(", ", columns)
+        + " FROM source))) WHERE "
+        + share.owns("key")
+        + "))";
+  }
+
+  /** Returns SQL for the columns of the text, together. */
+  private String text() {
+    List<String> columns = new ArrayList<>();
+    settings.textColumns().forEach(column -> columns.add(Source.name(column)));
+    return columns.size() == 1
+        ? "coalesce(" + columns.get(0) + ", '')"
+        : "concat_ws(chr(31), " + String.join(", ", columns) + ")";
+  }
+
+  private String reason() {
+    StringBuilder sql = new StringBuilder("CASE WHEN bad IN ('broken JSON', 'no JSON object')");
+    sql.append(" THEN 'broken' WHEN bad IS NOT NULL THEN 'schema' WHEN chars = 0 THEN 'empty'");
+    settings.minChars().ifPresent(n -> sql.append(" WHEN chars < " + n + " THEN 'too short'"));
+    settings.maxChars().ifPresent(n -> sql.append(" WHEN chars > " + n + " THEN 'too long'"));
+    if (!settings.languages().isEmpty()) {
+      sql.append(" WHEN NOT list_contains(").append(Sql.texts(settings.languages()));
+      sql.append(", language) THEN 'language'");
+    }
+    return sql + " END AS reason";
+  }
+
+  private static String detail() {
+    return "CASE WHEN bad IS NOT NULL THEN bad WHEN reason IN ('too short', 'too long') THEN chars || ' characters'"
+        + " WHEN reason = 'language' THEN language END AS detail";
+  }
+}

@@ -1,0 +1,154 @@
+package dev.nexa.slurm.pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Main;
+import dev.nexa.slurm.command.PrivateSlurm;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A Slurm whose accounting lets a user have two jobs in the queue, and a pipeline of three. */
+@Tag("slurm")
+class QueueLimitOnSlurmTest {
+  private static final List<String> STAGES = List.of("one", "two", "three");
+  private static PrivateSlurm slurm;
+  private static Path workspace;
+
+  @BeforeAll
+  static void start() throws Exception {
+    assumeTrue("root".equals(System.getProperty("user.name")), "only root can start daemons");
+    slurm =
+        PrivateSlurm.prepare(
+            new PrivateSlurm.Layout(
+                Map.of("p1", ""),
+                """
+                SelectTypeParameters=CR_CPU_Memory
+                NodeName=p1 AT CPUs=16 RealMemory=64000
+                PartitionName=cpu Default=YES Nodes=p1 MaxTime=1-00:00:00
+                """),
+            PrivateSlurm.USER);
+    slurm.letAllThrough();
+    slurm.withAccounting("MaxSubmitJobs=2");
+    slurm.start();
+    workspace = Files.createDirectory(slurm.folder.resolve("workspace"));
+    Files.createDirectories(workspace.resolve("configs/clusters"));
+    Files.writeString(
+        workspace.resolve("configs/policy.yaml"),
+        "approval_over: {amount: 1000, currency: USD}\nsettle_window_seconds: 2\n");
+    Files.writeString(
+        workspace.resolve("configs/clusters/default.yaml"),
+        """
+        scheduler: slurm
+        health_check: false
+        storage: {scratch: %1$s/s, durable: %1$s/d, shared: %1$s/h}
+        slurm: {kill_wait_seconds: 5, message_timeout_seconds: 10}
+        """
+            .formatted(workspace));
+    for (String stage : STAGES) {
+      Files.writeString(
+          workspace.resolve(stage + ".yaml"),
+          """
+          stage: %1$s
+          backend: shell
+          run: echo %1$s >>%2$s/worked
+          resources: {memory: 50M, time: 5m}
+          """
+              .formatted(stage, workspace));
+    }
+    Files.writeString(
+        workspace.resolve("pipeline.yaml"),
+        """
+        stages:
+          one: {config: one.yaml}
+          two: {config: two.yaml, after: [one]}
+          three: {config: three.yaml, after: [two]}
+        """);
+  }
+
+  @AfterAll
+  static void tidyUp() throws Exception {
+    if (slurm != null) {
+      slurm.close();
+    }
+  }
+
+  @Test
+  void aStageOverTheUsersLimitWaitsAndOnePassSubmitsItWhenThereIsRoom() throws Exception {
+    partition("DOWN");
+    String printed = type("pipeline", "run", workspace.resolve("pipeline.yaml").toString());
+
+    assertThat(printed).contains("waits for room in the queue", "AssocMaxSubmitJobLimit");
+    JsonObject pipeline = json("pipeline", "status");
+    String id = pipeline.text("pipeline_id");
+    assertThat(pipeline.objects("stages"))
+        .extracting(stage -> stage.text("state"))
+        .containsExactly("pending", "pending", "pending");
+    JsonObject third = pipeline.objects("stages").get(2);
+    assertThat(third.text("why")).isEqualTo("not submitted yet");
+    assertThat(type("pipeline", "status", id)).contains("not submitted yet");
+    type("reconcile");
+    assertThat(jobs()).as("there is no room yet").hasSize(2);
+
+    partition("UP");
+    for (int i = 0; slurm.root("squeue", "-h", "-t", "PD,R,CG").out().lines().count() > 1; i++) {
+      assertThat(i).as("the first stage does not end").isLessThan(600);
+      Thread.sleep(200);
+    }
+    type("reconcile");
+
+    assertThat(jobs()).hasSize(3);
+    for (int i = 0; !json("pipeline", "status", id).text("state").equals("completed"); i++) {
+      assertThat(i).as(type("pipeline", "status", id)).isLessThan(300);
+      Thread.sleep(400);
+      type("reconcile");
+    }
+    assertThat(Files.readAllLines(workspace.resolve("worked"))).isEqualTo(STAGES);
+    assertThat(jobs()).as("one job for each stage").hasSize(3).doesNotHaveDuplicates();
+    assertThat(type("audit")).contains(" 0 differences");
+  }
+
+  private static void partition(String state) throws IOException {
+    assertThat(slurm.root("scontrol", "update", "PartitionName=cpu", "State=" + state).exit())
+        .isZero();
+  }
+
+  /** Returns the names of all jobs that slurmctld has seen. */
+  private static List<String> jobs() throws IOException {
+    List<String> names = new ArrayList<>();
+    for (String line : slurm.root("scontrol", "-o", "show", "jobs").out().lines().toList()) {
+      names.add(line.replaceFirst(".*JobName=", "").replaceFirst(" .*", ""));
+    }
+    return names;
+  }
+
+  private static JsonObject json(String... command) {
+    String[] all = Arrays.copyOf(command, command.length + 1);
+    all[command.length] = "--json";
+    return Json.parseObject(type(all));
+  }
+
+  private static String type(String... command) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    Map<String, String> environment = new TreeMap<>(System.getenv());
+    environment.put("NEXA_WORKSPACE", workspace.toString());
+    environment.put("SLURM_CONF", slurm.folder.resolve("slurm.conf").toString());
+    Main.run(command, environment, new PrintWriter(out, true), new PrintWriter(err, true));
+    return out.toString();
+  }
+}
