@@ -29,6 +29,7 @@ import dev.nexa.slurm.command.shared.UsageErrors;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import picocli.AutoComplete.GenerateCompletion;
@@ -67,6 +68,19 @@ public final class Commands {
           "explain");
 
   private Commands() {}
+
+  /**
+   * Returns the arguments with {@code help COMMAND} written as {@code COMMAND --help}, as git and
+   * docker take it.
+   */
+  static String[] withoutHelpWord(String[] args) {
+    if (args.length == 0 || !args[0].equals("help")) {
+      return args;
+    }
+    String[] asked = Arrays.copyOfRange(args, 1, args.length + 1);
+    asked[args.length - 1] = "--help";
+    return asked;
+  }
 
   private static Specified command(String name) {
     return switch (name) {

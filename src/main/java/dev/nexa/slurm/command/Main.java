@@ -49,7 +49,10 @@ public final class Main {
    * and messages may not.
    */
   private static boolean mayColour(List<String> words) {
-    return words.contains("logs") || words.contains("--help") || words.contains("-h");
+    return words.contains("logs")
+        || words.contains("--help")
+        || words.contains("-h")
+        || words.indexOf("help") == 0;
   }
 
   /**
@@ -93,7 +96,12 @@ public final class Main {
    * @return the exit status
    */
   static int run(
-      String[] args, Map<String, String> environment, Path here, PrintWriter out, PrintWriter err) {
+      String[] typed,
+      Map<String, String> environment,
+      Path here,
+      PrintWriter out,
+      PrintWriter err) {
+    String[] args = Commands.withoutHelpWord(typed);
     CommandLine commandLine = Commands.commandLine(args, environment, here);
     boolean json = List.of(args).contains("--json");
     commandLine.setOut(json ? new DocumentWriter(out) : out).setErr(err);

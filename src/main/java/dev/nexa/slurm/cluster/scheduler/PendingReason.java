@@ -4,6 +4,9 @@ import java.util.Map;
 
 /** Explains Slurm's reasons for waiting (squeue(1), JOB REASON CODES) in a sentence. */
 public final class PendingReason {
+  /** The sentence of a job that was queued a moment ago. */
+  public static final String NEW = "new: Slurm has not scheduled it yet";
+
   private static final Map<String, String> SENTENCES =
       Map.ofEntries(
           Map.entry("Resources", "next in line, waiting for nodes to become free"),
@@ -32,7 +35,7 @@ public final class PendingReason {
           Map.entry(
               "launch_failed_requeued_held",
               "could not be launched and is held; ask an administrator"),
-          Map.entry("None", "queued; Slurm has not looked at it yet"));
+          Map.entry("None", NEW));
 
   private PendingReason() {}
 

@@ -1,12 +1,14 @@
 package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.CancelRun;
+import dev.nexa.slurm.run.control.EarlierEnd;
 import dev.nexa.slurm.run.lookup.RunLookup;
-import java.io.PrintWriter;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code nexa-slurm cancel}. */
@@ -26,14 +28,36 @@ public final class CancelCommand extends Subcommand {
   public Integer call() {
     Context context = existing();
     RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
-    List<String> jobs = new CancelRun(context).cancel(found.run(), found.task());
-    PrintWriter out = out();
-    out.println(
-        jobs.isEmpty()
-            ? found.run().id()
-                + ": no job is known yet; one that turns up is cancelled by reconcile"
-            : found.run().id() + ": asked job " + String.join(", ", jobs) + " to end");
-    out.println("  nexa-slurm reconcile    writes its manifest and cost file");
+    Optional<EarlierEnd> ended = EarlierEnd.of(context, found.run(), found.task());
+    if (ended.isPresent()) {
+      out().println(ended(found, ended.get()));
+      out().println("  nexa-slurm runs show " + found.run().id());
+      return ExitCode.OK.status();
+    }
+    out().println(cancelling(found, new CancelRun(context).cancel(found.run(), found.task())));
     return ExitCode.OK.status();
+  }
+
+  private static String ended(RunLookup.Found found, EarlierEnd end) {
+    return (found.task().isPresent() ? "Task " + found.task().getAsInt() + " of " : "")
+        + found.run().id()
+        + " has ended: "
+        + end.state().replace('_', ' ')
+        + end.at().map(at -> ", " + PlainTime.utc(at)).orElse("")
+        + ". Nothing was cancelled.";
+  }
+
+  private static String cancelling(RunLookup.Found found, List<String> jobs) {
+    if (jobs.isEmpty()) {
+      return "No job of "
+          + found.run().id()
+          + " is known yet. If one appears, `nexa-slurm reconcile` cancels it.";
+    }
+    String kind = found.task().isPresent() ? "task" : "job";
+    return "Cancelling "
+        + kind
+        + (jobs.size() == 1 ? " " : "s ")
+        + String.join(", ", jobs)
+        + ". Its cost appears after the next reconcile.";
   }
 }

@@ -5,10 +5,11 @@ import dev.nexa.slurm.job.estimate.EstimateDiff.Side;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
-import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.start.Prepared;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 
 /** Implements {@code estimate --diff}: compares two configs, or a config and an earlier run. */
@@ -22,7 +23,7 @@ public final class DiffEstimates {
   /**
    * Returns the difference.
    *
-   * @param earlier a config's path, a run id or {@code latest}
+   * @param earlier a config's path, or a run as {@link RunLookup} finds it
    * @param request the config to compare with; its cluster applies to an earlier config too, its
    *     {@code --set} options do not
    */
@@ -35,10 +36,12 @@ public final class DiffEstimates {
 
   private Side side(Prepared.Request request) {
     String name = request.config();
-    if (name.equals("latest") || RunId.parse(name).isPresent()) {
-      RunFolder run = new RunLookup(context.workspace()).find(name).run();
-      ProvenFiles files = ProvenFiles.of(run);
-      return new Side(run.id().value(), files.plan(), files.estimate());
+    // A config is a file; what is no file and has no dot or slash can only be a run.
+    boolean run = !name.matches(".*[./].*") && !Files.exists(Path.of(name));
+    if (run) {
+      RunFolder folder = new RunLookup(context.workspace()).find(name).run();
+      ProvenFiles files = ProvenFiles.of(folder);
+      return new Side(folder.id().value(), files.plan(), files.estimate());
     }
     Prepared prepared = Prepared.of(context, request);
     return new Side(name, PlanFile.of(prepared.plan()), prepared.estimateFile());

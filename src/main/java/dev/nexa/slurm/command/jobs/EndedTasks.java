@@ -2,6 +2,8 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.PendingReason;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.command.shared.RunRecordFile;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -19,6 +21,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -27,9 +30,10 @@ import java.util.TreeMap;
  *
  * @param ends how each task ended, by task
  * @param all whether nothing more will happen to the run
+ * @param waits why no task has begun; empty if one has, or if no reason is known
  */
-record EndedTasks(Map<Integer, End> ends, boolean all) {
-  static final EndedTasks NONE = new EndedTasks(Map.of(), false);
+record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits) {
+  static final EndedTasks NONE = new EndedTasks(Map.of(), false, Optional.empty());
 
   /**
    * The end of a task.
@@ -56,7 +60,7 @@ record EndedTasks(Map<Integer, End> ends, boolean all) {
   private static EndedTasks kept(RunFolder run) {
     Map<Integer, End> ends = new TreeMap<>();
     if (!Files.exists(run.cost())) {
-      return new EndedTasks(ends, true);
+      return new EndedTasks(ends, true, Optional.empty());
     }
     Set<Long> jobs = new HashSet<>();
     LogFiles.of(run).jobs().forEach(job -> jobs.add(job.id()));
@@ -67,7 +71,7 @@ record EndedTasks(Map<Integer, End> ends, boolean all) {
         ends.put((int) attempt.task(), new End(attempt.state(), attempt.exitCode()));
       }
     }
-    return new EndedTasks(ends, true);
+    return new EndedTasks(ends, true, Optional.empty());
   }
 
   private static EndedTasks asked(Context context, RunFolder run, RunState state) {
@@ -80,7 +84,19 @@ record EndedTasks(Map<Integer, End> ends, boolean all) {
         ends.put(task.task(), end(task));
       }
     }
-    return new EndedTasks(ends, outcome.ended());
+    return new EndedTasks(ends, outcome.ended(), waits(outcome, evidence.queue(state)));
+  }
+
+  private static Optional<String> waits(RunOutcome outcome, List<QueueEntry> queue) {
+    for (TaskOutcome task : outcome.tasks()) {
+      if (task.ended() || task.state() != JobState.PENDING) {
+        return Optional.empty();
+      }
+    }
+    return queue.stream()
+        .filter(entry -> entry.state() == JobState.PENDING)
+        .findFirst()
+        .map(entry -> PendingReason.sentence(entry.reason()));
   }
 
   private static End end(TaskOutcome task) {

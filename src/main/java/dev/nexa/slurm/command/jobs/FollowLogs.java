@@ -8,6 +8,7 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.LogFiles;
 import dev.nexa.slurm.run.lookup.TaskLog;
+import dev.nexa.slurm.run.reconcile.RunRow;
 import dev.nexa.slurm.run.reconcile.StatusRows;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -20,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 
 /**
  * Implements {@code logs} of one task: copies its log and, with {@code -f}, follows it until the
@@ -31,10 +33,19 @@ public final class FollowLogs {
   private static final long ASK_NANOS = Duration.ofSeconds(5).toNanos();
 
   private final Context context;
+  private final Consumer<String> progress;
+  private String reason = "";
   private long lastAsked = System.nanoTime() - ASK_NANOS;
 
-  public FollowLogs(Context context) {
+  /**
+   * Makes a follower.
+   *
+   * @param progress receives a line that says why the run waits, and another one if the reason
+   *     changes
+   */
+  public FollowLogs(Context context, Consumer<String> progress) {
     this.context = context;
+    this.progress = progress;
   }
 
   /**
@@ -116,8 +127,17 @@ public final class FollowLogs {
       return false;
     }
     lastAsked = now;
-    return new StatusRows(context)
-        .rows(List.of(run.id()), new ArrayList<>()).stream().allMatch(row -> row.status().ended());
+    boolean ended = true;
+    for (RunRow row : new StatusRows(context).rows(List.of(run.id()), new ArrayList<>())) {
+      row.waitsBecause().filter(why -> !why.equals(reason)).ifPresent(why -> tell(run, why));
+      ended &= row.status().ended();
+    }
+    return ended;
+  }
+
+  private void tell(RunFolder run, String why) {
+    reason = why;
+    progress.accept(LogText.waits(run.id().value(), why));
   }
 
   static void pause(long millis) {

@@ -55,6 +55,11 @@ public final class LogText {
     return "==> " + subject + tasks + ": " + state + ", printed nothing <==";
   }
 
+  /** Returns the line about a run none of whose tasks has begun. */
+  public static String waits(String run, String reason) {
+    return run + " is queued: " + reason;
+  }
+
   /** Returns the heading between the failed tasks' last lines and all logs. */
   public static String all(int tasks) {
     return "==> all " + tasks + " tasks <==";

@@ -31,7 +31,7 @@ public final class LogsCommand extends Subcommand {
               .arity("0..1")
               .type(String.class)
               .defaultValue("latest"),
-          "A run id, `latest`, a job id or 12345_7; the latest run if not given.");
+          "A run id or its beginning, a run's name, `latest`, a job id or 12345_7; the latest run if not given.");
   private final OptionSpec task =
       add(
           OptionSpec.builder("--task").paramLabel("N").type(Integer.class),
@@ -101,7 +101,8 @@ public final class LogsCommand extends Subcommand {
       return;
     }
     RunLookup.requireTask(run, one.orElse(0));
-    new FollowLogs(context).copy(run, one.orElse(0), ofRank, lines(), given(follow), stream);
+    new FollowLogs(context, err()::println)
+        .copy(run, one.orElse(0), ofRank, lines(), given(follow), stream);
   }
 
   private OptionalInt lines() {

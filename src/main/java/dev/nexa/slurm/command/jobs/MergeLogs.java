@@ -48,6 +48,7 @@ public final class MergeLogs {
   private final int tasks;
   private final Map<Integer, TaskLog> logs = new HashMap<>();
   private String lastProblem = "";
+  private String lastReason = "";
 
   /**
    * The options of the command.
@@ -62,7 +63,8 @@ public final class MergeLogs {
    * Makes a merger for one run.
    *
    * @param out receives complete lines of UTF-8 with each write
-   * @param problems receives a line if it is unknown which tasks have ended
+   * @param problems receives a line if it is unknown which tasks have ended, and while following a
+   *     line that says why the run waits
    */
   public MergeLogs(
       Context context, RunFolder run, Asked asked, OutputStream out, Consumer<String> problems) {
@@ -203,6 +205,11 @@ public final class MergeLogs {
     try {
       EndedTasks ended = EndedTasks.of(context, run);
       lastProblem = "";
+      String reason = asked.follow() ? ended.waits().orElse("") : "";
+      if (!reason.isEmpty() && !reason.equals(lastReason)) {
+        problems.accept(LogText.waits(run.id().value(), reason));
+      }
+      lastReason = reason;
       return Optional.of(ended);
     } catch (SchedulerUnavailable outage) {
       String problem = "which tasks have failed is not known: " + outage.getMessage();

@@ -24,7 +24,7 @@ public final class StatusCommand extends Subcommand {
               .type(List.class)
               .auxiliaryTypes(String.class)
               .initialValue(new ArrayList<>()),
-          "A run id, `latest`, a job id or 12345_7.");
+          "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
   private final OptionSpec json = jsonFlag();
 
   public StatusCommand() {

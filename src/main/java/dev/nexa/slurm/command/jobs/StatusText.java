@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.run.reconcile.RunRow;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,7 @@ public final class StatusText {
   private enum Cell implements Function<RunRow, @Nullable Object> {
     RUN,
     USER,
+    NAME,
     STAGE,
     STATUS,
     STATE,
@@ -27,6 +29,7 @@ public final class StatusText {
     ELAPSED,
     COST,
     CURRENCY,
+    SO_FAR,
     LACKS,
     NOTE;
 
@@ -35,6 +38,7 @@ public final class StatusText {
       return switch (this) {
         case RUN -> row.runId();
         case USER -> row.user();
+        case NAME -> row.name();
         case STAGE -> row.stage();
         case STATUS -> row.status().text();
         case STATE -> row.state();
@@ -47,6 +51,7 @@ public final class StatusText {
         case ELAPSED -> row.elapsed();
         case COST -> row.cost();
         case CURRENCY -> row.cost().currency();
+        case SO_FAR -> row.soFar();
         case LACKS -> row.costLacks();
         case NOTE -> row.note();
       };
@@ -58,6 +63,8 @@ public final class StatusText {
           .text("run_id", Cell.RUN)
           .as("RUN")
           .text("user", Cell.USER)
+          .rare()
+          .text("name", Cell.NAME)
           .rare()
           .text("stage", Cell.STAGE)
           .text("status", Cell.STATUS)
@@ -76,6 +83,9 @@ public final class StatusText {
           .seconds("elapsed_seconds", Cell.ELAPSED)
           .money("cost", Cell.COST)
           .text("currency", Cell.CURRENCY)
+          .money("cost_so_far", Cell.SO_FAR)
+          .as("SO FAR")
+          .rare()
           .text("cost_lacks", Cell.LACKS)
           .rare()
           .note("note", Cell.NOTE);
@@ -91,6 +101,7 @@ public final class StatusText {
         .select(
             "user",
             "run_id",
+            "name",
             "job_id",
             "state",
             "tasks_done",
@@ -100,11 +111,20 @@ public final class StatusText {
             "tasks",
             "elapsed_seconds",
             "cost",
+            "cost_so_far",
             "cost_lacks",
             "note")
-        .of(rows)
+        .of(forPeople(rows))
         .withoutRare()
         .table();
+  }
+
+  private static List<RunRow> forPeople(List<RunRow> rows) {
+    List<RunRow> shown = new ArrayList<>();
+    for (RunRow row : rows) {
+      shown.add(row.forPeople());
+    }
+    return shown;
   }
 
   /** Returns the document that {@code --json} prints. */

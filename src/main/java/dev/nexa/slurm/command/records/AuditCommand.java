@@ -21,7 +21,7 @@ public final class AuditCommand extends Subcommand {
               .type(List.class)
               .auxiliaryTypes(String.class)
               .arity("0..*"),
-          "A run id, `latest` or a job id; all runs if none is given.");
+          "A run id or its beginning, a run's name, `latest` or a job id; all runs if none is given.");
   private final OptionSpec repair =
       flag(
           "--repair",

@@ -25,6 +25,8 @@ public final class RunsText {
           .rare()
           .text("run_id", ManifestFile::runId)
           .as("RUN")
+          .text("name", ManifestFile::name)
+          .rare()
           .text("status", run -> run.status().text())
           .text("state", RunsText::state)
           .text("model", ManifestFile::model)
@@ -67,7 +69,12 @@ public final class RunsText {
 
   private static String state(ManifestFile manifest) {
     String state = manifest.state();
-    return state.equals(ManifestFile.NOT_SUBMITTED) ? "never submitted" : state;
+    return switch (state) {
+      case ManifestFile.NOT_SUBMITTED -> "never submitted";
+      // Slurm accepted the job, and no pass has looked since.
+      case "unconfirmed" -> "submitted";
+      default -> state;
+    };
   }
 
   /** Returns a run's cost, reservation and wasted cost, from its cost file. */

@@ -75,6 +75,7 @@ public final class RootCommand implements Runnable {
             "  4 the scheduler refused or can't be reached; 5 --wait: the run failed,",
             "  serve: the server did not get ready; 6 a gate failed; 130 Ctrl-C while waiting: the job goes on.",
             "",
+            "Help on a command:  nexa-slurm help COMMAND",
             "An error ends with its code in brackets:  nexa-slurm explain CODE",
             "Start with:  nexa-slurm submit configs/data/quickstart.yaml --local --wait");
   }

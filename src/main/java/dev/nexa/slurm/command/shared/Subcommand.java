@@ -90,7 +90,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   protected final PositionalParamSpec run() {
     return add(
         PositionalParamSpec.builder().paramLabel("RUN").type(String.class).required(true),
-        "A run id, `latest`, a job id or 12345_7.");
+        "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
   }
 
   /** Adds the option {@code --approval}. */

@@ -236,7 +236,7 @@ public record Plan(
     all.add("backend:" + backend);
     all.add(stage);
     if (!title.equals(stage)) {
-      all.add("experiment:" + title);
+      all.add(PlanFile.NAME_TAG + title);
     }
     for (String tag : tags) {
       if (!all.contains(tag)) {

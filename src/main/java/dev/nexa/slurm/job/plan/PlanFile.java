@@ -28,6 +28,9 @@ import java.util.TreeMap;
  * Its bytes are signed with an approval, so they change for all runs or for none.
  */
 public final class PlanFile {
+  /** What the tag begins with that holds the run's name. */
+  public static final String NAME_TAG = "experiment:";
+
   private static final int NEWEST = 1;
   private static final String CODE = "code";
   private static final String PROGRAM = "program";
@@ -188,6 +191,16 @@ public final class PlanFile {
 
   public Optional<String> dataset() {
     return json.optionalText("dataset");
+  }
+
+  /** Returns the run's name, from its tags; empty if its config gives none. */
+  public static Optional<String> name(List<String> tags) {
+    for (String tag : tags) {
+      if (tag.startsWith(NAME_TAG)) {
+        return Optional.of(tag.substring(NAME_TAG.length()));
+      }
+    }
+    return Optional.empty();
   }
 
   public List<String> tags() {

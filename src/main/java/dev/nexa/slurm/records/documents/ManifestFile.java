@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
@@ -296,6 +297,11 @@ public final class ManifestFile {
 
   public List<String> tags() {
     return json.texts("tags");
+  }
+
+  /** Returns the run's name; empty if its config gives none. */
+  public Optional<String> name() {
+    return PlanFile.name(tags());
   }
 
   /** Returns the folder of the logs; empty in a broken file. */

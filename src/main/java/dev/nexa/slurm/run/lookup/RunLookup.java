@@ -5,8 +5,11 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -21,9 +24,15 @@ import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Finds the run that a user names: by run id, {@code latest}, Slurm job id, or {@code 12345_7}. */
+/**
+ * Finds the run that a user names: by run id or its beginning, by the run's name, {@code latest},
+ * Slurm job id, or {@code 12345_7}.
+ */
 public final class RunLookup {
   private static final Pattern JOB = Pattern.compile("(\\d{1,18})(?:_(\\d{1,7}))?");
+
+  /** How many runs an ambiguous name lists. */
+  private static final int MOST_LISTED = 5;
 
   private final Workspace workspace;
 
@@ -41,9 +50,10 @@ public final class RunLookup {
   /**
    * Returns the run with this name.
    *
-   * @param reference a run id, {@code latest}, a job id, or {@code JOB_INDEX}
+   * @param reference a run id, the beginning of one run's id, the name of one run, {@code latest},
+   *     a job id, or {@code JOB_INDEX}
    * @throws NexaException with {@link ExitCode#USAGE} if there is no such run or task, or if
-   *     several runs have this job id
+   *     several runs fit
    */
   public Found find(String reference) {
     if (reference.equals("latest")) {
@@ -59,20 +69,96 @@ public final class RunLookup {
               : OptionalInt.of(task(run, id, Integer.parseInt(job.group(2))));
       return new Found(run, task);
     }
-    RunFolder run = workspace.run(new RunId(reference));
-    if (!run.exists()) {
-      List<String> names = workspace.allRuns().stream().map(RunId::value).toList();
-      throw new NexaException(
-          ErrorCode.RUN_UNKNOWN,
-          "there is no run "
-              + reference
-              + " in "
-              + workspace.root().toAbsolutePath().normalize()
-              + Nearest.hint(reference, names),
-          Advice.command(
-              "shows them; --workspace names another directory", "nexa-slurm", "runs", "list"));
+    Optional<RunId> whole = RunId.parse(reference);
+    RunId id =
+        whole.isPresent() && workspace.run(whole.get()).exists()
+            ? whole.get()
+            : begunOrNamed(reference, whole.isPresent());
+    return new Found(workspace.run(id), OptionalInt.empty());
+  }
+
+  /**
+   * Returns the run whose id begins so; if no id does, the run with this name. An id of the whole
+   * form is never taken for the beginning of another.
+   */
+  private RunId begunOrNamed(String reference, boolean whole) {
+    List<RunId> all = workspace.allRuns();
+    List<RunId> fitting = new ArrayList<>();
+    for (RunId id : all) {
+      if (!whole && !reference.isEmpty() && id.value().startsWith(reference)) {
+        fitting.add(id);
+      }
     }
-    return new Found(run, OptionalInt.empty());
+    boolean begun = !fitting.isEmpty();
+    if (!begun && !whole && !reference.isEmpty()) {
+      fitting.addAll(named(reference, all));
+    }
+    if (fitting.size() == 1) {
+      return fitting.get(0);
+    }
+    throw fitting.isEmpty() ? unknown(reference, all) : ambiguous(reference, fitting, begun);
+  }
+
+  /**
+   * Returns the runs with this name, in the given order. Manifests have the name as a tag. Only
+   * those whose text holds the tag are parsed, because a workspace may have 100,000 runs.
+   */
+  private List<RunId> named(String name, List<RunId> all) {
+    List<RunId> named = new ArrayList<>();
+    for (RunId id : all) {
+      RunFolder run = workspace.run(id);
+      try {
+        if (Files.exists(run.manifest())) {
+          String text = DurableFiles.read(run.manifest());
+          boolean held = text.contains("\"" + PlanFile.NAME_TAG + name + "\"");
+          if (held
+              && ManifestFile.parse(text, run.manifest().toString())
+                  .name()
+                  .equals(Optional.of(name))) {
+            named.add(id);
+          }
+        }
+      } catch (RuntimeException unreadable) {
+        // Reconcile and audit report a damaged manifest. It must not hide the other runs.
+        continue;
+      }
+    }
+    return named;
+  }
+
+  private NexaException unknown(String reference, List<RunId> all) {
+    List<String> names = all.stream().map(RunId::value).toList();
+    String where = workspace.root().toAbsolutePath().normalize().toString();
+    return new NexaException(
+        ErrorCode.RUN_UNKNOWN,
+        RunId.parse(reference).isPresent()
+            ? "there is no run " + reference + " in " + where + Nearest.hint(reference, names)
+            : "there is no run '"
+                + reference
+                + "' in "
+                + where
+                + ": no run has this name, and no run id begins with it"
+                + Nearest.hint(reference, names),
+        Advice.command(
+            "shows them; --workspace names another directory", "nexa-slurm", "runs", "list"));
+  }
+
+  private static NexaException ambiguous(String reference, List<RunId> fitting, boolean begun) {
+    List<Advice> advice = new ArrayList<>();
+    advice.add(Advice.step(begun ? "type more of the id" : "type the run id"));
+    for (RunId id : fitting.subList(0, Math.min(MOST_LISTED, fitting.size()))) {
+      advice.add(Advice.step(id.value()));
+    }
+    int more = fitting.size() - MOST_LISTED;
+    if (more > 0) {
+      advice.add(Advice.step("or one of " + more + " older: nexa-slurm runs list --limit 100"));
+    }
+    return new NexaException(
+        ErrorCode.REFERENCE_AMBIGUOUS,
+        begun
+            ? fitting.size() + " run ids begin with '" + reference + "'"
+            : fitting.size() + " runs have the name '" + reference + "'",
+        advice);
   }
 
   /**

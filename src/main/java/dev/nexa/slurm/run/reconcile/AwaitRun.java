@@ -9,7 +9,9 @@ import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -40,9 +42,9 @@ public final class AwaitRun {
     while (true) {
       pass(reconcile, run, progress);
       ManifestFile manifest = ManifestFile.read(run);
-      String now = manifest.state() + " " + manifest.states();
+      String now = summary(manifest) + reason(run, manifest);
       if (!now.equals(last)) {
-        progress.accept(run.id() + ": " + summary(manifest));
+        progress.accept(run.id() + ": " + now);
         last = now;
         pause = FIRST;
       }
@@ -71,8 +73,25 @@ public final class AwaitRun {
     }
   }
 
+  /** Asks why a run waits none of whose tasks has begun; empty for other runs. */
+  private String reason(RunFolder run, ManifestFile manifest) {
+    if (!manifest.states().members().keySet().equals(Set.of("pending"))) {
+      return "";
+    }
+    try {
+      for (RunRow row : new StatusRows(context).rows(List.of(run.id()), new ArrayList<>())) {
+        return row.waitsBecause().map(reason -> "; " + reason).orElse("");
+      }
+    } catch (SchedulerUnavailable outage) {
+      // The pass reports an outage.
+      return "";
+    }
+    return "";
+  }
+
   private static String summary(ManifestFile manifest) {
-    StringBuilder text = new StringBuilder(manifest.state());
+    boolean waits = Set.of("unconfirmed", "pending").contains(manifest.state());
+    StringBuilder text = new StringBuilder(waits ? "queued" : manifest.state());
     JsonObject states = manifest.states();
     String separator = " (";
     for (String state : states.members().keySet()) {

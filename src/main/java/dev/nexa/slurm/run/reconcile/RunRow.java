@@ -5,6 +5,8 @@ import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.PendingReason;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.job.estimate.Usage;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
@@ -12,16 +14,21 @@ import dev.nexa.slurm.records.runs.Submission;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * One run in the table of {@code status}.
  *
  * @param user the login name of the run's owner; empty unless several users share the workspace
+ * @param name the run's name; empty if its config gives none
  * @param stuck whether nothing runs, and no waiting task can start, because of an earlier run
  * @param elapsed the time from the first start to the last end, or to now while the run is active
  * @param cost the cost of the ended attempts, and of the API tokens that tasks reported
+ * @param soFar the cost with what the running attempts have held until now; empty if none runs
  * @param costLacks a phrase that names what the cost does not include, or not yet; empty if it
  *     includes all
  * @param note a sentence that says why the run waits or what went wrong; may be empty
@@ -29,6 +36,7 @@ import java.util.Optional;
 public record RunRow(
     String runId,
     Optional<String> user,
+    Optional<String> name,
     String stage,
     RunStatus status,
     String state,
@@ -41,8 +49,10 @@ public record RunRow(
     Optional<Long> jobId,
     Duration elapsed,
     Money cost,
+    Optional<Money> soFar,
     Optional<String> costLacks,
     String note) {
+  private static final String UNCONFIRMED = "unconfirmed";
 
   /**
    * Makes a run's row.
@@ -75,6 +85,7 @@ public record RunRow(
     return new RunRow(
         facts.id().value(),
         user,
+        PlanFile.name(facts.tags()),
         facts.stage(),
         outcome.status(),
         outcome.state(),
@@ -87,6 +98,7 @@ public record RunRow(
         journal.last().flatMap(Submission::jobId),
         elapsed(outcome, queue, now),
         cost,
+        soFar(facts, cost, outcome, queue, now),
         lacks,
         note(journal, outcome, queue));
   }
@@ -115,6 +127,7 @@ public record RunRow(
     return new RunRow(
         manifest.runId(),
         user,
+        manifest.name(),
         manifest.stage(),
         manifest.status(),
         manifest.state(),
@@ -129,8 +142,66 @@ public record RunRow(
             ? Duration.ZERO
             : Duration.between(started.get(), manifest.ended().orElseGet(Instant::now)),
         manifest.cost().orElseThrow(),
+        Optional.empty(),
         manifest.costLacks(),
         note);
+  }
+
+  /**
+   * Returns the row in the words for people. The states of files are finer: {@code unconfirmed} is a
+   * job that Slurm accepted a moment ago.
+   */
+  public RunRow forPeople() {
+    if (!state.equals(UNCONFIRMED)) {
+      return this;
+    }
+    boolean isNew = note.equals(PendingReason.NEW);
+    return withWords(isNew ? "queued (new)" : "queued", isNew ? "" : note);
+  }
+
+  /** Returns why no task has begun; empty if one has, or if no reason is known. */
+  public Optional<String> waitsBecause() {
+    boolean begun = done + failed + cancelled + running > 0 || status.ended();
+    return begun || note.isEmpty() ? Optional.empty() : Optional.of(note);
+  }
+
+  private RunRow withWords(String words, String reason) {
+    return new RunRow(
+        runId, user, name, stage, status, words, tasks, done, failed, cancelled, running, stuck,
+        jobId, elapsed, cost, soFar, costLacks, reason);
+  }
+
+  /**
+   * Adds what the running attempts have held until now, at the run's rates. An attempt that
+   * accounting does not show yet counts with the planned resources.
+   */
+  private static Optional<Money> soFar(
+      RunFacts facts, Money cost, RunOutcome outcome, List<QueueEntry> queue, Instant now) {
+    Map<Long, String> allocated = new HashMap<>();
+    for (TaskOutcome task : outcome.tasks()) {
+      for (AccountingRecord row : task.attempts()) {
+        if (!row.ended() && !row.allocTres().isEmpty()) {
+          allocated.put(row.rawJobId(), row.allocTres());
+        }
+      }
+    }
+    Usage held = Usage.NONE;
+    boolean some = false;
+    for (QueueEntry entry : queue) {
+      if (runs(entry) && entry.start().isPresent()) {
+        long seconds = Math.max(0, Duration.between(entry.start().get(), now).toSeconds());
+        String tres = allocated.getOrDefault(entry.rawJobId(), facts.plannedTres());
+        held = held.plus(RunOutcome.charged(tres, seconds, facts));
+        some = true;
+      }
+    }
+    return some
+        ? Optional.of(cost.plus(facts.rates().total(facts.rates().price(held))))
+        : Optional.empty();
+  }
+
+  private static boolean runs(QueueEntry entry) {
+    return entry.active() && entry.state() != JobState.PENDING;
   }
 
   private static boolean stuck(List<QueueEntry> queue) {
@@ -147,10 +218,13 @@ public record RunRow(
   private static Duration elapsed(RunOutcome outcome, List<QueueEntry> queue, Instant now) {
     List<AccountingRecord> rows =
         outcome.tasks().stream().flatMap(task -> task.attempts().stream()).toList();
+    // Accounting is not always asked about a run of which the queue shows every task.
     Optional<Instant> start =
-        rows.stream().flatMap(row -> row.start().stream()).min(Instant::compareTo);
-    boolean active =
-        queue.stream().anyMatch(entry -> entry.active() && entry.state() != JobState.PENDING);
+        Stream.concat(
+                rows.stream().flatMap(row -> row.start().stream()),
+                queue.stream().filter(RunRow::runs).flatMap(entry -> entry.start().stream()))
+            .min(Instant::compareTo);
+    boolean active = queue.stream().anyMatch(RunRow::runs);
     Optional<Instant> end =
         rows.stream().flatMap(row -> row.end().stream()).max(Instant::compareTo);
     Instant until = active ? now : end.orElse(now);
@@ -168,7 +242,7 @@ public record RunRow(
     }
     return switch (outcome.state()) {
       case "unknown" -> "sbatch's answer is not known; `nexa-slurm reconcile` finds out";
-      case "unconfirmed" -> "accepted; not yet seen in the queue for long enough";
+      case UNCONFIRMED -> "Slurm accepted the job; no pass has seen it in the queue yet";
       default -> message(journal);
     };
   }
