@@ -71,11 +71,14 @@ public final class Commands {
 
   /**
    * Returns the arguments with {@code help COMMAND} written as {@code COMMAND --help}, as git and
-   * docker take it.
+   * docker take it. An unknown COMMAND stays alone, so that the error suggests a name.
    */
   static String[] withoutHelpWord(String[] args) {
     if (args.length == 0 || !args[0].equals("help")) {
       return args;
+    }
+    if (args.length > 1 && !NAMES.contains(args[1]) && !args[1].equals("generate-completion")) {
+      return Arrays.copyOfRange(args, 1, args.length);
     }
     String[] asked = Arrays.copyOfRange(args, 1, args.length + 1);
     asked[args.length - 1] = "--help";

@@ -132,7 +132,13 @@ class HelpTest {
           """
           sumbit x.yaml          | Did you mean | submit
           reconcil               | Did you mean | reconcile
-          submit x.yaml --dryrun | Possible solutions | --dry-run
+          submit x.yaml --dryrun | Did you mean | --dry-run
+          submit x.yaml --wiat   | Did you mean | --wait
+          status --jsno          | Did you mean | --json
+          runs list --limt=3     | Did you mean | --limit
+          runs shwo latest       | Did you mean | runs show
+          cancle latest          | Did you mean | cancel
+          recon                  | Did you mean | reconcile
           """)
   void aSlipOfTheFingersIsAnswered(String command, String question, String meant) {
     Screen screen = terminal.type(command.split(" ", -1));
@@ -140,6 +146,50 @@ class HelpTest {
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.out()).isEmpty();
     assertThat(screen.err()).contains(question).contains(meant).contains("--help");
+  }
+
+  @Test
+  void helpIsACommandToo() {
+    assertThat(terminal.type("help")).isEqualTo(terminal.type("--help"));
+    assertThat(terminal.type("help", "submit")).isEqualTo(terminal.type("submit", "--help"));
+    assertThat(terminal.type("help", "runs", "list"))
+        .isEqualTo(terminal.type("runs", "list", "--help"));
+    assertThat(terminal.type("help", "submit").exit()).isZero();
+    assertThat(terminal.type("help", "sumbit").err()).contains("Did you mean: nexa-slurm submit");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          ls     | → nexa-slurm status
+          ps     | → nexa-slurm status
+          list   | → nexa-slurm runs list
+          queue  | → nexa-slurm status
+          rm     | → To end a run: nexa-slurm cancel RUN
+          kill   | → To end a run: nexa-slurm cancel RUN
+          stop   | → To end a run: nexa-slurm cancel RUN
+          run    | → To start a run: nexa-slurm submit CONFIG
+          sbatch | → To start a run: nexa-slurm submit CONFIG
+          can    | → nexa-slurm --help
+          """)
+  void aHabitOfAnotherProgramIsAnsweredWithoutADangerousGuess(String word, String advice) {
+    Screen screen = terminal.type(word, "train_20251101_143200");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err())
+        .startsWith("nexa-slurm: There is no command 'nexa-slurm " + word + "'")
+        .contains(advice)
+        .doesNotContainIgnoringCase("did you mean");
+  }
+
+  @Test
+  void anUnknownOptionIsNamedWithoutItsValue() {
+    assertThat(terminal.type("submit", "x.yaml", "--colour", "2").err())
+        .startsWith("nexa-slurm: Unknown option: '--colour' [option-unknown]");
+    assertThat(terminal.type("submit", "x.yaml", "--colour", "2", "--shape", "3").err())
+        .startsWith("nexa-slurm: Unknown options: '--colour', '--shape' [option-unknown]");
   }
 
   @ParameterizedTest(name = "[{0}]")

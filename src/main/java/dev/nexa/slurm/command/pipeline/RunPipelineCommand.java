@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.pipeline;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.command.shared.AfterSubmit;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
@@ -17,8 +18,10 @@ import dev.nexa.slurm.pipeline.run.SubmitPipeline.SubmittedStage;
 import dev.nexa.slurm.run.Context;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -41,6 +44,7 @@ final class RunPipelineCommand extends Subcommand {
       flag(
           "--wait",
           "Waits until every stage has ended or is blocked; exit status 5 if one did not end well.");
+  private final OptionSpec verbose = AfterSubmit.verbose(this);
   private final OptionSpec json = jsonFlag();
 
   RunPipelineCommand() {
@@ -71,6 +75,11 @@ final class RunPipelineCommand extends Subcommand {
       return ExitCode.OK.status();
     }
     PipelineEstimateCommand.notes(rest.get(), err());
+    if (given(verbose)) {
+      Set<String> own = new LinkedHashSet<>();
+      rest.get().stages().forEach(stage -> own.addAll(stage.prepared().ownFiles(context)));
+      AfterSubmit.tellOwnFiles(List.copyOf(own), err());
+    }
     SubmittedPipeline submitted =
         new SubmitPipeline(context)
             .submit(

@@ -31,6 +31,7 @@ public final class ServeCommand extends Subcommand {
   private final OptionSpec dryRun =
       flag("--dry-run", "Prints the script and sbatch's arguments, and submits nothing.");
   private final OptionSpec approval = approval();
+  private final OptionSpec verbose = AfterSubmit.verbose(this);
   private final OptionSpec json = jsonFlag();
 
   public ServeCommand() {
@@ -64,7 +65,9 @@ public final class ServeCommand extends Subcommand {
                 Optional.ofNullable(approval.getValue()));
     PrintWriter told = given(json) ? err() : out();
     AfterSubmit.tell(submitted, told);
-    AfterSubmit.tellOwnFiles(submitted, err());
+    if (given(verbose)) {
+      AfterSubmit.tellOwnFiles(submitted.ownFiles(), err());
+    }
     if (submitted.answer() instanceof SubmitAnswer.Refused) {
       if (given(json)) {
         out().print(Json.pretty(submitted.json()));

@@ -11,6 +11,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.AwaitRun;
 import dev.nexa.slurm.run.start.Submitted;
 import java.io.PrintWriter;
+import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** Prints the result of submit and rerun, and waits for the run if requested. */
@@ -18,6 +19,7 @@ public final class AfterSubmit {
   private final Subcommand command;
   private final OptionSpec wait;
   private final OptionSpec json;
+  private final OptionSpec verbose;
 
   public AfterSubmit(Subcommand command) {
     this.command = command;
@@ -25,6 +27,14 @@ public final class AfterSubmit {
         command.flag(
             "--wait", "Waits until the run has ended; exit status 5 if it did not end well.");
     json = command.jsonFlag();
+    verbose = verbose(command);
+  }
+
+  /** Adds the flag {@code --verbose} to a command that submits. */
+  public static OptionSpec verbose(Subcommand command) {
+    return command.flag(
+        "--verbose",
+        "Names on stderr the profiles, price books, policies, templates and plugins of the workspace that replace the built-in ones.");
   }
 
   /** Returns whether {@code --json} was typed. */
@@ -48,7 +58,9 @@ public final class AfterSubmit {
     } else {
       tell(submitted, json() ? command.err() : out);
     }
-    tellOwnFiles(submitted, command.err());
+    if (Subcommand.given(verbose)) {
+      tellOwnFiles(submitted.ownFiles(), command.err());
+    }
     boolean made = submitted.answer() instanceof SubmitAnswer.Submitted;
     // The end shows whether a job exists that is not known now.
     boolean decided = !waits || submitted.answer() instanceof SubmitAnswer.Refused;
@@ -58,11 +70,12 @@ public final class AfterSubmit {
     return waits ? await(context, submitted, out) : ExitCode.OK.status();
   }
 
-  /** Prints which of the workspace's own files the run was made from, if any. */
-  public static void tellOwnFiles(Submitted submitted, PrintWriter err) {
-    if (!submitted.ownFiles().isEmpty()) {
-      err.println("from the workspace: " + String.join(", ", submitted.ownFiles()));
-    }
+  /** Prints which of the workspace's own files the run was made from. */
+  public static void tellOwnFiles(List<String> ownFiles, PrintWriter err) {
+    err.println(
+        ownFiles.isEmpty()
+            ? "from the workspace: nothing; all profiles, prices and templates are built in"
+            : "from the workspace: " + String.join(", ", ownFiles));
   }
 
   /** Prints the result of a submit as text. */

@@ -120,7 +120,6 @@ public final class RunLookup {
         }
       } catch (RuntimeException unreadable) {
         // Reconcile and audit report a damaged manifest. It must not hide the other runs.
-        continue;
       }
     }
     return named;

@@ -11,6 +11,7 @@ import dev.nexa.slurm.run.Context;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -79,14 +80,13 @@ public final class AwaitRun {
       return "";
     }
     try {
-      for (RunRow row : new StatusRows(context).rows(List.of(run.id()), new ArrayList<>())) {
-        return row.waitsBecause().map(reason -> "; " + reason).orElse("");
-      }
+      List<RunRow> rows = new StatusRows(context).rows(List.of(run.id()), new ArrayList<>());
+      Optional<String> reason = rows.isEmpty() ? Optional.empty() : rows.get(0).waitsBecause();
+      return reason.map(why -> "; " + why).orElse("");
     } catch (SchedulerUnavailable outage) {
       // The pass reports an outage.
       return "";
     }
-    return "";
   }
 
   private static String summary(ManifestFile manifest) {

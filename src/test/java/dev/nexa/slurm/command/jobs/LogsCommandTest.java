@@ -184,6 +184,36 @@ class LogsCommandTest {
             "==> task 1: FAILED, exit code 0, " + logs.resolve("4711_1.out") + " <==");
   }
 
+  @ParameterizedTest
+  @CsvSource({"latest", "4711_0"})
+  void followingSaysWhyARunWaitsAndSaysItAgainIfTheReasonChanges(String reference)
+      throws Exception {
+    terminal.program("squeue", queued("Resources"));
+    CompletableFuture<Screen> follower =
+        CompletableFuture.supplyAsync(() -> terminal.type("logs", "-f", reference));
+    Thread.sleep(2500);
+    terminal.program("squeue", queued("Priority"));
+    Thread.sleep(6000);
+    log(0, "begun\n");
+    terminal.program("squeue", "");
+    accounting("COMPLETED", "COMPLETED", "COMPLETED");
+
+    String run = logs.getParent().getFileName().toString();
+    assertThat(follower.get().err().lines())
+        .containsExactly(
+            run + " is queued: next in line, waiting for nodes to become free",
+            run + " is queued: other jobs are ahead in the queue");
+    assertThat(follower.get().out()).contains("begun");
+  }
+
+  private String queued(String reason) {
+    return String.join(
+        "\n",
+        IntStream.range(0, 3)
+            .mapToObj(task -> Terminal.queueRow(4711, task, "PENDING", reason, key))
+            .toList());
+  }
+
   /** As with {@code | head}: the job goes on, and nobody would ever read the rest. */
   @ParameterizedTest
   @CsvSource({"latest", "4711_0"})

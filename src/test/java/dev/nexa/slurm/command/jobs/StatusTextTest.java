@@ -21,6 +21,7 @@ class StatusTextTest {
     return new RunRow(
         "train_20251101_143200",
         Optional.empty(),
+        Optional.empty(),
         "train",
         RunStatus.RUNNING,
         "running",
@@ -33,6 +34,7 @@ class StatusTextTest {
         Optional.of(4711L),
         Duration.ofSeconds(93_784),
         new Money(new BigDecimal("12.50"), "USD"),
+        Optional.empty(),
         lacks,
         "other jobs are ahead in the queue");
   }

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -190,8 +191,98 @@ class CommandsOnRunsTest {
     assertThat(shown.object("cost").decimal("total")).isEqualByComparingTo("0.09");
     assertThat(terminal.type("status").out()).startsWith("No unfinished runs.");
     Screen late = terminal.type("cancel", run);
-    assertThat(late.exit()).isEqualTo(2);
-    assertThat(late.err()).contains(run + " has already ended");
+    assertThat(late.exit()).isZero();
+    assertThat(late.out())
+        .startsWith(run + " has ended: completed, 2025-11-01 13:26:40 UTC. Nothing was cancelled.");
+    assertThat(terminal.type("cancel", "4711_1").out())
+        .startsWith("Task 1 of " + run + " has ended: completed, 2025-11-01 13:26:40 UTC.");
+    assertThat(terminal.argv("scancel")).isEmpty();
+  }
+
+  @Test
+  void whatHasEndedIsNotCancelledEvenBeforeAPassHasSettledIt() {
+    String first = Terminal.accountingRow(4711, 0, "FAILED", key);
+    terminal.program("sacct", first);
+    terminal.program("squeue", Terminal.queueRow(4711, 1, "RUNNING", "None", key));
+
+    assertThat(terminal.type("cancel", "4711_0").out())
+        .startsWith("Task 0 of " + run + " has ended: failed, 2025-11-01 13:26:40 UTC.");
+    assertThat(terminal.argv("scancel")).isEmpty();
+    assertThat(terminal.type("cancel", run).out())
+        .isEqualTo("Cancelling job 4711. Its cost appears after the next reconcile.\n");
+
+    terminal.program("squeue", "");
+    terminal.program(
+        "sacct", first + "\n" + Terminal.accountingRow(4711, 1, "COMPLETED", key));
+    assertThat(terminal.type("cancel", run).out()).startsWith(run + " has ended: failed, ");
+    assertThat(terminal.argv("scancel")).hasSize(1);
+  }
+
+  @Test
+  void cancelNamesTheTask() {
+    terminal.program("squeue", Terminal.queueRow(4711, 1, "RUNNING", "None", key));
+
+    assertThat(terminal.type("cancel", "4711_1").out())
+        .isEqualTo("Cancelling task 4711_1. Its cost appears after the next reconcile.\n");
+  }
+
+  /** Where Slurm cannot be asked how a job ended, it is asked to end it. */
+  @Test
+  void withoutAccountingsAnswerARunIsCancelled() {
+    terminal.program("sacct", "echo 'sacct: error: no' >&2; exit 1");
+
+    assertThat(terminal.type("cancel", run).exit()).isZero();
+    assertThat(terminal.argv("scancel")).containsExactly("--name=" + key + " 4711");
+  }
+
+  @Test
+  void theBeginningOfAnIdIsEnoughWhileOneRunHasIt() {
+    assertThat(terminal.type("runs", "show", "data_2").out()).startsWith("run         " + run);
+
+    List<String> more = new ArrayList<>();
+    for (int i = 0; i < 6; i++) {
+      more.add(0, terminal.type("submit", "run.yaml", "--json").json().text("run_id"));
+    }
+    Screen screen = terminal.type("cancel", "data_2");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err())
+        .isEqualTo(
+            "nexa-slurm: 7 run ids begin with 'data_2' [reference-ambiguous]\n"
+                + "  → type more of the id\n"
+                + "  → "
+                + String.join("\n  → ", more.subList(0, 5))
+                + "\n  → or one of 2 older: nexa-slurm runs list --limit 100\n");
+    assertThat(terminal.argv("scancel")).isEmpty();
+    // A whole id is never taken for the beginning of RUN_2.
+    assertThat(terminal.type("runs", "show", run).out()).startsWith("run         " + run);
+  }
+
+  @Test
+  void aRunIsFoundByItsName() {
+    assertThat(terminal.type("status").out()).doesNotContain("NAME");
+    String named =
+        terminal
+            .type("submit", "run.yaml", "--set", "name=science_v1", "--json")
+            .json()
+            .text("run_id");
+
+    assertThat(terminal.type("runs", "show", "science_v1").out())
+        .startsWith("run         " + named);
+    assertThat(terminal.type("status").out()).contains("NAME", "science_v1");
+    assertThat(terminal.type("runs", "list").out()).contains("NAME", "science_v1");
+    assertThat(terminal.type("estimate", "run.yaml", "--diff", "science_v1").exit()).isZero();
+
+    String again =
+        terminal
+            .type("submit", "run.yaml", "--set", "name=science_v1", "--json")
+            .json()
+            .text("run_id");
+    Screen screen = terminal.type("logs", "science_v1");
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err())
+        .contains("2 runs have the name 'science_v1' [reference-ambiguous]")
+        .contains("  → " + again + "\n  → " + named + "\n");
   }
 
   /** The rows' further column is how long the tasks waited once they could begin. */
