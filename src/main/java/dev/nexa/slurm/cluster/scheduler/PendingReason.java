@@ -5,7 +5,7 @@ import java.util.Map;
 /** Explains Slurm's reasons for waiting (squeue(1), JOB REASON CODES) in a sentence. */
 public final class PendingReason {
   /** The sentence of a job that was queued a moment ago. */
-  public static final String NEW = "new: Slurm has not scheduled it yet";
+  public static final String NEW = "new: the scheduler has not looked at it yet";
 
   private static final Map<String, String> SENTENCES =
       Map.ofEntries(

@@ -11,6 +11,7 @@ import dev.nexa.slurm.money.summary.NoMatch;
 import dev.nexa.slurm.money.summary.RunAnalysis;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -141,7 +142,8 @@ public final class RunsCommand extends Subcommand {
 
     @Override
     public Integer call() {
-      RunLookup.Found found = new RunLookup(existing().workspace()).find(reference.getValue());
+      Context context = existing();
+      RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
       Path cost = found.run().cost();
       Path manifest = found.run().manifest();
       boolean begun = Files.exists(manifest) || found.run().hasJournal();
@@ -159,10 +161,14 @@ public final class RunsCommand extends Subcommand {
                 .with("cost", priced ? RunRecordFile.cost(found.run(), CostFile::json) : null);
         out().print(Json.pretty(document));
       } else if (begun) {
-        String money = priced ? RunRecordFile.cost(found.run(), RunsText::cost) : RunsText.NO_COST;
+        RunNow now = RunNow.of(context, found.run());
+        String money =
+            priced
+                ? RunRecordFile.cost(found.run(), one -> RunsText.cost(one, now))
+                : RunsText.NO_COST;
         String text =
             RunRecordFile.manifest(
-                found.run(), one -> RunsText.one(meant(one, found.task()), money));
+                found.run(), one -> RunsText.one(meant(one, found.task()), money, now));
         out().print(text);
       } else {
         out().print(RunsText.neverSubmitted(found.run().id().value(), found.run().isOpen()));

@@ -4,11 +4,15 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.run.reconcile.RunRow;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Formats manifests for a user. */
@@ -77,10 +81,18 @@ public final class RunsText {
     };
   }
 
-  /** Returns a run's cost, reservation and wasted cost, from its cost file. */
-  public static String cost(CostFile cost) {
+  /**
+   * Returns a run's cost, reservation and wasted cost, from its cost file.
+   *
+   * @param now what the run has cost until now, if the scheduler said it
+   */
+  public static String cost(CostFile cost, RunNow now) {
     StringBuilder text = new StringBuilder();
-    line(text, "cost", money(cost.total()));
+    Optional<Money> live = now.row().map(row -> row.soFar().orElse(row.cost()));
+    line(
+        text,
+        "cost",
+        live.isPresent() ? money(live.get()) + " so far" : money(cost.total()));
     line(text, "reserved", money(cost.reservation()));
     line(text, "wasted", money(cost.wasted()));
     return text.toString();
@@ -90,29 +102,34 @@ public final class RunsText {
    * Describes one run: its plan, its result and its cost.
    *
    * @param cost the text of {@link #cost}
+   * @param now what the run does now, if it is not finished
    */
-  public static String one(ManifestFile manifest, String cost) {
+  public static String one(ManifestFile manifest, String cost, RunNow now) {
     StringBuilder text = new StringBuilder();
     line(text, "run", manifest.runId());
-    line(text, "status", manifest.status().text() + " (" + state(manifest) + ")");
+    manifest.name().ifPresent(name -> line(text, "name", name));
+    line(text, "status", status(manifest, now));
+    if (!now.asOf().isEmpty()) {
+      line(text, "as of", now.asOf());
+    }
     manifest.model().ifPresent(model -> line(text, "model", model));
     manifest.dataset().ifPresent(dataset -> line(text, "dataset", dataset));
     manifest.hardware().ifPresent(hardware -> line(text, "hardware", hardware));
     manifest.code().ifPresent(code -> line(text, "code", code(code)));
     line(text, "tags", String.join(" ", manifest.tags()));
     if (manifest.tasks() > 0) {
-      line(text, "tasks", manifest.states().toString());
+      line(text, "tasks", now.row().map(RunsText::tasks).orElseGet(() -> tasks(manifest)));
     }
     for (ManifestFile.Listed submission : manifest.submissions()) {
       String job = submission.jobId().map(id -> "job " + id).orElse("no job");
       line(text, "submission", submission.key() + "  " + job + "  " + submission.phase());
       submission.message().ifPresent(message -> line(text, "", message));
     }
-    manifest.started().ifPresent(started -> line(text, "started", started.toString()));
-    manifest.ended().ifPresent(ended -> line(text, "ended", ended.toString()));
+    manifest.started().ifPresent(started -> line(text, "started", PlainTime.utc(started)));
+    manifest.ended().ifPresent(ended -> line(text, "ended", PlainTime.utc(ended)));
     manifest.checkpoint().ifPresent(checkpoint -> line(text, "checkpoint", checkpoint));
     if (!manifest.metrics().isEmpty()) {
-      line(text, "metrics", manifest.metrics().toString());
+      line(text, "metrics", words(manifest.metrics()));
     }
     line(text, "logs", manifest.logs().orElse("-"));
     text.append(cost);
@@ -121,6 +138,49 @@ public final class RunsText {
       text.append('\n').append(points(manifest.points()));
     }
     return text.toString();
+  }
+
+  /** Returns {@code running (queued; other jobs are ahead in the queue)}: the state only if it differs. */
+  private static String status(ManifestFile manifest, RunNow now) {
+    if (now.row().isEmpty()) {
+      return status(manifest.status().text(), state(manifest));
+    }
+    RunRow row = now.row().get().forPeople();
+    return status(
+        row.status().text(), row.note().isEmpty() ? row.state() : row.state() + "; " + row.note());
+  }
+
+  private static String status(String status, String state) {
+    return state.equals(status) ? status : status + " (" + state + ")";
+  }
+
+  /** Returns {@code 3 completed, 1 out of memory}. */
+  private static String tasks(ManifestFile manifest) {
+    List<String> words = new ArrayList<>();
+    JsonObject states = manifest.states();
+    for (String state : states.members().keySet()) {
+      words.add(states.number(state) + " " + state.replace('_', ' '));
+    }
+    return words.isEmpty() ? "-" : String.join(", ", words);
+  }
+
+  private static String tasks(RunRow row) {
+    List<String> words = new ArrayList<>();
+    count(words, row.done(), "completed");
+    count(words, row.failed(), "failed");
+    count(words, row.cancelled(), "cancelled");
+    count(words, row.running(), "running");
+    count(
+        words,
+        row.tasks() - row.done() - row.failed() - row.cancelled() - row.running(),
+        "pending");
+    return String.join(", ", words);
+  }
+
+  private static void count(List<String> words, int tasks, String state) {
+    if (tasks > 0) {
+      words.add(tasks + " " + state);
+    }
   }
 
   private static String code(JsonObject code) {

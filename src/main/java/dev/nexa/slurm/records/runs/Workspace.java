@@ -35,6 +35,9 @@ import java.util.stream.Stream;
  */
 public final class Workspace {
   /** Name of the folder with the archives of packed code. */
+  /** The length of {@code _yyyyMMdd_HHmmss} in a run's id. */
+  private static final int TIME_LENGTH = 16;
+
   private static final String CODE = "code";
 
   /** Name of the folder with our own program. */
@@ -534,9 +537,16 @@ public final class Workspace {
     return runs;
   }
 
-  /** Returns the part of an id after the stage, which orders runs of different stages by time. */
+  /**
+   * Returns the part of an id after the stage, which orders runs of different stages by time. The
+   * suffix of a second run in one second is padded: _10 is newer than _9.
+   */
   private static String time(RunId id) {
-    return id.value().substring(id.value().indexOf('_'));
+    String time = id.value().substring(id.value().indexOf('_'));
+    return time.length() <= TIME_LENGTH
+        ? time
+        : time.substring(0, TIME_LENGTH) + " ".repeat(TIME_LENGTH + 5 - time.length())
+            + time.substring(TIME_LENGTH + 1);
   }
 
   /** Returns every run of the stage that has a folder, even an empty one, ordered by id. */

@@ -218,6 +218,88 @@ class CommandsOnRunsTest {
     assertThat(terminal.argv("scancel")).hasSize(1);
   }
 
+  /** Its records say what the submit knew: no pass has run. */
+  @Test
+  void showOfAnUnfinishedRunSaysWhatStatusSays() throws IOException {
+    Map<String, String> files = files();
+    terminal.program("sacct", Terminal.accountingRow(4711, 0, "COMPLETED", key));
+    terminal.program("squeue", Terminal.queueRow(4711, 1, "RUNNING", "None", key));
+
+    assertThat(terminal.type("runs", "show", run).out().lines())
+        .contains(
+            "status      running",
+            "as of       now; `nexa-slurm reconcile` writes the records",
+            "tasks       1 completed, 1 running",
+            "cost        0.04 USD so far");
+    assertThat(terminal.type("runs", "list").out()).contains("submitted").doesNotContain("unconf");
+    assertThat(files()).isEqualTo(files);
+  }
+
+  @Test
+  void showSaysHowOldItsRecordsAreWhereTheSchedulerDoesNotAnswer() {
+    terminal.program("squeue", "echo 'slurm_load_jobs error: no' >&2; exit 1");
+
+    assertThat(terminal.type("runs", "show", run).out())
+        .containsPattern(
+            "\nas of       20\\d\\d-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d UTC, the last pass;"
+                + " `nexa-slurm reconcile` brings it up to date\n");
+  }
+
+  @Test
+  void showOfAFinishedRunAsksNobody() {
+    terminal.program(
+        "sacct",
+        Terminal.accountingRow(4711, 0, "COMPLETED", key)
+            + "\n"
+            + Terminal.accountingRow(4711, 1, "COMPLETED", key));
+    terminal.type("reconcile");
+    terminal.program("squeue", "touch " + terminal.bin.resolve("squeue.argv"));
+
+    assertThat(terminal.type("runs", "show", run).out())
+        .contains(
+            "status      completed\n",
+            "tasks       2 completed\n",
+            "started     2025-11-01 12:26:40 UTC\n",
+            "ended       2025-11-01 13:26:40 UTC\n")
+        .doesNotContain("as of");
+    assertThat(terminal.bin.resolve("squeue.argv")).doesNotExist();
+  }
+
+  @Test
+  void aRunningRunShowsWhatItHasCostSoFar() {
+    long hourAgo = Instant.now().getEpochSecond() - 3600;
+    terminal.program(
+        "squeue",
+        "printf '%s\\n' '"
+            + String.join(
+                "\u001f",
+                "4712",
+                "4711",
+                "0",
+                "RUNNING",
+                "None",
+                "" + hourAgo,
+                "N/A",
+                key)
+            + "'");
+
+    JsonObject row = terminal.type("status", "--json").json().objects("runs").get(0);
+    assertThat(row.text("cost")).isEqualTo("0.00");
+    // A CPU-hour at 0.04 and a GiB-hour at 0.005
+    assertThat(row.text("cost_so_far")).isEqualTo("0.04");
+    assertThat(terminal.type("status").out()).contains("SO FAR", "0.04 USD");
+  }
+
+  @Test
+  void aNewRunIsQueued() {
+    assertThat(terminal.type("status").out())
+        .contains("queued")
+        .doesNotContain("unconfirmed")
+        .doesNotContain("SO FAR");
+    terminal.program("squeue", Terminal.queueRow(4711, 0, "PENDING", "None", key));
+    assertThat(terminal.type("status").out()).contains("queued (new)");
+  }
+
   @Test
   void cancelNamesTheTask() {
     terminal.program("squeue", Terminal.queueRow(4711, 1, "RUNNING", "None", key));

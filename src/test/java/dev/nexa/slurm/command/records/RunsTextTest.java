@@ -31,7 +31,10 @@ class RunsTextTest {
   void oneRunIsWhatItWasWhatItCameToAndWhatItCost(String life) {
     Golden.check(
         "report/run-" + life + ".txt",
-        RunsText.one(read("manifest-" + life), RunsText.cost(cost("cost-" + life))));
+        RunsText.one(
+            read("manifest-" + life),
+            RunsText.cost(cost("cost-" + life), RunNow.FINAL),
+            RunNow.FINAL));
   }
 
   @Test
@@ -47,7 +50,9 @@ class RunsTextTest {
     Golden.check(
         "report/run-sweep.txt",
         RunsText.one(
-            read("manifest-completed").points(points), RunsText.cost(cost("cost-completed"))));
+            read("manifest-completed").points(points),
+            RunsText.cost(cost("cost-completed"), RunNow.FINAL),
+            RunNow.FINAL));
   }
 
   @Test

@@ -44,7 +44,7 @@ class PluginsTest {
         .contains("  nexa_run java -Xmx64m \"$NEXA_RUN_DIR\"/runner/Hello.java from 'a plugin'\n");
     JsonObject rendered = terminal.type("render", "hello.yaml", "--local", "--json").json();
     assertThat(rendered.text("template")).isEqualTo("plugins/java.jar:templates/java.sbatch.ftl");
-    Screen screen = terminal.type("submit", "hello.yaml", "--local", "--wait");
+    Screen screen = terminal.type("submit", "hello.yaml", "--local", "--wait", "--verbose");
 
     assertThat(screen.exit()).as(screen.err()).isZero();
     assertThat(screen.err()).contains("from the workspace: plugins/java.jar\n");
