@@ -1,10 +1,8 @@
 # A broken node is named here, before it joins, instead of failing the job hours later.
 nexa_check_node() {
-  local node=${SLURMD_NODENAME:-$HOSTNAME} reason="a storage tier can't be written"
+  local node=${SLURMD_NODENAME:-$HOSTNAME} reason
   local -a folders=("$NEXA_RUN_SCRATCH" "$NEXA_TASK_SCRATCH" "$NEXA_DURABLE" "$NEXA_SHARED"<#if ranks_per_node gt 0> "$NEXA_RANKS_SCRATCH"/rank_{0..[=ranks_per_node * nodes - 1]}</#if>)
-  # A task of this run that ends on this node may take the run's folder away before mkdir goes on in it.
-  for _ in {1..20}; do ! mkdir -p "${folders[@]}" 2>/dev/null || break; done
-  mkdir -p "${folders[@]}" &&
+  reason=$(nexa_make_folders [=cluster] "${folders[@]}") &&
 <#if health_check>
     reason=$(bash "$NEXA_RUN_DIR/runner/check_node.sh" "$NEXA_SCRATCH" [=scratch_free_kib] [=gpus_per_node]<#if nodes gt 1><#if interface??> [=interface]<#else> "${NCCL_SOCKET_IFNAME:-}"</#if><#else> ''</#if><#if min_driver??> [=min_driver]</#if>) &&
 </#if>
@@ -18,7 +16,7 @@ nexa_check_node() {
 nexa_check_nodes() {
   local file
 <#if nodes gt 1>
-  export -f nexa_check_node nexa_take_scratch nexa_hold
+  export -f nexa_check_node nexa_make_folders nexa_take_scratch nexa_hold
   nexa_run nexa_on_each_node --kill-on-bad-exit=0 bash -c 'nexa_take_scratch && nexa_check_node' && return
 <#else>
   nexa_run nexa_check_node && return

@@ -42,6 +42,22 @@ nexa_take_scratch() {
   return 1
 }
 
+# Makes the folders that a task needs on a node: two on scratch, one on durable, one on shared, the others on scratch. The
+# first argument is the cluster profile's name. Prints which tier can't be written, and fails then.
+nexa_make_folders() {
+  local profile=configs/clusters/$1.yaml error i
+  shift
+  # A task of this run that ends on this node may take the run's folder away before mkdir goes on in it.
+  for _ in {1..20}; do ! mkdir -p -- "$@" 2>/dev/null || return 0; done
+  local -a keys=(scratch scratch durable shared) tiers=("$NEXA_SCRATCH" "$NEXA_SCRATCH" "$NEXA_DURABLE" "$NEXA_SHARED")
+  local -a folders=("$@")
+  for i in "${!folders[@]}"; do
+    error=$(LC_ALL=C mkdir -p -- "${folders[i]}" 2>&1) && continue
+    echo "it can't write ${tiers[i]:-$NEXA_SCRATCH} (storage.${keys[i]:-scratch} in $profile): ${error##*: }"
+    return 1
+  done
+}
+
 # Removes the task's folders, which are the arguments, and the run's with its name once it is empty; nothing of another
 # run. And what the command left in the workspace, only the user can write to.
 nexa_give_back() {

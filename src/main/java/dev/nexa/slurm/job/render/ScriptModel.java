@@ -38,6 +38,7 @@ final class ScriptModel {
     // On several nodes, the last one may still save this long after the first has ended.
     model.put("wait_seconds", Math.max(60, warningSeconds(plan)));
     model.put("scheduler", plan.scheduler());
+    model.put("cluster", plan.cluster());
     model.put("nodes", plan.allocation().nodes());
     model.put("gpus_per_node", plan.allocation().gpusPerNode());
     model.put("ranks_per_node", plan.ranksPerNode());
