@@ -92,7 +92,9 @@ public final class RunsText {
     line(
         text,
         "cost",
-        live.isPresent() ? money(live.get()) + " so far" : money(cost.total()));
+        live.isEmpty()
+            ? money(cost.total())
+            : money(live.get()) + (now.row().get().status().ended() ? "" : " so far"));
     line(text, "reserved", money(cost.reservation()));
     line(text, "wasted", money(cost.wasted()));
     return text.toString();

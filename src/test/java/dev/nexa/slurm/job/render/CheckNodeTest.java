@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.render;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.process.Command;
@@ -72,6 +73,33 @@ class CheckNodeTest {
     tool("dmesg", "exit 1");
 
     assertThat(check("1024", "1")).isEqualTo("nvidia-smi: Unable to determine the device handle");
+  }
+
+  /** nexa_storage.sh makes the folders before the check. A file in the way stops root, too. */
+  @ParameterizedTest
+  @CsvSource({"scratch, 0", "scratch, 1", "durable, 2", "shared, 3", "scratch, 5"})
+  void aTierThatCannotBeWrittenIsNamedOnceWithItsKey(String tier, int which) throws Exception {
+    Path file = Files.writeString(folder.resolve("file"), "");
+    List<String> words = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      words.add((i == which ? file : folder).resolve("f" + i).toString());
+    }
+    String script =
+        "source <(sed -n '/^nexa_make_folders/,/^}/p' templates/lib/nexa_storage.sh)\n"
+            + "NEXA_SCRATCH=/the/scratch NEXA_DURABLE=/the/durable NEXA_SHARED=/the/shared\n"
+            + "nexa_make_folders gpus \"$@\"\n";
+    List<String> command = new ArrayList<>(List.of("bash", "-c", script, "bash"));
+    command.addAll(words);
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+
+    assertThat(new String(process.getInputStream().readAllBytes(), UTF_8))
+        .isEqualTo(
+            "it can't write /the/"
+                + tier
+                + " (storage."
+                + tier
+                + " in configs/clusters/gpus.yaml): Not a directory\n");
+    assertThat(process.waitFor()).isEqualTo(1);
   }
 
   @Test
