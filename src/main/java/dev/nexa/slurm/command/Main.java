@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.command.shared.DocumentWriter;
 import dev.nexa.slurm.command.shared.Stdout;
+import dev.nexa.slurm.command.shared.TerminalOutput;
 import dev.nexa.slurm.command.shared.TerminalWriter;
 import dev.nexa.slurm.run.start.SubmitRun;
 import java.io.PrintWriter;
@@ -28,7 +29,7 @@ public final class Main {
     boolean raw = words.contains("logs") && words.contains("--raw");
     PrintWriter out =
         !raw && Stdout.mayBeTerminal(1)
-            ? TerminalWriter.over(stdout, mayColour(words))
+            ? TerminalOutput.over(stdout, mayColour(words), System.getenv())
             : new PrintWriter(stdout, false, StandardCharsets.UTF_8);
     PrintWriter err =
         Stdout.mayBeTerminal(2)

@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class Columns<R> {
   private enum Unit {
     TEXT(false),
+    STATE(false),
     NOTE(false),
     NUMBER(true),
     MONEY(true),
@@ -50,6 +51,14 @@ public final class Columns<R> {
    */
   record Column<R>(
       String name, String heading, Unit unit, boolean rare, Function<R, @Nullable Object> value) {
+
+    boolean isNote() {
+      return unit == Unit.NOTE;
+    }
+
+    boolean isState() {
+      return unit == Unit.STATE;
+    }
 
     /** Returns whether cells are aligned right. */
     boolean right() {
@@ -109,7 +118,7 @@ public final class Columns<R> {
                     ? time
                     : Duration.ofSeconds(((Number) value).longValue()));
         case HOURS -> decimal(value).setScale(2, RoundingMode.HALF_EVEN).toPlainString();
-        case TEXT, NUMBER -> plainText(value);
+        case TEXT, STATE, NUMBER -> plainText(value);
       };
     }
 
@@ -147,6 +156,11 @@ public final class Columns<R> {
   /** Adds a column of words, flags or times. */
   public Columns<R> text(String name, Function<R, @Nullable Object> value) {
     return with(name, Unit.TEXT, value);
+  }
+
+  /** Adds a column of states, which have colours on a terminal. */
+  public Columns<R> state(String name, Function<R, @Nullable Object> value) {
+    return with(name, Unit.STATE, value);
   }
 
   /** Adds a column of sentences. Tables show no {@code -} for an empty one. */

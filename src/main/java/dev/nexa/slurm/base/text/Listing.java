@@ -27,6 +27,36 @@ public final class Listing<R> {
     return new Listing<>(columns.keep(kept), rows);
   }
 
+  /**
+   * Returns a copy that fits better: if the table is too wide for this style, without those of the
+   * named columns that hold only zeros or unknown values.
+   */
+  public Listing<R> fitting(TableStyle style, String... spare) {
+    if (style.equals(TableStyle.PLAIN) || width() <= style.width()) {
+      return this;
+    }
+    List<Column<R>> kept = new ArrayList<>();
+    for (Column<R> column : columns.list()) {
+      if (!List.of(spare).contains(column.name()) || holdsSomething(column)) {
+        kept.add(column);
+      }
+    }
+    return new Listing<>(columns.keep(kept), rows);
+  }
+
+  private int width() {
+    int width = 0;
+    List<List<String>> lines = lines();
+    for (int i = 0; i < columns.list().size(); i++) {
+      int widest = 0;
+      for (List<String> line : lines) {
+        widest = Math.max(widest, line.get(i).length());
+      }
+      width += widest + (i == 0 ? 0 : 2);
+    }
+    return width;
+  }
+
   private boolean holdsSomething(Column<R> column) {
     for (R row : rows) {
       if (!column.plain(row).matches("[0.]*")) {
@@ -36,9 +66,14 @@ public final class Listing<R> {
     return false;
   }
 
-  /** Returns a text table. A value that is not known is printed as {@code -}. */
-  public String table() {
-    // Loops instead of lambdas: status prints a table, and each lambda would make it slower.
+  /** Returns a text table of this style. A value that is not known is printed as {@code -}. */
+  public String table(TableStyle style) {
+    return style.equals(TableStyle.PLAIN)
+        ? table()
+        : new NarrowTable(columns.list(), lines(), style).text();
+  }
+
+  private List<List<String>> lines() {
     List<List<String>> lines = new ArrayList<>();
     lines.add(headings());
     for (R row : rows) {
@@ -48,6 +83,13 @@ public final class Listing<R> {
       }
       lines.add(cells);
     }
+    return lines;
+  }
+
+  /** Returns a text table with one line for each row, however long. */
+  public String table() {
+    // Loops instead of lambdas: status prints a table, and each lambda would make it slower.
+    List<List<String>> lines = lines();
     List<Boolean> right = new ArrayList<>();
     for (Column<R> column : columns.list()) {
       right.add(column.right());

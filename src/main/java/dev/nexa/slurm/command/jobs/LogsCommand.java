@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.Stdout;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.shared.TerminalOutput;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
@@ -17,7 +18,6 @@ import java.nio.charset.CharsetDecoder;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.util.Map;
 import java.util.OptionalInt;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -116,10 +116,7 @@ public final class LogsCommand extends Subcommand {
 
   /** Returns whether to colour the output: it goes to a terminal, and NO_COLOR is not set. */
   private static boolean colour(Context context) {
-    Map<String, String> environment = context.environment();
-    return environment.getOrDefault("NO_COLOR", "").isEmpty()
-        && !environment.getOrDefault("TERM", "dumb").equals("dumb")
-        && Stdout.isTerminal();
+    return TerminalOutput.mayColour(context.environment()) && Stdout.isTerminal();
   }
 
   /** The output cannot be written any more, so following the logs is useless. */

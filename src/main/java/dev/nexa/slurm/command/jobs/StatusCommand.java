@@ -52,7 +52,7 @@ public final class StatusCommand extends Subcommand {
     if (given(json)) {
       out.print(Json.pretty(StatusText.json(rows)));
     } else {
-      out.print(StatusText.of(rows));
+      printTable(StatusText.of(rows, style()));
     }
     return ExitCode.OK.status();
   }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +69,7 @@ public final class StatusText {
           .rare()
           .text("stage", Cell.STAGE)
           .text("status", Cell.STATUS)
-          .text("state", Cell.STATE)
+          .state("state", Cell.STATE)
           .number("tasks", Cell.TASKS)
           .number("tasks_done", Cell.DONE)
           .as("DONE")
@@ -93,7 +94,7 @@ public final class StatusText {
   private StatusText() {}
 
   /** Returns the table, or a sentence if there are no rows. */
-  public static String of(List<RunRow> rows) {
+  public static String of(List<RunRow> rows, TableStyle style) {
     if (rows.isEmpty()) {
       return "No unfinished runs. `nexa-slurm runs list` shows the others.\n";
     }
@@ -116,7 +117,8 @@ public final class StatusText {
             "note")
         .of(forPeople(rows))
         .withoutRare()
-        .table();
+        .fitting(style, "tasks_failed", "tasks_cancelled")
+        .table(style);
   }
 
   private static List<RunRow> forPeople(List<RunRow> rows) {

@@ -41,7 +41,8 @@ final class PipelineListCommand extends Subcommand {
                       .with("schema_version", 1)
                       .with("pipelines", all.stream().map(ProgressFile::of).toList())));
     } else {
-      out().print(all.isEmpty() ? "There is no pipeline yet.\n" : ProgressText.list(all));
+      printTable(
+          all.isEmpty() ? "There is no pipeline yet.\n" : ProgressText.list(all, style()));
     }
     return ExitCode.OK.status();
   }

@@ -34,7 +34,11 @@ final class PipelineStatusCommand extends Subcommand {
         new ReadProgress(context)
             .of(new PipelineLookup(context.workspace()).find(PipelineOptions.id(id)), problems);
     problems.forEach(err()::println);
-    out().print(given(json) ? Json.pretty(ProgressFile.of(progress)) : ProgressText.of(progress));
+    if (given(json)) {
+      out().print(Json.pretty(ProgressFile.of(progress)));
+    } else {
+      printTable(ProgressText.of(progress, style()));
+    }
     return ExitCode.OK.status();
   }
 }

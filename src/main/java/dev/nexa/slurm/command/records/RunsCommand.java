@@ -77,21 +77,25 @@ public final class RunsCommand extends Subcommand {
               ? list.newest(most, problems)
               : list.newest(most, SumOptions.meant(where), problems);
       problems.forEach(err()::println);
-      out()
-          .print(
-              given(json)
-                  ? Json.pretty(
-                      new JsonObject()
-                          .with("schema_version", 1)
-                          .with("runs", runs.stream().map(ManifestFile::json).toList())
-                          .with("problems", problems))
-                  : runs.isEmpty() && where.getValue() != null
-                      ? SumOptions.nothing(
-                          where,
-                          "run",
-                          () -> list.unmatched(SumOptions.meant(where)),
-                          "No run matches: there are no runs here.\n")
-                      : RunsText.of(runs));
+      if (given(json)) {
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject()
+                        .with("schema_version", 1)
+                        .with("runs", runs.stream().map(ManifestFile::json).toList())
+                        .with("problems", problems)));
+      } else if (runs.isEmpty() && where.getValue() != null) {
+        out()
+            .print(
+                SumOptions.nothing(
+                    where,
+                    "run",
+                    () -> list.unmatched(SumOptions.meant(where)),
+                    "No run matches: there are no runs here.\n"));
+      } else {
+        printTable(RunsText.of(runs, style()));
+      }
       return ExitCode.OK.status();
     }
   }
@@ -124,7 +128,7 @@ public final class RunsCommand extends Subcommand {
                           NoMatch.among(
                               new FinishedRuns(existing().workspace()), options.meant(), false),
                       "No finished runs.\n")
-                  : AnalysisText.listing(analysis, true).table(),
+                  : AnalysisText.listing(analysis, true).table(style()),
           () -> AnalysisText.listing(analysis, false),
           () -> AnalysisText.json(analysis, problems));
       return ExitCode.OK.status();

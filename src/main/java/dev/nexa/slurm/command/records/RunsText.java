@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.records;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.job.code.PackedCode;
@@ -31,8 +32,8 @@ public final class RunsText {
           .as("RUN")
           .text("name", ManifestFile::name)
           .rare()
-          .text("status", run -> run.status().text())
-          .text("state", RunsText::state)
+          .state("status", run -> run.status().text())
+          .state("state", RunsText::state)
           .text("model", ManifestFile::model)
           .text("hardware", ManifestFile::hardware)
           .money("cost", ManifestFile::cost)
@@ -50,11 +51,11 @@ public final class RunsText {
   private RunsText() {}
 
   /** Returns a table of runs. */
-  public static String of(List<ManifestFile> manifests) {
+  public static String of(List<ManifestFile> manifests, TableStyle style) {
     if (manifests.isEmpty()) {
       return "No runs here yet. `nexa-slurm submit CONFIG` makes one.\n";
     }
-    return COLUMNS.of(manifests).withoutRare().table();
+    return COLUMNS.of(manifests).withoutRare().table(style);
   }
 
   /**

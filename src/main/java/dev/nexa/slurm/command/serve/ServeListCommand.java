@@ -37,7 +37,7 @@ final class ServeListCommand extends Subcommand {
                       .with("servers", ServerRow.json(rows))
                       .with("problems", problems)));
     } else {
-      out().print(ServerRow.table(rows));
+      printTable(ServerRow.table(rows, style()));
     }
     return ExitCode.OK.status();
   }

@@ -2,7 +2,9 @@ package dev.nexa.slurm.command.serve;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.run.server.Probe;
 import dev.nexa.slurm.run.server.Registration;
 import dev.nexa.slurm.run.server.ServerCost;
@@ -36,10 +38,9 @@ public record ServerRow(
           .text("port", row -> row.server.port())
           .text("job_id", row -> row.server.jobId())
           .text("started", row -> row.server.started().toString())
-          .as("UP SINCE")
           .text("healthy", row -> row.state.equals(Probe.READY))
           .text("stale", row -> row.state.equals(STALE))
-          .text("answer", ServerRow::state)
+          .state("answer", ServerRow::state)
           .as("STATE")
           .money("cost_per_hour", row -> row.perHour.orElse(null))
           .as("AN HOUR")
@@ -47,6 +48,14 @@ public record ServerRow(
           .as("SO FAR")
           .text("currency", row -> row.perHour.map(Money::currency).orElse(null))
           .text("api_key_file", row -> row.server.apiKeyFile().toString());
+
+  private static final Columns<ServerRow> TABLE =
+      COLUMNS
+          .select("run_id", "model", "endpoint", "node")
+          .and(
+              new Columns<ServerRow>()
+                  .text("up_since", row -> PlainTime.utc(row.server.started())))
+          .and(COLUMNS.select("cost_per_hour", "cost_so_far", "answer"));
 
   /**
    * Makes a row.
@@ -62,22 +71,11 @@ public record ServerRow(
   }
 
   /** Returns a table of servers. */
-  public static String table(List<ServerRow> rows) {
+  public static String table(List<ServerRow> rows, TableStyle style) {
     if (rows.isEmpty()) {
       return "No servers. `nexa-slurm serve CONFIG` starts one.\n";
     }
-    return COLUMNS
-        .select(
-            "run_id",
-            "model",
-            "endpoint",
-            "node",
-            "started",
-            "cost_per_hour",
-            "cost_so_far",
-            "answer")
-        .of(rows)
-        .table();
+    return TABLE.of(rows).table(style);
   }
 
   /** Returns the servers as the document of {@code --json} has them. */

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.shared;
 
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.run.Context;
@@ -154,6 +155,20 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Returns the writer for the command's output. */
   public final PrintWriter out() {
     return spec.commandLine().getOut();
+  }
+
+  /** Returns how tables are laid out: one line a row, unless the output is a terminal. */
+  public final TableStyle style() {
+    return out() instanceof TerminalOutput terminal ? terminal.style() : TableStyle.PLAIN;
+  }
+
+  /** Prints text with a table of {@link #style}. */
+  public final void printTable(String text) {
+    if (out() instanceof TerminalOutput terminal) {
+      terminal.printTable(text);
+    } else {
+      out().print(text);
+    }
   }
 
   protected final PrintWriter err() {

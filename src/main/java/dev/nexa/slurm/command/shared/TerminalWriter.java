@@ -22,7 +22,8 @@ public final class TerminalWriter extends FilterWriter {
   private static final int LONGEST_COLOUR = 40;
   private static final int BLOCK = 8192;
 
-  private final boolean colours;
+  private boolean colours;
+  private final boolean ofOthers;
 
   /** ESC and the characters after it, while they may still become a colour. */
   private final StringBuilder begun = new StringBuilder();
@@ -37,13 +38,22 @@ public final class TerminalWriter extends FilterWriter {
   TerminalWriter(Writer terminal, boolean colours) {
     super(terminal);
     this.colours = colours;
+    ofOthers = colours;
+  }
+
+  /** Lets colours pass for a while, for text whose colours are our own. */
+  void passOurColours(boolean ours) {
+    colours = ours || ofOthers;
   }
 
   /** Returns a printer for a terminal that reads the stream. */
   public static PrintWriter over(OutputStream stream, boolean colours) {
-    return new PrintWriter(
-        new TerminalWriter(
-            new BufferedWriter(new OutputStreamWriter(stream, StandardCharsets.UTF_8)), colours));
+    return new PrintWriter(writer(stream, colours));
+  }
+
+  static TerminalWriter writer(OutputStream stream, boolean colours) {
+    return new TerminalWriter(
+        new BufferedWriter(new OutputStreamWriter(stream, StandardCharsets.UTF_8)), colours);
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.records.runs.RunStatus;
@@ -41,7 +42,7 @@ class StatusTextTest {
 
   @Test
   void theTableIsOneLineARun() {
-    assertThat(StatusText.of(List.of(ROW)))
+    assertThat(StatusText.of(List.of(ROW), TableStyle.PLAIN))
         .isEqualTo(
             """
             RUN                    JOB   STATE    DONE  FAILED  CANCELLED  RUNNING  TASKS     ELAPSED       COST  NOTE
@@ -53,7 +54,7 @@ class StatusTextTest {
   void whatACostLacksIsAColumnOnlyIfSomeRowHasIt() {
     RunRow lacking = row(Optional.of("tokens of 2 tasks"));
 
-    assertThat(StatusText.of(List.of(ROW, lacking)))
+    assertThat(StatusText.of(List.of(ROW, lacking), TableStyle.PLAIN))
         .isEqualTo(
             """
             RUN                    JOB   STATE    DONE  FAILED  CANCELLED  RUNNING  TASKS     ELAPSED       COST  COST LACKS         NOTE
@@ -67,7 +68,7 @@ class StatusTextTest {
 
   @Test
   void withoutRunsItSaysWhereTheOthersAre() {
-    assertThat(StatusText.of(List.of()))
+    assertThat(StatusText.of(List.of(), TableStyle.PLAIN))
         .isEqualTo("No unfinished runs. `nexa-slurm runs list` shows the others.\n");
   }
 

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.records;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.Golden;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.documents.CostFile;
@@ -61,12 +62,13 @@ class RunsTextTest {
         "report/runs.txt",
         RunsText.of(
             List.of(
-                read("manifest-completed"), read("manifest-in-yen"), read("manifest-refused"))));
+                read("manifest-completed"), read("manifest-in-yen"), read("manifest-refused")),
+            TableStyle.PLAIN));
   }
 
   @Test
   void withoutRunsItSaysHowToMakeOne() {
-    assertThat(RunsText.of(List.of()))
+    assertThat(RunsText.of(List.of(), TableStyle.PLAIN))
         .isEqualTo("No runs here yet. `nexa-slurm submit CONFIG` makes one.\n");
   }
 
