@@ -27,27 +27,17 @@ public final class Listing<R> {
     return new Listing<>(columns.keep(kept), rows);
   }
 
-  /**
-   * Returns a copy that fits better: if the table is too wide for this style, without those of the
-   * named columns that hold only zeros or unknown values.
-   */
-  public Listing<R> fitting(TableStyle style, String... spare) {
-    if (style.equals(TableStyle.PLAIN) || width() <= style.width()) {
-      return this;
-    }
-    List<Column<R>> kept = new ArrayList<>();
-    for (Column<R> column : columns.list()) {
-      if (!List.of(spare).contains(column.name()) || holdsSomething(column)) {
-        kept.add(column);
-      }
-    }
-    return new Listing<>(columns.keep(kept), rows);
+  /** Returns whether each row fits into one line; a sentence in the last column may wrap. */
+  public boolean fits(TableStyle style) {
+    return style.equals(TableStyle.PLAIN) || width() <= style.width();
   }
 
   private int width() {
     int width = 0;
     List<List<String>> lines = lines();
-    for (int i = 0; i < columns.list().size(); i++) {
+    int count = columns.list().size();
+    int inLine = count > 1 && columns.list().get(count - 1).isNote() ? count - 1 : count;
+    for (int i = 0; i < inLine; i++) {
       int widest = 0;
       for (List<String> line : lines) {
         widest = Math.max(widest, line.get(i).length());

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import java.util.ArrayList;
@@ -32,7 +33,9 @@ public final class StatusText {
     CURRENCY,
     SO_FAR,
     LACKS,
-    NOTE;
+    NOTE,
+    PROGRESS,
+    COST_NOW;
 
     @Override
     public @Nullable Object apply(RunRow row) {
@@ -55,6 +58,8 @@ public final class StatusText {
         case SO_FAR -> row.soFar();
         case LACKS -> row.costLacks();
         case NOTE -> row.note();
+        case PROGRESS -> progress(row);
+        case COST_NOW -> row.soFar().orElse(row.cost());
       };
     }
   }
@@ -98,27 +103,49 @@ public final class StatusText {
     if (rows.isEmpty()) {
       return "No unfinished runs. `nexa-slurm runs list` shows the others.\n";
     }
+    Listing<RunRow> whole =
+        COLUMNS
+            .select(
+                "user",
+                "run_id",
+                "name",
+                "job_id",
+                "state",
+                "tasks_done",
+                "tasks_failed",
+                "tasks_cancelled",
+                "tasks_running",
+                "tasks",
+                "elapsed_seconds",
+                "cost",
+                "cost_so_far",
+                "cost_lacks",
+                "note")
+            .of(forPeople(rows))
+            .withoutRare();
+    return whole.fits(style) ? whole.table(style) : narrow(rows, style);
+  }
+
+  /** Returns a table with the counts of tasks in one column, and one for money. */
+  private static String narrow(List<RunRow> rows, TableStyle style) {
     return COLUMNS
-        .select(
-            "user",
-            "run_id",
-            "name",
-            "job_id",
-            "state",
-            "tasks_done",
-            "tasks_failed",
-            "tasks_cancelled",
-            "tasks_running",
-            "tasks",
-            "elapsed_seconds",
-            "cost",
-            "cost_so_far",
-            "cost_lacks",
-            "note")
+        .select("user", "run_id", "name", "job_id", "state")
+        .and(new Columns<RunRow>().text("tasks", Cell.PROGRESS).as("DONE"))
+        .and(COLUMNS.select("elapsed_seconds"))
+        .and(new Columns<RunRow>().money("cost", Cell.COST_NOW).as("SO FAR"))
+        .and(COLUMNS.select("cost_lacks", "note"))
         .of(forPeople(rows))
         .withoutRare()
-        .fitting(style, "tasks_failed", "tasks_cancelled")
         .table(style);
+  }
+
+  /** Returns {@code 10/64, 1 failed}. */
+  private static String progress(RunRow row) {
+    return row.done()
+        + "/"
+        + row.tasks()
+        + (row.failed() > 0 ? ", " + row.failed() + " failed" : "")
+        + (row.cancelled() > 0 ? ", " + row.cancelled() + " cancelled" : "");
   }
 
   private static List<RunRow> forPeople(List<RunRow> rows) {

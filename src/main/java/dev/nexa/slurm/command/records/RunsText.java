@@ -3,10 +3,12 @@ package dev.nexa.slurm.command.records;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.job.code.PackedCode;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.run.reconcile.RunRow;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Formats manifests for a user. */
@@ -41,6 +44,12 @@ public final class RunsText {
           .rare()
           .note("tags", run -> String.join(" ", run.tags()));
 
+  /** Without the words that the other columns say, too. */
+  private static final Columns<ManifestFile> NARROW =
+      COLUMNS
+          .select("user", "run_id", "name", "state", "model", "hardware", "cost", "cost_lacks")
+          .and(new Columns<ManifestFile>().note("tags", RunsText::ownTags));
+
   private static final Columns<ManifestFile.Point> POINTS =
       new Columns<ManifestFile.Point>()
           .text("task", ManifestFile.Point::task)
@@ -55,7 +64,10 @@ public final class RunsText {
     if (manifests.isEmpty()) {
       return "No runs here yet. `nexa-slurm submit CONFIG` makes one.\n";
     }
-    return COLUMNS.of(manifests).withoutRare().table(style);
+    Listing<ManifestFile> whole = COLUMNS.of(manifests).withoutRare();
+    return whole.fits(style)
+        ? whole.table(style)
+        : NARROW.of(manifests).withoutRare().table(style);
   }
 
   /**
@@ -70,6 +82,13 @@ public final class RunsText {
                 + " reconcile` ends it in the second case\n"
             : " was never submitted: its submitter died first. No job was made, and nothing was"
                 + " spent\n");
+  }
+
+  private static String ownTags(ManifestFile run) {
+    return run.tags().stream()
+        .filter(tag -> !tag.startsWith("backend:") && !tag.startsWith(PlanFile.NAME_TAG))
+        .filter(tag -> !tag.equals(run.json().optionalText("stage").orElse("")))
+        .collect(Collectors.joining(" "));
   }
 
   private static String state(ManifestFile manifest) {

@@ -67,6 +67,18 @@ class StatusTextTest {
   }
 
   @Test
+  void theTableFitsIntoEightyColumns() {
+    assertThat(StatusText.of(List.of(ROW), new TableStyle(80, false)))
+        .isEqualTo(
+            """
+            RUN                    JOB   STATE    DONE                             ELAPSED
+            train_20251101_143200  4711  running  10/64, 1 failed, 3 cancelled  1-02:03:04
+                so far 12.50 USD
+                other jobs are ahead in the queue
+            """);
+  }
+
+  @Test
   void withoutRunsItSaysWhereTheOthersAre() {
     assertThat(StatusText.of(List.of(), TableStyle.PLAIN))
         .isEqualTo("No unfinished runs. `nexa-slurm runs list` shows the others.\n");
