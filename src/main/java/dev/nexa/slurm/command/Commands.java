@@ -26,13 +26,13 @@ import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Specified;
 import dev.nexa.slurm.command.shared.UsageErrors;
+import dev.nexa.slurm.command.workspace.CompletionCommand;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 
 /**
@@ -129,7 +129,7 @@ public final class Commands {
       for (String name : NAMES) {
         root.addSubcommand(name, command(name).spec());
       }
-      root.addSubcommand("generate-completion", new GenerateCompletion());
+      root.addSubcommand("generate-completion", new CompletionCommand().spec());
     }
     return root.setExecutionExceptionHandler(new Failures())
         .setParameterExceptionHandler(new UsageErrors())

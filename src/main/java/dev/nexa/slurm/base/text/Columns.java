@@ -111,7 +111,7 @@ public final class Columns<R> {
       return switch (unit) {
         case NOTE -> value.toString().replaceAll("\\s*\\R\\s*", "; ");
         case MONEY -> value instanceof Money ? value.toString() : plainText(value);
-        case RATIO -> decimal(value).movePointRight(2).setScale(1, RoundingMode.HALF_EVEN) + " %";
+        case RATIO -> ratio(decimal(value));
         case SECONDS ->
             TimeLimit.clock(
                 value instanceof Duration time
@@ -120,6 +120,13 @@ public final class Columns<R> {
         case HOURS -> decimal(value).setScale(2, RoundingMode.HALF_EVEN).toPlainString();
         case TEXT, STATE, NUMBER -> plainText(value);
       };
+    }
+
+    /** Returns {@code 2.6 %}; from ten times on {@code 387 times}. */
+    private static String ratio(BigDecimal ratio) {
+      return ratio.compareTo(BigDecimal.TEN) < 0
+          ? ratio.movePointRight(2).setScale(1, RoundingMode.HALF_EVEN) + " %"
+          : ratio.setScale(0, RoundingMode.HALF_EVEN) + " times";
     }
 
     private static BigDecimal decimal(Object value) {
@@ -181,7 +188,7 @@ public final class Columns<R> {
     return with(name, Unit.MONEY, value);
   }
 
-  /** Adds a column of {@link BigDecimal}: tables show 0.0265 as 2.6 %. */
+  /** Adds a column of {@link BigDecimal}: tables show 0.0265 as 2.6 %, and 387 as 387 times. */
   public Columns<R> ratio(String name, Function<R, @Nullable Object> value) {
     return with(name, Unit.RATIO, value);
   }

@@ -1,7 +1,6 @@
 package dev.nexa.slurm.base.units;
 
 import java.time.Instant;
-import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 
@@ -14,10 +13,5 @@ public final class PlainTime {
   /** Returns {@code 2025-11-01 14:32:00 UTC}. Run ids and the ledger's months are in UTC, too. */
   public static String utc(Instant time) {
     return FORM.format(time.atOffset(ZoneOffset.UTC)) + " UTC";
-  }
-
-  /** Returns {@code 2025-11-01 15:32:00 (Europe/Berlin)}. */
-  public static String in(ZoneId zone, Instant time) {
-    return FORM.format(time.atZone(zone)) + " (" + zone.getId() + ")";
   }
 }

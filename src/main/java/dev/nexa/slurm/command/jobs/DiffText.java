@@ -20,6 +20,9 @@ public final class DiffText {
   /** Longer values are cut. {@code --json} has them in full. */
   private static final int LONGEST = 60;
 
+  /** The increase in percent from which on a factor is easier to read. */
+  private static final BigDecimal TEN_TIMES = new BigDecimal(900);
+
   private DiffText() {}
 
   /** Returns tables of the costs and the changed keys, for a terminal. */
@@ -64,7 +67,15 @@ public final class DiffText {
   }
 
   private static String percent(Optional<BigDecimal> percent) {
-    return percent.map(part -> " (" + sign(part) + part.toPlainString() + " %)").orElse("");
+    return percent.map(part -> " (" + change(part) + ")").orElse("");
+  }
+
+  /** Returns {@code +12.5 %}; from ten times on {@code 388 times as much}. */
+  private static String change(BigDecimal percent) {
+    return percent.compareTo(TEN_TIMES) < 0
+        ? sign(percent) + percent.toPlainString() + " %"
+        : percent.movePointLeft(2).add(BigDecimal.ONE).setScale(0, RoundingMode.HALF_EVEN)
+            + " times as much";
   }
 
   private static Optional<String> prices(EstimateDiff diff) {

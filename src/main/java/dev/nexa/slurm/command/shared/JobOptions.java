@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
@@ -75,9 +76,9 @@ public final class JobOptions {
     }
   }
 
-  /** Formats a time with its zone, such as {@code 2025-11-01T00:00:00+01:00 (Europe/Berlin)}. */
+  /** Formats a time to the second with its zone, such as {@code 2025-11-01T00:00:00+01:00 (Europe/Berlin)}. */
   public String told(Instant time) {
-    ZonedDateTime there = time.atZone(zone());
+    ZonedDateTime there = time.truncatedTo(ChronoUnit.SECONDS).atZone(zone());
     return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(there) + " (" + zone().getId() + ")";
   }
 

@@ -115,7 +115,7 @@ public enum RunField {
    *
    * @param onlyText whether to return only text fields, by which runs can be grouped
    */
-  static List<String> words(boolean onlyText) {
+  public static List<String> words(boolean onlyText) {
     List<String> words = new ArrayList<>();
     for (RunField field : values()) {
       if (!onlyText || field.type == Type.TEXT) {

@@ -44,6 +44,19 @@ class ListingTest {
   }
 
   @Test
+  void aRatioOfTenOrMoreIsANumberOfTimes() {
+    Columns<BigDecimal> columns = new Columns<BigDecimal>().ratio("used_ratio", value -> value);
+
+    assertThat(
+            columns
+                .of(
+                    List.of(
+                        new BigDecimal("-0.5"), new BigDecimal("9.999"), new BigDecimal("387.3")))
+                .table())
+        .isEqualTo("     USED\n  -50.0 %\n  999.9 %\n387 times\n");
+  }
+
+  @Test
   void csvHoldsPlainValuesAndNoFormulas() {
     assertThat(COLUMNS.of(List.of(FIRST, SECOND)).csv())
         .isEqualTo(

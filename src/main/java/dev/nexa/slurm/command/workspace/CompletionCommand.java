@@ -1,0 +1,110 @@
+package dev.nexa.slurm.command.workspace;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.money.summary.RunField;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/**
+ * The command {@code nexa-slurm generate-completion}: a script for bash and zsh that completes
+ * commands, options, configs, runs, profiles and the words that an option takes. It reads the
+ * workspace's folders itself, because a JVM would be too slow for a key press.
+ */
+public final class CompletionCommand extends Subcommand {
+  private static final Pattern ONE_OF = Pattern.compile("One of ([a-z, ]+)\\.");
+
+  public CompletionCommand() {
+    super(
+        "generate-completion",
+        "Prints a completion script for bash and zsh.",
+        "source <(nexa-slurm generate-completion)");
+  }
+
+  @Override
+  public Integer call() {
+    StringBuilder words = new StringBuilder();
+    Map<String, CommandSpec> commands = new TreeMap<>();
+    collect("", spec().root(), commands);
+    commands.forEach(
+        (path, command) ->
+            words.append("    '" + path + "') echo '" + words(command) + "' ;;\n"));
+    out().print(script().replace("@WORDS@\n", words));
+    return ExitCode.OK.status();
+  }
+
+  private static void collect(String path, CommandSpec command, Map<String, CommandSpec> all) {
+    all.put(path, command);
+    for (Map.Entry<String, CommandLine> sub : command.subcommands().entrySet()) {
+      CommandSpec spec = sub.getValue().getCommandSpec();
+      if (!spec.usageMessage().hidden()) {
+        collect((path + " " + sub.getKey()).strip(), spec, all);
+      }
+    }
+  }
+
+  private static String words(CommandSpec command) {
+    List<String> words = new ArrayList<>(command.subcommands().keySet());
+    for (OptionSpec option : command.options()) {
+      if (!option.hidden()) {
+        boolean flag = option.arity().max() == 0;
+        for (String name : option.names()) {
+          words.add(flag ? name : name + "=" + kind(option));
+        }
+      }
+    }
+    command.positionalParameters().stream()
+        .findFirst()
+        .ifPresent(parameter -> words.add("@" + kind(parameter)));
+    return String.join(" ", words);
+  }
+
+  /** Returns what the script completes: a kind that it knows, words after commas, or nothing. */
+  private static String kind(ArgSpec argument) {
+    String label = argument.paramLabel();
+    String description = String.join(" ", argument.description());
+    Matcher oneOf = ONE_OF.matcher(description);
+    if (argument instanceof OptionSpec option && option.longestName().equals("--cluster")) {
+      return "CLUSTER";
+    }
+    return switch (label) {
+      case "CONFIG", "DIR", "RUN" -> label;
+      case "[NAME=]RUN" -> "RUN";
+      case "TYPE:RUN" -> "AFTER";
+      case "FILE", "PATH", "ESTIMATE" -> "FILE";
+      case "CODE" ->
+          Arrays.stream(ErrorCode.values())
+              .map(ErrorCode::text)
+              .collect(Collectors.joining(",", ",", ""));
+      case "NAMES" -> "," + String.join(",", RunField.words(true));
+      case "EXPR" -> "," + String.join(",", RunField.words(false));
+      default -> oneOf.find() ? "," + oneOf.group(1).replace(" ", "") : "ANY";
+    };
+  }
+
+  private static String script() {
+    try (InputStream script =
+        Objects.requireNonNull(
+            CompletionCommand.class.getResourceAsStream("/completion.bash"), "completion.bash")) {
+      return new String(script.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot read completion.bash from the jar", failed);
+    }
+  }
+}
