@@ -12,10 +12,10 @@ final class Tracebacks {
   /** The last line of a traceback: a class, and mostly a message. */
   private static final Pattern EXCEPTION = Pattern.compile("[A-Za-z_][\\w.]*(:( .*)?)?");
 
+  /** An exception, maybe after a prefix that ends with a bracket, a colon or a bar. */
   private static final Pattern RAISED =
       Pattern.compile(
-          "(\\[rank\\d+\\]:\\s*|\\d+:\\s*|\\([\\w. =-]+\\)\\s*)*(ERROR [^a-z]*\\[\\S+\\] )?"
-              + "[A-Za-z_][\\w.]*(Error|Exception|Failure)(:.*)?");
+          "(.{0,100}?[\\])|:] ?)?\\s*[A-Za-z_][\\w.]*(Error|Exception|Failure|Interrupt)(:.*)?");
 
   /** What stands before each line of the traceback that is open; empty if none is open. */
   private String prefix = "";
