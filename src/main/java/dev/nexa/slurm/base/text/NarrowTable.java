@@ -95,7 +95,9 @@ final class NarrowTable {
     }
   }
 
-  /** Adds the columns that do not fit, with their headings; values that are not known are left out. */
+  /**
+   * Adds the columns that do not fit, with their headings; values that are not known are left out.
+   */
   private void rest(StringBuilder text, List<String> line, int from, boolean note) {
     int last = note ? columns.size() - 1 : columns.size();
     List<String> words = new ArrayList<>();
@@ -149,8 +151,7 @@ final class NarrowTable {
     int length = 0;
     for (int i = 0; i < count; i++) {
       if (!line.get(i).isEmpty()) {
-        length =
-            begin(i) + (columns.get(i).right() ? widths[i] : line.get(i).length());
+        length = begin(i) + (columns.get(i).right() ? widths[i] : line.get(i).length());
       }
     }
     return length;

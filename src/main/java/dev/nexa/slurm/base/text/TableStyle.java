@@ -15,23 +15,31 @@ public record TableStyle(int width, boolean colours) {
   /** Returns the state in its colour: green if all is well, red if not, yellow if it waits. */
   static String coloured(String state) {
     int end = 0;
-    while (end < state.length() && (Character.isLetter(state.charAt(end)) || state.charAt(end) == '_')) {
+    while (end < state.length()
+        && (Character.isLetter(state.charAt(end)) || state.charAt(end) == '_')) {
       end++;
     }
     return switch (state.substring(0, end)) {
       case "completed", "ready" -> "\u001b[32m" + state + RESET;
       case "failed",
-              "timeout",
-              "out_of_memory",
-              "node_fail",
-              "boot_fail",
-              "deadline",
-              "refused",
-              "vanished",
-              "never",
-              "stale" ->
+          "timeout",
+          "out_of_memory",
+          "node_fail",
+          "boot_fail",
+          "deadline",
+          "refused",
+          "vanished",
+          "never",
+          "stale" ->
           "\u001b[31m" + state + RESET;
-      case "pending", "queued", "submitted", "blocked", "waiting", "unknown", "cancelled", "retry" ->
+      case "pending",
+          "queued",
+          "submitted",
+          "blocked",
+          "waiting",
+          "unknown",
+          "cancelled",
+          "retry" ->
           "\u001b[33m" + state + RESET;
       default -> state;
     };

@@ -41,8 +41,7 @@ final class PipelineListCommand extends Subcommand {
                       .with("schema_version", 1)
                       .with("pipelines", all.stream().map(ProgressFile::of).toList())));
     } else {
-      printTable(
-          all.isEmpty() ? "There is no pipeline yet.\n" : ProgressText.list(all, style()));
+      printTable(all.isEmpty() ? "There is no pipeline yet.\n" : ProgressText.list(all, style()));
     }
     return ExitCode.OK.status();
   }

@@ -49,8 +49,7 @@ public record RunNow(Optional<RunRow> row, String asOf) {
 
   private static Optional<RunRow> ask(Context context, RunFolder run) {
     FutureTask<List<RunRow>> question =
-        new FutureTask<>(
-            () -> new StatusRows(context).rows(List.of(run.id()), new ArrayList<>()));
+        new FutureTask<>(() -> new StatusRows(context).rows(List.of(run.id()), new ArrayList<>()));
     Thread asking = new Thread(question, "status");
     asking.setDaemon(true);
     asking.start();
@@ -67,8 +66,7 @@ public record RunNow(Optional<RunRow> row, String asOf) {
   /** Returns when a pass last looked at the run, or when its manifest was written. */
   private static Instant known(Context context, RunFolder run) {
     Instant written = DurableFiles.written(run.manifest());
-    Optional<Instant> pass =
-        Heartbeat.read(context.workspace()).flatMap(Heartbeat::lastSuccess);
+    Optional<Instant> pass = Heartbeat.read(context.workspace()).flatMap(Heartbeat::lastSuccess);
     return pass.isPresent() && pass.get().isAfter(written) ? pass.get() : written;
   }
 }

@@ -65,9 +65,7 @@ public final class RunsText {
       return "No runs here yet. `nexa-slurm submit CONFIG` makes one.\n";
     }
     Listing<ManifestFile> whole = COLUMNS.of(manifests).withoutRare();
-    return whole.fits(style)
-        ? whole.table(style)
-        : NARROW.of(manifests).withoutRare().table(style);
+    return whole.fits(style) ? whole.table(style) : NARROW.of(manifests).withoutRare().table(style);
   }
 
   /**
@@ -162,7 +160,10 @@ public final class RunsText {
     return text.toString();
   }
 
-  /** Returns {@code running (queued; other jobs are ahead in the queue)}: the state only if it differs. */
+  /**
+   * Returns {@code running (queued; other jobs are ahead in the queue)}: the state only if it
+   * differs.
+   */
   private static String status(ManifestFile manifest, RunNow now) {
     if (now.row().isEmpty()) {
       return status(manifest.status().text(), state(manifest));

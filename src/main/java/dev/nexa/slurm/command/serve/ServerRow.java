@@ -53,8 +53,7 @@ public record ServerRow(
       COLUMNS
           .select("run_id", "model", "endpoint", "node")
           .and(
-              new Columns<ServerRow>()
-                  .text("up_since", row -> PlainTime.utc(row.server.started())))
+              new Columns<ServerRow>().text("up_since", row -> PlainTime.utc(row.server.started())))
           .and(COLUMNS.select("cost_per_hour", "cost_so_far", "answer"));
 
   /**

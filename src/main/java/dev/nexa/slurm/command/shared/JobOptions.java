@@ -76,7 +76,10 @@ public final class JobOptions {
     }
   }
 
-  /** Formats a time to the second with its zone, such as {@code 2025-11-01T00:00:00+01:00 (Europe/Berlin)}. */
+  /**
+   * Formats a time to the second with its zone, such as {@code 2025-11-01T00:00:00+01:00
+   * (Europe/Berlin)}.
+   */
   public String told(Instant time) {
     ZonedDateTime there = time.truncatedTo(ChronoUnit.SECONDS).atZone(zone());
     return DateTimeFormatter.ISO_OFFSET_DATE_TIME.format(there) + " (" + zone().getId() + ")";

@@ -110,9 +110,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
       return nearest;
     }
     List<String> begun =
-        names.stream()
-            .filter(name -> name.startsWith(typed) && !ENDING.contains(name))
-            .toList();
+        names.stream().filter(name -> name.startsWith(typed) && !ENDING.contains(name)).toList();
     return begun.size() == 1 ? Optional.of(begun.get(0)) : Optional.empty();
   }
 

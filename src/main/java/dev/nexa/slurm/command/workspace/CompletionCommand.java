@@ -43,8 +43,7 @@ public final class CompletionCommand extends Subcommand {
     Map<String, CommandSpec> commands = new TreeMap<>();
     collect("", spec().root(), commands);
     commands.forEach(
-        (path, command) ->
-            words.append("    '" + path + "') echo '" + words(command) + "' ;;\n"));
+        (path, command) -> words.append("    '" + path + "') echo '" + words(command) + "' ;;\n"));
     out().print(script().replace("@WORDS@\n", words));
     return ExitCode.OK.status();
   }

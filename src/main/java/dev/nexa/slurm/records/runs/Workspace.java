@@ -545,7 +545,8 @@ public final class Workspace {
     String time = id.value().substring(id.value().indexOf('_'));
     return time.length() <= TIME_LENGTH
         ? time
-        : time.substring(0, TIME_LENGTH) + " ".repeat(TIME_LENGTH + 5 - time.length())
+        : time.substring(0, TIME_LENGTH)
+            + " ".repeat(TIME_LENGTH + 5 - time.length())
             + time.substring(TIME_LENGTH + 1);
   }
 

@@ -1,11 +1,11 @@
 package dev.nexa.slurm.run.control;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;

@@ -165,6 +165,11 @@ public record RunRow(
     return begun || note.isEmpty() ? Optional.empty() : Optional.of(note);
   }
 
+  /** Returns a copy with another note. */
+  public RunRow noted(String words) {
+    return withWords(state, words);
+  }
+
   private RunRow withWords(String words, String reason) {
     return new RunRow(
         runId, user, name, stage, status, words, tasks, done, failed, cancelled, running, stuck,

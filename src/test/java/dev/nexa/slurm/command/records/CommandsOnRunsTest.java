@@ -212,8 +212,7 @@ class CommandsOnRunsTest {
         .isEqualTo("Cancelling job 4711. Its cost appears after the next reconcile.\n");
 
     terminal.program("squeue", "");
-    terminal.program(
-        "sacct", first + "\n" + Terminal.accountingRow(4711, 1, "COMPLETED", key));
+    terminal.program("sacct", first + "\n" + Terminal.accountingRow(4711, 1, "COMPLETED", key));
     assertThat(terminal.type("cancel", run).out()).startsWith(run + " has ended: failed, ");
     assertThat(terminal.argv("scancel")).hasSize(1);
   }
@@ -272,15 +271,7 @@ class CommandsOnRunsTest {
         "squeue",
         "printf '%s\\n' '"
             + String.join(
-                "\u001f",
-                "4712",
-                "4711",
-                "0",
-                "RUNNING",
-                "None",
-                "" + hourAgo,
-                "N/A",
-                key)
+                "\u001f", "4712", "4711", "0", "RUNNING", "None", "" + hourAgo, "N/A", key)
             + "'");
 
     JsonObject row = terminal.type("status", "--json").json().objects("runs").get(0);

@@ -3,9 +3,9 @@ package dev.nexa.slurm.command.records;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.Golden;
-import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import java.math.BigDecimal;
@@ -61,8 +61,7 @@ class RunsTextTest {
     Golden.check(
         "report/runs.txt",
         RunsText.of(
-            List.of(
-                read("manifest-completed"), read("manifest-in-yen"), read("manifest-refused")),
+            List.of(read("manifest-completed"), read("manifest-in-yen"), read("manifest-refused")),
             TableStyle.PLAIN));
   }
 

@@ -95,8 +95,7 @@ class CompletionCommandTest {
   @Test
   void theScriptIsWellFormed() throws Exception {
     Process check =
-        new ProcessBuilder(
-                "shellcheck", terminal.workspace.resolve("completion.bash").toString())
+        new ProcessBuilder("shellcheck", terminal.workspace.resolve("completion.bash").toString())
             .redirectErrorStream(true)
             .start();
 
