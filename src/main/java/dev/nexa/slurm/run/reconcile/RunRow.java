@@ -148,8 +148,8 @@ public record RunRow(
   }
 
   /**
-   * Returns the row in the words for people. The states of files are finer: {@code unconfirmed} is a
-   * job that Slurm accepted a moment ago.
+   * Returns the row in the words for people. The states of files are finer: {@code unconfirmed} is
+   * a job that Slurm accepted a moment ago.
    */
   public RunRow forPeople() {
     if (!state.equals(UNCONFIRMED)) {
