@@ -6,6 +6,8 @@ import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.ChangedFileException;
+import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
@@ -36,7 +38,8 @@ public record EarlierEnd(String state, Optional<Instant> at) {
    *
    * @param task the task; empty for the whole run
    * @return empty if something of it may still wait or run, if a pass may submit it again, if it is
-   *     another user's, or if the scheduler cannot be asked: `cancel` then does its work
+   *     another user's, if its files were edited, or if the scheduler cannot be asked: `cancel` then
+   *     does its work
    */
   public static Optional<EarlierEnd> of(Context context, RunFolder run, OptionalInt task) {
     if (run.isOfAnotherUser() || !run.hasJournal()) {
@@ -51,7 +54,7 @@ public record EarlierEnd(String state, Optional<Instant> at) {
     }
     try {
       return asked(context, run, state, task);
-    } catch (SchedulerUnavailable outage) {
+    } catch (SchedulerUnavailable | ChangedFileException notKnown) {
       return Optional.empty();
     }
   }
@@ -78,7 +81,7 @@ public record EarlierEnd(String state, Optional<Instant> at) {
       Context context, RunFolder run, RunState state, OptionalInt task) {
     TaskEvidence evidence =
         TaskEvidence.gather(context.scheduler(RunLookup.scheduler(run)), List.of(state));
-    RunOutcome outcome = evidence.outcome(run, RunFacts.shown(run), state, new ArrayList<>());
+    RunOutcome outcome = evidence.outcome(run, RunFacts.of(run, ProvenFiles.of(run)), state, new ArrayList<>());
     Optional<Instant> last = Optional.empty();
     for (TaskOutcome one : outcome.tasks()) {
       if (task.isEmpty() || one.task() == task.getAsInt()) {

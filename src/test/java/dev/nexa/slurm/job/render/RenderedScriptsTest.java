@@ -355,6 +355,7 @@ class RenderedScriptsTest {
     String race =
         """
 
+        source <(sed -n '/^nexa_make_folders/,/^}/p' templates/lib/nexa_storage.sh)
         NEXA_RUN_SCRATCH=$1/run NEXA_TASK_SCRATCH=$1/run/task_0 NEXA_RANKS_SCRATCH=$1/run
         NEXA_DURABLE=$1 NEXA_SHARED=$1 NEXA_ATTEMPT=$1/attempt SLURMD_NODENAME=n1
         calls=0
