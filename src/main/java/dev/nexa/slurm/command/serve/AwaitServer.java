@@ -72,9 +72,9 @@ public final class AwaitServer {
       if (manifest.status().ended()) {
         return new Outcome(Optional.empty(), true, state);
       }
-      boolean waits = state.equals("pending");
+      boolean waits = state.equals("pending") || state.equals("unconfirmed");
       Optional<Registration> server = waits ? Optional.empty() : Registration.of(shared, run);
-      String now = waits ? "pending: " + reason(run) : state.equals("running") ? "starting" : state;
+      String now = waits ? "queued: " + reason(run) : state.equals("running") ? "starting" : state;
       if (server.isPresent()) {
         String answer = probe.ask(server.get());
         if (answer.equals(Probe.READY)) {

@@ -42,8 +42,10 @@ public final class CompletionCommand extends Subcommand {
     StringBuilder words = new StringBuilder();
     Map<String, CommandSpec> commands = new TreeMap<>();
     collect("", spec().root(), commands);
+    String names = String.join(" ", spec().root().subcommands().keySet());
+    words.append("    'help') echo '" + names + "' ;;\n");
     commands.forEach(
-        (path, command) -> words.append("    '" + path + "') echo '" + words(command) + "' ;;\n"));
+        (path, command) -> words.append("    '" + path + "') echo '" + (path.isEmpty() ? "help " : "") + words(command) + "' ;;\n"));
     out().print(script().replace("@WORDS@\n", words));
     return ExitCode.OK.status();
   }

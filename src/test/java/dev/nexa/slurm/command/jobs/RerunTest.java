@@ -109,7 +109,7 @@ class RerunTest {
     Person.await(workspace.resolve("began"));
     long job = run.objects("jobs").get(0).number("job_id");
 
-    assertThat(person.says("cancel", job + "_3")).contains("asked job " + job + "_3 to end");
+    assertThat(person.says("cancel", job + "_3")).contains("Cancelling task " + job + "_3.");
 
     assertThat(Person.command("squeue", "-r", "-h", "-j", "" + job, "-o", "%K").lines().sorted())
         .containsExactly("0", "1", "2", "4");

@@ -172,7 +172,7 @@ class ServeTest {
     Typed typed = served.get();
 
     assertThat(typed.exit()).as(typed.err()).isZero();
-    assertThat(typed.err()).contains(": pending: ");
+    assertThat(typed.err()).contains(": queued: ");
     JsonObject server = typed.json();
     String logs = context("logs", server.text("run_id")).out();
     assertThat(logs).contains("queued again: the server ended with exit code 7");

@@ -42,6 +42,8 @@ class CompletionCommandTest {
           """
           sub                                | submit
           runs sh                            | show
+          he                                 | help
+          help sub                           | submit
           submit --wa                        | --wait
           submit configs/train/sci           | configs/train/science.yaml
           submit configs/train/              | configs/train/science.yaml
