@@ -41,6 +41,7 @@ public final class Sandbox {
           */nexa_storage.sh)
             nexa_hold() { :; }
             nexa_take_scratch() { :; }
+            nexa_make_folders() { mkdir -p -- "${@:2}"; }
             nexa_give_back() { rm -rf -- "$@"; }
             nexa_claim
             ;;

@@ -45,7 +45,14 @@ public final class CompletionCommand extends Subcommand {
     String names = String.join(" ", spec().root().subcommands().keySet());
     words.append("    'help') echo '" + names + "' ;;\n");
     commands.forEach(
-        (path, command) -> words.append("    '" + path + "') echo '" + (path.isEmpty() ? "help " : "") + words(command) + "' ;;\n"));
+        (path, command) ->
+            words.append(
+                "    '"
+                    + path
+                    + "') echo '"
+                    + (path.isEmpty() ? "help " : "")
+                    + words(command)
+                    + "' ;;\n"));
     out().print(script().replace("@WORDS@\n", words));
     return ExitCode.OK.status();
   }

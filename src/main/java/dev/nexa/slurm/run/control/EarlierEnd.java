@@ -38,8 +38,8 @@ public record EarlierEnd(String state, Optional<Instant> at) {
    *
    * @param task the task; empty for the whole run
    * @return empty if something of it may still wait or run, if a pass may submit it again, if it is
-   *     another user's, if its files were edited, or if the scheduler cannot be asked: `cancel` then
-   *     does its work
+   *     another user's, if its files were edited, or if the scheduler cannot be asked: `cancel`
+   *     then does its work
    */
   public static Optional<EarlierEnd> of(Context context, RunFolder run, OptionalInt task) {
     if (run.isOfAnotherUser() || !run.hasJournal()) {
@@ -81,7 +81,8 @@ public record EarlierEnd(String state, Optional<Instant> at) {
       Context context, RunFolder run, RunState state, OptionalInt task) {
     TaskEvidence evidence =
         TaskEvidence.gather(context.scheduler(RunLookup.scheduler(run)), List.of(state));
-    RunOutcome outcome = evidence.outcome(run, RunFacts.of(run, ProvenFiles.of(run)), state, new ArrayList<>());
+    RunOutcome outcome =
+        evidence.outcome(run, RunFacts.of(run, ProvenFiles.of(run)), state, new ArrayList<>());
     Optional<Instant> last = Optional.empty();
     for (TaskOutcome one : outcome.tasks()) {
       if (task.isEmpty() || one.task() == task.getAsInt()) {

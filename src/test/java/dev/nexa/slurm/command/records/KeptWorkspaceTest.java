@@ -55,7 +55,8 @@ class KeptWorkspaceTest {
     assertThat(well("runs", "list").out())
         .contains(retried.id().value(), approved.id().value(), running.id().value());
     assertThat(well("runs", "show", running.id().value()).out()).contains("running");
-    assertThat(well("runs", "show", approved.id().value()).out()).contains("{\"completed\":8}");
+    assertThat(well("runs", "show", approved.id().value()).out())
+        .contains("tasks       8 completed");
     assertThat(well("runs", "show", retried.id().value(), "--json").json().object("manifest"))
         .satisfies(
             manifest -> {
