@@ -41,6 +41,15 @@ class EstimateCommandTest {
 
   private Terminal terminal;
 
+  @Test
+  void aHugeDifferenceIsANumberOfTimes() {
+    terminal.file("short.yaml", RUN.replace("12h", "5m"));
+
+    assertThat(terminal.type("estimate", "--diff", "short.yaml", "run.yaml").out())
+        .containsPattern("\\(\\d+ times as much\\)")
+        .doesNotContainPattern("\\d{4}\\.\\d %");
+  }
+
   @BeforeEach
   void aClusterOfTwoKindsOfGpus() {
     terminal = new Terminal(folder).withSlurm().with("NEXA_CLUSTER", "mine");

@@ -292,6 +292,15 @@ class CommandsOnRunsTest {
   }
 
   @Test
+  void theWorkspacesOwnFilesAreNamedOnlyIfAsked() {
+    terminal.file("configs/policy.yaml", "approval_over: {amount: 100, currency: USD}\n");
+
+    assertThat(terminal.type("submit", "run.yaml").err()).doesNotContain("from the workspace");
+    assertThat(terminal.type("submit", "run.yaml", "--verbose").err())
+        .contains("from the workspace: configs/policy.yaml\n");
+  }
+
+  @Test
   void cancelNamesTheTask() {
     terminal.program("squeue", Terminal.queueRow(4711, 1, "RUNNING", "None", key));
 
