@@ -119,14 +119,19 @@ public record Prepared(
             ? Optional.empty()
             : Optional.of(FindFrom.find(context, request.from(), request.sameNode()));
     FromRuns from = found.isPresent() ? found.get().runs() : FromRuns.NONE;
-    RunConfig config =
-        configs.run(
-            request.config(),
-            request.overrides(),
-            from,
-            request.stage(),
-            request.cluster(),
-            clusterName(context));
+    RunConfig config;
+    try {
+      config =
+          configs.run(
+              request.config(),
+              request.overrides(),
+              from,
+              request.stage(),
+              request.cluster(),
+              clusterName(context));
+    } catch (ConfigException wrong) {
+      throw new AllProblems(context, configs, request).of(wrong);
+    }
     if (found.isPresent()) {
       found.get().requireCheckpoint();
     }
@@ -137,14 +142,20 @@ public record Prepared(
             ? own.get()
             : configs.cluster(request.cluster().orElse(clusterName(context)));
     Policy policy = configs.policy();
-    Plan plan =
-        new Planner(context.source())
-            .plan(
-                config,
-                cluster,
-                policy,
-                code(context, config),
-                request.stage().isPresent() ? request.stage().get().after() : from.after());
+    Optional<PackedCode> code = code(context, config);
+    Plan plan;
+    try {
+      plan =
+          new Planner(context.source())
+              .plan(
+                  config,
+                  cluster,
+                  policy,
+                  code,
+                  request.stage().isPresent() ? request.stage().get().after() : from.after());
+    } catch (ConfigException wrong) {
+      throw new AllProblems(context, configs, request).of(wrong, config);
+    }
     Optional<Backend> builtIn = Backends.builtIn(plan.backend());
     Optional<Plugin> plugin =
         builtIn.isPresent()

@@ -100,6 +100,7 @@ public final class SubmitRun {
               plan,
               clearance.addTo(kept),
               clearance,
+              prepared.estimate().words(prepared.plan().allocation()),
               notes(prepared, clearance),
               prepared.ownFiles(context),
               earlier,
