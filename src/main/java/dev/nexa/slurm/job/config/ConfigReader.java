@@ -75,7 +75,8 @@ public final class ConfigReader {
    * @param from the earlier runs that {@code --from} names
    */
   public RunConfig run(String path, List<String> overrides, FromRuns from) {
-    return run(path, overrides, from, Optional.empty(), written -> Optional.empty());
+    return run(
+        source.file(path), overrides, from, Optional.empty(), written -> Optional.empty());
   }
 
   /**
@@ -95,8 +96,24 @@ public final class ConfigReader {
       Optional<PipelineConfig.Stage> stage,
       Optional<String> typed,
       String otherwise) {
+    return run(source.file(path), overrides, from, stage, typed, otherwise);
+  }
+
+  /**
+   * Reads a run's config that need not be on disk, as {@link #run(String, List, FromRuns, Optional,
+   * Optional, String)} does.
+   *
+   * @param file the config; the files that it names lie beside the file's path
+   */
+  public RunConfig run(
+      Found file,
+      List<String> overrides,
+      FromRuns from,
+      Optional<PipelineConfig.Stage> stage,
+      Optional<String> typed,
+      String otherwise) {
     return run(
-        path,
+        file,
         overrides,
         from,
         stage,
@@ -104,12 +121,11 @@ public final class ConfigReader {
   }
 
   private RunConfig run(
-      String path,
+      Found file,
       List<String> overrides,
       FromRuns from,
       Optional<PipelineConfig.Stage> stage,
       Function<Mapping, Optional<RunDefaults>> profile) {
-    Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
     List<String> notes = new ArrayList<>();
     YamlNode root = tree(file, problems);

@@ -13,6 +13,7 @@ import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.RunConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Outlook;
@@ -46,6 +47,7 @@ import java.util.Optional;
  * @param outlook the expected cost
  * @param inputs the earlier runs of {@code --from}; empty for a stage of a pipeline, whose earlier
  *     runs do not exist yet
+ * @param knowsPartitions whether the cluster profile lists the partitions, so that the plan fits
  */
 public record Prepared(
     Plan plan,
@@ -55,7 +57,8 @@ public record Prepared(
     Optional<ModelNumbers> model,
     Outlook outlook,
     Policy policy,
-    List<RunInput> inputs) {
+    List<RunInput> inputs,
+    boolean knowsPartitions) {
 
   /**
    * The user's request.
@@ -67,6 +70,7 @@ public record Prepared(
    * @param sameNode whether to run on the nodes of the first of these runs
    * @param serves whether the config must describe a server
    * @param stage the pipeline's stage that the run is; empty for a run outside a pipeline
+   * @param made the config itself if it was made from a script; empty if {@code config} names a file
    */
   public record Request(
       String config,
@@ -75,7 +79,20 @@ public record Prepared(
       List<String> from,
       boolean sameNode,
       boolean serves,
-      Optional<PipelineConfig.Stage> stage) {
+      Optional<PipelineConfig.Stage> stage,
+      Optional<ConfigSource.Found> made) {
+    /** Makes a request for a config on disk or in the jar. */
+    public Request(
+        String config,
+        List<String> overrides,
+        Optional<String> cluster,
+        List<String> from,
+        boolean sameNode,
+        boolean serves,
+        Optional<PipelineConfig.Stage> stage) {
+      this(config, overrides, cluster, from, sameNode, serves, stage, Optional.empty());
+    }
+
     /** Makes a request that is in no pipeline. */
     public Request(
         String config,
@@ -94,7 +111,18 @@ public record Prepared(
 
     /** Returns a copy of this request that requires a server. */
     public Request serving() {
-      return new Request(config, overrides, cluster, from, sameNode, true, stage);
+      return new Request(config, overrides, cluster, from, sameNode, true, stage, made);
+    }
+
+    /** Returns a copy of this request with a config that was made from a script. */
+    public Request made(ConfigSource.Found file) {
+      return new Request(
+          config, overrides, cluster, from, sameNode, serves, stage, Optional.of(file));
+    }
+
+    /** Returns a copy of this request with these overrides. */
+    public Request with(List<String> other) {
+      return new Request(config, other, cluster, from, sameNode, serves, stage, made);
     }
   }
 
@@ -123,7 +151,9 @@ public record Prepared(
     try {
       config =
           configs.run(
-              request.config(),
+              request.made().isPresent()
+                  ? request.made().get()
+                  : context.source().file(request.config()),
               request.overrides(),
               from,
               request.stage(),
@@ -184,7 +214,8 @@ public record Prepared(
         model,
         outlook,
         policy,
-        found.isPresent() ? found.get().inputs() : List.of());
+        found.isPresent() ? found.get().inputs() : List.of(),
+        !cluster.partitions().isEmpty());
   }
 
   /** Loads the classes that pack code only for a config that has code. */
@@ -194,11 +225,16 @@ public record Prepared(
         : Optional.empty();
   }
 
+  /** Returns whether only Slurm itself can say whether the plan fits its partition. */
+  public boolean asksSlurm() {
+    return !knowsPartitions && !plan.scheduler().equals(ClusterProfile.LOCAL);
+  }
+
   /** Returns a copy with model numbers that are calibrated by this workspace's own runs. */
   public Prepared calibrated(ModelNumbers numbers) {
     Outlook better = outlook.otherwise(ExpectCost.analytic(plan, estimate, numbers));
     return new Prepared(
-        plan, plugin, launch, estimate, Optional.of(numbers), better, policy, inputs);
+        plan, plugin, launch, estimate, Optional.of(numbers), better, policy, inputs, knowsPartitions);
   }
 
   /**
@@ -268,6 +304,6 @@ public record Prepared(
 
   /** Returns a copy with another estimate. */
   Prepared at(Estimate other) {
-    return new Prepared(plan, plugin, launch, other, model, outlook, policy, inputs);
+    return new Prepared(plan, plugin, launch, other, model, outlook, policy, inputs, knowsPartitions);
   }
 }
