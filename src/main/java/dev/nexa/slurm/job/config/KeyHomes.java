@@ -245,22 +245,28 @@ final class KeyHomes {
               ? new Home(child(section, known.name()), known.remark(), known.sameValue())
               : known);
     }
+    Map<String, String> elsewhere = elsewhere(section);
+    String exact = elsewhere.get(plain);
+    if (exact != null) {
+      return Optional.of(new Home(exact, "", true));
+    }
     Optional<String> near = Nearest.to(name, siblings);
-    return near.isPresent()
-        ? Optional.of(new Home(child(section, near.get()), "", true))
-        : elsewhere(section, plain);
+    if (near.isPresent()) {
+      return Optional.of(new Home(child(section, near.get()), "", true));
+    }
+    return Nearest.to(plain, new ArrayList<>(elsewhere.keySet()))
+        .map(other -> new Home(String.valueOf(elsewhere.get(other)), "", true));
   }
 
-  /** Returns a key of another section with this name, or with a name almost like it. */
-  private static Optional<Home> elsewhere(String section, String plain) {
+  /** Returns the paths of keys of other sections, by their names. */
+  private static Map<String, String> elsewhere(String section) {
     Map<String, String> paths = new LinkedHashMap<>();
     for (String other : SECTIONS) {
       keys(other).forEach(key -> paths.putIfAbsent(key, child(other, key)));
     }
     keys("").forEach(key -> paths.put(key, key));
     keys(section).forEach(paths::remove);
-    return Nearest.to(plain, new ArrayList<>(paths.keySet()))
-        .map(near -> new Home(String.valueOf(paths.get(near)), "", true));
+    return paths;
   }
 
   /** Returns the names of a section's keys; empty if the path is no section with known keys. */
