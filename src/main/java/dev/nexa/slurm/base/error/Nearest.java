@@ -53,8 +53,7 @@ public final class Nearest {
       String lower = word.toLowerCase(Locale.ROOT);
       Comparator<String> inside =
           Comparator.comparing(name -> !name.toLowerCase(Locale.ROOT).contains(lower));
-      sorted.sort(
-          inside.thenComparingInt(name -> distance(lower, name.toLowerCase(Locale.ROOT))));
+      sorted.sort(inside.thenComparingInt(name -> distance(lower, name.toLowerCase(Locale.ROOT))));
     }
     return List.copyOf(sorted.subList(0, Math.min(most, sorted.size())));
   }

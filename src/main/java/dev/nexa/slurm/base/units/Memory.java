@@ -28,8 +28,8 @@ public final class Memory {
   /**
    * Parses a size that has a unit, and returns it in bytes.
    *
-   * @throws IllegalArgumentException as {@link #parse} does, and if the unit is missing; the message
-   *     then proposes sizes with a unit
+   * @throws IllegalArgumentException as {@link #parse} does, and if the unit is missing; the
+   *     message then proposes sizes with a unit
    */
   public static long parseWithUnit(String text) {
     if (!text.matches("\\d{1,15}")) {

@@ -160,8 +160,7 @@ public final class EstimateCommand extends Subcommand {
           "--fail-over: expected an amount such as 50 or 12.50, or 20%, got '" + threshold + "'");
     }
     Context context = context();
-    EstimateDiff difference =
-        new DiffEstimates(context).between(earlier, config.request(context));
+    EstimateDiff difference = new DiffEstimates(context).between(earlier, config.request(context));
     boolean over =
         threshold != null
             && difference.isOver(new BigDecimal(limit.group(1)), limit.group(2).equals("%"));

@@ -62,8 +62,7 @@ public final class ConfigOptions {
                 .arity("0..*"),
             "After --: the arguments of a script.");
     save =
-        command.option(
-            "--save", "FILE", "For a script: writes its config to FILE, and uses FILE.");
+        command.option("--save", "FILE", "For a script: writes its config to FILE, and uses FILE.");
     ArgGroupSpec.Builder group =
         ArgGroupSpec.builder()
             .validate(false)
@@ -156,7 +155,9 @@ public final class ConfigOptions {
         new Prepared.Request(
             config.getValue(),
             set,
-            Subcommand.given(local) ? Optional.of("local") : Optional.ofNullable(cluster.getValue()),
+            Subcommand.given(local)
+                ? Optional.of("local")
+                : Optional.ofNullable(cluster.getValue()),
             from(),
             Subcommand.given(sameNode),
             false);
@@ -180,7 +181,11 @@ public final class ConfigOptions {
     if (!args().isEmpty()) {
       throw new NexaException(
           ErrorCode.OPTIONS_CONFLICT,
-          "'" + args().get(0) + "': only a script takes arguments, and " + config.getValue() + " is a config",
+          "'"
+              + args().get(0)
+              + "': only a script takes arguments, and "
+              + config.getValue()
+              + " is a config",
           Advice.step("write them into the config: entrypoint.args, or options"));
     }
     if (saved() != null) {

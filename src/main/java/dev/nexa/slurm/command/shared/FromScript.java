@@ -60,8 +60,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
   private void warn(ConfigSource.Found found, List<String> set, PrintWriter err) {
     if (!flags.containsKey("resources.time")
         && set.stream().noneMatch(one -> one.startsWith("resources.time="))) {
-      err.println(
-          "note: no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
+      err.println("note: no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
     }
     if (found.text().lines().anyMatch(line -> line.startsWith("#SBATCH"))) {
       err.println(
@@ -101,7 +100,12 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     if (!real.startsWith(folder)) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--save " + config + ": a config lies in its script's folder or above, and " + real + " is not below " + folder,
+          "--save "
+              + config
+              + ": a config lies in its script's folder or above, and "
+              + real
+              + " is not below "
+              + folder,
           Advice.step("name a file in " + real.getParent()));
     }
     return folder.relativize(real).toString();

@@ -92,15 +92,15 @@ public final class Plugins {
   private ConfigException unknown(String name, Problem at) {
     return new ConfigException(
         new Problem(
-                ErrorCode.CONFIG_INVALID_VALUE,
-                at.at(),
-                at.key(),
-                "there is no backend '"
-                    + name
-                    + "'"
-                    + Nearest.hint(name, names)
-                    + "; there are "
-                    + String.join(", ", told)));
+            ErrorCode.CONFIG_INVALID_VALUE,
+            at.at(),
+            at.key(),
+            "there is no backend '"
+                + name
+                + "'"
+                + Nearest.hint(name, names)
+                + "; there are "
+                + String.join(", ", told)));
   }
 
   /** Returns the jars sorted by name, so that the result does not depend on the machine. */

@@ -43,8 +43,8 @@ public final class ConfigReader {
    */
   public static final Path ADMIN_POLICY = Path.of("/etc/nexa-slurm/policy.yaml");
 
-  /** The page that lists the keys of a run's config. */
-  private static final String RUN_KEYS = "docs/run-config.md";
+  /** What lists the keys of a run's config. */
+  private static final String RUN_KEYS = "`nexa-slurm explain config`";
 
   private final ConfigSource source;
   private final Expansion expansion;
@@ -75,8 +75,7 @@ public final class ConfigReader {
    * @param from the earlier runs that {@code --from} names
    */
   public RunConfig run(String path, List<String> overrides, FromRuns from) {
-    return run(
-        source.file(path), overrides, from, Optional.empty(), written -> Optional.empty());
+    return run(source.file(path), overrides, from, Optional.empty(), written -> Optional.empty());
   }
 
   /**
@@ -310,7 +309,9 @@ public final class ConfigReader {
     Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
     YamlNode root = tree(file, problems);
-    Values values = new Checker(problems, expansion, "docs/pipelines.md").section(PipelineConfig.SPEC, root, "");
+    Values values =
+        new Checker(problems, expansion, "docs/pipelines.md")
+            .section(PipelineConfig.SPEC, root, "");
     Problem.throwIfAny(problems);
     return PipelineConfig.from(file, root, values, problems);
   }
@@ -416,7 +417,8 @@ public final class ConfigReader {
   /** Reads the GPU catalog, configs/gpus.yaml. */
   public GpuCatalog gpus() {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(source.product("configs/gpus.yaml"), GpuCatalog.SPEC, "docs/gpu-catalog.md", problems);
+    Values values =
+        read(source.product("configs/gpus.yaml"), GpuCatalog.SPEC, "docs/gpu-catalog.md", problems);
     Problem.throwIfAny(problems);
     return GpuCatalog.from(values);
   }

@@ -213,8 +213,7 @@ final class KeyHomes {
       }
       String key = cells[1].strip();
       boolean same = !key.isEmpty() && !key.startsWith(OTHER_FORM);
-      homes.put(
-          cells[0].strip(), new Home(key.replace(OTHER_FORM, ""), cells[2].strip(), same));
+      homes.put(cells[0].strip(), new Home(key.replace(OTHER_FORM, ""), cells[2].strip(), same));
     }
     return homes;
   }
@@ -241,9 +240,7 @@ final class KeyHomes {
     if (known != null) {
       boolean here = !known.key().isEmpty() && siblings.contains(known.name());
       return Optional.of(
-          here
-              ? new Home(child(section, known.name()), known.remark(), known.sameValue())
-              : known);
+          here ? new Home(child(section, known.name()), known.remark(), known.sameValue()) : known);
     }
     Map<String, String> elsewhere = elsewhere(section);
     String exact = elsewhere.get(plain);

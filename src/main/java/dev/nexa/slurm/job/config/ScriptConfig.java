@@ -29,14 +29,18 @@ public record ScriptConfig(String script, List<String> args, Map<String, String>
     boolean shell = script.endsWith(".sh");
     StringBuilder text = new StringBuilder();
     text.append("# A run of ").append(plain(fileName()));
-    text.append(", made by nexa-slurm. All keys: docs/run-config.md\n");
+    text.append(", made by nexa-slurm. All keys: nexa-slurm explain config\n");
     line(text, "stage", stage(), "the run's id begins with it");
     String name = values.getOrDefault("name", stem());
     if (values.containsKey("name") || Pattern.matches(ValueType.NAME_WORD.pattern(), name)) {
       line(text, "name", name, "reports show it");
     }
     if (shell) {
-      line(text, "backend", values.getOrDefault("backend", "shell"), "bash runs the text below once");
+      line(
+          text,
+          "backend",
+          values.getOrDefault("backend", "shell"),
+          "bash runs the text below once");
       text.append("files: [").append(scalar(script)).append("]  # the run keeps a copy\n");
       String command = command();
       boolean plain = command.chars().noneMatch(Character::isISOControl);

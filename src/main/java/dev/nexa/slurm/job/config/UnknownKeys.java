@@ -166,8 +166,7 @@ final class UnknownKeys {
       entries.put(path.get(0), entry);
     } else {
       Entry old = entries.get(path.get(0));
-      YamlNode section =
-          old == null ? new Mapping(entry.value().at(), Map.of()) : old.value();
+      YamlNode section = old == null ? new Mapping(entry.value().at(), Map.of()) : old.value();
       Position at = old == null ? entry.keyAt() : old.keyAt();
       entries.put(path.get(0), new Entry(at, put(section, path.subList(1, path.size()), entry)));
     }

@@ -267,7 +267,9 @@ public record Rates(
     List<Advice> advice = new ArrayList<>();
     // Only if the user mistyped the type: the price of another GPU would be wrong.
     Nearest.to(type, new TreeSet<>(prices.keySet()))
-        .map(near -> Advice.step("did you mean '" + near + "'? Then write resources.gpu_type: " + near))
+        .map(
+            near ->
+                Advice.step("did you mean '" + near + "'? Then write resources.gpu_type: " + near))
         .ifPresent(advice::add);
     advice.add(
         Advice.step(

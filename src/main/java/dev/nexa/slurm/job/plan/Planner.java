@@ -174,7 +174,8 @@ public final class Planner {
     if (!little) {
       return Optional.empty();
     }
-    String which = asked.memoryBytes().isPresent() ? "resources.memory is " : "the default memory is ";
+    String which =
+        asked.memoryBytes().isPresent() ? "resources.memory is " : "the default memory is ";
     return Optional.of(
         which
             + Memory.plain(allocation.memoryBytes())

@@ -34,7 +34,9 @@ final class AllProblems {
     this.request = request;
   }
 
-  /** Returns the exception for a config that could not be read, with the problems of later steps. */
+  /**
+   * Returns the exception for a config that could not be read, with the problems of later steps.
+   */
   ConfigException of(ConfigException wrong) {
     if (wrong.values().isEmpty()) {
       return wrong;
@@ -55,7 +57,9 @@ final class AllProblems {
     return new ConfigException(List.copyOf(all));
   }
 
-  /** Returns the exception for a config that could not be planned, with the problem of its backend. */
+  /**
+   * Returns the exception for a config that could not be planned, with the problem of its backend.
+   */
   ConfigException of(ConfigException wrong, RunConfig config) {
     Set<Problem> all = new LinkedHashSet<>(wrong.problems());
     backend(config.backend(), config.written().problem("backend", ""), all);
@@ -115,8 +119,7 @@ final class AllProblems {
     try {
       context.source().beside(config, path);
     } catch (NexaException missing) {
-      all.add(
-          new Problem(missing.code(), at.at(), at.key(), String.valueOf(missing.getMessage())));
+      all.add(new Problem(missing.code(), at.at(), at.key(), String.valueOf(missing.getMessage())));
     }
   }
 }

@@ -70,7 +70,8 @@ public record Prepared(
    * @param sameNode whether to run on the nodes of the first of these runs
    * @param serves whether the config must describe a server
    * @param stage the pipeline's stage that the run is; empty for a run outside a pipeline
-   * @param made the config itself if it was made from a script; empty if {@code config} names a file
+   * @param made the config itself if it was made from a script; empty if {@code config} names a
+   *     file
    */
   public record Request(
       String config,
@@ -234,7 +235,15 @@ public record Prepared(
   public Prepared calibrated(ModelNumbers numbers) {
     Outlook better = outlook.otherwise(ExpectCost.analytic(plan, estimate, numbers));
     return new Prepared(
-        plan, plugin, launch, estimate, Optional.of(numbers), better, policy, inputs, knowsPartitions);
+        plan,
+        plugin,
+        launch,
+        estimate,
+        Optional.of(numbers),
+        better,
+        policy,
+        inputs,
+        knowsPartitions);
   }
 
   /**
@@ -304,6 +313,7 @@ public record Prepared(
 
   /** Returns a copy with another estimate. */
   Prepared at(Estimate other) {
-    return new Prepared(plan, plugin, launch, other, model, outlook, policy, inputs, knowsPartitions);
+    return new Prepared(
+        plan, plugin, launch, other, model, outlook, policy, inputs, knowsPartitions);
   }
 }

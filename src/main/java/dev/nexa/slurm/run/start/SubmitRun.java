@@ -119,8 +119,8 @@ public final class SubmitRun {
   }
 
   /**
-   * Returns whether the partition may be mistyped, or the time limit above its MaxTime. Asking takes
-   * a call of scontrol, which an ordinary submit does without.
+   * Returns whether the partition may be mistyped, or the time limit above its MaxTime. Asking
+   * takes a call of scontrol, which an ordinary submit does without.
    */
   private static boolean isWorthAsking(Plan plan) {
     return plan.allocation().partition().isPresent()

@@ -56,7 +56,7 @@ class FirstHourTest {
           learning_rate: 1  | 4:1: learning_rate: unknown key (did you mean 'lr'?)
           job-name: x       | 4:1: job-name: unknown key (did you mean 'name'?)
           output: x.log     | 4:1: output: unknown key; the run's folder keeps what the job prints, and `nexa-slurm logs` shows it
-          frobnicate: 1     | 4:1: frobnicate: unknown key; the nearest known keys are estimate, name, software; docs/run-config.md lists all
+          frobnicate: 1     | 4:1: frobnicate: unknown key; the nearest known keys are estimate, name, software; `nexa-slurm explain config` lists all
           resources.nodes: 2 | 4:1: resources.nodes: unknown key; a dot in a key opens no section: write resources: {nodes: …}
           """)
   void anUnknownKeyIsOneProblemThatSaysWhereItBelongs(String line, String problem) {
@@ -83,11 +83,7 @@ class FirstHourTest {
           nodes: two   | resources.nodes: expected a whole number from 1 to 100000, got text 'two'
           """)
   void soIsAWrongResource(String key, String problem) {
-    terminal.file(
-        "run.yaml",
-        GOOD + "resources:\n  time: 1h\n  partition: gpu\n  "
-            + key
-            + "\n");
+    terminal.file("run.yaml", GOOD + "resources:\n  time: 1h\n  partition: gpu\n  " + key + "\n");
     terminal.file("a.py", "");
 
     List<String> problems = problems("run.yaml");
@@ -213,13 +209,15 @@ class FirstHourTest {
   @Test
   void almostNoMemoryForAGpuIsNoted() {
     terminal.file(
-        "run.yaml", GOOD + "resources: {time: 1h, gpus_per_node: 4, gpu_type: h100, memory: 512M}\n");
+        "run.yaml",
+        GOOD + "resources: {time: 1h, gpus_per_node: 4, gpu_type: h100, memory: 512M}\n");
 
     assertThat(terminal.type("estimate", "run.yaml").err())
         .isEqualTo(
             "note: resources.memory is 512 MiB on each node, 128 MiB for each GPU: a program on GPUs"
                 + " usually needs more, such as resources.memory: 64G\n");
-    assertThat(terminal.type("submit", "run.yaml").out()).contains("\nnote: resources.memory is 512");
+    assertThat(terminal.type("submit", "run.yaml").out())
+        .contains("\nnote: resources.memory is 512");
     assertThat(terminal.type("estimate", "run.yaml", "--mem", "4G").err()).isEmpty();
     assertThat(terminal.type("estimate", "run.yaml", "--gpus", "0").exit()).isEqualTo(2);
   }

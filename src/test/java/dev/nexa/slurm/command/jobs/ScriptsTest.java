@@ -105,7 +105,7 @@ class ScriptsTest {
     assertThat(DurableFiles.read(saved))
         .isEqualTo(
             """
-            # A run of train.py, made by nexa-slurm. All keys: docs/run-config.md
+            # A run of train.py, made by nexa-slurm. All keys: nexa-slurm explain config
             stage: train  # the run's id begins with it
             name: train  # reports show it
             backend: python  # torchrun starts one process for each GPU, python starts one

@@ -462,7 +462,7 @@ class ConfigErrorsTest {
     assertThat(problems(text, "requeues=x"))
         .containsExactly(
             "run.yaml:1:1: stgae: unknown key (did you mean 'stage'?)",
-                        "run.yaml:2:10: backend: expected a name of letters, digits, '.', '_' and '-', got a"
+            "run.yaml:2:10: backend: expected a name of letters, digits, '.', '_' and '-', got a"
                 + " number '3'; put it in quotes: \"3\"",
             "run.yaml:3:20: resources.nodes: expected a whole number from 1 to 100000, got text"
                 + " 'two'",

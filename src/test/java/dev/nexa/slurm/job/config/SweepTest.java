@@ -96,7 +96,7 @@ class SweepTest {
           {lr: 1e-5}                                 | run.yaml:5:13: sweep.lr: expected a list of a number, or {min: …, max: …, scale: log}, got a number '1e-5'
           {seed: [1, 1.5]}                           | run.yaml:5:19: sweep.seed[1]: expected a whole number in plain digits, without leading zeros or '_', got '1.5'
           {lrr: [1]}                                 | run.yaml:5:9: sweep.lrr: unknown key (did you mean 'lr'?)
-          {option.x: [1]}                            | run.yaml:5:9: sweep.option.x: unknown key; the nearest known keys are points, options.NAME, method; docs/run-config.md lists all
+          {option.x: [1]}                            | run.yaml:5:9: sweep.option.x: unknown key; the nearest known keys are points, options.NAME, method; `nexa-slurm explain config` lists all
           {seed: {min: 1, max: 2}}                   | run.yaml:5:15: sweep.seed: a range needs method: random; grid takes a list
           {method: zip, seed: [1], lr: [1, 2]}       | run.yaml:5:37: sweep.lr: has 2 values, but seed has 1
           {method: list, seed: [1], points: [{lr: 1}]} | run.yaml:5:29: sweep.seed: method: list takes its values from points

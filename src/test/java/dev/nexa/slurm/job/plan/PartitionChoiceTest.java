@@ -138,7 +138,8 @@ class PartitionChoiceTest {
   @Test
   void theOnlyPartitionIsCheckedKeyByKey() {
     assertThatThrownBy(() -> plan("nodes: 3", "partitions: {one: {max_nodes: 2}}\n"))
-        .hasMessageContaining("resources.nodes: you ask for 3 nodes; partition 'one' has 2 nodes for a job at most");
+        .hasMessageContaining(
+            "resources.nodes: you ask for 3 nodes; partition 'one' has 2 nodes for a job at most");
   }
 
   @Test

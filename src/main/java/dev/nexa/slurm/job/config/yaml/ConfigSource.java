@@ -19,8 +19,10 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -301,13 +303,33 @@ public record ConfigSource(Path workspace) {
         ErrorCode.FILE_NOT_FOUND,
         "no such file: "
             + typed
-            + Nearest.to(String.valueOf(Path.of(typed).getFileName()), near)
-                .map(name -> " (did you mean '" + Path.of(typed).resolveSibling(name) + "'?)")
-                .orElse("")
+            + hint(Path.of(typed), near)
             + ". Looked for it in: "
             + String.join(", ", looked)
             + more,
         Advice.command("writes example configs here", "nexa-slurm", "init"));
+  }
+
+  /** Returns a hint at the file whose name without its extension is nearest to the typed one. */
+  private static String hint(Path typed, List<String> near) {
+    String name = String.valueOf(typed.getFileName());
+    String extension = name.substring(stem(name).length());
+    Map<String, String> byStem = new LinkedHashMap<>();
+    for (boolean same : new boolean[] {true, false}) {
+      for (String one : near) {
+        if (one.endsWith(extension) == same) {
+          byStem.putIfAbsent(stem(one), one);
+        }
+      }
+    }
+    return Nearest.to(stem(name), byStem.keySet())
+        .map(stem -> " (did you mean '" + typed.resolveSibling(byStem.get(stem)) + "'?)")
+        .orElse("");
+  }
+
+  private static String stem(String name) {
+    int dot = name.lastIndexOf('.');
+    return dot > 0 ? name.substring(0, dot) : name;
   }
 
   private static NexaException missing(String path) {
