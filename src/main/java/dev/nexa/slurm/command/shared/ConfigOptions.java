@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.Overrides;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import java.util.ArrayList;
@@ -20,23 +21,16 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 public final class ConfigOptions {
   /** Options that people know from sbatch: name, label, key, description. */
   private static final String[][] FLAGS = {
-    {"--nodes", "N", "resources.nodes", "Nodes of each task."},
-    {
-      "--gpus",
-      "[TYPE:]N",
-      "resources.gpus_per_node",
-      "GPUs on each node (not of the whole job), such as 4 or h100:4."
-    },
-    {"--cpus", "N", "resources.cpus_per_task", "CPUs on each node."},
-    {"--mem", "SIZE", "resources.memory", "Memory on each node, with its unit, such as 64G."},
-    {"--time", "LIMIT", "resources.time", "Time limit, such as 90m, 12h or 1-12:00:00."},
-    {"--partition", "NAME", "resources.partition", "The partition."},
-    {"--account", "NAME", "resources.account", "The Slurm account to charge."},
-    {"--backend", "NAME", "backend", "The backend, such as shell, python or accelerate."},
-    {"--name", "NAME", "name", "The run's name in reports."},
+    {"--nodes", "N", "Nodes of each task."},
+    {"--gpus", "[TYPE:]N", "GPUs on each node (not of the whole job), such as 4 or h100:4."},
+    {"--cpus", "N", "CPUs on each node."},
+    {"--mem", "SIZE", "Memory on each node, with its unit, such as 64G."},
+    {"--time", "LIMIT", "Time limit, such as 90m, 12h or 1-12:00:00."},
+    {"--partition", "NAME", "The partition."},
+    {"--account", "NAME", "The Slurm account to charge."},
+    {"--backend", "NAME", "The backend, such as shell, python or accelerate."},
+    {"--name", "NAME", "The run's name in reports."},
   };
-
-  private static final String GPU_TYPE = "resources.gpu_type";
 
   private final Subcommand command;
   private final PositionalParamSpec config;
@@ -45,7 +39,7 @@ public final class ConfigOptions {
   private final OptionSpec from;
   private final OptionSpec sameNode;
   private final OptionSpec local;
-  private final Map<String, OptionSpec> flags = new LinkedHashMap<>();
+  private final List<OptionSpec> flags = new ArrayList<>();
   private @Nullable PositionalParamSpec args;
   private @Nullable OptionSpec save;
 
@@ -74,9 +68,9 @@ public final class ConfigOptions {
           OptionSpec.builder(flag[0])
               .paramLabel(flag[1])
               .type(String.class)
-              .description(flag[3])
+              .description(flag[2])
               .build();
-      flags.put(flag[2], option);
+      flags.add(option);
       group.addArg(option);
     }
     command.spec().addArgGroup(group.build());
@@ -151,19 +145,20 @@ public final class ConfigOptions {
     }
     List<String> set = overrides.getValue();
     Map<String, String> typed = flags();
+    List<String> all = new ArrayList<>(set);
+    for (Map.Entry<String, String> option : typed.entrySet()) {
+      all.add(option.getKey() + "=" + option.getValue());
+    }
     Prepared.Request request =
         new Prepared.Request(
             config.getValue(),
-            set,
+            all,
             Subcommand.given(local)
                 ? Optional.of("local")
                 : Optional.ofNullable(cluster.getValue()),
             from(),
             Subcommand.given(sameNode),
             false);
-    if (!typed.isEmpty()) {
-      request = request.with(joined(set, typed));
-    }
     if (isScript(config.getValue())) {
       return new FromScript(context, config.getValue(), args(), typed)
           .request(request, set, Optional.ofNullable(saved()), command.err());
@@ -196,43 +191,31 @@ public final class ConfigOptions {
     }
   }
 
-  /** Returns the values of the options in {@link #FLAGS} that were typed, by their keys. */
+  /** Returns the values of the options in {@link #FLAGS} that were typed, by their names. */
   private Map<String, String> flags() {
     Map<String, String> typed = new LinkedHashMap<>();
-    for (Map.Entry<String, OptionSpec> flag : flags.entrySet()) {
-      String value = flag.getValue().getValue();
-      if (value == null) {
-        continue;
-      }
-      int colon = flag.getKey().equals("resources.gpus_per_node") ? value.indexOf(':') : -1;
-      put(typed, flag.getValue(), value, flag.getKey(), value.substring(colon + 1));
-      if (colon >= 0) {
-        put(typed, flag.getValue(), value, GPU_TYPE, value.substring(0, colon));
+    for (OptionSpec flag : flags) {
+      String value = flag.getValue();
+      if (value != null) {
+        requireNotSet(flag.longestName(), value);
+        typed.put(flag.longestName(), value);
       }
     }
     return typed;
   }
 
-  private void put(
-      Map<String, String> typed, OptionSpec flag, String value, String key, String part) {
+  private void requireNotSet(String option, String value) {
     List<String> set = overrides.getValue();
-    for (String one : set) {
-      if (one.startsWith(key + "=")) {
-        throw new NexaException(
-            ErrorCode.OPTIONS_CONFLICT,
-            flag.longestName() + " " + value + " and --set " + one + " both set " + key,
-            Advice.step("leave one of them out"));
+    for (String key : Overrides.keys(option, value).keySet()) {
+      for (String one : set) {
+        if (one.startsWith(key + "=")) {
+          throw new NexaException(
+              ErrorCode.OPTIONS_CONFLICT,
+              option + " " + value + " and --set " + one + " both set " + key,
+              Advice.step("leave one of them out"));
+        }
       }
     }
-    typed.put(key, part);
-  }
-
-  private static List<String> joined(List<String> set, Map<String, String> typed) {
-    List<String> all = new ArrayList<>(set);
-    for (Map.Entry<String, String> one : typed.entrySet()) {
-      all.add(one.getKey() + "=" + one.getValue());
-    }
-    return all;
   }
 
   private List<String> args() {

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.shared;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.Overrides;
 import dev.nexa.slurm.job.config.ScriptConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.run.Context;
@@ -22,9 +23,9 @@ import java.util.Optional;
  * keeps it as a file.
  *
  * @param args the script's arguments
- * @param flags the values of options such as {@code --nodes}, by their keys
+ * @param options the values of options such as {@code --nodes}, by their names
  */
-record FromScript(Context context, String script, List<String> args, Map<String, String> flags) {
+record FromScript(Context context, String script, List<String> args, Map<String, String> options) {
 
   /**
    * Returns a request that runs the script.
@@ -41,7 +42,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     warn(found, set, err);
     if (save.isPresent()) {
       Path file = Path.of(save.get());
-      String yaml = new ScriptConfig(below(file, found), args, flags).yaml();
+      String yaml = new ScriptConfig(below(file, found), args, keys()).yaml();
       write(file, yaml);
       err.println("wrote " + file + ": nexa-slurm submit " + file + " runs it again");
       return new Prepared.Request(
@@ -58,7 +59,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
   }
 
   private void warn(ConfigSource.Found found, List<String> set, PrintWriter err) {
-    if (!flags.containsKey("resources.time")
+    if (!options.containsKey("--time")
         && set.stream().noneMatch(one -> one.startsWith("resources.time="))) {
       err.println("note: no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
     }
@@ -77,7 +78,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
   private Map<String, String> shape(List<String> set) {
     Map<String, String> shape = new LinkedHashMap<>();
     List<String> all = new ArrayList<>(set);
-    flags.forEach((key, value) -> all.add(key + "=" + value));
+    keys().forEach((key, value) -> all.add(key + "=" + value));
     for (String one : all) {
       for (String key : List.of("resources.nodes", "resources.gpus_per_node")) {
         if (one.startsWith(key + "=") && one.substring(key.length() + 1).matches("\\d{1,6}")) {
@@ -86,6 +87,13 @@ record FromScript(Context context, String script, List<String> args, Map<String,
       }
     }
     return shape;
+  }
+
+  /** Returns the values of the options, by their keys. */
+  private Map<String, String> keys() {
+    Map<String, String> keys = new LinkedHashMap<>();
+    options.forEach((option, value) -> keys.putAll(Overrides.keys(option, value)));
+    return keys;
   }
 
   /** Returns the script's path as the config names it: relative to the config's folder. */

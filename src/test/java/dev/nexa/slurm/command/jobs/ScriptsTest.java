@@ -171,7 +171,11 @@ class ScriptsTest {
   @Test
   void aWrongValueNamesWhatWasTyped() {
     assertThat(type("estimate train.py --nodes two").err())
-        .contains("resources.nodes: expected a whole number from 1 to 100000, got text 'two'");
+        .contains(
+            "nexa-slurm: --nodes two: resources.nodes: expected a whole number from 1 to 100000, got"
+                + " text 'two' [config-wrong-type]");
+    assertThat(type("estimate run.yaml --mem 16").err())
+        .contains("nexa-slurm: --mem 16: resources.memory: a memory size needs a unit: write 16G");
   }
 
   @Test
