@@ -2,6 +2,7 @@ package dev.nexa.slurm.command;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.StandIn;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -9,7 +10,6 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.TreeMap;
 
@@ -54,13 +54,7 @@ public final class Terminal {
 
   /** Lets a client of Slurm's do this; it knows no other programs than the shell's own. */
   public void program(String name, String shell) {
-    write(bin.resolve(name), "#!/bin/sh\n" + shell + "\n");
-    try {
-      Files.setPosixFilePermissions(
-          bin.resolve(name), PosixFilePermissions.fromString("rwx------"));
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
-    }
+    StandIn.sh(bin.resolve(name), shell);
   }
 
   /** What squeue prints of a job of that name. */
