@@ -435,7 +435,7 @@ public final class ConfigReader {
 
   private Signatures signatures(Found file) {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, Signatures.SPEC, problems);
+    Values values = read(file, Signatures.SPEC, "", problems);
     Problem.throwIfAny(problems);
     Signatures signatures = Signatures.from(values, problems);
     Problem.throwIfAny(problems);
