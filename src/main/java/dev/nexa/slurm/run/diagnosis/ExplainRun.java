@@ -102,7 +102,8 @@ public final class ExplainRun {
     try {
       return TaskEvidence.gather(context.scheduler(facts.scheduler()), List.of(journal));
     } catch (SchedulerUnavailable outage) {
-      problems.add("the scheduler cannot be asked, so this rests on the logs: " + outage.getMessage());
+      problems.add(
+          "the scheduler cannot be asked, so this rests on the logs: " + outage.getMessage());
       return TaskEvidence.notAsked();
     }
   }
@@ -289,8 +290,7 @@ public final class ExplainRun {
     return failure.measured(slurm, Remedy.of(kind, run.shownPlan().json(), slurm.peakBytes()));
   }
 
-  private Optional<Waiting> waiting(
-      RunFolder run, List<QueueEntry> queue, List<String> problems) {
+  private Optional<Waiting> waiting(RunFolder run, List<QueueEntry> queue, List<String> problems) {
     for (QueueEntry entry : queue) {
       if (entry.state() == JobState.PENDING) {
         return Optional.of(new ExplainWait(context).of(run, entry, problems));

@@ -26,7 +26,9 @@ class ScriptsTest {
   @BeforeEach
   void sitDown() {
     terminal = new Terminal(folder).withSlurm().file("run.yaml", RUN);
-    terminal.file("train.py", "print()\n").file("job.sh", "#SBATCH --time=5\necho \"$@\"\n");
+    terminal
+        .file("train.py", "print()\n")
+        .file("job.sh", "#SBATCH --time=5\n#SBATCH --output=x.log\necho \"$@\"\n");
     saved = terminal.workspace.resolve("saved.yaml");
   }
 
@@ -138,12 +140,28 @@ class ScriptsTest {
 
     assertThat(script.exit()).as(script.err()).isZero();
     assertThat(script.err())
-        .contains("note: no --time was typed: the time limit is 1h\n")
-        .contains("note: nexa-slurm does not read the #SBATCH lines of job.sh");
+        .isEqualTo(
+            "note: from the #SBATCH lines of job.sh: --time 5\n"
+                + "note: these #SBATCH options of job.sh are not used: --output=x.log\n"
+                + "note: to keep this as a config, add --save job.yaml\n");
     assertThat(script.out()).contains("bash \"$NEXA_RUN_DIR/runner/job.sh\" 'it'\\''s' 'b c'");
     assertThat(kept.out()).isEqualTo(script.out());
     assertThat(DurableFiles.read(saved))
-        .contains("backend: shell", "files: [job.sh]", "this is nexa-slurm's choice");
+        .contains("backend: shell", "files: [job.sh]", "  time: 5  # Slurm ends the job then\n");
+  }
+
+  @Test
+  void withoutATimeLimitItIsAnHourAndTheNoteSaysSo() {
+    assertThat(type("render train.py"))
+        .returns(
+            "note: no --time was typed: the time limit is 1h\n"
+                + "note: to keep this as a config, add --save train.yaml\n",
+            Screen::err)
+        .extracting(Screen::out)
+        .asString()
+        .contains("#SBATCH --time=0-01:00:00");
+    assertThat(type("render train.py --save " + saved).exit()).isZero();
+    assertThat(DurableFiles.read(saved)).contains("  time: 1h", "this is nexa-slurm's choice");
   }
 
   @Test
@@ -208,6 +226,52 @@ class ScriptsTest {
     assertThat(type("estimate run.yaml --partition cpu --time 4d").exit()).isZero();
     terminal.program("scontrol", "exit 1");
     assertThat(type("estimate run.yaml --partition gpuu").exit()).isZero();
+  }
+
+  @Test
+  void theSbatchLinesOfAScriptAreReadAndTypedOptionsWin() {
+    terminal.file(
+        "old.sh",
+        """
+        #!/bin/bash
+        #SBATCH -N 2
+        #SBATCH --gres=gpu:h100:4   # all of them
+        #SBATCH --mem=64000
+        #SBATCH -c8
+        #SBATCH --time 1-12
+        #SBATCH --job-name="sft"
+        #SBATCH --ntasks-per-node=4
+        # a comment
+        srun python train.py
+        #SBATCH --nodes=9
+        """);
+
+    Screen header = type("estimate old.sh --json --time 2h --set resources.memory=128G");
+    Screen typed =
+        type(
+            "estimate old.sh --json --nodes 2 --gpus h100:4 --cpus 8 --time 2h --name sft"
+                + " --set resources.memory=128G");
+
+    assertThat(header.err())
+        .startsWith(
+            "note: from the #SBATCH lines of old.sh: --nodes 2 --gpus h100:4 --cpus 8 --name sft\n"
+                + "note: these #SBATCH options of old.sh are not used: --ntasks-per-node=4\n");
+    assertThat(header.json().text("config_digest")).isEqualTo(typed.json().text("config_digest"));
+    assertThat(type("render old.sh").out())
+        .contains("#SBATCH --mem=64000M", "#SBATCH --time=1-12:00:00", "#SBATCH --nodes=2");
+  }
+
+  @Test
+  void aTokenAmongTheArgumentsIsRefusedAndNotSaved() {
+    String token = "hf_" + "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH";
+
+    for (String save : new String[] {"", " --save " + saved}) {
+      Screen screen = type("estimate train.py" + save + " -- --token " + token);
+
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err()).contains("[config-holds-secret]").doesNotContain(token);
+    }
+    assertThat(saved).doesNotExist();
   }
 
   private Screen type(String words, String... more) {
