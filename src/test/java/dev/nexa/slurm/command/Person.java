@@ -22,9 +22,16 @@ import java.util.stream.Stream;
 /** Somebody who types commands in a workspace, on the cluster that its profile {@code test} is. */
 public final class Person {
   private final Path workspace;
+  private final Map<String, String> more;
 
   public Person(Path workspace) {
+    this(workspace, Map.of());
+  }
+
+  /** With more variables in the environment. */
+  Person(Path workspace, Map<String, String> more) {
     this.workspace = workspace;
+    this.more = more;
   }
 
   /** A profile whose storage is the test's own. */
@@ -97,6 +104,7 @@ public final class Person {
   private int type(StringWriter out, StringWriter err, String... command) {
     Map<String, String> environment = new HashMap<>(System.getenv());
     environment.put("NEXA_WORKSPACE", workspace.toString());
+    environment.putAll(more);
     return Main.run(command, environment, new PrintWriter(out, true), new PrintWriter(err, true));
   }
 

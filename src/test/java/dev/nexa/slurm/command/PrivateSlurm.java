@@ -74,6 +74,30 @@ public final class PrivateSlurm implements AutoCloseable {
     this.layout = layout;
   }
 
+  /** The workspace of {@link #person}. */
+  public Path workspace() {
+    return folder.resolve("workspace");
+  }
+
+  /** Makes a workspace on this Slurm, and returns somebody who types there. */
+  public Person person() throws IOException {
+    Path configs = Files.createDirectories(workspace().resolve("configs/clusters")).getParent();
+    Files.writeString(
+        configs.resolve("policy.yaml"),
+        "approval_over: {amount: 1000, currency: USD}\nsettle_window_seconds: 2\n");
+    Files.writeString(
+        configs.resolve("clusters/default.yaml"),
+        """
+        scheduler: slurm
+        health_check: false
+        storage: {scratch: %1$s/s, durable: %1$s/d, shared: %1$s/h}
+        slurm: {kill_wait_seconds: 5, message_timeout_seconds: 10}
+        """
+            .formatted(workspace()));
+    return new Person(
+        workspace(), Map.of("SLURM_CONF", folder.resolve("slurm.conf").toString()));
+  }
+
   /** Makes the folder, where job_submit.lua goes, and the second user; starts nothing. */
   public static PrivateSlurm prepare() throws IOException {
     return prepare(TWO_NODES, USER);

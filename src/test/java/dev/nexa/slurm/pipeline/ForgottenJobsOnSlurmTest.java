@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.command.Main;
+import dev.nexa.slurm.command.Person;
 import dev.nexa.slurm.command.PrivateSlurm;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 class ForgottenJobsOnSlurmTest {
   private static PrivateSlurm slurm;
   private static Path workspace;
+  private static Person person;
 
   @BeforeAll
   static void start() throws Exception {
@@ -46,20 +47,8 @@ class ForgottenJobsOnSlurmTest {
             PrivateSlurm.USER);
     slurm.letAllThrough();
     slurm.start();
-    workspace = Files.createDirectory(slurm.folder.resolve("workspace"));
-    Files.createDirectories(workspace.resolve("configs/clusters"));
-    Files.writeString(
-        workspace.resolve("configs/policy.yaml"),
-        "approval_over: {amount: 1000, currency: USD}\nsettle_window_seconds: 2\n");
-    Files.writeString(
-        workspace.resolve("configs/clusters/default.yaml"),
-        """
-        scheduler: slurm
-        health_check: false
-        storage: {scratch: %1$s/s, durable: %1$s/d, shared: %1$s/h}
-        slurm: {kill_wait_seconds: 5, message_timeout_seconds: 10}
-        """
-            .formatted(workspace));
+    person = slurm.person();
+    workspace = slurm.workspace();
     for (String stage : List.of("train", "eval")) {
       Files.writeString(
           workspace.resolve(stage + ".yaml"),
@@ -92,7 +81,7 @@ class ForgottenJobsOnSlurmTest {
   @Test
   void aStageNeverWorksOnWhatAForgottenJobDidNotFinish() throws Exception {
     assertThat(slurm.root("scontrol", "update", "PartitionName=cpu", "State=DOWN").exit()).isZero();
-    JsonObject begun = json("pipeline", "run", workspace.resolve("pipeline.yaml").toString());
+    JsonObject begun = person.json("pipeline", "run", workspace.resolve("pipeline.yaml").toString(), "--json");
     String id = begun.text("pipeline_id");
     String train = job(begun, 0);
     String eval = job(begun, 1);
@@ -109,7 +98,7 @@ class ForgottenJobsOnSlurmTest {
 
     Files.createFile(workspace.resolve("mended"));
     awaitState(id, "failed", "blocked");
-    type("pipeline", "resume", id);
+    person.says("pipeline", "resume", id);
     awaitState(id, "completed");
     assertThat(worked()).containsExactly("train", "train", "eval");
   }
@@ -121,14 +110,14 @@ class ForgottenJobsOnSlurmTest {
   private static void awaitState(String id, String... states) throws Exception {
     String last = "";
     for (int i = 0; i < 150; i++) {
-      type("reconcile");
-      last = json("pipeline", "status", id).text("state");
+      person.says("reconcile");
+      last = person.json("pipeline", "status", id, "--json").text("state");
       if (List.of(states).contains(last)) {
         return;
       }
       Thread.sleep(400);
     }
-    throw new AssertionError(id + " is " + last + ": " + type("pipeline", "status", id));
+    throw new AssertionError(id + " is " + last + ": " + person.says("pipeline", "status", id));
   }
 
   private static String job(JsonObject pipeline, int stage) throws IOException {
@@ -138,21 +127,5 @@ class ForgottenJobsOnSlurmTest {
             .get(0)
             .number("job_id")
         + "";
-  }
-
-  private static JsonObject json(String... command) {
-    String[] all = Arrays.copyOf(command, command.length + 1);
-    all[command.length] = "--json";
-    return Json.parseObject(type(all));
-  }
-
-  private static String type(String... command) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    Map<String, String> environment = new TreeMap<>(System.getenv());
-    environment.put("NEXA_WORKSPACE", workspace.toString());
-    environment.put("SLURM_CONF", slurm.folder.resolve("slurm.conf").toString());
-    Main.run(command, environment, new PrintWriter(out, true), new PrintWriter(err, true));
-    return out.toString();
   }
 }

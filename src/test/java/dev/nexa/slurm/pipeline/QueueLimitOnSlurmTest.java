@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import dev.nexa.slurm.command.Main;
+import dev.nexa.slurm.command.Person;
 import dev.nexa.slurm.command.PrivateSlurm;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -28,6 +28,7 @@ class QueueLimitOnSlurmTest {
   private static final List<String> STAGES = List.of("one", "two", "three");
   private static PrivateSlurm slurm;
   private static Path workspace;
+  private static Person person;
 
   @BeforeAll
   static void start() throws Exception {
@@ -45,20 +46,8 @@ class QueueLimitOnSlurmTest {
     slurm.letAllThrough();
     slurm.withAccounting("MaxSubmitJobs=2");
     slurm.start();
-    workspace = Files.createDirectory(slurm.folder.resolve("workspace"));
-    Files.createDirectories(workspace.resolve("configs/clusters"));
-    Files.writeString(
-        workspace.resolve("configs/policy.yaml"),
-        "approval_over: {amount: 1000, currency: USD}\nsettle_window_seconds: 2\n");
-    Files.writeString(
-        workspace.resolve("configs/clusters/default.yaml"),
-        """
-        scheduler: slurm
-        health_check: false
-        storage: {scratch: %1$s/s, durable: %1$s/d, shared: %1$s/h}
-        slurm: {kill_wait_seconds: 5, message_timeout_seconds: 10}
-        """
-            .formatted(workspace));
+    person = slurm.person();
+    workspace = slurm.workspace();
     for (String stage : STAGES) {
       Files.writeString(
           workspace.resolve(stage + ".yaml"),
@@ -90,18 +79,18 @@ class QueueLimitOnSlurmTest {
   @Test
   void aStageOverTheUsersLimitWaitsAndOnePassSubmitsItWhenThereIsRoom() throws Exception {
     partition("DOWN");
-    String printed = type("pipeline", "run", workspace.resolve("pipeline.yaml").toString());
+    String printed = person.says("pipeline", "run", workspace.resolve("pipeline.yaml").toString());
 
     assertThat(printed).contains("waits for room in the queue", "AssocMaxSubmitJobLimit");
-    JsonObject pipeline = json("pipeline", "status");
+    JsonObject pipeline = person.json("pipeline", "status", "--json");
     String id = pipeline.text("pipeline_id");
     assertThat(pipeline.objects("stages"))
         .extracting(stage -> stage.text("state"))
         .containsExactly("pending", "pending", "pending");
     JsonObject third = pipeline.objects("stages").get(2);
     assertThat(third.text("why")).isEqualTo("not submitted yet");
-    assertThat(type("pipeline", "status", id)).contains("not submitted yet");
-    type("reconcile");
+    assertThat(person.says("pipeline", "status", id)).contains("not submitted yet");
+    person.says("reconcile");
     assertThat(jobs()).as("there is no room yet").hasSize(2);
 
     partition("UP");
@@ -109,17 +98,17 @@ class QueueLimitOnSlurmTest {
       assertThat(i).as("the first stage does not end").isLessThan(600);
       Thread.sleep(200);
     }
-    type("reconcile");
+    person.says("reconcile");
 
     assertThat(jobs()).hasSize(3);
-    for (int i = 0; !json("pipeline", "status", id).text("state").equals("completed"); i++) {
-      assertThat(i).as(type("pipeline", "status", id)).isLessThan(300);
+    for (int i = 0; !person.json("pipeline", "status", id, "--json").text("state").equals("completed"); i++) {
+      assertThat(i).as(person.says("pipeline", "status", id)).isLessThan(300);
       Thread.sleep(400);
-      type("reconcile");
+      person.says("reconcile");
     }
     assertThat(Files.readAllLines(workspace.resolve("worked"))).isEqualTo(STAGES);
     assertThat(jobs()).as("one job for each stage").hasSize(3).doesNotHaveDuplicates();
-    assertThat(type("audit")).contains(" 0 differences");
+    assertThat(person.says("audit")).contains(" 0 differences");
   }
 
   private static void partition(String state) throws IOException {
@@ -134,21 +123,5 @@ class QueueLimitOnSlurmTest {
       names.add(line.replaceFirst(".*JobName=", "").replaceFirst(" .*", ""));
     }
     return names;
-  }
-
-  private static JsonObject json(String... command) {
-    String[] all = Arrays.copyOf(command, command.length + 1);
-    all[command.length] = "--json";
-    return Json.parseObject(type(all));
-  }
-
-  private static String type(String... command) {
-    StringWriter out = new StringWriter();
-    StringWriter err = new StringWriter();
-    Map<String, String> environment = new TreeMap<>(System.getenv());
-    environment.put("NEXA_WORKSPACE", workspace.toString());
-    environment.put("SLURM_CONF", slurm.folder.resolve("slurm.conf").toString());
-    Main.run(command, environment, new PrintWriter(out, true), new PrintWriter(err, true));
-    return out.toString();
   }
 }

@@ -1,30 +1,21 @@
 package dev.nexa.slurm.run.diagnosis;
 
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.sacct.JobUsage;
 import dev.nexa.slurm.cluster.sacct.JobUsages;
 import dev.nexa.slurm.cluster.sacct.Problems;
-import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
-import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.job.config.Signatures;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.run.lookup.LogFiles;
 import dev.nexa.slurm.run.reconcile.RunFacts;
-import dev.nexa.slurm.run.reconcile.RunOutcome;
-import dev.nexa.slurm.run.reconcile.TaskEvidence;
-import dev.nexa.slurm.run.reconcile.TaskOutcome;
 import dev.nexa.slurm.run.reconcile.TaskResults;
-import java.io.UncheckedIOException;
-import java.nio.file.Path;
-import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -33,9 +24,6 @@ import java.util.OptionalInt;
 public final class ExplainRun {
   /** How many last lines to show if no cause is known. */
   private static final int LAST_LINES = 8;
-
-  /** Of a task with more ranks, the logs of the first ones are read. */
-  private static final int MOST_RANKS = 64;
 
   private final Context context;
   private final Signatures signatures;
@@ -54,20 +42,20 @@ public final class ExplainRun {
   public Explanation of(RunFolder run, OptionalInt task, List<String> problems) {
     RunFacts facts = RunFacts.shown(run);
     RunState journal = RunState.of(run.journal().read());
-    TaskEvidence evidence = evidence(facts, journal, problems);
-    RunOutcome outcome = evidence.outcome(run, facts, journal, problems);
-    Optional<Failure> failure = failure(run, facts, journal, outcome, task, problems);
-    Optional<Failure> measured = failure.map(one -> withMemory(one, run, problems));
+    FailedTasks tasks = FailedTasks.of(context, run, journal, facts, problems);
+    Optional<Failure> failure =
+        failure(run, facts, journal, tasks, task, problems)
+            .map(one -> withMemory(one, run, problems));
     List<Explanation.Similar> similar =
         failure.isEmpty()
             ? List.of()
             : new SimilarRuns(context.workspace(), signatures).to(run.id(), failure.get());
     return new Explanation(
         run.id(),
-        outcome.state(),
-        measured,
+        tasks.state(),
+        failure,
         refusals(journal),
-        waiting(run, evidence.queue(journal), problems),
+        waiting(run, tasks.queue(), problems),
         similar);
   }
 
@@ -80,8 +68,8 @@ public final class ExplainRun {
     try {
       RunFacts facts = RunFacts.shown(run);
       RunState journal = RunState.of(run.journal().read());
-      RunOutcome outcome = evidence(facts, journal, unsaid).outcome(run, facts, journal, unsaid);
-      return failure(run, facts, journal, outcome, OptionalInt.empty(), unsaid)
+      FailedTasks tasks = FailedTasks.of(context, run, journal, facts, unsaid);
+      return failure(run, facts, journal, tasks, OptionalInt.empty(), unsaid)
           .map(Failure::sentence);
     } catch (RuntimeException unreadable) {
       return Optional.empty();
@@ -98,163 +86,59 @@ public final class ExplainRun {
     return refusals;
   }
 
-  private TaskEvidence evidence(RunFacts facts, RunState journal, List<String> problems) {
-    try {
-      return TaskEvidence.gather(context.scheduler(facts.scheduler()), List.of(journal));
-    } catch (SchedulerUnavailable outage) {
-      problems.add(
-          "the scheduler cannot be asked, so this rests on the logs: " + outage.getMessage());
-      return TaskEvidence.notAsked();
-    }
-  }
-
-  /** Returns the named task, or the task that failed first; one that was cancelled comes last. */
-  private static Optional<TaskOutcome> chosen(RunOutcome outcome, OptionalInt task) {
-    List<TaskOutcome> failed = new ArrayList<>();
-    for (TaskOutcome one : outcome.tasks()) {
-      if (hasFailed(one) && (task.isEmpty() || task.getAsInt() == one.task())) {
-        failed.add(one);
-      }
-    }
-    return failed.stream()
-        .min(
-            Comparator.comparing((TaskOutcome one) -> one.state() == JobState.CANCELLED)
-                .thenComparing(ExplainRun::end)
-                .thenComparing(TaskOutcome::task));
-  }
-
-  private static boolean hasFailed(TaskOutcome task) {
-    boolean good = task.state() == JobState.COMPLETED;
-    return task.ended() ? !good : lastFailed(task).isPresent();
-  }
-
-  private static Instant end(TaskOutcome task) {
-    return lastFailed(task).flatMap(AccountingRecord::end).orElse(Instant.MAX);
-  }
-
-  /** Returns the last attempt that ended without success. */
-  private static Optional<AccountingRecord> lastFailed(TaskOutcome task) {
-    Optional<AccountingRecord> last = Optional.empty();
-    for (AccountingRecord row : task.attempts()) {
-      if (row.ended() && row.state() != JobState.COMPLETED) {
-        last = Optional.of(row);
-      }
-    }
-    return last;
-  }
-
   private Optional<Failure> failure(
       RunFolder run,
       RunFacts facts,
       RunState journal,
-      RunOutcome outcome,
+      FailedTasks tasks,
       OptionalInt named,
       List<String> problems) {
-    Optional<TaskOutcome> chosen = chosen(outcome, named);
-    if (chosen.isEmpty()) {
+    Optional<EndedAttempt> chosen = tasks.first(named);
+    if (chosen.isEmpty() || chosen.get().state() == JobState.REFUSED) {
       return Optional.empty();
     }
-    TaskOutcome task = chosen.get();
-    List<OwnRecord> records = new ArrayList<>();
-    TaskResults.read(run, journal, !facts.points().isEmpty(), problems)
-        .failures()
-        .forEach(failure -> records.add(OwnRecord.of(failure)));
-    Optional<OwnRecord> own = own(records, task.task());
-    int restart = own.isPresent() ? own.get().restart() : restart(task);
-    List<LogPart> parts = parts(run, task.task(), own, restart, problems);
-    LogReading logs = LogReading.of(parts, signatures);
-    if (logs.root().isEmpty() && own.isPresent() && own.get().rank().isPresent()) {
-      logs = LogReading.of(withOtherRanks(parts, run, task.task(), restart, problems), signatures);
-    }
-    Optional<AccountingRecord> row = lastFailed(task);
-    JobState state = row.isPresent() ? row.get().state() : task.state();
+    EndedAttempt attempt = chosen.get();
+    Optional<OwnRecord> own = own(run, journal, facts, attempt, problems);
+    AttemptLogs logs = new AttemptLogs(run, attempt, own, problems);
+    LogReading reading = logs.read(signatures);
     Optional<Finding> stated =
-        Stated.by(
-            state,
-            row.map(AccountingRecord::rawState).orElse(""),
-            row.map(AccountingRecord::nodes).orElse(""),
-            facts.timeLimit());
-    Verdict verdict = Verdict.of(state, stated, own, logs);
-    String failure = verdict.root().map(Finding::failure).orElse("");
+        Stated.by(attempt.state(), attempt.printed(), attempt.nodes(), facts.timeLimit());
+    Verdict verdict = Verdict.of(attempt.state(), stated, own, reading);
+    String kind = verdict.root().map(Finding::failure).orElse("");
     return Optional.of(
         new Failure(
-            task.task(),
-            (int) outcome.tasks().stream().filter(ExplainRun::hasFailed).count(),
-            restart + 1,
+            attempt.task(),
+            tasks.attempts().size(),
+            attempt.restart() + 1,
             own.flatMap(OwnRecord::rank),
             own.flatMap(OwnRecord::node),
-            row.map(attempt -> Failure.Accounted.of(attempt, facts.timeLimit())),
+            attempt.exitCode().isEmpty()
+                ? Optional.empty()
+                : Optional.of(Failure.Accounted.of(attempt, facts.timeLimit())),
             verdict,
-            logs.confirming(failure),
-            logs.followed(),
-            Remedy.of(failure, run.shownPlan().json(), Optional.empty()),
-            parts.isEmpty() ? Optional.empty() : Optional.of(parts.get(0).file()),
-            verdict.root().isPresent() || parts.isEmpty()
-                ? List.of()
-                : last(parts.get(0).lines())));
+            reading.confirming(kind),
+            reading.followed(),
+            Remedy.of(kind, run.shownPlan().json(), Optional.empty()),
+            logs.newest(),
+            verdict.root().isPresent() ? List.of() : logs.last(LAST_LINES)));
   }
 
-  /** Returns the newest record of the task: those of later submissions come later. */
-  private static Optional<OwnRecord> own(List<OwnRecord> records, int task) {
-    Optional<OwnRecord> newest = Optional.empty();
-    for (OwnRecord record : records) {
-      newest = record.task() == task ? Optional.of(record) : newest;
-    }
-    return newest;
-  }
-
-  private static int restart(TaskOutcome task) {
-    int attempts = 0;
-    for (AccountingRecord row : task.attempts()) {
-      attempts += row.ended() && row.ran() ? 1 : 0;
-    }
-    return Math.max(0, attempts - 1);
-  }
-
-  /** Returns the log of the rank that failed first, if it is known, and the task's log. */
-  private static List<LogPart> parts(
-      RunFolder run, int task, Optional<OwnRecord> own, int restart, List<String> problems) {
-    LogFiles files = LogFiles.of(run);
-    List<LogPart> parts = new ArrayList<>();
-    Optional<Integer> rank = own.flatMap(OwnRecord::rank);
-    if (rank.isPresent()) {
-      files.ofRank(task, rank.get()).ifPresent(file -> read(file, restart, parts, problems));
-    }
-    files.newest(task).ifPresent(file -> read(file, restart, parts, problems));
-    return parts;
-  }
-
-  /** Adds the logs of all ranks, because the first one to end may only have lost another one. */
-  private static List<LogPart> withOtherRanks(
-      List<LogPart> parts, RunFolder run, int task, int restart, List<String> problems) {
-    List<LogPart> all = new ArrayList<>(parts);
-    LogFiles files = LogFiles.of(run);
-    for (int rank = 0; rank < MOST_RANKS; rank++) {
-      Optional<Path> log = files.ofRank(task, rank);
-      if (log.isEmpty()) {
-        break;
-      }
-      read(log.get(), restart, all, problems);
-    }
-    return all;
-  }
-
-  private static void read(Path file, int restart, List<LogPart> parts, List<String> problems) {
-    try {
-      parts.add(LogPart.read(file, restart));
-    } catch (UncheckedIOException unreadable) {
-      problems.add(String.valueOf(unreadable.getMessage()));
-    }
-  }
-
-  private static List<LogLine> last(List<LogLine> lines) {
-    List<LogLine> said = new ArrayList<>();
-    for (LogLine line : lines) {
-      if (!line.text().isBlank()) {
-        said.add(line);
+  /** Returns the attempt's own record of its first failure; empty if it left none. */
+  private static Optional<OwnRecord> own(
+      RunFolder run,
+      RunState journal,
+      RunFacts facts,
+      EndedAttempt attempt,
+      List<String> problems) {
+    Optional<OwnRecord> own = Optional.empty();
+    TaskResults results = TaskResults.read(run, journal, !facts.points().isEmpty(), problems);
+    for (OwnRecord record : results.failures().stream().map(OwnRecord::of).toList()) {
+      // Those of later submissions come later.
+      if (record.task() == attempt.task() && record.restart() == attempt.restart()) {
+        own = Optional.of(record);
       }
     }
-    return List.copyOf(said.subList(Math.max(0, said.size() - LAST_LINES), said.size()));
+    return own;
   }
 
   /**
@@ -272,8 +156,8 @@ public final class ExplainRun {
     String job = Long.toString(failure.slurm().get().jobId());
     try (DumpText dump = new DumpText("\u001f", List.of(), ZoneOffset.UTC, usages, doubts)) {
       context.slurm().get().usage(DumpText.FIELDS, List.of(job), "", Optional.empty(), dump);
-    } catch (SchedulerUnavailable outage) {
-      problems.add("the memory that the job used is not known: " + outage.getMessage());
+    } catch (NexaException unknown) {
+      problems.add("the memory that the job used is not known: " + unknown.getMessage());
     }
     usages.each(found::add);
     if (found.isEmpty()) {

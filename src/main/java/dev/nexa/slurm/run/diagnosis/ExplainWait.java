@@ -39,23 +39,24 @@ final class ExplainWait {
       return new Waiting(
           entry.reason(), sentence, Optional.empty(), Optional.empty(), entry.start(), List.of());
     }
+    Optional<SlurmScheduler.Place> place = Optional.empty();
+    List<Waiting.Sooner> sooner = new ArrayList<>();
     try {
-      Optional<SlurmScheduler.Place> place = slurm.get().place(entry.arrayJobId());
-      Optional<Instant> start = entry.start();
-      List<Waiting.Sooner> sooner =
-          waitsForResources(entry.reason()) ? sooner(slurm.get(), run, place, start) : List.of();
-      return new Waiting(
-          entry.reason(),
-          sentence,
-          place.map(SlurmScheduler.Place::partition),
-          place.map(SlurmScheduler.Place::ahead),
-          start,
-          sooner);
+      place = slurm.get().place(entry.arrayJobId());
+      if (waitsForResources(entry.reason())) {
+        sooner(slurm.get(), run, place, entry.start(), sooner);
+      }
     } catch (SchedulerUnavailable outage) {
-      problems.add("Slurm cannot be asked about the queue: " + outage.getMessage());
-      return new Waiting(
-          entry.reason(), sentence, Optional.empty(), Optional.empty(), entry.start(), List.of());
+      problems.add("Slurm cannot be asked for everything: " + outage.getMessage());
     }
+    sooner.sort(Comparator.comparing(Waiting.Sooner::start));
+    return new Waiting(
+        entry.reason(),
+        sentence,
+        place.map(SlurmScheduler.Place::partition),
+        place.map(SlurmScheduler.Place::ahead),
+        entry.start(),
+        sooner);
   }
 
   /** Only a job that waits for nodes starts sooner elsewhere or with less time. */
@@ -65,14 +66,15 @@ final class ExplainWait {
         || reason.startsWith("ReqNodeNotAvail");
   }
 
-  private static List<Waiting.Sooner> sooner(
+  /** Adds the changes with which the job would start sooner. */
+  private static void sooner(
       SlurmScheduler slurm,
       RunFolder run,
       Optional<SlurmScheduler.Place> place,
-      Optional<Instant> start) {
+      Optional<Instant> start,
+      List<Waiting.Sooner> sooner) {
     List<String> options = options(run);
     Duration limit = run.shownPlan().timeLimit();
-    List<Waiting.Sooner> sooner = new ArrayList<>();
     for (int part : new int[] {2, 4}) {
       Duration shorter = Duration.ofMinutes(limit.toMinutes() / part);
       if (!shorter.isZero()) {
@@ -86,15 +88,17 @@ final class ExplainWait {
     for (SlurmCluster.Partition partition : slurm.cluster().partitions()) {
       if (!partition.name().equals(now) && asked++ < MOST_PARTITIONS) {
         List<String> changed = with(options, "--partition=" + partition.name());
-        add(slurm.expectedStart(changed), "resources.partition=" + partition.name(), start, sooner);
+        add(
+            slurm.expectedStart(changed), "resources.partition=" + partition.name(), start, sooner);
       }
     }
-    sooner.sort(Comparator.comparing(Waiting.Sooner::start));
-    return sooner;
   }
 
   private static void add(
-      ExpectedStart expected, String set, Optional<Instant> start, List<Waiting.Sooner> sooner) {
+      ExpectedStart expected,
+      String set,
+      Optional<Instant> start,
+      List<Waiting.Sooner> sooner) {
     boolean gains =
         expected.at().isPresent()
             && (start.isEmpty() || expected.at().get().plus(WORTH).isBefore(start.get()));

@@ -1,6 +1,5 @@
 package dev.nexa.slurm.run.diagnosis;
 
-import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -56,13 +55,13 @@ public record Failure(
       Optional<Long> peakBytes,
       Optional<Long> memoryBytes) {
 
-    static Accounted of(AccountingRecord row, Duration timeLimit) {
+    static Accounted of(EndedAttempt attempt, Duration timeLimit) {
       return new Accounted(
-          row.rawJobId(),
-          row.rawState(),
-          row.exitCode(),
-          row.nodes(),
-          Duration.ofSeconds(row.elapsedSeconds()),
+          attempt.jobId().orElse(0L),
+          attempt.printed(),
+          attempt.exitCode(),
+          attempt.nodes(),
+          attempt.elapsed(),
           timeLimit,
           Optional.empty(),
           Optional.empty());
@@ -97,7 +96,9 @@ public record Failure(
       return (verdict.certain() ? "" : "Probably: ") + root.get().sentence();
     }
     return slurm.isPresent()
-        ? "It ended with the exit code " + slurm.get().exitCode() + ", and no log says why."
+        ? "It ended with the exit code "
+            + slurm.get().exitCode()
+            + ", and no log says why."
         : "No record and no log says why.";
   }
 }

@@ -52,6 +52,11 @@ public record Finding(
         Optional.of(place));
   }
 
+  /** Returns a copy that names the line of another finding of the same cause. */
+  Finding shownBy(Finding other) {
+    return new Finding(id, failure, means, advice, key, other.line());
+  }
+
   /** Returns the finding as one sentence; that of an exception quotes the exception. */
   String sentence() {
     return id.equals(EXCEPTION) && line.isPresent()

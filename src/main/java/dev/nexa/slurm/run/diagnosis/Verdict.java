@@ -33,15 +33,16 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
    */
   static Verdict of(
       JobState state, Optional<Finding> stated, Optional<OwnRecord> own, LogReading logs) {
-    if (DECISIVE.contains(state) && stated.isPresent()) {
-      return new Verdict(stated, true, logs.root());
-    }
     Optional<Finding> recorded = own.isPresent() ? Stated.by(own.get()) : Optional.empty();
-    if (recorded.isPresent()) {
-      return new Verdict(recorded, true, logs.root());
+    boolean decided = DECISIVE.contains(state) && stated.isPresent();
+    Optional<Finding> known = decided ? stated : recorded;
+    if (known.isPresent()) {
+      return new Verdict(known, true, Optional.empty()).beside(logs.root());
     }
     if (logs.root().isPresent()) {
-      return new Verdict(logs.root(), true, stated);
+      return stated.isPresent() && sameKind(stated.get(), logs.root().get())
+          ? new Verdict(stated, true, Optional.empty()).beside(logs.root())
+          : new Verdict(logs.root(), true, stated);
     }
     if (stated.isPresent()) {
       return new Verdict(stated, true, Optional.empty());
@@ -52,5 +53,19 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
     }
     Optional<Finding> signal = own.isPresent() ? Stated.signal(own.get()) : Optional.empty();
     return new Verdict(signal, signal.isPresent(), Optional.empty());
+  }
+
+  /** Adds what the logs show: the line of the same cause, or another cause. */
+  private Verdict beside(Optional<Finding> logged) {
+    if (root.isEmpty() || logged.isEmpty()) {
+      return this;
+    }
+    return sameKind(root.get(), logged.get())
+        ? new Verdict(root.map(one -> one.shownBy(logged.get())), certain, also)
+        : new Verdict(root, certain, logged);
+  }
+
+  private static boolean sameKind(Finding one, Finding other) {
+    return one.failure().equals(other.failure());
   }
 }

@@ -1,0 +1,140 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.LogFiles;
+import dev.nexa.slurm.run.reconcile.RunFacts;
+import dev.nexa.slurm.run.reconcile.RunOutcome;
+import dev.nexa.slurm.run.reconcile.TaskEvidence;
+import dev.nexa.slurm.run.reconcile.TaskOutcome;
+import java.nio.file.Files;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The tasks of a run that did not end well.
+ *
+ * @param state the run's state in detail, in lower case
+ * @param attempts the last attempt of each of these tasks; the first one to end comes first, and
+ *     cancelled tasks come last
+ * @param queue the run's entries in the queue; empty for a finished run
+ */
+record FailedTasks(String state, List<EndedAttempt> attempts, List<QueueEntry> queue) {
+  private static final Comparator<EndedAttempt> ORDER =
+      Comparator.comparing((EndedAttempt one) -> one.state() == JobState.CANCELLED)
+          .thenComparing(one -> one.end().orElse(Instant.MAX))
+          .thenComparing(EndedAttempt::task);
+
+  /**
+   * Reads the cost file of a finished run; of another run it asks the scheduler.
+   *
+   * @param problems receives a line if the scheduler cannot be asked; then no task is known
+   */
+  static FailedTasks of(
+      Context context, RunFolder run, RunState journal, RunFacts facts, List<String> problems) {
+    if (journal.finished() && Files.exists(run.manifest())) {
+      try {
+        return settled(run);
+      } catch (IllegalArgumentException broken) {
+        problems.add(broken.getMessage() + "; `nexa-slurm audit --repair` writes it again");
+      }
+    }
+    try {
+      TaskEvidence evidence =
+          TaskEvidence.gather(context.scheduler(facts.scheduler()), List.of(journal));
+      RunOutcome outcome = evidence.outcome(run, facts, journal, problems);
+      return new FailedTasks(outcome.state(), asked(outcome), evidence.queue(journal));
+    } catch (SchedulerUnavailable outage) {
+      problems.add("the scheduler cannot be asked: " + outage.getMessage());
+      return new FailedTasks("not known", List.of(), List.of());
+    }
+  }
+
+  private static FailedTasks settled(RunFolder run) {
+    ManifestFile manifest = ManifestFile.read(run);
+    Set<Long> jobs = new HashSet<>();
+    LogFiles.of(run).jobs().forEach(job -> jobs.add(job.id()));
+    Map<Integer, EndedAttempt> last = new TreeMap<>();
+    Map<String, Integer> earlier = new HashMap<>();
+    if (Files.exists(run.cost())) {
+      for (CostFile.Attempt attempt : CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()).attempts()) {
+        // An attempt of a duplicate job did no work.
+        if (jobs.contains(attempt.arrayJobId())) {
+          String job = attempt.arrayJobId() + "_" + attempt.task();
+          int restart = earlier.merge(job, 1, Integer::sum) - 1;
+          last.put((int) attempt.task(), EndedAttempt.of(restart, attempt));
+        }
+      }
+    }
+    List<EndedAttempt> failed = new ArrayList<>();
+    for (EndedAttempt attempt : last.values()) {
+      if (attempt.state() != JobState.COMPLETED) {
+        failed.add(attempt);
+      }
+    }
+    if (last.isEmpty() && !manifest.state().equals("completed")) {
+      failed.add(
+          EndedAttempt.neverBegan(0, JobState.parse(manifest.state().toUpperCase(Locale.ROOT))));
+    }
+    failed.sort(ORDER);
+    return new FailedTasks(manifest.state(), failed, List.of());
+  }
+
+  private static List<EndedAttempt> asked(RunOutcome outcome) {
+    List<EndedAttempt> failed = new ArrayList<>();
+    for (TaskOutcome task : outcome.tasks()) {
+      if (task.state() == JobState.COMPLETED) {
+        continue;
+      }
+      Optional<EndedAttempt> last = last(task);
+      if (last.isPresent()) {
+        failed.add(last.get());
+      } else if (task.ended()) {
+        failed.add(EndedAttempt.neverBegan(task.task(), task.state()));
+      }
+    }
+    failed.sort(ORDER);
+    return failed;
+  }
+
+  /** Returns the last attempt that ended without success. */
+  private static Optional<EndedAttempt> last(TaskOutcome task) {
+    Optional<EndedAttempt> last = Optional.empty();
+    Map<Long, Integer> earlier = new HashMap<>();
+    for (AccountingRecord row : task.attempts()) {
+      if (row.ended() && row.state() != JobState.COMPLETED) {
+        int restart = row.ran() ? earlier.merge(row.arrayJobId(), 1, Integer::sum) - 1 : 0;
+        last = Optional.of(EndedAttempt.of(task.task(), restart, row));
+      }
+    }
+    return last;
+  }
+
+  /** Returns the attempt of the named task, or of the task that failed first. */
+  Optional<EndedAttempt> first(OptionalInt task) {
+    for (EndedAttempt attempt : attempts) {
+      if (task.isEmpty() || task.getAsInt() == attempt.task()) {
+        return Optional.of(attempt);
+      }
+    }
+    return Optional.empty();
+  }
+}

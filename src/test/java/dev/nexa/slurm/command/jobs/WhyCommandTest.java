@@ -1,0 +1,224 @@
+package dev.nexa.slurm.command.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Terminal;
+import dev.nexa.slurm.command.Terminal.Screen;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Why a run of three tasks, submitted as job 4711, failed or waits. */
+class WhyCommandTest {
+  @TempDir Path folder;
+
+  private Terminal terminal;
+  private String run;
+  private String key;
+
+  @BeforeEach
+  void submit() {
+    terminal =
+        new Terminal(folder)
+            .withSlurm()
+            .file(
+                "run.yaml",
+                "stage: train\nbackend: shell\nrun: 'true'\nbatch_size: 8\narray: {shards: 3}\n"
+                    + "resources: {time: 10m, memory: 1G}\n");
+    submitOne();
+  }
+
+  private void submitOne() {
+    JsonObject json = terminal.type("submit", "run.yaml", "--json").json();
+    run = json.text("run_id");
+    key = json.objects("jobs").get(0).text("name");
+  }
+
+  private void accounting(String... states) {
+    terminal.program(
+        "sacct",
+        String.join(
+            "\n",
+            IntStream.range(0, states.length)
+                .mapToObj(task -> Terminal.accountingRow(4711, task, states[task], key))
+                .toList()));
+  }
+
+  private void log(int task, String text) {
+    try {
+      Path logs = Files.createDirectories(terminal.workspace.resolve("runs/" + run + "/logs"));
+      Files.writeString(logs.resolve("4711_" + task + ".out"), text);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  @Test
+  void theCauseTheLineAndWhatToChange() {
+    log(1, "step 1\nRuntimeError: CUDA out of memory. Tried to allocate 2 GiB\n");
+    accounting("COMPLETED", "FAILED", "FAILED");
+
+    Screen screen = terminal.type("why");
+
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out())
+        .startsWith(run + ": The GPU's memory was not enough.\n")
+        .contains("task 1, attempt 1; 1 more task failed")
+        .contains("4711_1.out:2\n", "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB")
+        .contains("batch_size is 8: try --set batch_size=4")
+        .contains("nexa-slurm logs --task 1 " + run);
+  }
+
+  @Test
+  void theDocumentHasTheSame() {
+    log(1, "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB\n");
+    accounting("COMPLETED", "FAILED", "FAILED");
+
+    JsonObject document = terminal.type("why", "--json").json();
+
+    assertThat(document.text("run_id")).isEqualTo(run);
+    assertThat(document.text("headline")).isEqualTo("The GPU's memory was not enough.");
+    JsonObject failure = document.object("failure");
+    assertThat(failure.number("task")).isEqualTo(1);
+    assertThat(failure.object("cause").text("class")).isEqualTo("gpu-memory");
+    assertThat(failure.object("cause").number("line")).isEqualTo(1);
+    assertThat(failure.object("change").text("next")).isEqualTo("4");
+    assertThat(failure.object("slurm").text("state")).isEqualTo("FAILED");
+  }
+
+  @Test
+  void statusNamesTheCauseToo() {
+    log(1, "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB\n");
+    accounting("COMPLETED", "FAILED", "FAILED");
+
+    assertThat(terminal.type("status").out()).contains("The GPU's memory was not enough.");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "TIMEOUT, reached its time limit of 10 minutes, resources.time is 0-00:10:00: try --set resources.time=0-00:20:00",
+    "OUT_OF_MEMORY, used more memory than it was given, resources.memory is 1G: try --set resources.memory=2G",
+    "NODE_FAIL, n1 failed, requeues",
+    "PREEMPTED, took the nodes for another job, requeues",
+    "CANCELLED by 1000, user with the number 1000 cancelled it, read",
+  })
+  void whatSlurmKnowsNeedsNoLog(String state, String cause, String advice) {
+    accounting("COMPLETED", state, "COMPLETED");
+    log(1, "working\n");
+    terminal.type("reconcile");
+
+    assertThat(terminal.type("why").out()).contains(cause).contains(advice);
+  }
+
+  @Test
+  void whereNothingSaysWhyTheLastLinesAreShown() {
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    log(1, "one\ntwo\nthree\n");
+
+    assertThat(terminal.type("why").out())
+        .contains("It ended with the exit code 0:0, and no log says why.")
+        .contains("last lines   one", "three");
+  }
+
+  @Test
+  void aFinishedRunIsExplainedWithoutTheScheduler() {
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    log(1, "ModuleNotFoundError: No module named 'flash_attn'\n");
+    terminal.type("reconcile");
+    for (String client : new String[] {"squeue", "sacct", "scontrol"}) {
+      terminal.program(client, "echo 'error: Connection refused' >&2; exit 1");
+    }
+
+    Screen screen = terminal.type("why", "4711_1");
+
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out()).contains("flash_attn").contains("4711_1.out:1");
+    assertThat(screen.err()).contains("note: the memory that the job used is not known");
+  }
+
+  @Test
+  void whereTheSchedulerCannotBeAskedItSaysSo() {
+    terminal.program("squeue", "echo 'error: Connection refused' >&2; exit 1");
+
+    Screen screen = terminal.type("why");
+
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.err()).contains("note: the scheduler cannot be asked: squeue failed");
+  }
+
+  @Test
+  void anEarlierRunThatFailedInTheSameWayIsNamed() throws IOException {
+    String first = run;
+    Path results =
+        terminal.workspace.resolve("runs/" + first + "/submissions/" + key + "/results");
+    Files.createDirectories(results);
+    Files.writeString(
+        results.resolve("1.0.failure.json"),
+        "{\"class\":\"exit\",\"exit_code\":1,\"signal\":0,\"rank\":3,\"node\":\"n7\","
+            + "\"text\":\"ModuleNotFoundError: No module named 'a'\"}");
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    terminal.type("reconcile");
+    assertThat(terminal.type("why").out()).contains("rank 3 on n7");
+    submitOne();
+    log(1, "ModuleNotFoundError: No module named 'b'\n");
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+
+    assertThat(terminal.type("why").out()).contains("as in        " + first);
+  }
+
+  @Test
+  void aRunThatGoesWellHasNoReason() {
+    terminal.program("squeue", Terminal.queueRow(4711, 0, "RUNNING", "None", key));
+
+    assertThat(terminal.type("why").out())
+        .isEqualTo(run + ": it is running: no task has failed, and no task waits.\n");
+  }
+
+  @Test
+  void aWaitingRunHasAReasonAndAPlace() {
+    String mine =
+        String.join(
+            "\n",
+            IntStream.range(0, 3)
+                .mapToObj(task -> Terminal.queueRow(4711, task, "PENDING", "Priority", key))
+                .toList());
+    terminal.program(
+        "squeue",
+        "case \"$*\" in *--states=PENDING*) printf '9\u001fcpu\u001fResources\\n8\u001fcpu\u001fJobHeldUser\\n"
+            + "7\u001fcpu\u001fPriority\\n7\u001fcpu\u001fPriority\\n4711\u001fcpu\u001fPriority\\n';; *) "
+            + mine
+            + ";; esac");
+
+    Screen screen = terminal.type("why");
+
+    assertThat(screen.out())
+        .as(screen.err())
+        .startsWith(run + ": other jobs are ahead in the queue\n")
+        .contains("reason       Priority")
+        .contains("place        2 jobs before it, partition cpu");
+  }
+
+  @Test
+  void aRefusalIsQuoted() {
+    terminal.program("sbatch", "echo 'sbatch: error: Invalid account' >&2; exit 1");
+    terminal.type("submit", "run.yaml");
+
+    assertThat(terminal.type("why").out()).contains("refused").contains("Invalid account");
+  }
+
+  @Test
+  void aTaskThatIsNotThereIsNamed() {
+    Screen screen = terminal.type("why", "--task", "7");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("there is no task 7");
+  }
+}

@@ -1,0 +1,196 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.job.config.ConfigReader;
+import dev.nexa.slurm.job.config.Signatures;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which line of a log is the cause, by the signatures that the jar carries. */
+class LogReadingTest {
+  private static final Signatures SIGNATURES =
+      new ConfigReader(new ConfigSource(Path.of("no-workspace")), Map.of()).signatures();
+
+  private static LogReading read(String... logs) {
+    return LogReading.of(
+        Arrays.stream(logs)
+            .map(log -> new LogPart(Path.of("log"), LogPart.lines(log, true)))
+            .toList(),
+        SIGNATURES);
+  }
+
+  private static String cause(String... logs) {
+    return read(logs)
+        .root()
+        .map(root -> root.failure() + ":" + root.line().orElseThrow().line().number())
+        .orElse("none");
+  }
+
+  @Test
+  void theFirstLineThatShowsACauseCountsAndWhatFollowsIsNamed() {
+    LogReading reading =
+        read(
+            """
+            epoch 1 loss 2.31
+            Traceback (most recent call last):
+              File "train.py", line 7, in <module>
+                out = model(x)
+            torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has 79 GiB
+            [rank1]: torch.distributed.DistBackendError: NCCL error: remote process exited or there was a network error
+            torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+            srun: error: n1: task 0: Exited with exit code 1
+            """);
+
+    assertThat(reading.root().orElseThrow().failure()).isEqualTo("gpu-memory");
+    assertThat(reading.root().orElseThrow().line().orElseThrow().line().number()).isEqualTo(5);
+    assertThat(reading.followed()).hasSizeGreaterThanOrEqualTo(2);
+  }
+
+  @Test
+  void anExceptionThatNoSignatureNamesIsTheLastLineOfItsTraceback() {
+    assertThat(
+            cause(
+                """
+                Traceback (most recent call last):
+                  File "a.py", line 1, in <module>
+                    f()
+                KeyError: 'a'
+                Traceback (most recent call last):
+                  File "b.py", line 2, in <module>
+                    g()
+                TypeError: late
+                """))
+        .isEqualTo("python-error:4");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "[rank3]: ",
+        "3: ",
+        "(EngineCore_0 pid=17) ERROR 11-23 10:00:01 [core.py:700] ",
+        "2026-11-23T10:00:01 n1 "
+      })
+  void aTracebackIsFoundBehindThePrefixOfALauncher(String prefix) {
+    String log =
+        List.of(
+                "Traceback (most recent call last):",
+                "  File \"a.py\", line 1, in <module>",
+                "    raise Odd(1)",
+                "mypackage.Odd: no signature knows this")
+            .stream()
+            .map(line -> prefix + line + "\n")
+            .reduce("", String::concat);
+
+    assertThat(cause(log)).isEqualTo("python-error:4");
+  }
+
+  @Test
+  void ofChainedExceptionsTheFirstCounts() {
+    assertThat(
+            cause(
+                """
+                Traceback (most recent call last):
+                  File "a.py", line 1, in <module>
+                    import flash_attn
+                ModuleNotFoundError: No module named 'flash_attn'
+
+                During handling of the above exception, another exception occurred:
+
+                Traceback (most recent call last):
+                  File "a.py", line 3, in <module>
+                    raise RuntimeError("cannot start")
+                RuntimeError: cannot start
+                """))
+        .isEqualTo("missing-module:4");
+  }
+
+  /** The most dangerous mistake: the rank that waited is not the rank that failed. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "[rank2]:[E1123 10:00:00.1 ProcessGroupNCCL.cpp:632] [Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=74, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600096 milliseconds before timing out.",
+        "Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA kernels, subsequent GPU operations might run on corrupted/incomplete data.",
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:",
+        "srun: error: n1: task 0: Exited with exit code 1",
+        "Killed",
+        "terminate called after throwing an instance of 'c10::DistBackendError'"
+      })
+  void aLineThatOnlyFollowsIsNoCause(String line) {
+    assertThat(cause("step 100 loss 1.0\n" + line + "\n")).isEqualTo("none");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "INFO 11-23 10:00:00 retrying: CUDA out of memory is handled",
+        "/usr/lib/python3/x.py:3: UserWarning: No module named 'flash_attn', using the slow path",
+        "[rank0]:[W1123 10:00:00.1 ProcessGroupNCCL.cpp:115] Warning: process group has NOT been destroyed",
+        "n1:12:12 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>",
+        "eval/error_rate 0.02 killed_tokens 0",
+        "0 errors, 0 warnings",
+        "epoch 3: CUDA memory allocated 20.0 GiB, out of 80.0 GiB",
+        "except KeyError as error:",
+      })
+  void aLineOfAHealthyRunIsNoCause(String line) {
+    assertThat(cause(line + "\n")).isEqualTo("none");
+  }
+
+  @Test
+  void slurmsOwnWordsComeBeforeTheProgramsAndACancelComesLast() {
+    assertThat(
+            cause(
+                """
+                OSError: [Errno 16] Device or resource busy: '.nfs01'
+                slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-23T10:00:00 ***
+                slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch. Some of the step tasks have been OOM Killed.
+                """))
+        .isEqualTo("host-memory:3");
+    assertThat(
+            cause(
+                """
+                slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-23T10:00:00 ***
+                torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB
+                """))
+        .isEqualTo("gpu-memory:2");
+    assertThat(cause("slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-23T10:00:00 ***\n"))
+        .isEqualTo("cancelled:1");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0, missing-module:1", "100, time-limit:102", "-1, time-limit:3"})
+  void aTimeLimitIsTheCauseIfTheProgramWentOnAfterItsError(int lines, String cause) {
+    String between = lines < 0 ? "step 7 loss 1.2\n" : "working\n".repeat(lines);
+    assertThat(
+            cause(
+                "ModuleNotFoundError: No module named 'x'\n"
+                    + between
+                    + "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-11-23T10:00:00 DUE TO TIME LIMIT ***\n"))
+        .isEqualTo(cause);
+  }
+
+  @Test
+  void theLogOfTheRankThatFailedFirstComesBeforeTheTasks() {
+    assertThat(cause("ModuleNotFoundError: No module named 'x'\n", "CUDA out of memory\n"))
+        .isEqualTo("missing-module:1");
+    assertThat(cause("Connection closed by peer\n", "RuntimeError: CUDA out of memory\n"))
+        .isEqualTo("gpu-memory:1");
+  }
+
+  @Test
+  void coloursAndProgressBarsDoNotHideALine() {
+    assertThat(
+            cause(
+                "  1%|  | 1/100\r  2%|  | 2/100\r\u001b[31mtorch.OutOfMemoryError: CUDA out of memory.\u001b[0m\n"))
+        .isEqualTo("gpu-memory:1");
+  }
+
+}
