@@ -94,8 +94,7 @@ public final class PrivateSlurm implements AutoCloseable {
         slurm: {kill_wait_seconds: 5, message_timeout_seconds: 10}
         """
             .formatted(workspace()));
-    return new Person(
-        workspace(), Map.of("SLURM_CONF", folder.resolve("slurm.conf").toString()));
+    return new Person(workspace(), Map.of("SLURM_CONF", folder.resolve("slurm.conf").toString()));
   }
 
   /** Makes the folder, where job_submit.lua goes, and the second user; starts nothing. */

@@ -8,14 +8,10 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Person;
 import dev.nexa.slurm.command.PrivateSlurm;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -81,7 +77,8 @@ class ForgottenJobsOnSlurmTest {
   @Test
   void aStageNeverWorksOnWhatAForgottenJobDidNotFinish() throws Exception {
     assertThat(slurm.root("scontrol", "update", "PartitionName=cpu", "State=DOWN").exit()).isZero();
-    JsonObject begun = person.json("pipeline", "run", workspace.resolve("pipeline.yaml").toString(), "--json");
+    JsonObject begun =
+        person.json("pipeline", "run", workspace.resolve("pipeline.yaml").toString(), "--json");
     String id = begun.text("pipeline_id");
     String train = job(begun, 0);
     String eval = job(begun, 1);

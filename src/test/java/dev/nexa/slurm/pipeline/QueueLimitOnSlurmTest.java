@@ -3,20 +3,15 @@ package dev.nexa.slurm.pipeline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Person;
 import dev.nexa.slurm.command.PrivateSlurm;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -101,7 +96,9 @@ class QueueLimitOnSlurmTest {
     person.says("reconcile");
 
     assertThat(jobs()).hasSize(3);
-    for (int i = 0; !person.json("pipeline", "status", id, "--json").text("state").equals("completed"); i++) {
+    for (int i = 0;
+        !person.json("pipeline", "status", id, "--json").text("state").equals("completed");
+        i++) {
       assertThat(i).as(person.says("pipeline", "status", id)).isLessThan(300);
       Thread.sleep(400);
       person.says("reconcile");

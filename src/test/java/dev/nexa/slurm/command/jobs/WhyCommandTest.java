@@ -157,8 +157,7 @@ class WhyCommandTest {
   @Test
   void anEarlierRunThatFailedInTheSameWayIsNamed() throws IOException {
     String first = run;
-    Path results =
-        terminal.workspace.resolve("runs/" + first + "/submissions/" + key + "/results");
+    Path results = terminal.workspace.resolve("runs/" + first + "/submissions/" + key + "/results");
     Files.createDirectories(results);
     Files.writeString(
         results.resolve("1.0.failure.json"),

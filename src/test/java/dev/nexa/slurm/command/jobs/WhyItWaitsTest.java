@@ -63,8 +63,7 @@ class WhyItWaitsTest {
     JsonObject third = person.json("submit", config, "--json");
     person.until("\"reason\": \"Priority\"", "why", third.text("run_id"), "--json");
 
-    JsonObject waiting =
-        person.json("why", third.text("run_id"), "--json").object("waiting");
+    JsonObject waiting = person.json("why", third.text("run_id"), "--json").object("waiting");
 
     assertThat(waiting.text("partition")).isEqualTo("busy");
     assertThat(waiting.number("jobs_ahead")).isEqualTo(1);

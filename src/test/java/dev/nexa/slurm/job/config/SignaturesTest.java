@@ -41,7 +41,8 @@ class SignaturesTest {
     String file = Files.readString(Path.of("configs/failures.yaml"));
     String collected = file.substring(file.indexOf("# Lines of public threads."));
     long rows = Pattern.compile("(?m)^  [\\w-]+:$").matcher(collected).results().count();
-    long threads = Pattern.compile("(?m)^    thread: https://").matcher(collected).results().count();
+    long threads =
+        Pattern.compile("(?m)^    thread: https://").matcher(collected).results().count();
     assertThat(rows).isGreaterThan(60).isEqualTo(threads);
   }
 
@@ -54,7 +55,8 @@ class SignaturesTest {
         .forEach(one -> classes.add(one.failure()));
     Set<String> listed = new TreeSet<>();
     Matcher row =
-        Pattern.compile("(?m)^\\| `([a-z-]+)` \\|").matcher(Files.readString(Path.of("docs/why.md")));
+        Pattern.compile("(?m)^\\| `([a-z-]+)` \\|")
+            .matcher(Files.readString(Path.of("docs/why.md")));
     while (row.find()) {
       listed.add(row.group(1));
     }
@@ -154,7 +156,8 @@ class SignaturesTest {
 
     assertThatThrownBy(this::read)
         .isInstanceOf(ConfigException.class)
-        .hasMessageContaining("failures.yaml:7:14: signatures.wrong.matches: the signature does not")
+        .hasMessageContaining(
+            "failures.yaml:7:14: signatures.wrong.matches: the signature does not")
         .hasMessageContaining("signatures.wrong.rejects: the signature matches this line")
         .hasMessageContaining("signatures.broken.pattern: expected a regular expression of Java");
   }
