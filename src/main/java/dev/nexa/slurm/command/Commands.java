@@ -14,6 +14,7 @@ import dev.nexa.slurm.command.jobs.InterruptCommand;
 import dev.nexa.slurm.command.jobs.LogsCommand;
 import dev.nexa.slurm.command.jobs.RenderCommand;
 import dev.nexa.slurm.command.jobs.RerunCommand;
+import dev.nexa.slurm.command.jobs.ShellCommand;
 import dev.nexa.slurm.command.jobs.StatusCommand;
 import dev.nexa.slurm.command.jobs.SubmitCommand;
 import dev.nexa.slurm.command.jobs.WhyCommand;
@@ -50,6 +51,7 @@ public final class Commands {
           "status",
           "logs",
           "why",
+          "shell",
           "cancel",
           "interrupt",
           "rerun",
@@ -80,6 +82,7 @@ public final class Commands {
       case "status" -> new StatusCommand();
       case "logs" -> new LogsCommand();
       case "why" -> new WhyCommand();
+      case "shell" -> new ShellCommand();
       case "cancel" -> new CancelCommand();
       case "interrupt" -> new InterruptCommand();
       case "rerun" -> new RerunCommand();

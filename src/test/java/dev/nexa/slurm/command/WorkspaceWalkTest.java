@@ -44,6 +44,8 @@ class WorkspaceWalkTest {
               Map.entry("render", "CONFIG"),
               Map.entry("status", ""),
               Map.entry("logs", "latest"),
+              Map.entry("why", "latest"),
+              Map.entry("shell", "latest"),
               Map.entry("cancel", "latest"),
               Map.entry("interrupt", "latest"),
               Map.entry("rerun", "latest --failed"),

@@ -35,8 +35,7 @@ public final class WhyText {
     return explanation
         .headline()
         .orElseGet(
-            () ->
-                "it is " + explanation.state() + ": no task has failed, and no task waits.");
+            () -> "it is " + explanation.state() + ": no task has failed, and no task waits.");
   }
 
   private static void failure(StringBuilder text, Failure failure, Explanation explanation) {
@@ -70,7 +69,8 @@ public final class WhyText {
     }
     failure
         .log()
-        .ifPresent(log -> line(text, "read", "nexa-slurm logs " + options(failure) + explanation.run()));
+        .ifPresent(
+            log -> line(text, "read", "nexa-slurm logs " + options(failure) + explanation.run()));
   }
 
   private static String root(Optional<Finding> root) {
@@ -89,7 +89,8 @@ public final class WhyText {
     String rank = failure.rank().map(number -> ", rank " + number).orElse("");
     String node = failure.node().map(name -> " on " + name).orElse("");
     int others = failure.failedTasks() - 1;
-    String more = others <= 0 ? "" : "; " + others + " more " + (others == 1 ? "task" : "tasks") + " failed";
+    String more =
+        others <= 0 ? "" : "; " + others + " more " + (others == 1 ? "task" : "tasks") + " failed";
     return task + rank + node + more;
   }
 

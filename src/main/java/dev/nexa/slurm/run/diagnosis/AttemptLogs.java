@@ -25,8 +25,7 @@ final class AttemptLogs {
    *
    * @param problems receives a line for each log that cannot be read
    */
-  AttemptLogs(
-      RunFolder run, EndedAttempt attempt, Optional<OwnRecord> own, List<String> problems) {
+  AttemptLogs(RunFolder run, EndedAttempt attempt, Optional<OwnRecord> own, List<String> problems) {
     this.files = LogFiles.of(run);
     this.attempt = attempt;
     this.rank = own.flatMap(OwnRecord::rank);

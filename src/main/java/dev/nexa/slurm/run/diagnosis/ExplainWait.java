@@ -88,17 +88,13 @@ final class ExplainWait {
     for (SlurmCluster.Partition partition : slurm.cluster().partitions()) {
       if (!partition.name().equals(now) && asked++ < MOST_PARTITIONS) {
         List<String> changed = with(options, "--partition=" + partition.name());
-        add(
-            slurm.expectedStart(changed), "resources.partition=" + partition.name(), start, sooner);
+        add(slurm.expectedStart(changed), "resources.partition=" + partition.name(), start, sooner);
       }
     }
   }
 
   private static void add(
-      ExpectedStart expected,
-      String set,
-      Optional<Instant> start,
-      List<Waiting.Sooner> sooner) {
+      ExpectedStart expected, String set, Optional<Instant> start, List<Waiting.Sooner> sooner) {
     boolean gains =
         expected.at().isPresent()
             && (start.isEmpty() || expected.at().get().plus(WORTH).isBefore(start.get()));

@@ -75,7 +75,8 @@ record FailedTasks(String state, List<EndedAttempt> attempts, List<QueueEntry> q
     Map<Integer, EndedAttempt> last = new TreeMap<>();
     Map<String, Integer> earlier = new HashMap<>();
     if (Files.exists(run.cost())) {
-      for (CostFile.Attempt attempt : CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()).attempts()) {
+      for (CostFile.Attempt attempt :
+          CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()).attempts()) {
         // An attempt of a duplicate job did no work.
         if (jobs.contains(attempt.arrayJobId())) {
           String job = attempt.arrayJobId() + "_" + attempt.task();

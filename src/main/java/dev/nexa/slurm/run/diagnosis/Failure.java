@@ -96,9 +96,7 @@ public record Failure(
       return (verdict.certain() ? "" : "Probably: ") + root.get().sentence();
     }
     return slurm.isPresent()
-        ? "It ended with the exit code "
-            + slurm.get().exitCode()
-            + ", and no log says why."
+        ? "It ended with the exit code " + slurm.get().exitCode() + ", and no log says why."
         : "No record and no log says why.";
   }
 }

@@ -57,7 +57,8 @@ public record LogReading(
       for (LogLine line : part.lines()) {
         at++;
         boolean raised = tracebacks.ends(line.text());
-        Optional<Signature> signature = signatures.of(line.text());
+        Optional<Signature> signature =
+            tracebacks.isSource(line.text()) ? Optional.empty() : signatures.of(line.text());
         Finding.Place place = new Finding.Place(part.file(), line);
         if (signature.isEmpty()) {
           candidates.goesOn(line.text());

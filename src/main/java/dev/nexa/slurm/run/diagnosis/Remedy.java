@@ -32,8 +32,7 @@ public record Remedy(String key, String now, String next) {
         long rounded = (wanted + GIB - 1) / GIB * GIB;
         yield now == 0
             ? Optional.empty()
-            : Optional.of(
-                new Remedy("resources.memory", Memory.words(now), Memory.words(rounded)));
+            : Optional.of(new Remedy("resources.memory", Memory.words(now), Memory.words(rounded)));
       }
       case "time-limit" -> {
         Duration now = Duration.ofSeconds(allocation.number("time_limit_seconds"));

@@ -65,12 +65,7 @@ final class Stated {
       case DEADLINE ->
           of(state, "time-limit", "The job could not end before its deadline.", "", "");
       case VANISHED ->
-          of(
-              state,
-              "slurm-refused",
-              "Slurm accepted the job and lost it.",
-              "Run it again.",
-              "");
+          of(state, "slurm-refused", "Slurm accepted the job and lost it.", "Run it again.", "");
       default -> Optional.empty();
     };
   }
@@ -82,7 +77,9 @@ final class Stated {
           Finding.stated(
               "oom-kill",
               "host-memory",
-              "The kernel killed " + own.who() + " because the job used more memory than it was"
+              "The kernel killed "
+                  + own.who()
+                  + " because the job used more memory than it was"
                   + " given.",
               "Give it more memory, or use fewer data loader workers.",
               "resources.memory"));
@@ -100,7 +97,9 @@ final class Stated {
     return Optional.empty();
   }
 
-  /** Returns the finding that a signal ended a rank, and nothing says why; empty without a signal. */
+  /**
+   * Returns the finding that a signal ended a rank, and nothing says why; empty without a signal.
+   */
   static Optional<Finding> signal(OwnRecord own) {
     if (own.signal() == 0) {
       return Optional.empty();

@@ -17,6 +17,10 @@ final class Tracebacks {
       Pattern.compile(
           "(.{0,100}?[\\])|:] ?)?\\s*[A-Za-z_][\\w.]*(Error|Exception|Failure|Interrupt)(:.*)?");
 
+  /** A line of source with its number, as IPython and rich print it. */
+  private static final Pattern NUMBERED =
+      Pattern.compile("\\s*(-+>|\u2502|\u2771)?\\s*\\d+\\s{2,}\\S");
+
   /** What stands before each line of the traceback that is open; empty if none is open. */
   private String prefix = "";
 
@@ -41,6 +45,15 @@ final class Tracebacks {
     }
     open = false;
     return EXCEPTION.matcher(content).matches();
+  }
+
+  /**
+   * Returns whether the line is a line of source in a traceback, also in one of a notebook: a
+   * program names the errors that it looks for.
+   */
+  boolean isSource(String line) {
+    return (open && line.startsWith(" ", Math.min(prefix.length(), line.length())))
+        || NUMBERED.matcher(line).lookingAt();
   }
 
   /** Returns whether the line looks like an exception, though no traceback stands before it. */

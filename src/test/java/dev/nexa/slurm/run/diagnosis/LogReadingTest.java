@@ -192,5 +192,4 @@ class LogReadingTest {
                 "  1%|  | 1/100\r  2%|  | 2/100\r\u001b[31mtorch.OutOfMemoryError: CUDA out of memory.\u001b[0m\n"))
         .isEqualTo("gpu-memory:1");
   }
-
 }

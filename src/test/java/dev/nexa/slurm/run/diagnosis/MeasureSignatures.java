@@ -39,7 +39,10 @@ final class MeasureSignatures {
         root = line.startsWith("# root: ") ? line.substring(8).strip() : root;
       }
       return new Excerpt(
-          file.getFileName().toString(), failure, root, LogPart.lines(text.substring(cut + 4), true));
+          file.getFileName().toString(),
+          failure,
+          root,
+          LogPart.lines(text.substring(cut + 4), true));
     }
 
     /** Returns whether the excerpt shows no cause. */
@@ -49,8 +52,7 @@ final class MeasureSignatures {
   }
 
   public static void main(String[] folders) throws IOException {
-    Signatures signatures =
-        new ConfigReader(new ConfigSource(Path.of("")), Map.of()).signatures();
+    Signatures signatures = new ConfigReader(new ConfigSource(Path.of("")), Map.of()).signatures();
     PrintStream out = System.out;
     int failures = 0;
     int right = 0;

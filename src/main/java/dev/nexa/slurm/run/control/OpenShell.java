@@ -1,0 +1,100 @@
+package dev.nexa.slurm.run.control;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * Implements {@code shell}: a command or a shell in a running task, with the variables, in the
+ * folder and in the container of the task's newest process.
+ */
+public final class OpenShell {
+  private static final String ENTER = "enter.sh";
+
+  private final Context context;
+
+  public OpenShell(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Returns the command line that enters the task. On Slurm it is a step of the job that shares the
+   * job's resources ({@code srun --overlap}, since Slurm 20.11).
+   *
+   * @param task the task; empty for the first one that runs
+   * @param node the node; empty for the first node of the task
+   * @param terminal whether the user types at a terminal
+   * @param command the command; empty for a shell
+   * @throws NexaException with {@link ExitCode#USAGE} if the task does not run
+   */
+  public List<String> commandLine(
+      RunFolder run,
+      OptionalInt task,
+      Optional<String> node,
+      boolean terminal,
+      List<String> command) {
+    Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
+    RunState state = RunState.of(run.journal().read());
+    Running found = running(run, state, scheduler.queue(), task);
+    List<String> argv = new ArrayList<>();
+    if (!run.shownPlan().isLocal()) {
+      argv.addAll(
+          List.of("srun", "--jobid=" + found.jobId(), "--overlap", "--nodes=1", "--ntasks=1"));
+      node.ifPresent(name -> argv.add("--nodelist=" + name));
+      if (terminal) {
+        argv.add("--pty");
+      }
+    }
+    argv.addAll(List.of("bash", "-c", script(), "enter", run.id().value(), "" + found.task()));
+    argv.addAll(command);
+    return argv;
+  }
+
+  /** A running task, and its own job id. */
+  private record Running(int task, long jobId) {}
+
+  private static Running running(
+      RunFolder run, RunState state, List<QueueEntry> queue, OptionalInt task) {
+    for (Submission submission : state.submissions()) {
+      for (QueueEntry entry : queue) {
+        int number = entry.task() + submission.offset();
+        boolean meant = task.isEmpty() || number == task.getAsInt();
+        if (meant && entry.name().equals(submission.key()) && entry.state() == JobState.RUNNING) {
+          return new Running(number, entry.rawJobId());
+        }
+      }
+    }
+    throw new NexaException(
+        ErrorCode.RUN_NOT_SUITABLE,
+        (task.isEmpty() ? "no task of " + run.id() : "task " + task.getAsInt() + " of " + run.id())
+            + " is running at this moment",
+        Advice.command("says why", "nexa-slurm", "why", run.id()));
+  }
+
+  private static String script() {
+    try (InputStream in =
+        Objects.requireNonNull(OpenShell.class.getResourceAsStream(ENTER), ENTER)) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot read " + ENTER, failed);
+    }
+  }
+}
