@@ -156,7 +156,8 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return spec.commandLine().getOut();
   }
 
-  protected final PrintWriter err() {
+  /** Returns the writer for notes, progress and problems. */
+  public final PrintWriter err() {
     return spec.commandLine().getErr();
   }
 

@@ -188,6 +188,7 @@ public final class RerunTasks {
         tasks,
         EstimateFile.of(estimate, false),
         estimate.total(),
+        "",
         notes,
         List.of(),
         scheduler.name(),
