@@ -195,7 +195,7 @@ class WorkspaceWalkTest {
 
   private static Set<String> leaves() {
     Set<String> leaves = new TreeSet<>();
-    CommandLine root = Commands.commandLine(new String[0], Map.of(), Path.of("/"));
+    CommandLine root = Commands.commandLine(new String[0], Map.of(), Path.of("/"), null);
     root.getSubcommands().forEach((name, command) -> add(name, command, leaves));
     // These read no workspace.
     leaves.removeAll(Set.of("generate-completion", "explain"));

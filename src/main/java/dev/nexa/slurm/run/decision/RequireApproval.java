@@ -196,7 +196,8 @@ public final class RequireApproval {
   }
 
   private static Decision.Mismatch mismatch(ApprovalFile file, List<String> differences) {
-    return Decision.Mismatch.of(file.name() + " by " + file.approval().approver(), differences);
+    String approval = "approval " + file.approval().id() + " by " + file.approval().approver();
+    return Decision.Mismatch.of(approval, differences);
   }
 
   /**
