@@ -111,7 +111,7 @@ public final class ApprovalText {
     return approval.scope() instanceof ApprovedRun run
             && approval.maxCost().currency().equals(run.reservation().currency())
             && approval.maxCost().compareTo(run.reservation()) > 0
-        ? "; what it can't cost at once is room for `rerun --failed`"
+        ? "; " + approval.maxCost().minus(run.reservation()) + " of it only for `rerun --failed`"
         : "";
   }
 

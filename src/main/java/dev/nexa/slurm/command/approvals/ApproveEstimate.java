@@ -27,6 +27,7 @@ import dev.nexa.slurm.run.start.EstimateLookup;
 import dev.nexa.slurm.run.start.OwnPrices;
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,6 +47,9 @@ import java.util.function.Predicate;
 
 /** Implements {@code approve}: signs an estimate, or an envelope, with the approver's SSH key. */
 public final class ApproveEstimate {
+  /** The share of a run's reservation that an approval adds for reruns of failed tasks. */
+  private static final BigDecimal RERUN_SHARE = new BigDecimal("0.01");
+
   private final Context context;
   private final Policy policy;
   private final PolicyApprovals approvals;
@@ -58,7 +62,8 @@ public final class ApproveEstimate {
    * @param principal the signer; empty for the name that allowed_signers gives for the key
    * @param expires a duration ({@code 7d}) or a time (RFC 3339)
    * @param uses how many runs the approval allows
-   * @param upTo the most that one run may cost; empty for its reservation
+   * @param upTo the most that one run may cost with reruns of its failed tasks; empty for 1 % more
+   *     than its reservation
    * @param submitter the login name that may submit; {@code any} for anybody, empty for the user
    *     who made the estimate
    * @param trustPrices whether the approver signs prices that differ from their own price book
@@ -127,7 +132,7 @@ public final class ApproveEstimate {
     List<String> notes = new ArrayList<>();
     EstimateFile estimate = lookup.find(typed);
     ApprovedRun run = checked(typed, estimate, notes);
-    Money most = most(run.reservation(), "the run");
+    Money most = most(run.reservation(), "the run", withRerun(run.reservation()));
     unknown(terms.submitter()).ifPresent(notes::add);
     return sign(most, run, facts(List.of(estimate), run.reservation(), run), notes, review);
   }
@@ -152,7 +157,8 @@ public final class ApproveEstimate {
     unknown(terms.submitter()).ifPresent(notes::add);
     Money reservation = pipeline.reservation();
     List<Fact> facts = facts(estimates, reservation, pipeline);
-    return sign(most(reservation, "the pipeline"), pipeline, facts, notes, review);
+    Money most = most(reservation, "the pipeline", reservation);
+    return sign(most, pipeline, facts, notes, review);
   }
 
   /** Returns the project of the runs, and what is left of the budgets that they take from. */
@@ -205,9 +211,21 @@ public final class ApproveEstimate {
     return asked(typed, estimate, rates, new Money(estimate.reserved(), rates.currency()));
   }
 
-  private Money most(Money reservation, String what) {
-    Money most =
-        terms.upTo().map(amount -> money(amount, reservation.currency())).orElse(reservation);
+  /**
+   * Returns the amount that is signed unless the approver names one. The part above the reservation
+   * pays for attempts that failed early, so that their tasks can run again. The run itself is bound
+   * to its limits and rates, so it cannot cost more than its reservation.
+   */
+  private static Money withRerun(Money reservation) {
+    BigDecimal amount = reservation.amount();
+    int cents = Money.zero(reservation.currency()).amount().scale();
+    return new Money(
+        amount.add(amount.multiply(RERUN_SHARE)).setScale(cents, RoundingMode.UP),
+        reservation.currency());
+  }
+
+  private Money most(Money reservation, String what, Money usual) {
+    Money most = terms.upTo().map(amount -> money(amount, reservation.currency())).orElse(usual);
     if (most.compareTo(reservation) < 0) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,

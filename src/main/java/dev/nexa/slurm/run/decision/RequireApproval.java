@@ -233,12 +233,16 @@ public final class RequireApproval {
    *
    * @param whole the proposal of the whole run, as it was approved
    * @param today the cost of the tasks at today's prices
-   * @param spent the run's cost so far
+   * @param money what the run has cost, and what its open tasks can cost
    * @param reasons receives the reasons if the approval does not cover the rerun
    * @return empty if the run has no approval, or if it does not cover the rerun
    */
   public Optional<ApprovalFile> ofRun(
-      RunFolder run, Proposal whole, Money today, Money spent, List<Decision.Mismatch> reasons) {
+      RunFolder run,
+      Proposal whole,
+      Money today,
+      RunMoney money,
+      List<Decision.Mismatch> reasons) {
     if (policy.approvals().isEmpty() || !Files.exists(run.approval())) {
       return Optional.empty();
     }
@@ -252,17 +256,9 @@ public final class RequireApproval {
     List<String> differences = differences(approvals, file, whole);
     Money own = asked.total();
     Money most = own.compareTo(today) < 0 ? today : own;
-    Money together = spent.plus(most);
     Money approved = file.approval().mostFor(whole.digest());
-    if (together.compareTo(approved) > 0) {
-      differences.add(
-          "the run has cost "
-              + spent
-              + ", this can cost "
-              + most
-              + " more, and at most "
-              + approved
-              + " was approved");
+    if (money.withRerun(most).compareTo(approved) > 0) {
+      differences.add(money.beyond(most, approved));
     }
     try {
       requireUse(approvals.directory().uses(file.approval()), run, differences);

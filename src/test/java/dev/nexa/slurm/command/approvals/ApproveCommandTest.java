@@ -155,8 +155,8 @@ class ApproveCommandTest {
     assertThat(screen.out())
         .contains(
             "8 tasks of 1 node, 1 CPU, 1GiB, 5 hours each",
-            "allows     at most 500.00 USD a run, 3 times, also over a budget; what it can't cost"
-                + " at once is room for `rerun --failed`",
+            "allows     at most 500.00 USD a run, 3 times, also over a budget; 498.19 USD of it"
+                + " only for `rerun --failed`",
             "submitter  anybody",
             "signed by  boss@site",
             "note       for the paper");
