@@ -149,7 +149,12 @@ public final class Terminal {
     StringWriter err = new StringWriter();
     int exit =
         Main.run(
-            arguments, environment, here, keyboard, new PrintWriter(out, true), new PrintWriter(err, true));
+            arguments,
+            environment,
+            here,
+            keyboard,
+            new PrintWriter(out, true),
+            new PrintWriter(err, true));
     return new Screen(exit, out.toString(), err.toString());
   }
 

@@ -72,6 +72,7 @@ class WorkspaceWalkTest {
               Map.entry("policy show", ""),
               Map.entry("policy install", ""),
               Map.entry("policy plan", ""),
+              Map.entry("policy replay", ""),
               Map.entry("serve", "SERVER"),
               Map.entry("serve list", ""),
               Map.entry("serve stop", "latest"),

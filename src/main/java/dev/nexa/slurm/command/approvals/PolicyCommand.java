@@ -219,9 +219,7 @@ public final class PolicyCommand extends Subcommand {
     private static Optional<Instant> time(OptionSpec option, ZoneId zone, Instant now) {
       String text = option.getValue();
       try {
-        return text == null
-            ? Optional.empty()
-            : Optional.of(Moment.parse(text, zone, now).from());
+        return text == null ? Optional.empty() : Optional.of(Moment.parse(text, zone, now).from());
       } catch (IllegalArgumentException notATime) {
         throw new NexaException(
             ErrorCode.OPTION_INVALID,

@@ -134,8 +134,7 @@ public final class ReplayPolicy {
       }
     }
     unpriced.forEach((why, count) -> notes.add(count + " jobs are left out: " + why));
-    jobs.removeIf(
-        job -> job.submit.isBefore(asked.since) || !job.submit.isBefore(asked.until));
+    jobs.removeIf(job -> job.submit.isBefore(asked.since) || !job.submit.isBefore(asked.until));
     jobs.sort(Comparator.comparing(Job::submit));
     List<String> rules = new ArrayList<>();
     judgeOneByOne(jobs, rules);
@@ -146,8 +145,7 @@ public final class ReplayPolicy {
     for (String rule : rules) {
       byRule.add(line(rule, jobs.stream().filter(job -> job.refusedBy.contains(rule)).toList()));
     }
-    byRule.add(
-        line("any of them", jobs.stream().filter(job -> !job.refusedBy.isEmpty()).toList()));
+    byRule.add(line("any of them", jobs.stream().filter(job -> !job.refusedBy.isEmpty()).toList()));
     return new Replayed(
         asked,
         prices.currency(),

@@ -175,7 +175,11 @@ public final class CostsText {
       otherTotal |= total.credit().signum() != 0 || total.api().signum() != 0;
     }
     columns =
-        columns.number("runs", Group::runs).number("runs_failed", Group::failed).as("FAILED").rare();
+        columns
+            .number("runs", Group::runs)
+            .number("runs_failed", Group::failed)
+            .as("FAILED")
+            .rare();
     columns =
         gpus
             ? columns.hours("gpu_hours", group -> Hours.of(group.gpuSeconds()))

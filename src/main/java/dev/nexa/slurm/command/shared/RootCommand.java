@@ -61,8 +61,7 @@ public final class RootCommand implements Runnable {
    * @param here the folder in which the user typed the command
    * @param keyboard where a person's answers come from; null if nobody can be asked
    */
-  public RootCommand(
-      Map<String, String> environment, Path here, @Nullable InputStream keyboard) {
+  public RootCommand(Map<String, String> environment, Path here, @Nullable InputStream keyboard) {
     this.environment = environment;
     this.here = here;
     this.keyboard = keyboard;

@@ -49,8 +49,8 @@ public final class ProfileText {
    *
    * @param command the command that writes the file and later reports differences
    * @param starter the starter's profile, which gives the storage and the defaults of runs, because
-   *     Slurm does not report them. If it has {@code accelerator: cpu}, partitions with GPUs are left
-   *     out as long as there are others
+   *     Slurm does not report them. If it has {@code accelerator: cpu}, partitions with GPUs are
+   *     left out as long as there are others
    */
   public static String of(SlurmCluster cluster, LocalDate read, String command, String starter) {
     boolean cpuOnly = starter.contains("\naccelerator: cpu\n");

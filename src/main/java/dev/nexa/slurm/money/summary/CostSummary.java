@@ -143,9 +143,7 @@ public final class CostSummary {
       BigDecimal reserved = orZero(run.reservation());
       // An imported run had no estimate, so it has no difference from one.
       BigDecimal difference =
-          reserved.signum() == 0
-              ? BigDecimal.ZERO
-              : orZero(run.computeCost()).subtract(reserved);
+          reserved.signum() == 0 ? BigDecimal.ZERO : orZero(run.computeCost()).subtract(reserved);
       Map<CostKind, BigDecimal> amounts = run.amounts();
       return new Sums(
           run.completed() ? 0 : 1,

@@ -279,8 +279,7 @@ public final class RerunTasks {
    *
    * @param again the tasks of the rerun, which have ended
    */
-  private static Money open(
-      PlanFile plan, RunFacts facts, RunOutcome outcome, IndexRange again) {
+  private static Money open(PlanFile plan, RunFacts facts, RunOutcome outcome, IndexRange again) {
     int open = 0;
     for (TaskOutcome task : outcome.tasks()) {
       open += task.ended() || again.indices().contains(task.task()) ? 0 : 1;

@@ -77,7 +77,8 @@ final class ApprovalRefusal {
           Advice.step(
               "or ask the policy's owner: it names nobody who may approve (docs/approvals.md)"));
       advice.add(
-          Advice.step("nothing was submitted; the estimate is in estimates/" + shortName + "….json"));
+          Advice.step(
+              "nothing was submitted; the estimate is in estimates/" + shortName + "….json"));
       return new NexaException(code, why(refused), advice);
     }
     ask(approvals.get(), file.resolveSibling(shortName), over, advice);
@@ -149,8 +150,7 @@ final class ApprovalRefusal {
     if (over) {
       command.add("--over-budget");
     }
-    advice.add(
-        Advice.step("ask " + either(principals) + " to type: " + Script.shellLine(command)));
+    advice.add(Advice.step("ask " + either(principals) + " to type: " + Script.shellLine(command)));
     advice.add(
         Advice.step(
             "then type this again (it looks in "

@@ -238,11 +238,7 @@ public final class RequireApproval {
    * @return empty if the run has no approval, or if it does not cover the rerun
    */
   public Optional<ApprovalFile> ofRun(
-      RunFolder run,
-      Proposal whole,
-      Money today,
-      RunMoney money,
-      List<Decision.Mismatch> reasons) {
+      RunFolder run, Proposal whole, Money today, RunMoney money, List<Decision.Mismatch> reasons) {
     if (policy.approvals().isEmpty() || !Files.exists(run.approval())) {
       return Optional.empty();
     }

@@ -21,9 +21,7 @@ public record RunMoney(Money spent, Money reserved) {
   /** Returns a sentence for a run that an approval does not cover. */
   String beyond(Money rerun, Money approved) {
     String open =
-        reserved.amount().signum() == 0
-            ? ""
-            : "its open tasks can cost " + reserved + " more, ";
+        reserved.amount().signum() == 0 ? "" : "its open tasks can cost " + reserved + " more, ";
     return "the run has cost "
         + spent
         + ", "

@@ -74,7 +74,8 @@ class ApprovalAttackTest {
     String shortName = file.getFileName().toString().substring(0, 8);
     assertThat(screen.err())
         .contains("→ ask boss@site to type: nexa-slurm approve " + estimates.resolve(shortName))
-        .endsWith("\nnote: This limit is set in the workspace, not by the admin: you can change it there.\n");
+        .endsWith(
+            "\nnote: This limit is set in the workspace, not by the admin: you can change it there.\n");
     assertThat(screen.err().indexOf("ask boss")).isLessThan(screen.err().indexOf("nothing was"));
     refused(screen, "without an approval");
     Screen approve =

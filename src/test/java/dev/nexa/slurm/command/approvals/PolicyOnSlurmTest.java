@@ -627,13 +627,17 @@ class PolicyOnSlurmTest {
     return SlurmCommands.sbatch(request, Map.of()).toArray(String[]::new);
   }
 
-  /** slurmctld reads a file at the next job if the file is newer, in whole seconds, than its last reading. */
+  /**
+   * slurmctld reads a file at the next job if the file is newer, in whole seconds, than its last
+   * reading.
+   */
   @Test
   void anObservingPolicyRefusesNothingAndLogsIt() throws IOException, InterruptedException {
     Path observed = workspace("observed");
     Path policy = observed.resolve("configs/policy.yaml");
     Files.writeString(
-        policy, Files.readString(policy).replace("gpu_hours_over: 8", "gpu_hours_over: 8, mode: observe"));
+        policy,
+        Files.readString(policy).replace("gpu_hours_over: 8", "gpu_hours_over: 8, mode: observe"));
     Path lua = slurm.folder.resolve("job_submit.lua");
     String enforcing = Files.readString(lua);
     try {
@@ -659,7 +663,8 @@ class PolicyOnSlurmTest {
               "nexa-slurm would refuse: user "
                   + PrivateSlurm.USER
                   + ", job observed: this job could use 8.1 GPU-hours (1 tasks x 8 GPUs x 61 minutes)")
-          .containsPattern("nexa-slurm would refuse: user .*, job observed: job \\d+ could use more");
+          .containsPattern(
+              "nexa-slurm would refuse: user .*, job observed: job \\d+ could use more");
     } finally {
       Thread.sleep(1100);
       Files.writeString(lua, enforcing);

@@ -8,7 +8,6 @@ import dev.nexa.slurm.command.Person;
 import dev.nexa.slurm.command.Site;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -94,7 +93,8 @@ class PolicyReplayTest {
             ops         2   0.09         1       0          0        1          0.00
             """);
     assertThat(screen.err())
-        .contains("note: budget project x 20.00 USD a month is not judged: accounting does not know")
+        .contains(
+            "note: budget project x 20.00 USD a month is not judged: accounting does not know")
         .contains("is no row of a job: nonsense");
   }
 
@@ -136,8 +136,13 @@ class PolicyReplayTest {
         "approval_over: {amount: 0.50, currency: USD}\nslurm: {gpu_hours_over: 1}\n");
     String job =
         Person.command(
-            "sbatch", "--parsable", "--wait", "--time=1-00:00:00", "--output=/dev/null",
-            "--mem=50M", "--wrap=true");
+            "sbatch",
+            "--parsable",
+            "--wait",
+            "--time=1-00:00:00",
+            "--output=/dev/null",
+            "--mem=50M",
+            "--wrap=true");
     assertThat(job.strip()).matches("\\d+");
 
     JsonObject json = null;

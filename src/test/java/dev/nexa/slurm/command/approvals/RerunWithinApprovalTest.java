@@ -113,7 +113,8 @@ class RerunWithinApprovalTest {
 
     assertThat(again.exit()).as(again.toString()).isEqualTo(3);
     assertThat(again.err())
-        .contains("the run has cost 0.22 USD, its open tasks can cost 1.59 USD more, this can cost");
+        .contains(
+            "the run has cost 0.22 USD, its open tasks can cost 1.59 USD more, this can cost");
   }
 
   @Test
@@ -133,8 +134,7 @@ class RerunWithinApprovalTest {
         approve("--up-to", new BigDecimal("1.85").add(BigDecimal.valueOf(seed * 20, 2)).toString());
     JsonObject submitted = ada.type("submit", "run.yaml", "--json").json();
     long longest = submitted.object("estimate").number("longest_attempt_seconds");
-    List<Attempt> attempts =
-        new ArrayList<>(attempts(FIRST_JOB, List.of(0, 1, 2, 3, 4, 5, 6, 7)));
+    List<Attempt> attempts = new ArrayList<>(attempts(FIRST_JOB, List.of(0, 1, 2, 3, 4, 5, 6, 7)));
     long job = FIRST_JOB;
     int accepted = 0;
     for (int round = 0; round < 12; round++) {
@@ -229,8 +229,7 @@ class RerunWithinApprovalTest {
     for (Attempt attempt : attempts) {
       String key = Files.readString(folder.resolve("ada/key." + attempt.job)).strip();
       if (attempt.seconds < 0) {
-        queue.append(
-            Terminal.queueRow(attempt.job, attempt.task, "RUNNING", "None", key) + "\n");
+        queue.append(Terminal.queueRow(attempt.job, attempt.task, "RUNNING", "None", key) + "\n");
       }
       boolean open = attempt.seconds < 0;
       String end = open ? "Unknown" : "" + (1762000000 + attempt.seconds);

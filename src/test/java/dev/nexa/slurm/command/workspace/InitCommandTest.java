@@ -107,8 +107,7 @@ class InitCommandTest {
     assertThat(init.out())
         .endsWith("next: nexa-slurm estimate configs/train/science.yaml\n")
         .containsOnlyOnce("clusters/cpu.yaml");
-    Screen estimate =
-        terminal.type("estimate", "configs/data/quickstart.yaml", "--cluster", "cpu");
+    Screen estimate = terminal.type("estimate", "configs/data/quickstart.yaml", "--cluster", "cpu");
     assertThat(estimate.exit()).as(estimate.err()).isZero();
   }
 
