@@ -16,6 +16,7 @@ import dev.nexa.slurm.command.jobs.RenderCommand;
 import dev.nexa.slurm.command.jobs.RerunCommand;
 import dev.nexa.slurm.command.jobs.StatusCommand;
 import dev.nexa.slurm.command.jobs.SubmitCommand;
+import dev.nexa.slurm.command.jobs.WhyCommand;
 import dev.nexa.slurm.command.pipeline.PipelineCommand;
 import dev.nexa.slurm.command.records.AuditCommand;
 import dev.nexa.slurm.command.records.ReconcileCommand;
@@ -50,6 +51,7 @@ public final class Commands {
           "render",
           "status",
           "logs",
+          "why",
           "cancel",
           "interrupt",
           "rerun",
@@ -79,6 +81,7 @@ public final class Commands {
       case "render" -> new RenderCommand();
       case "status" -> new StatusCommand();
       case "logs" -> new LogsCommand();
+      case "why" -> new WhyCommand();
       case "cancel" -> new CancelCommand();
       case "interrupt" -> new InterruptCommand();
       case "rerun" -> new RerunCommand();

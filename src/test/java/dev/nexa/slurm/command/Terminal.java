@@ -2,6 +2,7 @@ package dev.nexa.slurm.command;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.StandIn;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,7 +13,6 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -59,13 +59,7 @@ public final class Terminal {
 
   /** Lets a client of Slurm's do this; it knows no other programs than the shell's own. */
   public void program(String name, String shell) {
-    write(bin.resolve(name), "#!/bin/sh\n" + shell + "\n");
-    try {
-      Files.setPosixFilePermissions(
-          bin.resolve(name), PosixFilePermissions.fromString("rwx------"));
-    } catch (IOException failed) {
-      throw new UncheckedIOException(failed);
-    }
+    StandIn.sh(bin.resolve(name), shell);
   }
 
   /** What squeue prints of a job of that name. */

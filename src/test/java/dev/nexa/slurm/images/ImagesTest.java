@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.base.process.StandIn;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -218,8 +219,7 @@ class ImagesTest {
 
   @Test
   void withAModelVllmServesIt() throws IOException {
-    Path vllm = Files.writeString(temp.resolve("vllm"), "#!/bin/bash\nprintf '[%s]' \"$@\"\n");
-    assertThat(vllm.toFile().setExecutable(true)).isTrue();
+    StandIn.bash(temp.resolve("vllm"), "printf '[%s]' \"$@\"");
 
     CommandResult served =
         run(

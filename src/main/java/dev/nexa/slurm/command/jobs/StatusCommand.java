@@ -48,6 +48,9 @@ public final class StatusCommand extends Subcommand {
     List<RunRow> rows =
         new StatusRows(context)
             .rows(references.isEmpty() ? context.workspace().openRuns() : ids, problems);
+    if (rows.stream().anyMatch(row -> row.failed() > 0)) {
+      rows = new FailedRows(context).explained(rows);
+    }
     problems.forEach(err()::println);
     if (given(json)) {
       out.print(Json.pretty(StatusText.json(rows)));

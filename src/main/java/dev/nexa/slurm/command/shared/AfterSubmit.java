@@ -8,6 +8,7 @@ import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.reconcile.AwaitRun;
 import dev.nexa.slurm.run.start.Submitted;
 import java.io.PrintWriter;
@@ -126,6 +127,11 @@ public final class AfterSubmit {
       Money cost = manifest.cost().orElseThrow();
       out.println(
           manifest.state() + ", cost " + cost.amount().toPlainString() + " " + cost.currency());
+      if (manifest.status() == RunStatus.FAILED) {
+        new ExplainRun(context)
+            .headline(submitted.run())
+            .ifPresent(why -> out.println("  why       " + why));
+      }
       out.println("  manifest  " + submitted.run().manifest().normalize());
       out.println("  cost      " + submitted.run().cost().normalize());
     }

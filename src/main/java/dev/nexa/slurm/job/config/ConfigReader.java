@@ -337,6 +337,25 @@ public final class ConfigReader {
   }
 
   /**
+   * Reads the signatures of failures: those of the workspace's configs/failures.yaml, if it has
+   * one, then the jar's.
+   */
+  public Signatures signatures() {
+    String path = "configs/failures.yaml";
+    Signatures ours = signatures(source.carried(path));
+    return source.isOwn(path) ? signatures(source.product(path)).before(ours) : ours;
+  }
+
+  private Signatures signatures(Found file) {
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(file, Signatures.SPEC, problems);
+    Problem.throwIfAny(problems);
+    Signatures signatures = Signatures.from(values, problems);
+    Problem.throwIfAny(problems);
+    return signatures;
+  }
+
+  /**
    * Reads the policy that applies: {@link #ADMIN_POLICY} if that file exists, else
    * configs/policy.yaml.
    */

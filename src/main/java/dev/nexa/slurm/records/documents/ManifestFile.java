@@ -192,6 +192,11 @@ public final class ManifestFile {
     return this;
   }
 
+  /** Returns what failed first in each attempt that failed by itself; empty if none did. */
+  public List<JsonObject> failures() {
+    return json.objects("failures");
+  }
+
   /** Adds the journal's submissions. */
   public ManifestFile submissions(RunState journal) {
     json.with("submissions", listed(journal));

@@ -133,6 +133,27 @@ public record RunRow(
         note);
   }
 
+  /** Returns a copy with another note. */
+  public RunRow noted(String words) {
+    return new RunRow(
+        runId,
+        user,
+        stage,
+        status,
+        state,
+        tasks,
+        done,
+        failed,
+        cancelled,
+        running,
+        stuck,
+        jobId,
+        elapsed,
+        cost,
+        costLacks,
+        words);
+  }
+
   private static boolean stuck(List<QueueEntry> queue) {
     return !queue.isEmpty()
         && queue.stream()

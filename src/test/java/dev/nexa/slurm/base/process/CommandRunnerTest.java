@@ -8,9 +8,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -45,8 +43,7 @@ class CommandRunnerTest {
 
   @Test
   void aProgramIsLookedForOnThePathThatItIsGiven() throws IOException {
-    Path fake = Files.writeString(folder.resolve("sbatch"), "#!/bin/sh\necho fake\n");
-    Files.setPosixFilePermissions(fake, PosixFilePermissions.fromString("rwx------"));
+    StandIn.sh(folder.resolve("sbatch"), "echo fake");
 
     CommandResult result =
         runner.run(command(Map.of("PATH", "/nowhere:" + folder + ":/usr/bin"), List.of("sbatch")));

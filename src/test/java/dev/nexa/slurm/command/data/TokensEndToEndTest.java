@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.StandIn;
 import dev.nexa.slurm.command.Person;
 import java.io.IOException;
 import java.math.BigDecimal;
@@ -58,17 +59,15 @@ class TokensEndToEndTest {
             output: {price: 0.60, source: list of 2026}
         """);
     Path java = workspace.resolve("java");
-    write(
-        "java",
+    StandIn.bash(
+        java,
         """
-        #!/bin/bash
         read -r input output status <"%s/paid.$NEXA_TASK" || exit 9
         printf '{"api_model": "org/teacher-1", "api_input_tokens": %%s, "api_output_tokens": %%s}' \\
           "$input" "$output" >"$NEXA_METRICS"
         exit "$status"
         """
             .formatted(workspace));
-    assertThat(java.toFile().setExecutable(true)).isTrue();
     write(
         "configs/clusters/local.yaml",
         """

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.base.process.StandIn;
 import dev.nexa.slurm.cluster.scheduler.ClientEnvironment;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -283,16 +284,14 @@ class SecretsTest {
   private void recorder(String name, String shell) throws IOException {
     Path program = folder.resolve("bin").resolve(name);
     String calls = folder.resolve("calls").resolve(name).toString();
-    Files.writeString(
+    StandIn.bash(
         program,
-        "#!/bin/bash\ncat /proc/$$/cmdline >>"
+        "cat /proc/$$/cmdline >>"
             + calls
             + ".argv\ncat /proc/$$/environ >>"
             + calls
             + ".environ\n"
-            + shell
-            + "\n");
-    Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
+            + shell);
   }
 
   private void clientsGotTheAllowListAlone() throws IOException {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.base.process.StandIn;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -89,8 +89,7 @@ class CheckNodeTest {
   }
 
   private void tool(String name, String does) throws IOException {
-    Path tool = Files.writeString(folder.resolve(name), "#!/bin/bash\n" + does + "\n");
-    assertThat(tool.toFile().setExecutable(true)).isTrue();
+    StandIn.bash(folder.resolve(name), does);
   }
 
   /** What it says; its status goes with that. */

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.base.process.StandIn;
 import dev.nexa.slurm.job.backend.Backends;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
@@ -296,10 +297,7 @@ class QuotingTest {
   }
 
   private void program(String name, String text) throws IOException {
-    Path file = folder.resolve("bin").resolve(name);
-    Files.createDirectories(file.getParent());
-    Files.writeString(file, "#!/bin/bash\n" + text + "\n");
-    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
+    StandIn.bash(folder.resolve("bin").resolve(name), text);
   }
 
   private CommandResult run(List<String> argv, Map<String, String> more) throws IOException {

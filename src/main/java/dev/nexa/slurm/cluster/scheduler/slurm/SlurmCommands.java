@@ -99,6 +99,12 @@ public final class SlurmCommands {
     return argv;
   }
 
+  /** Returns a call for the waiting jobs of all users, the highest priority first. */
+  static List<String> waiting() {
+    return List.of(
+        "squeue", "--noheader", "--states=PENDING", "--sort=-p,i", "--format=%F\u001f%P\u001f%r");
+  }
+
   /**
    * Returns a call for allocation rows ({@code --allocations}), because steps repeat their job's
    * cost, with every attempt ({@code --duplicates}).

@@ -35,6 +35,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.OptionalInt;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -447,6 +448,44 @@ public final class SlurmScheduler implements Scheduler {
     return result.timedOut()
         ? ExpectedStart.never("sbatch gave no answer in time")
         : TestOnlyText.read(result.err());
+  }
+
+  /**
+   * The place of a waiting job in its queue.
+   *
+   * @param partition the partitions that the job may run in, as Slurm prints them
+   * @param ahead how many other jobs of the same partitions Slurm lists before it, by priority.
+   *     Jobs that are held, or that wait for a job or for a time, do not count
+   */
+  public record Place(String partition, int ahead) {}
+
+  /**
+   * Returns the place of a waiting job, by one call of squeue. A cluster may hide other users' jobs
+   * (slurm.conf(5), PrivateData); they do not count then.
+   *
+   * @return empty if squeue does not list the job as waiting
+   */
+  public Optional<Place> place(long arrayJobId) {
+    Map<String, Set<String>> ahead = new HashMap<>();
+    for (String line : ask(SlurmCommands.waiting()).out().lines().toList()) {
+      String[] cells = line.split("\u001f", -1);
+      if (cells.length != 3) {
+        continue;
+      }
+      Set<String> before = ahead.computeIfAbsent(cells[1], partition -> new HashSet<>());
+      if (cells[0].equals(Long.toString(arrayJobId))) {
+        return Optional.of(new Place(cells[1], before.size()));
+      }
+      String reason = cells[2];
+      boolean blocked =
+          reason.startsWith("Dependency")
+              || reason.startsWith("JobHeld")
+              || reason.equals("BeginTime");
+      if (!blocked) {
+        before.add(cells[0]);
+      }
+    }
+    return Optional.empty();
   }
 
   /** {@inheritDoc} It takes one call of scontrol. */

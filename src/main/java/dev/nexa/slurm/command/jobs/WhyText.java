@@ -1,0 +1,265 @@
+package dev.nexa.slurm.command.jobs;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.run.diagnosis.Explanation;
+import dev.nexa.slurm.run.diagnosis.Failure;
+import dev.nexa.slurm.run.diagnosis.Finding;
+import dev.nexa.slurm.run.diagnosis.LogLine;
+import dev.nexa.slurm.run.diagnosis.Remedy;
+import dev.nexa.slurm.run.diagnosis.Waiting;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Formats what {@code why} found. */
+public final class WhyText {
+  private static final int LONGEST = 300;
+
+  private WhyText() {}
+
+  /** Returns the explanation for a person; the first line names the cause. */
+  public static String of(Explanation explanation) {
+    StringBuilder text = new StringBuilder();
+    text.append(explanation.run()).append(": ").append(headline(explanation)).append('\n');
+    explanation.failure().ifPresent(failure -> failure(text, failure, explanation));
+    if (explanation.failure().isEmpty() && explanation.refusals().size() > 1) {
+      explanation.refusals().forEach(refusal -> line(text, "refused", refusal));
+    }
+    explanation.waiting().ifPresent(waiting -> waiting(text, waiting));
+    return text.toString();
+  }
+
+  private static String headline(Explanation explanation) {
+    return explanation
+        .headline()
+        .orElseGet(
+            () ->
+                "it is " + explanation.state() + ": no task has failed, and no task waits.");
+  }
+
+  private static void failure(StringBuilder text, Failure failure, Explanation explanation) {
+    line(text, "where", where(failure));
+    Optional<Finding> root = failure.verdict().root();
+    root.flatMap(Finding::line).ifPresent(place -> place(text, "line", place));
+    String name = "last lines";
+    for (LogLine line : failure.lastLines()) {
+      line(text, name, cut(line.text()));
+      name = "";
+    }
+    root.flatMap(Finding::advice).ifPresent(advice -> line(text, "to do", advice));
+    failure.remedy().ifPresent(remedy -> line(text, root(root), words(remedy)));
+    failure.slurm().ifPresent(slurm -> slurm(text, slurm));
+    failure
+        .verdict()
+        .also()
+        .ifPresent(
+            also -> {
+              line(text, "also", also.means());
+              also.line().ifPresent(place -> place(text, "", place));
+            });
+    for (Finding finding : failure.confirmations()) {
+      finding.line().ifPresent(place -> place(text, "supported by", place));
+    }
+    for (Finding finding : failure.followed()) {
+      line(text, "followed", finding.means() + finding.line().map(WhyText::at).orElse(""));
+    }
+    for (Explanation.Similar similar : explanation.similar()) {
+      line(text, "as in", similar.run().value());
+    }
+    failure
+        .log()
+        .ifPresent(log -> line(text, "read", "nexa-slurm logs " + options(failure) + explanation.run()));
+  }
+
+  private static String root(Optional<Finding> root) {
+    return root.flatMap(Finding::advice).isPresent() ? "" : "to do";
+  }
+
+  private static String options(Failure failure) {
+    return "--task "
+        + failure.task()
+        + " "
+        + failure.rank().map(rank -> "--rank " + rank + " ").orElse("");
+  }
+
+  private static String where(Failure failure) {
+    String task = "task " + failure.task() + ", attempt " + failure.attempt();
+    String rank = failure.rank().map(number -> ", rank " + number).orElse("");
+    String node = failure.node().map(name -> " on " + name).orElse("");
+    int others = failure.failedTasks() - 1;
+    String more = others <= 0 ? "" : "; " + others + " more " + (others == 1 ? "task" : "tasks") + " failed";
+    return task + rank + node + more;
+  }
+
+  private static String words(Remedy remedy) {
+    return remedy.key()
+        + " is "
+        + remedy.now()
+        + ": try --set "
+        + remedy.key()
+        + "="
+        + remedy.next();
+  }
+
+  private static void slurm(StringBuilder text, Failure.Accounted slurm) {
+    line(
+        text,
+        "ended",
+        slurm.state()
+            + ", exit code "
+            + slurm.exitCode()
+            + ", after "
+            + TimeLimit.words(slurm.elapsed())
+            + " of "
+            + TimeLimit.words(slurm.timeLimit())
+            + (slurm.nodes().isEmpty() ? "" : ", on " + slurm.nodes()));
+    slurm
+        .peakBytes()
+        .ifPresent(
+            peak ->
+                line(
+                    text,
+                    "memory",
+                    Memory.rounded(peak)
+                        + slurm
+                            .memoryBytes()
+                            .map(given -> " of " + Memory.rounded(given))
+                            .orElse("")
+                        + " used by the largest process that Slurm measured"));
+  }
+
+  private static void waiting(StringBuilder text, Waiting waiting) {
+    line(text, "reason", waiting.reason());
+    waiting
+        .partition()
+        .ifPresent(
+            partition ->
+                line(
+                    text,
+                    "place",
+                    waiting.ahead().map(count -> count + " jobs before it, ").orElse("")
+                        + "partition "
+                        + partition));
+    line(
+        text,
+        "start",
+        waiting.start().map(at -> "expected at " + at).orElse("Slurm does not know when"));
+    for (Waiting.Sooner sooner : waiting.sooner()) {
+      line(text, "sooner", sooner.option() + ": " + sooner.start());
+    }
+  }
+
+  private static void place(StringBuilder text, String name, Finding.Place place) {
+    line(text, name, place.file() + number(place));
+    line(text, "", cut(place.line().text().strip()));
+  }
+
+  private static String at(Finding.Place place) {
+    return " (" + place.file().getFileName() + number(place) + ")";
+  }
+
+  private static String number(Finding.Place place) {
+    return place.line().number() == 0 ? "" : ":" + place.line().number();
+  }
+
+  private static String cut(String text) {
+    return text.length() <= LONGEST ? text : text.substring(0, LONGEST) + "…";
+  }
+
+  private static void line(StringBuilder text, String name, String value) {
+    text.append(String.format("  %-13s%s", name, value).stripTrailing()).append('\n');
+  }
+
+  /** Returns the document that {@code --json} prints. */
+  public static JsonObject json(Explanation explanation) {
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("run_id", explanation.run().value())
+        .with("state", explanation.state())
+        .with("headline", explanation.headline().orElse(null))
+        .with("failure", explanation.failure().map(WhyText::json).orElse(null))
+        .with("refusals", explanation.refusals())
+        .with("waiting", explanation.waiting().map(WhyText::json).orElse(null))
+        .with("similar", similar(explanation));
+  }
+
+  private static List<JsonObject> similar(Explanation explanation) {
+    List<JsonObject> similar = new ArrayList<>();
+    for (Explanation.Similar one : explanation.similar()) {
+      similar.add(new JsonObject().with("run_id", one.run().value()).with("text", one.text()));
+    }
+    return similar;
+  }
+
+  private static JsonObject json(Failure failure) {
+    JsonObject json =
+        new JsonObject()
+            .with("task", failure.task())
+            .with("attempt", failure.attempt())
+            .with("tasks_failed", failure.failedTasks())
+            .withOptional("rank", failure.rank())
+            .withOptional("node", failure.node())
+            .with("cause", failure.verdict().root().map(WhyText::json).orElse(null))
+            .with("certain", failure.verdict().certain())
+            .with("also", failure.verdict().also().map(WhyText::json).orElse(null))
+            .with("confirmations", failure.confirmations().stream().map(WhyText::json).toList())
+            .with("followed", failure.followed().stream().map(WhyText::json).toList());
+    failure
+        .remedy()
+        .ifPresent(
+            remedy ->
+                json.with(
+                    "change",
+                    new JsonObject()
+                        .with("key", remedy.key())
+                        .with("now", remedy.now())
+                        .with("next", remedy.next())));
+    failure.slurm().ifPresent(slurm -> json.with("slurm", json(slurm)));
+    return json.with("last_lines", failure.lastLines().stream().map(LogLine::text).toList());
+  }
+
+  private static JsonObject json(Failure.Accounted slurm) {
+    return new JsonObject()
+        .with("state", slurm.state())
+        .with("exit_code", slurm.exitCode())
+        .with("nodes", slurm.nodes())
+        .with("elapsed_seconds", slurm.elapsed().toSeconds())
+        .with("time_limit_seconds", slurm.timeLimit().toSeconds())
+        .withOptional("peak_memory_bytes", slurm.peakBytes())
+        .withOptional("memory_bytes", slurm.memoryBytes());
+  }
+
+  private static JsonObject json(Finding finding) {
+    JsonObject json =
+        new JsonObject()
+            .with("signature", finding.id())
+            .with("class", finding.failure())
+            .with("means", finding.means())
+            .withOptional("advice", finding.advice())
+            .withOptional("key", finding.key());
+    finding
+        .line()
+        .ifPresent(
+            place ->
+                json.with("file", place.file().toString())
+                    .with("line", place.line().number() == 0 ? null : place.line().number())
+                    .with("text", place.line().text()));
+    return json;
+  }
+
+  private static JsonObject json(Waiting waiting) {
+    List<JsonObject> sooner = new ArrayList<>();
+    for (Waiting.Sooner one : waiting.sooner()) {
+      sooner.add(new JsonObject().with("option", one.option()).with("start", one.start()));
+    }
+    return new JsonObject()
+        .with("reason", waiting.reason())
+        .with("sentence", waiting.sentence())
+        .withOptional("partition", waiting.partition())
+        .withOptional("jobs_ahead", waiting.ahead())
+        .withOptional("expected_start", waiting.start())
+        .with("sooner", sooner);
+  }
+}

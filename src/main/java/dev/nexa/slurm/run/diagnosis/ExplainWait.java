@@ -1,0 +1,127 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
+import dev.nexa.slurm.cluster.scheduler.PendingReason;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
+import dev.nexa.slurm.job.config.yaml.ShellWords;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.run.Context;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** Finds out why a job waits, and with which changes it would start sooner. */
+final class ExplainWait {
+  /** Each other partition takes a call of sbatch. */
+  private static final int MOST_PARTITIONS = 8;
+
+  /** A change that gains less is not worth a new submission. */
+  private static final Duration WORTH = Duration.ofMinutes(1);
+
+  private final Context context;
+
+  ExplainWait(Context context) {
+    this.context = context;
+  }
+
+  Waiting of(RunFolder run, QueueEntry entry, List<String> problems) {
+    String sentence = PendingReason.sentence(entry.reason());
+    Optional<SlurmScheduler> slurm = context.slurm();
+    if (slurm.isEmpty() || run.shownPlan().isLocal()) {
+      return new Waiting(
+          entry.reason(), sentence, Optional.empty(), Optional.empty(), entry.start(), List.of());
+    }
+    try {
+      Optional<SlurmScheduler.Place> place = slurm.get().place(entry.arrayJobId());
+      Optional<Instant> start = entry.start();
+      List<Waiting.Sooner> sooner =
+          waitsForResources(entry.reason()) ? sooner(slurm.get(), run, place, start) : List.of();
+      return new Waiting(
+          entry.reason(),
+          sentence,
+          place.map(SlurmScheduler.Place::partition),
+          place.map(SlurmScheduler.Place::ahead),
+          start,
+          sooner);
+    } catch (SchedulerUnavailable outage) {
+      problems.add("Slurm cannot be asked about the queue: " + outage.getMessage());
+      return new Waiting(
+          entry.reason(), sentence, Optional.empty(), Optional.empty(), entry.start(), List.of());
+    }
+  }
+
+  /** Only a job that waits for nodes starts sooner elsewhere or with less time. */
+  private static boolean waitsForResources(String reason) {
+    return List.of("Resources", "Priority", "None", "ReqNodeNotAvail", "PartitionTimeLimit")
+            .contains(reason)
+        || reason.startsWith("ReqNodeNotAvail");
+  }
+
+  private static List<Waiting.Sooner> sooner(
+      SlurmScheduler slurm,
+      RunFolder run,
+      Optional<SlurmScheduler.Place> place,
+      Optional<Instant> start) {
+    List<String> options = options(run);
+    Duration limit = run.shownPlan().timeLimit();
+    List<Waiting.Sooner> sooner = new ArrayList<>();
+    for (int part : new int[] {2, 4}) {
+      Duration shorter = Duration.ofMinutes(limit.toMinutes() / part);
+      if (!shorter.isZero()) {
+        String time = TimeLimit.format(shorter);
+        List<String> changed = with(options, "--time=" + time);
+        add(slurm.expectedStart(changed), "resources.time=" + time, start, sooner);
+      }
+    }
+    String now = place.map(SlurmScheduler.Place::partition).orElse("");
+    int asked = 0;
+    for (SlurmCluster.Partition partition : slurm.cluster().partitions()) {
+      if (!partition.name().equals(now) && asked++ < MOST_PARTITIONS) {
+        List<String> changed = with(options, "--partition=" + partition.name());
+        add(
+            slurm.expectedStart(changed), "resources.partition=" + partition.name(), start, sooner);
+      }
+    }
+    sooner.sort(Comparator.comparing(Waiting.Sooner::start));
+    return sooner;
+  }
+
+  private static void add(
+      ExpectedStart expected,
+      String set,
+      Optional<Instant> start,
+      List<Waiting.Sooner> sooner) {
+    boolean gains =
+        expected.at().isPresent()
+            && (start.isEmpty() || expected.at().get().plus(WORTH).isBefore(start.get()));
+    if (gains) {
+      sooner.add(new Waiting.Sooner("--set " + set, expected.at().get()));
+    }
+  }
+
+  /** Returns the options that the job's script gives sbatch. */
+  private static List<String> options(RunFolder run) {
+    List<String> options = new ArrayList<>();
+    for (String line : DurableFiles.read(run.script()).lines().toList()) {
+      if (line.startsWith("#SBATCH ")) {
+        options.addAll(ShellWords.of(line.substring("#SBATCH ".length())));
+      }
+    }
+    return options;
+  }
+
+  /** Returns the options with one more. sbatch takes the last of equal ones. */
+  private static List<String> with(List<String> options, String one) {
+    List<String> all = new ArrayList<>(options);
+    all.add(one);
+    return all;
+  }
+}

@@ -1,0 +1,41 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import dev.nexa.slurm.records.runs.RunId;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Why a run failed, or why it waits.
+ *
+ * @param state the run's state in detail, in lower case
+ * @param failure why a task failed; empty if none did
+ * @param refusals what the scheduler answered when it refused a submission; mostly empty
+ * @param waiting why tasks wait; empty if none does
+ * @param similar earlier runs that failed in the same way, newest first
+ */
+public record Explanation(
+    RunId run,
+    String state,
+    Optional<Failure> failure,
+    List<String> refusals,
+    Optional<Waiting> waiting,
+    List<Similar> similar) {
+
+  /**
+   * An earlier run that failed in the same way.
+   *
+   * @param text the line of its log that shows it
+   */
+  public record Similar(RunId run, String text) {}
+
+  /** Returns the explanation in one sentence; empty if nothing failed and nothing waits. */
+  public Optional<String> headline() {
+    if (failure.isPresent()) {
+      return Optional.of(failure.get().sentence());
+    }
+    if (!refusals.isEmpty()) {
+      return Optional.of("The scheduler refused the job: " + refusals.get(0));
+    }
+    return waiting.map(Waiting::sentence);
+  }
+}

@@ -1,0 +1,105 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Why one task of a run failed.
+ *
+ * @param task the task's number in the run
+ * @param failedTasks how many tasks of the run failed
+ * @param attempt the attempt, from 1
+ * @param rank the rank that failed first; empty if the task has no ranks, or if it is not known
+ * @param node the node of the rank; empty if it is not known
+ * @param slurm what accounting knows of the attempt; empty if it has no row
+ * @param verdict the cause
+ * @param confirmations findings that support the cause
+ * @param followed findings that only followed from it
+ * @param remedy the value to change; empty if none is obvious
+ * @param log the log that was read first; empty if there is none
+ * @param lastLines the last lines of the log, if no cause is known; else empty
+ */
+public record Failure(
+    int task,
+    int failedTasks,
+    int attempt,
+    Optional<Integer> rank,
+    Optional<String> node,
+    Optional<Accounted> slurm,
+    Verdict verdict,
+    List<Finding> confirmations,
+    List<Finding> followed,
+    Optional<Remedy> remedy,
+    Optional<Path> log,
+    List<LogLine> lastLines) {
+
+  /**
+   * What accounting knows of an attempt.
+   *
+   * @param jobId the job id of the task itself
+   * @param state as printed, such as {@code CANCELLED by 1000}
+   * @param exitCode {@code exit:signal}, as printed
+   * @param nodes the node list, as printed; may be empty
+   * @param peakBytes memory of the largest task of any step; empty if it was not measured
+   * @param memoryBytes allocated memory; empty if it is not known
+   */
+  public record Accounted(
+      long jobId,
+      String state,
+      String exitCode,
+      String nodes,
+      Duration elapsed,
+      Duration timeLimit,
+      Optional<Long> peakBytes,
+      Optional<Long> memoryBytes) {
+
+    static Accounted of(AccountingRecord row, Duration timeLimit) {
+      return new Accounted(
+          row.rawJobId(),
+          row.rawState(),
+          row.exitCode(),
+          row.nodes(),
+          Duration.ofSeconds(row.elapsedSeconds()),
+          timeLimit,
+          Optional.empty(),
+          Optional.empty());
+    }
+
+    Accounted using(Optional<Long> peak, Optional<Long> memory) {
+      return new Accounted(jobId, state, exitCode, nodes, elapsed, timeLimit, peak, memory);
+    }
+  }
+
+  /** Returns a copy with what accounting measured. */
+  Failure measured(Accounted accounted, Optional<Remedy> change) {
+    return new Failure(
+        task,
+        failedTasks,
+        attempt,
+        rank,
+        node,
+        Optional.of(accounted),
+        verdict,
+        confirmations,
+        followed,
+        change,
+        log,
+        lastLines);
+  }
+
+  /** Returns the cause in one sentence. */
+  public String sentence() {
+    Optional<Finding> root = verdict.root();
+    if (root.isPresent()) {
+      return (verdict.certain() ? "" : "Probably: ") + root.get().sentence();
+    }
+    return slurm.isPresent()
+        ? "It ended with the exit code "
+            + slurm.get().exitCode()
+            + ", and no log says why."
+        : "No record and no log says why.";
+  }
+}

@@ -1,0 +1,31 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import java.util.regex.Pattern;
+
+/**
+ * A line of a log.
+ *
+ * @param number its number in the file, from 1; 0 if it is unknown, because the file is too long to
+ *     count
+ * @param text the line without colours and without control characters
+ */
+public record LogLine(int number, String text) {
+  private static final Pattern CONTROL =
+      Pattern.compile("\u001b\\[[0-9;?]*[ -/]*[@-~]|[\\x00-\\x08\\x0b-\\x1f\\x7f]");
+
+  /** How programs mark a line that is no error: a level of logging, or a warning of Python. */
+  private static final Pattern REMARK =
+      Pattern.compile(
+          "(?<!NCCL )\\b(INFO|WARNING|WARN|DEBUG|NOTICE)\\b(?!_)"
+              + "|\\b\\w*Warning:|(?i:\\bwarning:)|(^|\\[)[WI]\\d{3,4}[ \\d]");
+
+  /** Makes a line from the text of a file. */
+  static LogLine of(int number, String raw) {
+    return new LogLine(number, CONTROL.matcher(raw).replaceAll(""));
+  }
+
+  /** Returns whether the program itself says that the line is no error. */
+  boolean isRemark() {
+    return REMARK.matcher(text).find();
+  }
+}

@@ -1,0 +1,159 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import dev.nexa.slurm.job.config.Signature;
+import dev.nexa.slurm.job.config.Signatures;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * What the logs of a failed attempt say. Pure.
+ *
+ * @param root the line that shows the cause; empty if no line does
+ * @param confirmations lines that support a cause but prove nothing alone, one for each signature
+ * @param followed lines that only follow from a failure, one for each signature
+ */
+public record LogReading(
+    Optional<Finding> root, List<Finding> confirmations, List<Finding> followed) {
+
+  /** Slurm's own programs, which know how a job ended. */
+  private static final Pattern SLURM =
+      Pattern.compile("\\b(slurmstepd[^ :]*|slurmd|srun|salloc|sbatch): ");
+
+  /** What happens to a job from outside: programs announce it as a warning. */
+  private static final Set<String> ANNOUNCED = Set.of("preempted", "time-limit", "node-failure");
+
+  /** A line that a program prints while it works. */
+  private static final Pattern PROGRESS =
+      Pattern.compile("(?i)\\b(epoch|step|iter(ation)?s?|loss)\\b|\\d(it/s|s/it)\\b");
+
+  /** A cause that so few lines follow is the last thing that the program did. */
+  private static final int FEW_LINES = 60;
+
+  /**
+   * Reads logs.
+   *
+   * <p>The root is the first line that shows a cause: what is printed later mostly follows from it.
+   * The exception at the end of a traceback shows a cause too, unless a signature says that such an
+   * exception only follows. A line that the program itself calls a remark or a warning shows none.
+   * Slurm's own words about a job's end come before the program's; a time limit only if the program
+   * went on after what it printed. That the job was cancelled counts only if nothing else is known.
+   *
+   * @param parts the logs, the most trusted one first: a later one counts only if the earlier ones
+   *     show no cause
+   */
+  public static LogReading of(List<LogPart> parts, Signatures signatures) {
+    Optional<Finding> root = Optional.empty();
+    Map<String, Finding> confirmations = new LinkedHashMap<>();
+    Map<String, Finding> followed = new LinkedHashMap<>();
+    for (LogPart part : parts) {
+      Candidates candidates = new Candidates();
+      Tracebacks tracebacks = new Tracebacks();
+      int at = 0;
+      for (LogLine line : part.lines()) {
+        at++;
+        boolean raised = tracebacks.ends(line.text());
+        Optional<Signature> signature = signatures.of(line.text());
+        Finding.Place place = new Finding.Place(part.file(), line);
+        if (signature.isEmpty()) {
+          candidates.goesOn(line.text());
+          if (raised) {
+            candidates.program(Finding.exception(place), at);
+          } else if (Tracebacks.looksRaised(line.text()) && !line.isRemark()) {
+            candidates.unsure(Finding.exception(place));
+          }
+          continue;
+        }
+        Finding finding = Finding.of(signature.get(), place);
+        switch (signature.get().role()) {
+          case ROOT -> {
+            if (finding.failure().equals("cancelled")) {
+              candidates.cancelled(finding);
+            } else if (SLURM.matcher(line.text()).find()) {
+              candidates.slurm(finding, at);
+            } else if (raised || !line.isRemark() || ANNOUNCED.contains(finding.failure())) {
+              candidates.program(finding, at);
+            }
+          }
+          case CONFIRMATION -> confirmations.putIfAbsent(finding.id(), finding);
+          case CASCADE -> followed.putIfAbsent(finding.id(), finding);
+        }
+      }
+      root = root.isPresent() ? root : candidates.best();
+    }
+    return new LogReading(
+        root, List.copyOf(confirmations.values()), List.copyOf(followed.values()));
+  }
+
+  /** The causes that one log shows: the first one of each kind. */
+  private static final class Candidates {
+    private Optional<Finding> slurm = Optional.empty();
+    private Optional<Finding> program = Optional.empty();
+    private Optional<Finding> unsure = Optional.empty();
+    private Optional<Finding> cancelled = Optional.empty();
+    private int slurmAt;
+    private int programAt;
+    private boolean wentOn;
+
+    void slurm(Finding finding, int at) {
+      if (slurm.isEmpty()) {
+        slurm = Optional.of(finding);
+        slurmAt = at;
+      }
+    }
+
+    /** Notes that the program went on after its error, if the line is one of a working program. */
+    void goesOn(String line) {
+      wentOn |= program.isPresent() && PROGRESS.matcher(line).find();
+    }
+
+    void program(Finding finding, int at) {
+      if (program.isEmpty()) {
+        program = Optional.of(finding);
+        programAt = at;
+      }
+    }
+
+    void unsure(Finding finding) {
+      unsure = Optional.of(finding);
+    }
+
+    void cancelled(Finding finding) {
+      cancelled = cancelled.isPresent() ? cancelled : Optional.of(finding);
+    }
+
+    Optional<Finding> best() {
+      if (slurm.isPresent() && !(isTimeLimit() && stoppedAtError())) {
+        return slurm;
+      }
+      if (program.isPresent()) {
+        return program;
+      }
+      return unsure.isPresent() ? unsure : cancelled;
+    }
+
+    private boolean isTimeLimit() {
+      return slurm.map(Finding::failure).orElse("").equals("time-limit");
+    }
+
+    /** Returns whether the program printed hardly anything between its error and Slurm's word. */
+    private boolean stoppedAtError() {
+      return program.isPresent() && !wentOn && slurmAt - programAt < FEW_LINES;
+    }
+  }
+
+  /** Returns the confirmations of a class of failure. */
+  public List<Finding> confirming(String failure) {
+    List<Finding> some = new ArrayList<>();
+    for (Finding finding : confirmations) {
+      if (finding.failure().equals(failure)) {
+        some.add(finding);
+      }
+    }
+    return some;
+  }
+}

@@ -1,0 +1,56 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.TimeLimit;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * A value of the run's config that a failure suggests to change. Pure.
+ *
+ * @param key the config's key
+ * @param now the value of the failed run
+ * @param next the value to try
+ */
+public record Remedy(String key, String now, String next) {
+  private static final long GIB = 1L << 30;
+
+  /**
+   * Returns the change for a class of failure; empty if no key has an obvious next value.
+   *
+   * @param plan the run's plan.json
+   * @param peak the memory that the largest task used, in bytes; empty if it is not known
+   */
+  static Optional<Remedy> of(String failure, JsonObject plan, Optional<Long> peak) {
+    JsonObject allocation = plan.object("allocation");
+    return switch (failure) {
+      case "host-memory" -> {
+        long now = allocation.optionalDecimal("memory_bytes").orElse(BigDecimal.ZERO).longValue();
+        long wanted = Math.max(now + now / 2, peak.orElse(0L) + peak.orElse(0L) / 4);
+        long rounded = (wanted + GIB - 1) / GIB * GIB;
+        yield now == 0
+            ? Optional.empty()
+            : Optional.of(
+                new Remedy("resources.memory", Memory.words(now), Memory.words(rounded)));
+      }
+      case "time-limit" -> {
+        Duration now = Duration.ofSeconds(allocation.number("time_limit_seconds"));
+        yield Optional.of(
+            new Remedy(
+                "resources.time", TimeLimit.format(now), TimeLimit.format(now.multipliedBy(2))));
+      }
+      case "gpu-memory" -> {
+        Optional<BigDecimal> batch =
+            plan.optionalObject("training").flatMap(keys -> keys.optionalDecimal("batch_size"));
+        yield batch.isEmpty() || batch.get().longValue() < 2
+            ? Optional.empty()
+            : Optional.of(
+                new Remedy(
+                    "batch_size", batch.get().toPlainString(), "" + batch.get().longValue() / 2));
+      }
+      default -> Optional.empty();
+    };
+  }
+}

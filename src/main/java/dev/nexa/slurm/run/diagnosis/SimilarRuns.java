@@ -1,0 +1,81 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.Signature;
+import dev.nexa.slurm.job.config.Signatures;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunStatus;
+import dev.nexa.slurm.records.runs.Workspace;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Finds earlier runs of the workspace that failed in the same way, from their manifests. */
+final class SimilarRuns {
+  /** Older runs say less, and each costs the reading of a file. */
+  private static final int MOST_READ = 500;
+
+  private static final int MOST = 3;
+
+  private final Workspace workspace;
+  private final Signatures signatures;
+
+  SimilarRuns(Workspace workspace, Signatures signatures) {
+    this.workspace = workspace;
+    this.signatures = signatures;
+  }
+
+  /** Returns the runs, newest first; none if no signature names the failure. */
+  List<Explanation.Similar> to(RunId run, Failure failure) {
+    List<Explanation.Similar> similar = new ArrayList<>();
+    Optional<Finding> root = failure.verdict().root();
+    if (root.isEmpty() || root.get().line().isEmpty()) {
+      return similar;
+    }
+    int read = 0;
+    for (RunId other : workspace.allRuns()) {
+      if (similar.size() == MOST || read == MOST_READ) {
+        break;
+      }
+      if (other.equals(run)) {
+        continue;
+      }
+      read++;
+      text(workspace.run(other), root.get())
+          .ifPresent(text -> similar.add(new Explanation.Similar(other, text)));
+    }
+    return similar;
+  }
+
+  /** Returns the line by which the run failed in this way; empty if it did not. */
+  private Optional<String> text(RunFolder run, Finding root) {
+    try {
+      if (!Files.exists(run.manifest())) {
+        return Optional.empty();
+      }
+      ManifestFile manifest = ManifestFile.read(run);
+      if (manifest.status() != RunStatus.FAILED) {
+        return Optional.empty();
+      }
+      for (JsonObject failure : manifest.failures()) {
+        String text = failure.optionalText("text").orElse("");
+        Optional<Signature> signature = signatures.of(text);
+        if (signature.isPresent() && signature.get().id().equals(root.id())) {
+          return Optional.of(text);
+        }
+        if (root.id().equals(Finding.EXCEPTION)
+            && root.line().isPresent()
+            && text.equals(root.line().get().line().text())) {
+          return Optional.of(text);
+        }
+      }
+      return Optional.empty();
+    } catch (RuntimeException unreadable) {
+      // A broken manifest is reported by `audit`; it hides no other run here.
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** The causes that Slurm's accounting or the job's own record states, without a line of a log. */
+final class Stated {
+  private static final Map<Integer, String> SIGNALS =
+      Map.of(
+          4, "ILL", 6, "ABRT", 7, "BUS", 8, "FPE", 9, "KILL", 11, "SEGV", 15, "TERM", 24, "XCPU");
+
+  private Stated() {}
+
+  /**
+   * Returns the cause that a state of Slurm's names; empty for FAILED, which names none.
+   *
+   * @param printed the state as accounting prints it, such as {@code CANCELLED by 1000}
+   * @param nodes the nodes of the attempt, as printed; may be empty
+   */
+  static Optional<Finding> by(JobState state, String printed, String nodes, Duration timeLimit) {
+    return switch (state) {
+      case TIMEOUT ->
+          of(
+              state,
+              "time-limit",
+              "The task reached its time limit of " + TimeLimit.words(timeLimit) + ".",
+              "Give it more time, or let it save and continue (docs/backends.md).",
+              "resources.time");
+      case OUT_OF_MEMORY ->
+          of(
+              state,
+              "host-memory",
+              "The job used more memory than it was given.",
+              "Give it more memory, or use fewer data loader workers.",
+              "resources.memory");
+      case NODE_FAIL, BOOT_FAIL ->
+          of(
+              state,
+              "node-failure",
+              (nodes.isEmpty() ? "A node" : "A node of " + nodes) + " failed.",
+              "Run it again; requeues: 1 lets Slurm do that.",
+              "requeues");
+      case PREEMPTED ->
+          of(
+              state,
+              "preempted",
+              "Slurm took the nodes for another job.",
+              "Run it again; requeues: 1 lets Slurm do that.",
+              "requeues");
+      case CANCELLED ->
+          of(
+              state,
+              "cancelled",
+              printed.startsWith("CANCELLED by ")
+                  ? "The user with the number "
+                      + printed.substring("CANCELLED by ".length())
+                      + " cancelled it."
+                  : "It was cancelled.",
+              "",
+              "");
+      case DEADLINE ->
+          of(state, "time-limit", "The job could not end before its deadline.", "", "");
+      case VANISHED ->
+          of(
+              state,
+              "slurm-refused",
+              "Slurm accepted the job and lost it.",
+              "Run it again.",
+              "");
+      default -> Optional.empty();
+    };
+  }
+
+  /** Returns the cause that the job's own record names; empty if it only knows an exit status. */
+  static Optional<Finding> by(OwnRecord own) {
+    if (own.killedForMemory()) {
+      return Optional.of(
+          Finding.stated(
+              "oom-kill",
+              "host-memory",
+              "The kernel killed " + own.who() + " because the job used more memory than it was"
+                  + " given.",
+              "Give it more memory, or use fewer data loader workers.",
+              "resources.memory"));
+    }
+    if (own.kind().equals("stall")) {
+      return Optional.of(
+          Finding.stated(
+              "stall",
+              "hang",
+              "The task printed and wrote nothing for so long that the watchdog ended it.",
+              "The log shows where each Python thread was; a longer watchdog helps if it was only"
+                  + " slow.",
+              "watchdog"));
+    }
+    return Optional.empty();
+  }
+
+  /** Returns the finding that a signal ended a rank, and nothing says why; empty without a signal. */
+  static Optional<Finding> signal(OwnRecord own) {
+    if (own.signal() == 0) {
+      return Optional.empty();
+    }
+    String name = SIGNALS.get(own.signal());
+    String words = "Signal " + own.signal() + (name == null ? "" : " (" + name + ")");
+    return Optional.of(
+        Finding.stated(
+            "signal",
+            "crash",
+            words + " ended " + own.who() + ", and no log says why.",
+            own.signal() == 9
+                ? "Often the node had no memory left: compare the memory used, and ask the admin"
+                    + " for the kernel's log."
+                : "Set debug: true and submit it again.",
+            own.signal() == 9 ? "" : "debug"));
+  }
+
+  private static Optional<Finding> of(
+      JobState state, String failure, String means, String advice, String key) {
+    String id = state.name().toLowerCase(Locale.ROOT);
+    return Optional.of(Finding.stated(id, failure, means, advice, key));
+  }
+}

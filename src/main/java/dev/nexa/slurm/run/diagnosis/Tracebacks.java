@@ -1,0 +1,60 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import java.util.regex.Pattern;
+
+/**
+ * Finds the last line of each Python traceback: the exception. Launchers put the same prefix before
+ * each line of a rank, such as {@code [rank3]:}; its digits may change, as those of a time do.
+ */
+final class Tracebacks {
+  private static final String BEGIN = "Traceback (most recent call last):";
+
+  /** The last line of a traceback: a class, and mostly a message. */
+  private static final Pattern EXCEPTION = Pattern.compile("[A-Za-z_][\\w.]*(:( .*)?)?");
+
+  /** An exception, maybe after a prefix that ends with a bracket, a colon or a bar. */
+  private static final Pattern RAISED =
+      Pattern.compile(
+          "(.{0,100}?[\\])|:] ?)?\\s*[A-Za-z_][\\w.]*(Error|Exception|Failure|Interrupt)(:.*)?");
+
+  /** What stands before each line of the traceback that is open; empty if none is open. */
+  private String prefix = "";
+
+  private boolean open;
+
+  /** Returns whether the line is the exception at the end of a traceback. */
+  boolean ends(String line) {
+    int begin = line.indexOf(BEGIN);
+    if (begin >= 0) {
+      prefix = shape(line.substring(0, begin));
+      open = true;
+      return false;
+    }
+    int length = prefix.length();
+    if (!open || line.length() <= length || !shape(line.substring(0, length)).equals(prefix)) {
+      return false;
+    }
+    String content = line.substring(length);
+    char first = content.charAt(0);
+    if (first == ' ' || first == '\t' || first == '+' || first == '|') {
+      return false;
+    }
+    open = false;
+    return EXCEPTION.matcher(content).matches();
+  }
+
+  /** Returns whether the line looks like an exception, though no traceback stands before it. */
+  static boolean looksRaised(String line) {
+    return RAISED.matcher(line).matches();
+  }
+
+  private static String shape(String prefix) {
+    StringBuilder shape = new StringBuilder(prefix);
+    for (int i = 0; i < shape.length(); i++) {
+      if (Character.isDigit(shape.charAt(i))) {
+        shape.setCharAt(i, '0');
+      }
+    }
+    return shape.toString();
+  }
+}

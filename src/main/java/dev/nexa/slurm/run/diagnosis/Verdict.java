@@ -1,0 +1,56 @@
+package dev.nexa.slurm.run.diagnosis;
+
+import dev.nexa.slurm.cluster.scheduler.JobState;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The cause of a failed attempt. Pure.
+ *
+ * @param root the cause; empty if nothing shows it
+ * @param certain whether a line or a record proves the cause; otherwise it is only likely
+ * @param also another cause that the logs or Slurm name; empty if there is none
+ */
+public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding> also) {
+  /** States that Slurm sets itself: what the job prints while it is ended is no cause. */
+  private static final Set<JobState> DECISIVE =
+      EnumSet.of(
+          JobState.OUT_OF_MEMORY,
+          JobState.NODE_FAIL,
+          JobState.BOOT_FAIL,
+          JobState.PREEMPTED,
+          JobState.CANCELLED,
+          JobState.DEADLINE,
+          JobState.VANISHED);
+
+  /**
+   * Decides.
+   *
+   * @param stated what Slurm's state names; empty if it names nothing
+   * @param own the job's own record; empty if it left none
+   */
+  static Verdict of(
+      JobState state, Optional<Finding> stated, Optional<OwnRecord> own, LogReading logs) {
+    if (DECISIVE.contains(state) && stated.isPresent()) {
+      return new Verdict(stated, true, logs.root());
+    }
+    Optional<Finding> recorded = own.isPresent() ? Stated.by(own.get()) : Optional.empty();
+    if (recorded.isPresent()) {
+      return new Verdict(recorded, true, logs.root());
+    }
+    if (logs.root().isPresent()) {
+      return new Verdict(logs.root(), true, stated);
+    }
+    if (stated.isPresent()) {
+      return new Verdict(stated, true, Optional.empty());
+    }
+    List<Finding> hints = logs.confirmations();
+    if (!hints.isEmpty()) {
+      return new Verdict(Optional.of(hints.get(0)), false, Optional.empty());
+    }
+    Optional<Finding> signal = own.isPresent() ? Stated.signal(own.get()) : Optional.empty();
+    return new Verdict(signal, signal.isPresent(), Optional.empty());
+  }
+}
