@@ -49,7 +49,7 @@ public final class ApproveCommand extends Subcommand {
   private final OptionSpec upTo =
       add(
           OptionSpec.builder("--up-to").paramLabel("AMOUNT").type(String.class),
-          "The most that a run may cost, with reruns of its failed tasks; if it is missing, 1 % more than the estimate, and for a pipeline the estimate.");
+          "The most that a run may cost, with reruns of its failed tasks; if it is missing, 1 percent more than the estimate, and for a pipeline the estimate.");
   private final OptionSpec overBudget = flag("--over-budget", "Lets the run go over a budget too.");
   private final OptionSpec submitter =
       option(
