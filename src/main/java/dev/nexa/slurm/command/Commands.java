@@ -30,9 +30,11 @@ import dev.nexa.slurm.command.shared.Specified;
 import dev.nexa.slurm.command.shared.UsageErrors;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 
@@ -108,9 +110,11 @@ public final class Commands {
    * Returns the parser for these arguments.
    *
    * @param here the folder in which the user typed the command
+   * @param keyboard where answers to questions come from; null if nobody can be asked
    */
-  public static CommandLine commandLine(String[] args, Map<String, String> environment, Path here) {
-    CommandLine root = new CommandLine(new RootCommand(environment, here).spec());
+  public static CommandLine commandLine(
+      String[] args, Map<String, String> environment, Path here, @Nullable InputStream keyboard) {
+    CommandLine root = new CommandLine(new RootCommand(environment, here, keyboard).spec());
     String first = args.length == 0 ? "" : args[0];
     if (NAMES.contains(first)) {
       root.addSubcommand(first, command(first).spec());

@@ -161,6 +161,15 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return spec.commandLine().getErr();
   }
 
+  /**
+   * Asks the person at the terminal a question.
+   *
+   * @return whether the answer is yes; true without a question if nobody is at a terminal
+   */
+  protected final boolean confirmed(String question) {
+    return RootCommand.of(spec).confirmed(question, err());
+  }
+
   /** Prints the notes of a plan, and what its code is, as lines for the user. */
   protected final void tellNotes(Plan plan) {
     for (String note : plan.notes()) {
