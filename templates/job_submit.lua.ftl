@@ -10,6 +10,8 @@
 local POLICY = [=policy]
 local GPU_HOURS_OVER = tonumber([=gpu_hours_over])
 local APPROVED = [=approved_dir]
+-- Whether nothing is refused: what would be refused is only logged.
+local OBSERVES = <#if observes>true<#else>false</#if>
 local EXEMPT_USERS = {<#list exempt_users as name> [ [=name] ] = true,</#list> }
 local EXEMPT_PARTITIONS = {<#list exempt_partitions as name> [ [=name] ] = true,</#list> }
 -- GPUs of a node, for jobs that get whole nodes; a partition that is missing here counts as unlimited.
@@ -591,7 +593,16 @@ end
 
 -- Verdicts ----------------------------------------------------------------------------------------
 
-local function tell(line) slurm.log_user("%s", line) end
+-- What is wrong with the job that is judged now, for the log.
+local REASONS = {}
+
+local function tell(line)
+  if OBSERVES then
+    REASONS[#REASONS + 1] = string.gsub(line, "^nexa%-slurm: ", "")
+  else
+    slurm.log_user("%s", line)
+  end
+end
 
 local function refuse_submit(most, why)
   if most then
@@ -600,6 +611,7 @@ local function refuse_submit(most, why)
       .. " minutes); more than " .. number(GPU_HOURS_OVER) .. " need an approval")
   end
   if why then tell("nexa-slurm: " .. why) end
+  if OBSERVES then return REFUSE end
   tell("  ask for less (--time, --gpus, --array), or: nexa-slurm submit CONFIG.yaml, which says whom to ask")
   tell("  with an approval that the admin has installed: --comment=nexa:v1:APPROVAL_ID")
   return REFUSE
@@ -635,7 +647,7 @@ end
 local function judge_submit(job, partitions, uid)
   if uid == 0 or EXEMPT_USERS[text(job.user_name)] then return PASS end
   local most = most_of(job, partitions)
-  pin(job, most)
+  if not OBSERVES then pin(job, most) end
   if most.shape > 0 and may_expand(job.dependency) then
     tell("nexa-slurm: a job that can get GPUs may not expand another job: submit one job that asks for all it needs")
     return REFUSE
@@ -777,19 +789,30 @@ local function judge_modify(update, record, partitions, uid)
   return REFUSE
 end
 
+local function log_observed(job)
+  local why = string.gsub(table.concat(REASONS, "; "), "[^%w%p ]", "?")
+  slurm.log_info("%s", "nexa-slurm would refuse: user " .. printable(job.user_name or job.user_id) .. ", job "
+    .. printable(job.name) .. ": " .. why)
+end
+
 -- Slurm takes an error in here for "yes": so none gets out, and each refuses.
-local function judged(judge, ...)
+local function judged(judge, described, ...)
+  REASONS = {}
   local fine, verdict = pcall(judge, ...)
   if fine and verdict == PASS then return PASS end
   if not fine then
     pcall(slurm.log_error, "%s", "nexa-slurm: job_submit.lua failed (policy " .. POLICY .. "): " .. printable(verdict))
     pcall(tell, "nexa-slurm: whether this job needs an approval can't be told; tell the admin: slurmctld's log says why")
   end
+  if OBSERVES then
+    pcall(log_observed, described)
+    return PASS
+  end
   return REFUSE
 end
 
-function slurm_job_submit(job, partitions, uid) return judged(judge_submit, job, partitions, uid) end
+function slurm_job_submit(job, partitions, uid) return judged(judge_submit, job, job, partitions, uid) end
 
-function slurm_job_modify(update, record, partitions, uid) return judged(judge_modify, update, record, partitions, uid) end
+function slurm_job_modify(update, record, partitions, uid) return judged(judge_modify, record, update, record, partitions, uid) end
 
 return PASS

@@ -31,10 +31,12 @@ import dev.nexa.slurm.command.shared.UsageErrors;
 import dev.nexa.slurm.command.workspace.CompletionCommand;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
+import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /**
@@ -125,9 +127,11 @@ public final class Commands {
    * Returns the parser for these arguments.
    *
    * @param here the folder in which the user typed the command
+   * @param keyboard where answers to questions come from; null if nobody can be asked
    */
-  public static CommandLine commandLine(String[] args, Map<String, String> environment, Path here) {
-    CommandLine root = new CommandLine(new RootCommand(environment, here).spec());
+  public static CommandLine commandLine(
+      String[] args, Map<String, String> environment, Path here, @Nullable InputStream keyboard) {
+    CommandLine root = new CommandLine(new RootCommand(environment, here, keyboard).spec());
     String first = args.length == 0 ? "" : args[0];
     if (NAMES.contains(first)) {
       root.addSubcommand(first, command(first).spec());

@@ -7,15 +7,19 @@ import dev.nexa.slurm.command.shared.Stdout;
 import dev.nexa.slurm.command.shared.TerminalOutput;
 import dev.nexa.slurm.command.shared.TerminalWriter;
 import dev.nexa.slurm.run.start.SubmitRun;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 /** The program's entry point: takes arguments and returns an exit status. */
 public final class Main {
+  private static final Path HERE = Path.of("").toAbsolutePath();
+
   private Main() {}
 
   public static void main(String[] args) {
@@ -35,7 +39,8 @@ public final class Main {
         Stdout.mayBeTerminal(2)
             ? new PrintWriter(TerminalWriter.over(System.err, false), true)
             : new PrintWriter(System.err, true, StandardCharsets.UTF_8);
-    int status = canNameFiles(args, err) ? run(args, System.getenv(), out, err) : 2;
+    int status =
+        canNameFiles(args, err) ? run(args, System.getenv(), HERE, System.in, out, err) : 2;
     out.close();
     String failure = stdout.failure();
     if (!failure.isEmpty()) {
@@ -87,23 +92,25 @@ public final class Main {
    */
   public static int run(
       String[] args, Map<String, String> environment, PrintWriter out, PrintWriter err) {
-    return run(args, environment, Path.of("").toAbsolutePath(), out, err);
+    return run(args, environment, HERE, null, out, err);
   }
 
   /**
    * Runs a command as if it was typed in the folder {@code here}. Relative paths of files are still
    * relative to this process's folder.
    *
+   * @param keyboard where answers to questions come from; null if nobody can be asked
    * @return the exit status
    */
   static int run(
       String[] typed,
       Map<String, String> environment,
       Path here,
+      @Nullable InputStream keyboard,
       PrintWriter out,
       PrintWriter err) {
     String[] args = Commands.withoutHelpWord(typed);
-    CommandLine commandLine = Commands.commandLine(args, environment, here);
+    CommandLine commandLine = Commands.commandLine(args, environment, here, keyboard);
     boolean json = List.of(args).contains("--json");
     commandLine.setOut(json ? new DocumentWriter(out) : out).setErr(err);
     return commandLine.execute(args);

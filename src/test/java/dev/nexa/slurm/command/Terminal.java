@@ -3,15 +3,19 @@ package dev.nexa.slurm.command;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.StandIn;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A person at a terminal: types commands in a workspace and reads what comes. Where Slurm is
@@ -24,6 +28,7 @@ public final class Terminal {
   public final Path bin;
   private final TreeMap<String, String> environment = new TreeMap<>();
   private Path here = Path.of("").toAbsolutePath();
+  private @Nullable InputStream keyboard;
 
   /** What came of a command. */
   public record Screen(int exit, String out, String err) {
@@ -106,6 +111,12 @@ public final class Terminal {
     return this;
   }
 
+  /** Sits at the keyboard and types these lines as answers to questions. */
+  public Terminal answering(String lines) {
+    keyboard = new ByteArrayInputStream(lines.getBytes(StandardCharsets.UTF_8));
+    return this;
+  }
+
   /** Writes a file of the workspace. */
   public Terminal file(String name, String text) {
     write(workspace.resolve(name), text);
@@ -132,7 +143,12 @@ public final class Terminal {
     StringWriter err = new StringWriter();
     int exit =
         Main.run(
-            arguments, environment, here, new PrintWriter(out, true), new PrintWriter(err, true));
+            arguments,
+            environment,
+            here,
+            keyboard,
+            new PrintWriter(out, true),
+            new PrintWriter(err, true));
     return new Screen(exit, out.toString(), err.toString());
   }
 

@@ -74,6 +74,7 @@ class WorkspaceWalkTest {
               Map.entry("policy show", ""),
               Map.entry("policy install", ""),
               Map.entry("policy plan", ""),
+              Map.entry("policy replay", ""),
               Map.entry("serve", "SERVER"),
               Map.entry("serve list", ""),
               Map.entry("serve stop", "latest"),
@@ -197,7 +198,7 @@ class WorkspaceWalkTest {
 
   private static Set<String> leaves() {
     Set<String> leaves = new TreeSet<>();
-    CommandLine root = Commands.commandLine(new String[0], Map.of(), Path.of("/"));
+    CommandLine root = Commands.commandLine(new String[0], Map.of(), Path.of("/"), null);
     root.getSubcommands().forEach((name, command) -> add(name, command, leaves));
     // These read no workspace.
     leaves.removeAll(Set.of("generate-completion", "explain"));

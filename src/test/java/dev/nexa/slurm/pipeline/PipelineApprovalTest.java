@@ -48,7 +48,7 @@ class PipelineApprovalTest {
 
     assertThat(refused.exit()).isEqualTo(3);
     assertThat(refused.err())
-        .contains("this pipeline can cost 1.", "the policy lets 1.00 USD through")
+        .contains("this pipeline can cost 1.", "the limit without an approval is 1.00 USD")
         .contains("nexa-slurm approve ");
     assertThat(terminal.workspace.resolve("runs")).doesNotExist();
 

@@ -1,6 +1,9 @@
 package dev.nexa.slurm.base.error;
 
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -37,6 +40,22 @@ public final class Nearest {
       }
     }
     return Optional.ofNullable(best);
+  }
+
+  /**
+   * Returns the candidates that are most like {@code word}, at most {@code most}: first those that
+   * contain it, then by edit distance, then by their order. A word of more than 200 characters gets
+   * the first candidates.
+   */
+  public static List<String> first(String word, Collection<String> candidates, int most) {
+    List<String> sorted = new ArrayList<>(candidates);
+    if (word.length() <= LONGEST) {
+      String lower = word.toLowerCase(Locale.ROOT);
+      Comparator<String> inside =
+          Comparator.comparing(name -> !name.toLowerCase(Locale.ROOT).contains(lower));
+      sorted.sort(inside.thenComparingInt(name -> distance(lower, name.toLowerCase(Locale.ROOT))));
+    }
+    return List.copyOf(sorted.subList(0, Math.min(most, sorted.size())));
   }
 
   /** Returns {@code " (did you mean 'x'?)"} for the closest candidate, or an empty string. */

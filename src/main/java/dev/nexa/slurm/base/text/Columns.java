@@ -30,6 +30,7 @@ public final class Columns<R> {
   private enum Unit {
     TEXT(false),
     STATE(false),
+    RIGHT_TEXT(true),
     NOTE(false),
     NUMBER(true),
     MONEY(true),
@@ -118,7 +119,7 @@ public final class Columns<R> {
                     ? time
                     : Duration.ofSeconds(((Number) value).longValue()));
         case HOURS -> decimal(value).setScale(2, RoundingMode.HALF_EVEN).toPlainString();
-        case TEXT, STATE, NUMBER -> plainText(value);
+        case TEXT, STATE, RIGHT_TEXT, NUMBER -> plainText(value);
       };
     }
 
@@ -221,6 +222,16 @@ public final class Columns<R> {
   /** Gives the last column another heading. */
   public Columns<R> as(String heading) {
     return last(heading, last().rare());
+  }
+
+  /** Aligns the last column right, for numbers that are text. */
+  public Columns<R> right() {
+    Column<R> last = last();
+    List<Column<R>> all = new ArrayList<>(columns);
+    all.set(
+        all.size() - 1,
+        new Column<>(last.name(), last.heading(), Unit.RIGHT_TEXT, last.rare(), last.value()));
+    return new Columns<>(all);
   }
 
   /** Makes the last column rare: {@link Listing#withoutRare} omits it if it holds nothing. */

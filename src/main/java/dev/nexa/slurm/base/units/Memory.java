@@ -17,7 +17,34 @@ public final class Memory {
   /** The accepted forms, for error messages. */
   public static final String FORMS = "a memory size: 64G, 512M, 1T, or a plain number of MiB";
 
+  /** The accepted forms where a unit is required, for error messages. */
+  public static final String FORMS_WITH_UNIT = "a memory size with its unit: 64G, 512M or 1T";
+
+  /** A bare number below this is meant in GiB more often than in MiB. */
+  private static final long RATHER_GIB = 2048;
+
   private Memory() {}
+
+  /**
+   * Parses a size that has a unit, and returns it in bytes.
+   *
+   * @throws IllegalArgumentException as {@link #parse} does, and if the unit is missing; the
+   *     message then proposes sizes with a unit
+   */
+  public static long parseWithUnit(String text) {
+    if (!text.matches("\\d{1,15}")) {
+      if (!FORM.matcher(text).matches()) {
+        throw new IllegalArgumentException("expected " + FORMS_WITH_UNIT + ", got '" + text + "'");
+      }
+      return parse(text);
+    }
+    String slurm = "sbatch's --mem=" + text + " means " + text + " MiB, which is " + text + "M";
+    throw new IllegalArgumentException(
+        "a memory size needs a unit: "
+            + (Long.parseLong(text) < RATHER_GIB
+                ? "write " + text + "G for " + text + " GiB (" + slurm + ")"
+                : "write " + text + "M (" + slurm + ")"));
+  }
 
   /**
    * Parses a size and returns it in bytes.
@@ -69,6 +96,11 @@ public final class Memory {
       step++;
     }
     return value + suffixes[step];
+  }
+
+  /** Returns the size in words, with one decimal place where it needs one: {@code 62.5 GiB}. */
+  public static String plain(long bytes) {
+    return rounded(bytes).replace(".0 ", " ");
   }
 
   /** Returns the size for people, with one decimal place from 1 KiB on: {@code 1.5 MiB}. */

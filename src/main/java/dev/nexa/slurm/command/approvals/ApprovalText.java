@@ -92,6 +92,18 @@ public final class ApprovalText {
     return text.toString();
   }
 
+  /** Returns the content of an approval that is not signed yet, and what else is known of it. */
+  static String of(ApproveEstimate.Draft draft) {
+    StringBuilder text = new StringBuilder(of(draft.approval()));
+    for (ApproveEstimate.Fact fact : draft.facts()) {
+      line(text, fact.word(), fact.value());
+    }
+    for (String note : draft.notes()) {
+      text.append("note: ").append(plain(note)).append('\n');
+    }
+    return text.toString();
+  }
+
   /**
    * Returns a hint if the approval's limit exceeds the run's reservation: the rest is for reruns.
    */
@@ -99,7 +111,7 @@ public final class ApprovalText {
     return approval.scope() instanceof ApprovedRun run
             && approval.maxCost().currency().equals(run.reservation().currency())
             && approval.maxCost().compareTo(run.reservation()) > 0
-        ? "; what it can't cost at once is room for `rerun --failed`"
+        ? "; " + approval.maxCost().minus(run.reservation()) + " of it only for `rerun --failed`"
         : "";
   }
 

@@ -11,8 +11,10 @@ import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
 import dev.nexa.slurm.run.Context;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -25,7 +27,7 @@ public final class ApproveCommand extends Subcommand {
   private final PositionalParamSpec estimate =
       add(
           PositionalParamSpec.builder().paramLabel("ESTIMATE").type(String.class).arity("0..1"),
-          "An estimate's file, the beginning of its digest, or a run's config.");
+          "An estimate's file or the beginning of its name, such as a1753 or estimates/a1753, or a run's config.");
   private final OptionSpec key =
       option(
           "--key",
@@ -47,7 +49,7 @@ public final class ApproveCommand extends Subcommand {
   private final OptionSpec upTo =
       add(
           OptionSpec.builder("--up-to").paramLabel("AMOUNT").type(String.class),
-          "The most that a run may cost, with reruns of its failed tasks; if it is missing, the most that the estimate allows.");
+          "The most that a run may cost, with reruns of its failed tasks; if it is missing, 1 percent more than the estimate, and for a pipeline the estimate.");
   private final OptionSpec overBudget = flag("--over-budget", "Lets the run go over a budget too.");
   private final OptionSpec submitter =
       option(
@@ -75,13 +77,17 @@ public final class ApproveCommand extends Subcommand {
       add(
           OptionSpec.builder("--month").paramLabel("AMOUNT").type(String.class),
           "For an envelope: the most that all its runs of one calendar month may cost.");
+  private final OptionSpec yes =
+      flag("-y, --yes", "Signs without a question. Without a terminal, no question is asked.");
+  private final OptionSpec dryRun = flag("--dry-run", "Shows what would be signed; signs nothing.");
   private final OptionSpec json = jsonFlag();
 
   public ApproveCommand() {
     super(
         "approve",
         "Signs an estimate with your SSH key, so that its run may be submitted.",
-        "nexa-slurm approve estimates/1f0c….json --expires 3d",
+        "nexa-slurm approve estimates/1f0c --expires 3d",
+        "nexa-slurm approve estimates/1f0c --dry-run",
         "nexa-slurm approve configs/train/science.yaml --for ada --up-to 500",
         "nexa-slurm approve --envelope nightly --configs 'configs/train/*.yaml' --users ada,bob"
             + " --up-to 200 --month 2000 --expires 30d");
@@ -109,27 +115,50 @@ public final class ApproveCommand extends Subcommand {
     }
     Context context = ruled();
     ApproveEstimate approve = new ApproveEstimate(context, terms(family));
-    PrintWriter told = given(json) ? err() : out();
-    ApproveEstimate.Signed signed =
+    List<ApproveEstimate.Draft> shown = new ArrayList<>();
+    Predicate<ApproveEstimate.Draft> review =
+        draft -> {
+          shown.add(draft);
+          return agrees(draft);
+        };
+    Optional<ApproveEstimate.Signed> signed =
         family
-            ? approve.envelope(envelope(approve), (approval, notes) -> show(approval, notes, told))
-            : approve.run(estimate.getValue(), (approval, notes) -> show(approval, notes, told));
+            ? approve.envelope(envelope(approve), review)
+            : approve.run(estimate.getValue(), review);
     if (given(json)) {
-      out()
-          .print(
-              Json.pretty(
-                  new JsonObject()
-                      .with("schema_version", 1)
-                      .with("approval_id", signed.file().approval().id())
-                      .with("file", signed.path().toString())
-                      .with("notes", signed.notes())
-                      .with("statement", Json.parseObject(signed.file().approval().statement()))));
+      out().print(Json.pretty(document(shown.get(0), signed)));
+    } else if (signed.isPresent()) {
+      String id = signed.get().file().approval().id();
+      out().println("approved: " + signed.get().path());
+      out().println("  nexa-slurm approvals show " + id);
+      out().println("  nexa-slurm approvals revoke " + id);
     } else {
-      out().println("approved: " + signed.path());
-      out().println("  nexa-slurm approvals show " + signed.file().approval().id());
-      out().println("  nexa-slurm approvals revoke " + signed.file().approval().id());
+      out().println("nothing was signed");
     }
-    return ExitCode.OK.status();
+    boolean done = signed.isPresent() || given(dryRun);
+    return done ? ExitCode.OK.status() : ExitCode.NEEDS_APPROVAL.status();
+  }
+
+  /** Shows what would be signed, and asks the person at the terminal whether to sign it. */
+  private boolean agrees(ApproveEstimate.Draft draft) {
+    PrintWriter told = given(json) ? err() : out();
+    told.print(ApprovalText.of(draft));
+    told.flush();
+    if (given(dryRun)) {
+      return false;
+    }
+    return given(yes) || confirmed("Sign it?");
+  }
+
+  private static JsonObject document(
+      ApproveEstimate.Draft draft, Optional<ApproveEstimate.Signed> signed) {
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("signed", signed.isPresent())
+        .with("approval_id", signed.map(it -> it.file().approval().id()).orElse(null))
+        .with("file", signed.map(it -> it.path().toString()).orElse(null))
+        .with("notes", draft.notes())
+        .with("statement", Json.parseObject(draft.approval().statement()));
   }
 
   /** Rejects the options of an envelope for a single run, because they would not be signed. */
@@ -162,13 +191,6 @@ public final class ApproveCommand extends Subcommand {
           Advice.step("the currency is the price book's: " + option.longestName() + " 500"));
     }
     return Optional.of(new BigDecimal(text));
-  }
-
-  private static void show(
-      dev.nexa.slurm.records.approvals.Approval approval, List<String> notes, PrintWriter out) {
-    out.print(ApprovalText.of(approval));
-    notes.forEach(note -> out.println("note: " + note));
-    out.flush();
   }
 
   private ApproveEstimate.Terms terms(boolean family) {

@@ -9,6 +9,9 @@ import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.money.budgets.BudgetStatus;
+import dev.nexa.slurm.money.ledger.LedgerKey;
+import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.records.approvals.AllowedSigners;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
@@ -18,23 +21,35 @@ import dev.nexa.slurm.records.approvals.ApprovedRun;
 import dev.nexa.slurm.records.approvals.PipelineEstimateFile;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.BudgetUsage;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
 import dev.nexa.slurm.run.start.EstimateLookup;
 import dev.nexa.slurm.run.start.OwnPrices;
 import java.io.IOException;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.function.BiConsumer;
+import java.util.Set;
+import java.util.function.Predicate;
 
 /** Implements {@code approve}: signs an estimate, or an envelope, with the approver's SSH key. */
 public final class ApproveEstimate {
+  /** The share of a run's reservation that an approval adds for reruns of failed tasks. */
+  private static final BigDecimal RERUN_SHARE = new BigDecimal("0.01");
+
   private final Context context;
   private final Policy policy;
   private final PolicyApprovals approvals;
@@ -47,7 +62,8 @@ public final class ApproveEstimate {
    * @param principal the signer; empty for the name that allowed_signers gives for the key
    * @param expires a duration ({@code 7d}) or a time (RFC 3339)
    * @param uses how many runs the approval allows
-   * @param upTo the most that one run may cost; empty for its reservation
+   * @param upTo the most that one run may cost with reruns of its failed tasks; empty for 1 % more
+   *     than its reservation
    * @param submitter the login name that may submit; {@code any} for anybody, empty for the user
    *     who made the estimate
    * @param trustPrices whether the approver signs prices that differ from their own price book
@@ -62,6 +78,17 @@ public final class ApproveEstimate {
       Optional<String> submitter,
       boolean trustPrices,
       Optional<String> note) {}
+
+  /**
+   * An approval that is not signed yet.
+   *
+   * @param facts lines about it that the approval itself does not hold: a word and its value
+   * @param notes warnings for the approver
+   */
+  public record Draft(Approval approval, List<Fact> facts, List<String> notes) {}
+
+  /** A line for the approver, such as {@code project} and its name. */
+  public record Fact(String word, String value) {}
 
   /**
    * A signed approval.
@@ -81,13 +108,15 @@ public final class ApproveEstimate {
    * Approves one run.
    *
    * @param typed an estimate's file, the beginning of its digest, or a run's config
-   * @param show receives the approval and the notes before it is signed
+   * @param review gets the approval before it is signed, and returns whether to sign it
+   * @return empty if the review does not agree; nothing is signed then
    * @throws NexaException if the estimate or the options are not valid, if the prices are not the
    *     approver's, or if submit would reject the approval
    */
-  public Signed run(String typed, BiConsumer<Approval, List<String>> show) {
+  public Optional<Signed> run(String typed, Predicate<Draft> review) {
     EstimateLookup lookup = new EstimateLookup(context);
     if (lookup.isConfig(typed) && terms.submitter().isEmpty()) {
+      lookup.requireFile(typed);
       throw new NexaException(
           ErrorCode.ARGUMENT_MISSING,
           "the submitter is not known: "
@@ -98,24 +127,27 @@ public final class ApproveEstimate {
     }
     Optional<PipelineEstimateFile> pipeline = lookup.pipeline(typed);
     if (pipeline.isPresent()) {
-      return pipeline(typed, pipeline.get(), show);
+      return pipeline(typed, pipeline.get(), review);
     }
     List<String> notes = new ArrayList<>();
-    ApprovedRun run = checked(typed, lookup.find(typed), notes);
-    Money most = most(run.reservation(), "the run");
+    EstimateFile estimate = lookup.find(typed);
+    ApprovedRun run = checked(typed, estimate, notes);
+    Money most = most(run.reservation(), "the run", withRerun(run.reservation()));
     unknown(terms.submitter()).ifPresent(notes::add);
-    return sign(most, run, notes, show);
+    return sign(most, run, facts(List.of(estimate), run.reservation(), run), notes, review);
   }
 
-  private Signed pipeline(
-      String typed, PipelineEstimateFile file, BiConsumer<Approval, List<String>> show) {
+  private Optional<Signed> pipeline(
+      String typed, PipelineEstimateFile file, Predicate<Draft> review) {
     List<String> notes = new ArrayList<>();
     List<ApprovedPipeline.Stage> stages = new ArrayList<>();
+    List<EstimateFile> estimates = new ArrayList<>();
     ApprovedPipeline pipeline;
     try {
       for (PipelineEstimateFile.Stage stage : file.stages()) {
         ApprovedRun run = checked(typed + ": " + stage.name(), stage.estimate(), notes);
         stages.add(new ApprovedPipeline.Stage(stage.name(), run));
+        estimates.add(stage.estimate());
       }
       pipeline = new ApprovedPipeline(file.config(), file.digest(), stages);
     } catch (IllegalArgumentException broken) {
@@ -123,7 +155,47 @@ public final class ApproveEstimate {
           ErrorCode.ESTIMATE_UNUSABLE, typed + " is no estimate: " + broken.getMessage(), broken);
     }
     unknown(terms.submitter()).ifPresent(notes::add);
-    return sign(most(pipeline.reservation(), "the pipeline"), pipeline, notes, show);
+    Money reservation = pipeline.reservation();
+    List<Fact> facts = facts(estimates, reservation, pipeline);
+    Money most = most(reservation, "the pipeline", reservation);
+    return sign(most, pipeline, facts, notes, review);
+  }
+
+  /** Returns the project of the runs, and what is left of the budgets that they take from. */
+  private List<Fact> facts(List<EstimateFile> estimates, Money needs, Approval.Scope scope) {
+    List<Fact> facts = new ArrayList<>();
+    Set<String> projects = new LinkedHashSet<>();
+    Map<String, String> left = new LinkedHashMap<>();
+    List<BudgetStatus> budgets =
+        policy.budgets().isEmpty()
+            ? List.of()
+            : new BudgetUsage(context).on(LocalDate.now(ZoneOffset.UTC), new ArrayList<>());
+    for (EstimateFile estimate : estimates) {
+      LedgerLine run =
+          new LedgerLine.Draft("none")
+              .with(LedgerKey.TAGS, estimate.tags())
+              .with(LedgerKey.ACCOUNT, estimate.limits().optionalText("account"))
+              .with(LedgerKey.USER, scope.submitter().map(UnixUser::user))
+              .line(YearMonth.now(ZoneOffset.UTC).toString());
+      String project = run.tagged("project");
+      projects.add(project == null ? "none" : project);
+      for (BudgetStatus budget : budgets) {
+        if (budget.covers(run)) {
+          left.put(budget.name(), left(budget, needs));
+        }
+      }
+    }
+    facts.add(new Fact("project", String.join(", ", projects)));
+    left.forEach((budget, rest) -> facts.add(new Fact("budget", budget + ", " + rest)));
+    return facts;
+  }
+
+  private static String left(BudgetStatus budget, Money needs) {
+    Money amount = budget.budget().amount().rounded();
+    String left = budget.period() + ": " + budget.remaining() + " of " + amount + " left";
+    return needs.currency().equals(amount.currency())
+        ? left + ", " + budget.remaining().subtract(needs.amount()) + " after this"
+        : left;
   }
 
   /** Returns what an approval of a run says, after the estimate and its prices were checked. */
@@ -139,9 +211,21 @@ public final class ApproveEstimate {
     return asked(typed, estimate, rates, new Money(estimate.reserved(), rates.currency()));
   }
 
-  private Money most(Money reservation, String what) {
-    Money most =
-        terms.upTo().map(amount -> money(amount, reservation.currency())).orElse(reservation);
+  /**
+   * Returns the amount that is signed unless the approver names one. The part above the reservation
+   * pays for attempts that failed early, so that their tasks can run again. The run itself is bound
+   * to its limits and rates, so it cannot cost more than its reservation.
+   */
+  private static Money withRerun(Money reservation) {
+    BigDecimal amount = reservation.amount();
+    int cents = Money.zero(reservation.currency()).amount().scale();
+    return new Money(
+        amount.add(amount.multiply(RERUN_SHARE)).setScale(cents, RoundingMode.UP),
+        reservation.currency());
+  }
+
+  private Money most(Money reservation, String what, Money usual) {
+    Money most = terms.upTo().map(amount -> money(amount, reservation.currency())).orElse(usual);
     if (most.compareTo(reservation) < 0) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
@@ -170,9 +254,10 @@ public final class ApproveEstimate {
   /**
    * Approves a family of runs. {@code upTo} must be present.
    *
-   * @param show receives the approval and the notes before it is signed
+   * @param review gets the approval before it is signed, and returns whether to sign it
+   * @return empty if the review does not agree; nothing is signed then
    */
-  public Signed envelope(ApprovalEnvelope envelope, BiConsumer<Approval, List<String>> show) {
+  public Optional<Signed> envelope(ApprovalEnvelope envelope, Predicate<Draft> review) {
     BigDecimal upTo =
         terms
             .upTo()
@@ -182,7 +267,8 @@ public final class ApproveEstimate {
                         ErrorCode.ARGUMENT_MISSING,
                         "--envelope needs --up-to: the most that one run may cost",
                         Advice.step("add --up-to AMOUNT, such as --up-to 200")));
-    return sign(money(upTo, policy.approvalOver().currency()), envelope, new ArrayList<>(), show);
+    Money most = money(upTo, policy.approvalOver().currency());
+    return sign(most, envelope, List.of(), new ArrayList<>(), review);
   }
 
   /** Returns an amount in the policy's currency. */
@@ -247,11 +333,12 @@ public final class ApproveEstimate {
     }
   }
 
-  private Signed sign(
+  private Optional<Signed> sign(
       Money most,
       Approval.Scope scope,
+      List<Fact> facts,
       List<String> notes,
-      BiConsumer<Approval, List<String>> show) {
+      Predicate<Draft> review) {
     Instant now = Instant.ofEpochSecond(Instant.now().getEpochSecond());
     SigningKey key = SigningKey.of(context.environment(), terms.key());
     String principal = terms.principal().orElseGet(() -> key.principal(approvals));
@@ -272,10 +359,14 @@ public final class ApproveEstimate {
       throw new NexaException(ErrorCode.OPTION_INVALID, String.valueOf(wrong.getMessage()), wrong);
     }
     requireUsable(approval);
-    show.accept(approval, notes);
+    List<Fact> all = new ArrayList<>(facts);
+    all.add(new Fact("key", key.text()));
+    if (!review.test(new Draft(approval, all, notes))) {
+      return Optional.empty();
+    }
     ApprovalFile file = key.sign(approval);
     requireCounts(file, now);
-    return new Signed(file, keep(file), notes);
+    return Optional.of(new Signed(file, keep(file), notes));
   }
 
   private Instant expires(Instant now) {

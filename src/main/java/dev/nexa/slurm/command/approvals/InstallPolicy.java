@@ -62,10 +62,10 @@ public final class InstallPolicy {
     ClusterProfile profile = context.configs().cluster(name);
     String text =
         JobSubmitLua.render(context.source(), policy, gate, profile, approved.normalize());
-    return new Rendered(text, policy.name(), gate, notes(profile));
+    return new Rendered(text, policy.name(), gate, notes(gate, profile));
   }
 
-  private static List<String> notes(ClusterProfile profile) {
+  private static List<String> notes(Policy.Gate gate, ClusterProfile profile) {
     List<String> unknown = new ArrayList<>();
     profile
         .partitions()
@@ -76,6 +76,11 @@ public final class InstallPolicy {
               }
             });
     List<String> notes = new ArrayList<>();
+    if (gate.observes()) {
+      notes.add(
+          "slurm.mode is observe: slurmctld refuses nothing, and logs what it would refuse as"
+              + " `nexa-slurm would refuse`");
+    }
     if (profile.partitions().isEmpty()) {
       notes.add(
           "the profile "

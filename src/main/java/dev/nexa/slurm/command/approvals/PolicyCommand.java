@@ -1,12 +1,22 @@
 package dev.nexa.slurm.command.approvals;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.units.Moment;
 import dev.nexa.slurm.command.approvals.InstallPolicy.Rendered;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.TokenDirectory;
 import java.nio.file.Path;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -29,12 +39,13 @@ public final class PolicyCommand extends Subcommand {
     spec().addSubcommand("show", new ShowCommand().spec());
     spec().addSubcommand("install", new InstallCommand().spec());
     spec().addSubcommand("plan", new PlanCommand().spec());
+    spec().addSubcommand("replay", new ReplayCommand().spec());
   }
 
   @Override
   public Integer call() {
     throw new ParameterException(
-        spec().commandLine(), "`policy show`, `policy install` or `policy plan`");
+        spec().commandLine(), "`policy show`, `policy install`, `policy plan` or `policy replay`");
   }
 
   /** The command {@code policy show}. */
@@ -138,6 +149,83 @@ public final class PolicyCommand extends Subcommand {
         out().println("as it should be");
       }
       return problems.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+    }
+  }
+
+  /** The command {@code policy replay}. */
+  private static final class ReplayCommand extends Subcommand {
+    private final OptionSpec since =
+        option("--since", "TIME", "Jobs that were submitted then or later; 30d if not given.");
+    private final OptionSpec until =
+        option("--until", "TIME", "Jobs that were submitted before; now if not given.");
+    private final OptionSpec from =
+        option("--from", "FILE", "Reads what `sacct -P` printed, instead of calling sacct.");
+    private final OptionSpec timezone =
+        option(
+            "--timezone",
+            "ZONE",
+            "The zone of --since, --until and the file's times (Europe/Berlin); else this host's.");
+    private final OptionSpec cluster = option("--cluster", "NAME", CLUSTER);
+    private final OptionSpec json = jsonFlag();
+
+    ReplayCommand() {
+      super(
+          "replay",
+          "Says which jobs of all users the policy would have refused or sent to an approver; changes nothing.",
+          "nexa-slurm policy replay --since 30d",
+          "nexa-slurm policy replay --from jobs.txt --since 2026-10-01 --until 2026-11-01");
+    }
+
+    @Override
+    public Integer call() {
+      Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
+      ZoneId zone = zone();
+      Instant begin = time(since, zone, now).orElse(now.minus(Duration.ofDays(30)));
+      Instant end = time(until, zone, now).orElse(now);
+      if (!begin.isBefore(end)) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID, "--since " + begin + " is not before --until " + end);
+      }
+      Optional<Path> file = Optional.ofNullable(from.<String>getValue()).map(Path::of);
+      ReplayPolicy.Replayed replayed =
+          new ReplayPolicy(ruled(), Optional.ofNullable(cluster.getValue()))
+              .replay(new ReplayPolicy.Asked(begin, end, file, zone));
+      replayed.notes().forEach(note -> err().println("note: " + note));
+      replayed.problems().forEach(err()::println);
+      out()
+          .print(
+              given(json)
+                  ? Json.pretty(ReplayText.json(replayed))
+                  : ReplayText.text(
+                      replayed, begin.atZone(zone).toString(), end.atZone(zone).toString()));
+      return ExitCode.OK.status();
+    }
+
+    private ZoneId zone() {
+      String name = timezone.getValue();
+      try {
+        return name == null ? ZoneId.systemDefault() : ZoneId.of(name);
+      } catch (DateTimeException noZone) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "--timezone: expected a zone such as Europe/Berlin or UTC, got '"
+                + name
+                + "'"
+                + Nearest.hint(name, ZoneId.getAvailableZoneIds()),
+            Advice.step("--timezone UTC"));
+      }
+    }
+
+    private static Optional<Instant> time(OptionSpec option, ZoneId zone, Instant now) {
+      String text = option.getValue();
+      try {
+        return text == null ? Optional.empty() : Optional.of(Moment.parse(text, zone, now).from());
+      } catch (IllegalArgumentException notATime) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            option.longestName() + ": " + notATime.getMessage(),
+            Advice.step(option.longestName() + " 30d"));
+      }
     }
   }
 

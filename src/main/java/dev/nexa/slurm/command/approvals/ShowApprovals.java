@@ -72,10 +72,9 @@ public final class ShowApprovals {
     }
   }
 
-  /** Returns lines about the policy: its approvers, and problems with its files. */
+  /** Returns lines about problems with the files of the policy. */
   public List<String> notes() {
     List<String> notes = new ArrayList<>();
-    approvals.note().ifPresent(note -> notes.add("note: " + note));
     notes.addAll(approvals.signers().allowed().problems());
     notes.addAll(approvals.signers().allowed().ignored());
     notes.addAll(approvals.signers().revoked().problems());

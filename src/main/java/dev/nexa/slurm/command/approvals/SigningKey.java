@@ -86,6 +86,11 @@ record SigningKey(Path path, Map<String, String> environment) {
         Advice.step("--as PRINCIPAL says it, such as ada@site"));
   }
 
+  /** Returns the key's path, and its fingerprint if the public half is beside it. */
+  String text() {
+    return path + publicHalf().map(half -> " (" + half.fingerprint() + ")").orElse("");
+  }
+
   private Optional<SshPublicKey> publicHalf() {
     String name = path.toString();
     Path file = name.endsWith(".pub") ? path : Path.of(name + ".pub");

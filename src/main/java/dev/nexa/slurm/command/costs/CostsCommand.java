@@ -27,6 +27,7 @@ public final class CostsCommand extends Subcommand {
     super(
         "costs",
         "Shows the cost of finished runs: summaries, estimates against actual cost, budgets, bills.",
+        "nexa-slurm costs --by project,user --month last",
         "nexa-slurm costs --by project,stage --where 'ended>=2025-11'",
         "nexa-slurm costs --format focus > november.csv",
         "nexa-slurm costs show latest");
@@ -49,7 +50,11 @@ public final class CostsCommand extends Subcommand {
     problems.forEach(err()::println);
     options.print(
         () -> table(costs, summary),
-        () -> CostsText.listing(summary, false),
+        () -> CostsText.listing(summary),
+        () ->
+            summary.totals().isEmpty()
+                ? CostsText.listing(summary).markdown()
+                : CostsText.forPeople(summary).markdown() + below(summary),
         () -> CostsText.json(summary, problems));
     summary
         .unmatched()
@@ -66,8 +71,15 @@ public final class CostsCommand extends Subcommand {
           () -> costs.unmatched(options.meant(), false),
           "No finished runs. `nexa-slurm reconcile` finishes those that have ended.\n");
     }
-    return CostsText.listing(summary, true).withoutRare().table()
+    return CostsText.forPeople(summary).table()
+        + CostsText.sameInAllRows(summary)
         + (summary.by().overlaps() ? "a run with several tags counts with each of them\n" : "");
+  }
+
+  /** Returns the paragraph below the Markdown table. */
+  private static String below(CostSummary summary) {
+    String same = CostsText.sameInAllRows(summary);
+    return same.isEmpty() ? "" : "\n" + same;
   }
 
   /** The command {@code costs accuracy}. */

@@ -15,6 +15,7 @@ import dev.nexa.slurm.money.summary.CostSummary.Group;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.CostFile.Attempt;
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,12 +40,15 @@ public final class CostsText {
       new Columns<Group>()
           .money("wasted", Group::wasted)
           .money("credit", Group::credit)
-          .rare()
           .money("api", Group::api)
-          .rare()
           .money("total", Group::total)
-          .money("billed", Group::billed)
-          .rare();
+          .money("billed", Group::billed);
+
+  private static final Columns<Group> ESTIMATES =
+      new Columns<Group>()
+          .money("estimated", Group::estimated)
+          .money("difference", Group::difference)
+          .text("period", Group::period);
 
   private static final Columns<Accuracy.Group> ACCURACY =
       new Columns<Accuracy.Group>()
@@ -134,27 +138,108 @@ public final class CostsText {
 
   private record Task(long task, int attempts, BigDecimal cost) {}
 
-  /**
-   * Returns a row for each group.
-   *
-   * @param withTotals whether to add a row for all groups of each currency
-   */
-  public static Listing<Group> listing(CostSummary summary, boolean withTotals) {
+  /** Returns a row for each group, with every column. */
+  public static Listing<Group> listing(CostSummary summary) {
     Columns<Group> kinds = new Columns<>();
     for (CostKind kind : CostKind.values()) {
       kinds = kinds.money(kind.word(), group -> group.part(kind));
-      kinds = kind == CostKind.GPU || kind == CostKind.CPU ? kinds : kinds.rare();
-    }
-    List<Group> groups = new ArrayList<>(summary.groups());
-    if (withTotals) {
-      groups.addAll(summary.totals());
     }
     return GroupKeys.columns(summary.by(), Group::key)
         .and(COUNTS)
         .and(kinds)
         .and(COST)
         .and(SUMS)
-        .of(groups);
+        .and(ESTIMATES)
+        .of(summary.groups());
+  }
+
+  /**
+   * Returns a row for each group and for the total of each currency, with the columns that people
+   * read. A column that is zero in all rows is left out. So are the period and the currency if they
+   * are the same in all rows; {@link #sameInAllRows} says them.
+   */
+  public static Listing<Group> forPeople(CostSummary summary) {
+    List<Group> rows = new ArrayList<>(summary.groups());
+    rows.addAll(summary.totals());
+    Columns<Group> columns = GroupKeys.columns(summary.by(), Group::key);
+    if (!samePeriod(summary) && !summary.by().words().contains("month")) {
+      columns = columns.text("period", Group::period);
+    }
+    if (!sameCurrency(summary)) {
+      columns = columns.text("currency", Group::currency);
+    }
+    boolean gpus = false;
+    boolean otherTotal = false;
+    for (Group total : summary.totals()) {
+      gpus |= total.gpuSeconds() > 0;
+      otherTotal |= total.credit().signum() != 0 || total.api().signum() != 0;
+    }
+    columns =
+        columns
+            .number("runs", Group::runs)
+            .number("runs_failed", Group::failed)
+            .as("FAILED")
+            .rare();
+    columns =
+        gpus
+            ? columns.hours("gpu_hours", group -> Hours.of(group.gpuSeconds()))
+            : columns.hours("cpu_hours", group -> Hours.of(group.cpuSeconds()));
+    columns =
+        columns
+            .text("cost", CostsText::cost)
+            .right()
+            .money("wasted", Group::wasted)
+            .rare()
+            .money("credit", Group::credit)
+            .rare()
+            .money("api", Group::api)
+            .rare();
+    if (otherTotal) {
+      columns = columns.money("total", Group::total);
+    }
+    return columns
+        .money("billed", Group::billed)
+        .rare()
+        .money("estimated", Group::estimated)
+        .rare()
+        .money("difference", Group::difference)
+        .rare()
+        .of(rows)
+        .withoutRare();
+  }
+
+  /** Returns a line with the period and the currency, if all rows have the same. */
+  public static String sameInAllRows(CostSummary summary) {
+    List<String> same = new ArrayList<>();
+    if (samePeriod(summary) && !summary.by().words().contains("month")) {
+      same.add(summary.totals().get(0).period().replace("/", " to "));
+    }
+    if (sameCurrency(summary)) {
+      same.add("in " + summary.totals().get(0).currency());
+    }
+    return same.isEmpty() ? "" : String.join(", ", same) + "\n";
+  }
+
+  private static boolean sameCurrency(CostSummary summary) {
+    return summary.totals().size() == 1 && summary.totals().get(0).currency().matches("[A-Z]{3}");
+  }
+
+  private static boolean samePeriod(CostSummary summary) {
+    String period = summary.totals().get(0).period();
+    for (Group group : summary.groups()) {
+      if (!group.period().equals(period)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Returns the cost; {@code <0.02} if it is 0 because two amounts were rounded to 0. */
+  private static String cost(Group group) {
+    if (group.cost().signum() != 0 || group.roundedAway() == 0) {
+      return group.cost().toPlainString();
+    }
+    return "<" + new BigDecimal(BigInteger.valueOf(group.roundedAway()), group.cost().scale());
   }
 
   /** Returns the JSON document of a summary. */
@@ -187,7 +272,7 @@ public final class CostsText {
     JsonObject breakdown = new JsonObject();
     group.breakdown().forEach((kind, sum) -> breakdown.with(kind.word(), sum.toPlainString()));
     COST.addTo(COUNTS.addTo(object, group), group).with("breakdown", breakdown);
-    return SUMS.addTo(object, group);
+    return ESTIMATES.addTo(SUMS.addTo(object, group), group);
   }
 
   /** Returns a row for each group of an accuracy report. */

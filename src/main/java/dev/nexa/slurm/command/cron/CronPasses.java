@@ -101,8 +101,13 @@ public final class CronPasses {
     return new Installed("crontab", after.find(workspace).orElseThrow().text(), every);
   }
 
-  /** Writes or corrects a systemd user timer, and starts it. */
+  /**
+   * Writes or corrects a systemd user timer, and starts it.
+   *
+   * @throws NexaException if systemd does not start it; a first timer is then removed again
+   */
   public Installed intoSystemd(PassInterval every, Optional<Path> metrics) {
+    boolean first = !timer.written();
     boolean replaced = timer.write(command(metrics), every);
     List<List<String>> calls = new ArrayList<>();
     calls.add(List.of("daemon-reload"));
@@ -110,7 +115,18 @@ public final class CronPasses {
     if (replaced) {
       calls.add(List.of("restart", timer.name()));
     }
-    new Systemctl(context.environment()).run(calls, "the unit files are written");
+    Systemctl systemctl = new Systemctl(context.environment());
+    if (!first) {
+      systemctl.run(calls, "the unit files are written");
+      return new Installed("systemd", timer.timer().toString(), every);
+    }
+    try {
+      systemctl.run(calls);
+    } catch (NexaException failed) {
+      // A timer that nobody starts would look installed. Half of `enable` may have been done.
+      timer.remove();
+      throw failed;
+    }
     return new Installed("systemd", timer.timer().toString(), every);
   }
 
@@ -160,19 +176,34 @@ public final class CronPasses {
       program.write(before.without(workspace));
       removed.add(new Installed("crontab", line.get().text(), line.get().every()));
     }
-    Optional<PassInterval> every = timer.every();
-    if (every.isPresent()) {
+    if (timer.written()) {
+      PassInterval every = timer.every().orElse(PassInterval.DEFAULT);
       Systemctl systemctl = new Systemctl(context.environment());
-      systemctl.run(
-          List.of(List.of("disable", "--now", timer.name())),
-          "the timer is still installed; where it can't be stopped, delete "
-              + timer.timer()
-              + " and "
-              + timer.service());
+      boolean enabled = timer.enabled();
+      try {
+        stop(systemctl);
+      } catch (NexaException failed) {
+        if (enabled) {
+          throw failed;
+        }
+        // There is no systemd to stop it, and none that starts it: only the files are left.
+        timer.remove();
+        removed.add(new Installed("systemd", timer.timer().toString(), every));
+        return;
+      }
       timer.remove();
       systemctl.run(List.of(List.of("daemon-reload")), "the unit files are removed");
-      removed.add(new Installed("systemd", timer.timer().toString(), every.get()));
+      removed.add(new Installed("systemd", timer.timer().toString(), every));
     }
+  }
+
+  private void stop(Systemctl systemctl) {
+    systemctl.run(
+        List.of(List.of("disable", "--now", timer.name())),
+        "the timer is still installed; where it can't be stopped, delete "
+            + timer.timer()
+            + " and "
+            + timer.service());
   }
 
   private PassCommand command(Optional<Path> metrics) {

@@ -189,15 +189,7 @@ public final class CompareEstimates {
   private Prepared prepared(List<String> set) {
     List<String> overrides = new ArrayList<>(request.overrides());
     overrides.addAll(set);
-    return Prepared.of(
-        context,
-        new Prepared.Request(
-            request.config(),
-            overrides,
-            request.cluster(),
-            request.from(),
-            request.sameNode(),
-            request.serves()));
+    return Prepared.of(context, request.with(overrides));
   }
 
   private PartitionOffer offer(

@@ -19,6 +19,7 @@ import dev.nexa.slurm.run.start.ExpectStart;
 import dev.nexa.slurm.run.start.ModelNumbers;
 import dev.nexa.slurm.run.start.OutlookText;
 import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.run.start.RequirePartition;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.time.Instant;
@@ -89,7 +90,10 @@ public final class EstimateCommand extends Subcommand {
 
   private Integer estimate() {
     Context context = context();
-    Prepared planned = Prepared.of(context, config.request());
+    Prepared planned = Prepared.of(context, config.request(context));
+    if (planned.asksSlurm()) {
+      RequirePartition.of(context, planned.plan());
+    }
     ModelNumbers numbers = ModelNumbers.calibrated(context, planned.plan());
     Prepared prepared = planned.calibrated(numbers);
     ExpectedStart start = new ExpectStart(context).of(prepared.plan());
@@ -130,7 +134,9 @@ public final class EstimateCommand extends Subcommand {
   }
 
   private Integer comparison() {
-    CompareEstimates use = new CompareEstimates(context(), config.request());
+    Context context = context();
+    Prepared.Request request = config.request(context);
+    CompareEstimates use = new CompareEstimates(context, request);
     tellNotes(use.base().plan());
     Comparison comparison = use.compare();
     Money total = use.base().estimate().total();
@@ -138,7 +144,7 @@ public final class EstimateCommand extends Subcommand {
     out()
         .print(
             given(json)
-                ? Json.pretty(ComparisonText.json(comparison, config.request().config(), total))
+                ? Json.pretty(ComparisonText.json(comparison, request.config(), total))
                 : given(markdown)
                     ? ComparisonText.markdown(comparison, total, now)
                     : ComparisonText.text(comparison, total, now));
@@ -153,7 +159,8 @@ public final class EstimateCommand extends Subcommand {
           ErrorCode.OPTION_INVALID,
           "--fail-over: expected an amount such as 50 or 12.50, or 20%, got '" + threshold + "'");
     }
-    EstimateDiff difference = new DiffEstimates(context()).between(earlier, config.request());
+    Context context = context();
+    EstimateDiff difference = new DiffEstimates(context).between(earlier, config.request(context));
     boolean over =
         threshold != null
             && difference.isOver(new BigDecimal(limit.group(1)), limit.group(2).equals("%"));

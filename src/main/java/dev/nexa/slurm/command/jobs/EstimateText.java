@@ -2,12 +2,10 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.Money;
-import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.plan.Plan;
 import java.math.RoundingMode;
-import java.time.Duration;
 
 /** Formats an estimate for a user. */
 public final class EstimateText {
@@ -20,6 +18,9 @@ public final class EstimateText {
           .money("amount", line -> line.amount().amount())
           .text("source", CostLine::source);
 
+  private static final String ATTEMPTS =
+      "it needs all its attempts and each uses its whole time limit";
+
   private EstimateText() {}
 
   /**
@@ -30,15 +31,11 @@ public final class EstimateText {
    */
   public static String of(Plan plan, Estimate estimate, Money threshold, boolean approvalNeeded) {
     StringBuilder text = new StringBuilder();
-    text.append("At most ").append(estimate.total()).append(" for ").append(tasks(estimate));
-    text.append(" on ").append(plan.allocation().hardware());
-    text.append(whole(plan)).append(", ");
-    text.append(TimeLimit.words(plan.allocation().timeLimit())).append(" each");
-    Duration over =
-        Duration.ofSeconds(estimate.longestAttemptSeconds() - estimate.timeLimitSeconds());
-    text.append(" (and ")
-        .append(TimeLimit.words(over))
-        .append(" that Slurm may take to end it).\n");
+    text.append("At most ").append(estimate.total()).append(": ");
+    text.append(estimate.words(plan.allocation()));
+    long over = estimate.longestAttemptSeconds() - estimate.timeLimitSeconds();
+    text.append(" (+").append(over).append(" s that Slurm may take to end it)");
+    text.append(whole(plan)).append(".\n");
     if (plan.partitionReason().isPresent()) {
       text.append("In ").append(plan.partitionReason().get()).append(".\n");
     }
@@ -53,8 +50,10 @@ public final class EstimateText {
         .append(estimate.rates().book())
         .append(", as of ")
         .append(estimate.rates().asOf());
-    text.append(". Basis: reservation (tasks x attempts x longest time x resources")
-        .append(estimate.apiTokens().isPresent() ? ", and API tokens).\n" : ").\n");
+    text.append(".\nThis is the most the run can cost, if ");
+    String task = estimate.tasks() == 1 ? "it" : "each task";
+    text.append(estimate.attempts() == 1 ? task + " uses its whole time limit" : ATTEMPTS);
+    text.append(estimate.apiTokens().isPresent() ? " and all its API tokens.\n" : ".\n");
     text.append(approvalNeeded ? "Needs an approval: over " : "No approval needed: up to ")
         .append(threshold);
     return text.append(".\n").toString();
@@ -72,17 +71,12 @@ public final class EstimateText {
     String gpus =
         plan.billed().gpus() == 0
             ? ""
-            : plan.billed().gpus() + "x " + plan.billed().gpuType().orElse("gpu") + " and ";
+            : plan.billed().gpus() + " " + plan.billed().gpuType().orElse("GPUs") + " and ";
     return (nodes == 1
-            ? " (exclusive: the whole node is paid, "
-            : " (exclusive: whole nodes are paid, ")
+            ? "; the job gets the whole node and pays for it: "
+            : "; the job gets whole nodes and pays for them: ")
         + gpus
         + plan.billed().cpus()
-        + " CPUs)";
-  }
-
-  private static String tasks(Estimate estimate) {
-    String tasks = estimate.tasks() == 1 ? "1 task" : estimate.tasks() + " tasks";
-    return estimate.attempts() == 1 ? tasks : tasks + " x " + estimate.attempts() + " attempts";
+        + " CPUs";
   }
 }

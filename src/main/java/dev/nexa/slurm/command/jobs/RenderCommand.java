@@ -33,7 +33,7 @@ public final class RenderCommand extends Subcommand {
   public Integer call() {
     Context context = context();
     PrintWriter out = out();
-    Rendered rendered = new RenderRun(context).render(config.request());
+    Rendered rendered = new RenderRun(context).render(config.request(context));
     if (given(json)) {
       return DryRun.print(rendered, true, given(files), out);
     }

@@ -69,7 +69,7 @@ public final class ShellCommand extends Subcommand {
                 run,
                 one,
                 Optional.ofNullable(node.<String>getValue()),
-                System.console() != null && Stdout.isTerminal(),
+                Stdout.isTerminal(),
                 command.getValue());
     out().flush();
     ProcessBuilder process = new ProcessBuilder(argv).inheritIO();

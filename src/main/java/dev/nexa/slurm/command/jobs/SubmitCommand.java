@@ -49,13 +49,14 @@ public final class SubmitCommand extends Subcommand {
           Advice.step("add --dry-run, or nexa-slurm render CONFIG --files"));
     }
     if (given(dryRun)) {
-      RenderRun.Rendered rendered = new RenderRun(context()).forSubmit(config.request(), others);
+      Context here = context();
+      RenderRun.Rendered rendered = new RenderRun(here).forSubmit(config.request(here), others);
       return DryRun.print(rendered, after.json(), given(files), out());
     }
     Context context = forRuns();
     return after.report(
         context,
         new SubmitRun(context)
-            .submit(config.request(), others, Optional.ofNullable(approval.getValue())));
+            .submit(config.request(context), others, Optional.ofNullable(approval.getValue())));
   }
 }

@@ -52,15 +52,16 @@ public final class ServeCommand extends Subcommand {
           spec().commandLine(), "`serve CONFIG`, `serve list` or `serve stop RUN`");
     }
     if (given(dryRun)) {
+      Context here = context();
       RenderRun.Rendered rendered =
-          new RenderRun(context()).forSubmit(config.request().serving(), Optional.empty());
+          new RenderRun(here).forSubmit(config.request(here).serving(), Optional.empty());
       return DryRun.print(rendered, given(json), false, out());
     }
     Context context = forRuns();
     Submitted submitted =
         new SubmitRun(context)
             .submit(
-                config.request().serving(),
+                config.request(context).serving(),
                 Optional.empty(),
                 Optional.ofNullable(approval.getValue()));
     PrintWriter told = given(json) ? err() : out();

@@ -82,7 +82,8 @@ public final class AfterSubmit {
   /** Prints the result of a submit as text. */
   public static void tell(Submitted submitted, PrintWriter out) {
     String run = submitted.run().id().value();
-    out.println(submitted.run().id() + ": at most " + submitted.total());
+    String asks = submitted.asks().isEmpty() ? "" : ": " + submitted.asks();
+    out.println(submitted.run().id() + ": at most " + submitted.total() + asks);
     for (String note : submitted.notes()) {
       out.println(note);
     }

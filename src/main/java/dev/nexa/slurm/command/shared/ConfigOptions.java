@@ -4,24 +4,76 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.Overrides;
+import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The options that submit, estimate and render share: the config and its overrides. */
 public final class ConfigOptions {
+  /** Options that people know from sbatch: name, label, key, description. */
+  private static final String[][] FLAGS = {
+    {"--nodes", "N", "Nodes of each task."},
+    {"--gpus", "[TYPE:]N", "GPUs on each node (not of the whole job), such as 4 or h100:4."},
+    {"--cpus", "N", "CPUs on each node."},
+    {"--mem", "SIZE", "Memory on each node, with its unit, such as 64G."},
+    {"--time", "LIMIT", "Time limit, such as 90m, 12h or 1-12:00:00."},
+    {"--partition", "NAME", "The partition."},
+    {"--account", "NAME", "The Slurm account to charge."},
+    {"--backend", "NAME", "The backend, such as shell, python or accelerate."},
+    {"--name", "NAME", "The run's name in reports."},
+  };
+
+  private final Subcommand command;
   private final PositionalParamSpec config;
   private final OptionSpec overrides;
   private final OptionSpec cluster;
   private final OptionSpec from;
   private final OptionSpec sameNode;
   private final OptionSpec local;
+  private final List<OptionSpec> flags = new ArrayList<>();
+  private @Nullable PositionalParamSpec args;
+  private @Nullable OptionSpec save;
 
   public ConfigOptions(Subcommand command) {
     this(command, true);
+    args =
+        command.add(
+            PositionalParamSpec.builder()
+                .paramLabel("ARGS")
+                .index("1..*")
+                .type(List.class)
+                .auxiliaryTypes(String.class)
+                .initialValue(new ArrayList<>())
+                .arity("0..*"),
+            "After --: the arguments of a script.");
+    save =
+        command.option("--save", "FILE", "For a script: writes its config to FILE, and uses FILE.");
+    ArgGroupSpec.Builder group =
+        ArgGroupSpec.builder()
+            .validate(false)
+            .exclusive(false)
+            .multiplicity("0..1")
+            .heading("%nThe same as --set of a key:%n");
+    for (String[] flag : FLAGS) {
+      OptionSpec option =
+          OptionSpec.builder(flag[0])
+              .paramLabel(flag[1])
+              .type(String.class)
+              .description(flag[2])
+              .build();
+      flags.add(option);
+      group.addArg(option);
+    }
+    command.spec().addArgGroup(group.build());
   }
 
   /**
@@ -31,14 +83,18 @@ public final class ConfigOptions {
    *     none
    */
   public ConfigOptions(Subcommand command, boolean required) {
+    this.command = command;
     config =
         command.add(
             PositionalParamSpec.builder()
                 .paramLabel("CONFIG")
+                .index("0")
                 .type(String.class)
                 .required(required)
                 .arity(required ? "1" : "0..1"),
-            "The run's YAML file: here, in the workspace, or in the jar.");
+            required
+                ? "The run's YAML file: here, in the workspace, or in the jar. Or a script (.py, .sh)."
+                : "The run's YAML file: here, in the workspace, or in the jar.");
     overrides =
         command.add(
             OptionSpec.builder("--set")
@@ -72,11 +128,12 @@ public final class ConfigOptions {
   }
 
   /**
-   * Returns the request that was typed.
+   * Returns the request that was typed. For a script, prints what its config is, and writes the
+   * config if the user asked for that.
    *
    * @throws NexaException with {@link ExitCode#USAGE} if options contradict each other
    */
-  public Prepared.Request request() {
+  public Prepared.Request request(Context context) {
     if (Subcommand.given(sameNode) && from().isEmpty()) {
       throw new NexaException(ErrorCode.OPTIONS_CONFLICT, "--same-node needs --from RUN");
     }
@@ -86,13 +143,87 @@ public final class ConfigOptions {
           "--local and --cluster " + cluster.getValue() + " name different clusters",
           Advice.step("leave one of them out"));
     }
-    return new Prepared.Request(
-        config.getValue(),
-        overrides.getValue(),
-        Subcommand.given(local) ? Optional.of("local") : Optional.ofNullable(cluster.getValue()),
-        from(),
-        Subcommand.given(sameNode),
-        false);
+    List<String> set = overrides.getValue();
+    Map<String, String> typed = flags();
+    List<String> all = new ArrayList<>(set);
+    for (Map.Entry<String, String> option : typed.entrySet()) {
+      all.add(option.getKey() + "=" + option.getValue());
+    }
+    Prepared.Request request =
+        new Prepared.Request(
+            config.getValue(),
+            all,
+            Subcommand.given(local)
+                ? Optional.of("local")
+                : Optional.ofNullable(cluster.getValue()),
+            from(),
+            Subcommand.given(sameNode),
+            false);
+    if (isScript(config.getValue())) {
+      return new FromScript(context, config.getValue(), args(), typed)
+          .request(request, set, Optional.ofNullable(saved()), command.err());
+    }
+    requireNoScriptOptions();
+    return request;
+  }
+
+  /** Checked here, so that an ordinary submit loads no class for scripts. */
+  private boolean isScript(String path) {
+    return args != null && (path.endsWith(".py") || path.endsWith(".sh"));
+  }
+
+  private void requireNoScriptOptions() {
+    if (!args().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "'"
+              + args().get(0)
+              + "': only a script takes arguments, and "
+              + config.getValue()
+              + " is a config",
+          Advice.step("write them into the config: entrypoint.args, or options"));
+    }
+    if (saved() != null) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--save " + saved() + ": " + config.getValue() + " is a config already",
+          Advice.step("--save keeps the config of a script (.py or .sh)"));
+    }
+  }
+
+  /** Returns the values of the options in {@link #FLAGS} that were typed, by their names. */
+  private Map<String, String> flags() {
+    Map<String, String> typed = new LinkedHashMap<>();
+    for (OptionSpec flag : flags) {
+      String value = flag.getValue();
+      if (value != null) {
+        requireNotSet(flag.longestName(), value);
+        typed.put(flag.longestName(), value);
+      }
+    }
+    return typed;
+  }
+
+  private void requireNotSet(String option, String value) {
+    List<String> set = overrides.getValue();
+    for (String key : Overrides.keys(option, value).keySet()) {
+      for (String one : set) {
+        if (one.startsWith(key + "=")) {
+          throw new NexaException(
+              ErrorCode.OPTIONS_CONFLICT,
+              option + " " + value + " and --set " + one + " both set " + key,
+              Advice.step("leave one of them out"));
+        }
+      }
+    }
+  }
+
+  private List<String> args() {
+    return args == null ? List.of() : args.getValue();
+  }
+
+  private @Nullable String saved() {
+    return save == null ? null : save.getValue();
   }
 
   private List<String> from() {

@@ -6,10 +6,15 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.records.runs.WorkspaceSearch;
 import dev.nexa.slurm.records.runs.WorkspaceSearch.Here;
 import dev.nexa.slurm.run.Context;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
@@ -21,6 +26,7 @@ public final class RootCommand implements Runnable {
 
   private final Map<String, String> environment;
   private final Path here;
+  private final @Nullable InputStream keyboard;
   private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
 
   private final OptionSpec workspace =
@@ -53,10 +59,12 @@ public final class RootCommand implements Runnable {
    * Makes the command.
    *
    * @param here the folder in which the user typed the command
+   * @param keyboard where a person's answers come from; null if nobody can be asked
    */
-  public RootCommand(Map<String, String> environment, Path here) {
+  public RootCommand(Map<String, String> environment, Path here, @Nullable InputStream keyboard) {
     this.environment = environment;
     this.here = here;
+    this.keyboard = keyboard;
     spec.name("nexa-slurm")
         .versionProvider(new VersionText(licences))
         .addOption(licences)
@@ -169,6 +177,29 @@ public final class RootCommand implements Runnable {
     }
     String variable = environment.getOrDefault("NEXA_WORKSPACE", "");
     return variable.isEmpty() ? Optional.empty() : Optional.of(Path.of(variable));
+  }
+
+  /**
+   * Asks a question that is answered with y or n, and waits for the answer.
+   *
+   * @return whether the answer is yes; true without a question if nobody can be asked
+   */
+  boolean confirmed(String question, PrintWriter err) {
+    if (keyboard == null || (keyboard == System.in && !Stdout.canAsk())) {
+      return true;
+    }
+    err.print(question + " [y/N] ");
+    err.flush();
+    StringBuilder answer = new StringBuilder();
+    try {
+      for (int next = keyboard.read(); next >= 0 && next != '\n'; next = keyboard.read()) {
+        answer.append((char) next);
+      }
+    } catch (IOException gone) {
+      return false;
+    }
+    String typed = answer.toString().strip().toLowerCase(Locale.ROOT);
+    return typed.equals("y") || typed.equals("yes");
   }
 
   boolean showsStacktrace() {

@@ -21,8 +21,19 @@ public final class Stdout extends OutputStream {
    * input too, and is never null from Java 22 on.
    */
   public static boolean isTerminal() {
+    return isTerminal(1);
+  }
+
+  /**
+   * Returns whether a person is at a terminal: standard input and standard error both lead to one.
+   */
+  public static boolean canAsk() {
+    return isTerminal(0) && isTerminal(2);
+  }
+
+  private static boolean isTerminal(int descriptor) {
     try {
-      String target = Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString();
+      String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
       return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
     } catch (IOException | UnsupportedOperationException notLinux) {
       return false;

@@ -171,8 +171,18 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     }
   }
 
-  protected final PrintWriter err() {
+  /** Returns the writer for notes, progress and problems. */
+  public final PrintWriter err() {
     return spec.commandLine().getErr();
+  }
+
+  /**
+   * Asks the person at the terminal a question.
+   *
+   * @return whether the answer is yes; true without a question if nobody is at a terminal
+   */
+  protected final boolean confirmed(String question) {
+    return RootCommand.of(spec).confirmed(question, err());
   }
 
   /** Prints the notes of a plan, and what its code is, as lines for the user. */

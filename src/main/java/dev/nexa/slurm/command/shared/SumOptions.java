@@ -21,6 +21,7 @@ public final class SumOptions {
   private final String usualBy;
   private final OptionSpec by;
   private final OptionSpec where;
+  private final OptionSpec month;
   private final OptionSpec format;
   private final OptionSpec json;
 
@@ -43,6 +44,11 @@ public final class SumOptions {
                 + usualBy
                 + " if not given.");
     where = where(command);
+    month =
+        command.option(
+            "--month",
+            "MONTH",
+            "Only the runs that ended in this month: `last`, `this`, or one such as 2025-11, in UTC.");
     format = command.option("--format", "FORMAT", "One of " + String.join(", ", formats) + ".");
     json = command.jsonFlag();
   }
@@ -67,9 +73,11 @@ public final class SumOptions {
     return GroupBy.parse(text == null ? usualBy : text);
   }
 
-  /** Returns the filter; accepts all runs if the option was not typed. */
+  /** Returns the filter of both options; accepts all runs if none was typed. */
   public RunFilter meant() {
-    return meant(where);
+    RunFilter terms = meant(where);
+    String typed = month.getValue();
+    return typed == null ? terms : terms.and(RunFilter.ofMonth(typed, Instant.now()));
   }
 
   /**
@@ -81,13 +89,18 @@ public final class SumOptions {
    */
   public static String nothing(
       OptionSpec where, String kind, Supplier<NoMatch> none, String usual) {
-    NoMatch there = where.getValue() == null ? null : none.get();
+    return nothing(where.getValue() != null, kind, none, usual);
+  }
+
+  private static String nothing(
+      boolean filtered, String kind, Supplier<NoMatch> none, String usual) {
+    NoMatch there = filtered ? none.get() : null;
     return there == null || there.runs() == 0 ? usual : there.text(kind);
   }
 
   /** Returns the sentence for an empty table of this command. */
   public String nothing(String kind, Supplier<NoMatch> none, String usual) {
-    return nothing(where, kind, none, usual);
+    return nothing(where.getValue() != null || month.getValue() != null, kind, none, usual);
   }
 
   /** Returns the requested format; {@code table} if none was typed. */
@@ -116,11 +129,27 @@ public final class SumOptions {
    */
   public void print(
       Supplier<String> people, Supplier<Listing<?>> programs, Supplier<JsonObject> document) {
+    print(people, programs, () -> programs.get().markdown(), document);
+  }
+
+  /**
+   * Prints the result in the requested format.
+   *
+   * @param people makes the table
+   * @param programs makes the rows for CSV
+   * @param markdown makes the Markdown
+   * @param document makes the JSON document
+   */
+  public void print(
+      Supplier<String> people,
+      Supplier<Listing<?>> programs,
+      Supplier<String> markdown,
+      Supplier<JsonObject> document) {
     String text =
         switch (format()) {
           case "json" -> Json.pretty(document.get());
           case "csv" -> programs.get().csv();
-          case "markdown" -> programs.get().markdown();
+          case "markdown" -> markdown.get();
           default -> people.get();
         };
     command.out().print(text);

@@ -10,6 +10,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.ConfigKey;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -19,7 +20,10 @@ import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
-/** The command {@code nexa-slurm explain}: prints the page of an error code from the jar. */
+/**
+ * The command {@code nexa-slurm explain}: prints the page of an error code, or the keys of a
+ * config.
+ */
 public final class ExplainCommand extends Subcommand {
   private static final Columns<ErrorCode> COLUMNS =
       new Columns<ErrorCode>()
@@ -29,17 +33,31 @@ public final class ExplainCommand extends Subcommand {
           .text("summary", ExplainCommand::summary)
           .as("WHAT HAPPENED");
 
+  /** The word that stands for the top level of a run's config. */
+  private static final String CONFIG = "config";
+
+  private static final Columns<ConfigKey> KEYS =
+      new Columns<ConfigKey>()
+          .text("key", ConfigKey::path)
+          .text("value", ConfigKey::value)
+          .text("required", key -> key.required() ? "true" : "false")
+          .text("default", ConfigKey::fallback)
+          .text("doc", ConfigKey::doc);
+
   private final PositionalParamSpec code =
       add(
-          PositionalParamSpec.builder().paramLabel("CODE").type(String.class).required(false),
-          "The code of an error, such as run-unknown. Default: lists all codes.");
+          PositionalParamSpec.builder().paramLabel("CODE|KEY").type(String.class).required(false),
+          "The code of an error, such as run-unknown; or a key of a run's config, such as resources;"
+              + " or `config` for all keys. Default: lists all codes.");
   private final OptionSpec json = jsonFlag();
 
   public ExplainCommand() {
     super(
         "explain",
-        "Explains the code that stands in brackets after an error, and says what to do.",
+        "Explains the code that stands in brackets after an error, or the keys of a run's config.",
         "nexa-slurm explain config-unknown-key",
+        "nexa-slurm explain config",
+        "nexa-slurm explain resources.memory",
         "nexa-slurm explain");
   }
 
@@ -50,6 +68,11 @@ public final class ExplainCommand extends Subcommand {
       list();
       return ExitCode.OK.status();
     }
+    List<ConfigKey> keys = ConfigKey.of(typed.equals(CONFIG) ? "" : typed);
+    if (!keys.isEmpty()) {
+      print(keys);
+      return ExitCode.OK.status();
+    }
     ErrorCode known = ErrorCode.of(typed).orElseThrow(() -> unknown(typed));
     out()
         .print(
@@ -57,6 +80,19 @@ public final class ExplainCommand extends Subcommand {
                 ? Json.pretty(COLUMNS.addTo(new JsonObject(), known).with("page", page(known)))
                 : page(known));
     return ExitCode.OK.status();
+  }
+
+  private void print(List<ConfigKey> keys) {
+    if (given(json)) {
+      out().print(Json.pretty(new JsonObject().with("keys", KEYS.of(keys).json())));
+      return;
+    }
+    for (ConfigKey key : keys) {
+      out().print(key.path() + ": " + key.value());
+      out().print(key.required() ? "; required" : "");
+      out().println(key.fallback().isEmpty() ? "" : "; default " + key.fallback());
+      out().println("    " + key.doc());
+    }
   }
 
   private void list() {
@@ -96,6 +132,7 @@ public final class ExplainCommand extends Subcommand {
     return new NexaException(
         ErrorCode.OPTION_INVALID,
         "there is no error code '" + typed + "'" + Nearest.hint(typed, codes),
-        Advice.command("lists all codes", "nexa-slurm", "explain"));
+        Advice.command("lists all codes", "nexa-slurm", "explain"),
+        Advice.command("lists the keys of a run's config", "nexa-slurm", "explain", CONFIG));
   }
 }

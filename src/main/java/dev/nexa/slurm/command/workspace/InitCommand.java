@@ -120,5 +120,16 @@ public final class InitCommand extends Subcommand {
     }
     out.println(
         done.written().isEmpty() ? "everything is there already" : "now look through " + profile);
+    out.println("next: " + next(done, profile));
+  }
+
+  /** Returns the command to type next: it shows the cost of a run that the new files describe. */
+  private static String next(Initialized done, Path profile) {
+    if (done.cluster().isEmpty()) {
+      return "nexa-slurm submit configs/data/quickstart.yaml --local --wait";
+    }
+    String name = profile.getFileName().toString().replaceFirst("\\.yaml$", "");
+    return "nexa-slurm estimate configs/train/science.yaml"
+        + (name.equals("default") ? "" : " --cluster " + name);
   }
 }

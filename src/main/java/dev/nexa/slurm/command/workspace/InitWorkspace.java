@@ -28,12 +28,13 @@ import java.util.regex.Pattern;
  */
 public final class InitWorkspace {
   private static final String DEFAULT = "configs/clusters/default.yaml";
+  private static final String CPU = "configs/clusters/cpu.yaml";
   private static final Pattern PROFILE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,62}");
 
   private static final List<String> STARTER =
       List.of(
           DEFAULT,
-          "configs/clusters/cpu.yaml",
+          CPU,
           "configs/clusters/local.yaml",
           "configs/prices/default.yaml",
           "configs/policy.yaml",
@@ -124,19 +125,24 @@ public final class InitWorkspace {
   }
 
   /**
-   * Writes the starter's files and, if Slurm is installed, its cluster as the profile {@code
-   * default}.
+   * Writes the starter's files. If Slurm is installed, the profiles {@code default} and {@code cpu}
+   * are read off its cluster.
    */
   public Initialized init() {
     Optional<SlurmCluster> cluster = context.slurm().map(SlurmScheduler::cluster);
     Path profile = context.root().resolve(DEFAULT);
     List<Difference> differences = List.of();
     if (cluster.isPresent()) {
-      differences = profile("default", profile, "nexa-slurm init", cluster.get());
+      differences = profile("default", profile, "nexa-slurm init", cluster.get(), DEFAULT);
+      Path cpu = context.root().resolve(CPU);
+      if (!Files.exists(cpu)) {
+        profile("cpu", cpu, "nexa-slurm init", cluster.get(), CPU);
+      }
     }
     for (String name : STARTER) {
       Path file = context.root().resolve(name);
-      if (cluster.isEmpty() || !file.equals(profile)) {
+      boolean read = cluster.isPresent() && (file.equals(profile) || written.contains(file));
+      if (!read) {
         writeIfMissing(file, context.source().carried(name).bytes());
       }
     }
@@ -179,15 +185,21 @@ public final class InitWorkspace {
     SlurmCluster cluster = slurm.get().cluster();
     Path file = context.root().resolve("configs/clusters/" + name + ".yaml");
     List<Difference> differences =
-        profile(name, file, "nexa-slurm init --cluster " + name, cluster);
+        profile(name, file, "nexa-slurm init --cluster " + name, cluster, DEFAULT);
     return new Initialized(
         written, left, file, Optional.of(cluster), differences, notWritable(name));
   }
 
-  private List<Difference> profile(String name, Path file, String command, SlurmCluster cluster) {
+  /**
+   * Writes the profile, or compares it with the file that exists.
+   *
+   * @param starter the jar's profile with the keys that Slurm does not report
+   */
+  private List<Difference> profile(
+      String name, Path file, String command, SlurmCluster cluster, String starter) {
     ConfigSource source = context.source();
     LocalDate today = LocalDate.now(Clock.systemUTC());
-    String text = ProfileText.of(cluster, today, command, source.carried(DEFAULT).text());
+    String text = ProfileText.of(cluster, today, command, source.carried(starter).text());
     ClusterProfile now = readable(name, file, text);
     if (!writeIfMissing(file, text.getBytes(StandardCharsets.UTF_8))) {
       ClusterProfile kept = context.configs().cluster(name);

@@ -36,10 +36,12 @@ public final class ProfileText {
   private static final int COMMENT_COLUMN = 42;
 
   private final SlurmCluster cluster;
+  private final boolean cpuOnly;
   private final StringBuilder text = new StringBuilder();
 
-  private ProfileText(SlurmCluster cluster) {
+  private ProfileText(SlurmCluster cluster, boolean cpuOnly) {
     this.cluster = cluster;
+    this.cpuOnly = cpuOnly;
   }
 
   /**
@@ -47,10 +49,12 @@ public final class ProfileText {
    *
    * @param command the command that writes the file and later reports differences
    * @param starter the starter's profile, which gives the storage and the defaults of runs, because
-   *     Slurm does not report them
+   *     Slurm does not report them. If it has {@code accelerator: cpu}, partitions with GPUs are
+   *     left out as long as there are others
    */
   public static String of(SlurmCluster cluster, LocalDate read, String command, String starter) {
-    ProfileText profile = new ProfileText(cluster);
+    boolean cpuOnly = starter.contains("\naccelerator: cpu\n");
+    ProfileText profile = new ProfileText(cluster, cpuOnly);
     profile.line("# yaml-language-server: $schema=../../docs/schemas/cluster.schema.json");
     profile.line(
         "# Cluster "
@@ -65,13 +69,17 @@ public final class ProfileText {
     profile.line(
         "# Correct the values that you know better. Run the command again to see where the cluster differs from this file.");
     profile.line("scheduler: slurm");
+    if (cpuOnly) {
+      profile.line("accelerator: cpu", "ranks run on CPUs over gloo; no GPU is asked for or paid");
+    }
     profile.line("");
     profile.partitions();
     profile.line("");
     profile.line("# Slurm does not tell these. They are the starter's: check them.");
     profile.line("price_book: default", "configs/prices/default.yaml: put your own prices there");
     profile.text.append(block(starter, "storage"));
-    if (cluster.partitions().stream().anyMatch(partition -> partition.gpus().most() > 0)) {
+    if (cpuOnly
+        || cluster.partitions().stream().anyMatch(partition -> partition.gpus().most() > 0)) {
       profile.line("# For configs that leave out backend, resources or single keys of resources.");
       profile.text.append(block(starter, "defaults"));
     }
@@ -83,8 +91,14 @@ public final class ProfileText {
   private void partitions() {
     List<Partition> named = new ArrayList<>();
     List<String> leftOut = new ArrayList<>();
+    boolean withoutGpus = false;
     for (Partition partition : cluster.partitions()) {
-      if (NAME.matcher(partition.name()).matches()) {
+      withoutGpus |= partition.gpus().most() == 0 && NAME.matcher(partition.name()).matches();
+    }
+    for (Partition partition : cluster.partitions()) {
+      if (cpuOnly && withoutGpus && partition.gpus().most() > 0) {
+        leftOut.add(partition.name() + " (its nodes have GPUs)");
+      } else if (NAME.matcher(partition.name()).matches()) {
         named.add(partition);
       } else {
         leftOut.add(partition.name() + " (not a name that a profile takes)");

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.Problem;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -50,6 +51,16 @@ public final class Plugins {
    *     name
    */
   public static Plugin named(String name, Path workspace, ConfigPositions written) {
+    return named(name, workspace, written.problem("backend", ""));
+  }
+
+  /**
+   * Returns the plugin whose backend has that name, as {@link #named(String, Path,
+   * ConfigPositions)} does.
+   *
+   * @param at a problem at the position of the config's key {@code backend}
+   */
+  public static Plugin named(String name, Path workspace, Problem at) {
     Plugins plugins = new Plugins();
     Optional<Plugin> wanted = Optional.empty();
     for (Path jar : jars(workspace.resolve(FOLDER))) {
@@ -61,7 +72,7 @@ public final class Plugins {
         wanted = meant ? Optional.of(plugin) : wanted;
       }
     }
-    return wanted.orElseThrow(() -> plugins.unknown(name, written));
+    return wanted.orElseThrow(() -> plugins.unknown(name, at));
   }
 
   private void add(Backend backend, String owner) {
@@ -78,18 +89,18 @@ public final class Plugins {
     }
   }
 
-  private ConfigException unknown(String name, ConfigPositions written) {
+  private ConfigException unknown(String name, Problem at) {
     return new ConfigException(
-        written
-            .problem(
-                "backend",
-                "there is no backend '"
-                    + name
-                    + "'"
-                    + Nearest.hint(name, names)
-                    + "; there are "
-                    + String.join(", ", told))
-            .as(ErrorCode.CONFIG_INVALID_VALUE));
+        new Problem(
+            ErrorCode.CONFIG_INVALID_VALUE,
+            at.at(),
+            at.key(),
+            "there is no backend '"
+                + name
+                + "'"
+                + Nearest.hint(name, names)
+                + "; there are "
+                + String.join(", ", told)));
   }
 
   /** Returns the jars sorted by name, so that the result does not depend on the machine. */

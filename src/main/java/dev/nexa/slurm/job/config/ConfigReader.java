@@ -43,6 +43,9 @@ public final class ConfigReader {
    */
   public static final Path ADMIN_POLICY = Path.of("/etc/nexa-slurm/policy.yaml");
 
+  /** What lists the keys of a run's config. */
+  private static final String RUN_KEYS = "`nexa-slurm explain config`";
+
   private final ConfigSource source;
   private final Expansion expansion;
   private final Map<String, ClusterProfile> clusters = new HashMap<>();
@@ -72,7 +75,7 @@ public final class ConfigReader {
    * @param from the earlier runs that {@code --from} names
    */
   public RunConfig run(String path, List<String> overrides, FromRuns from) {
-    return run(path, overrides, from, Optional.empty(), written -> Optional.empty());
+    return run(source.file(path), overrides, from, Optional.empty(), written -> Optional.empty());
   }
 
   /**
@@ -92,8 +95,24 @@ public final class ConfigReader {
       Optional<PipelineConfig.Stage> stage,
       Optional<String> typed,
       String otherwise) {
+    return run(source.file(path), overrides, from, stage, typed, otherwise);
+  }
+
+  /**
+   * Reads a run's config that need not be on disk, as {@link #run(String, List, FromRuns, Optional,
+   * Optional, String)} does.
+   *
+   * @param file the config; the files that it names lie beside the file's path
+   */
+  public RunConfig run(
+      Found file,
+      List<String> overrides,
+      FromRuns from,
+      Optional<PipelineConfig.Stage> stage,
+      Optional<String> typed,
+      String otherwise) {
     return run(
-        path,
+        file,
         overrides,
         from,
         stage,
@@ -101,16 +120,16 @@ public final class ConfigReader {
   }
 
   private RunConfig run(
-      String path,
+      Found file,
       List<String> overrides,
       FromRuns from,
       Optional<PipelineConfig.Stage> stage,
       Function<Mapping, Optional<RunDefaults>> profile) {
-    Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
     List<String> notes = new ArrayList<>();
     YamlNode root = tree(file, problems);
-    Checker checker = new Checker(problems, expansion, notes);
+    Checker checker = new Checker(problems, expansion, notes, RUN_KEYS);
+    Expansion references = expansion;
     List<String> rest = overrides;
     if (isOfNexaCompute(root)) {
       rest = new ArrayList<>(overrides);
@@ -128,14 +147,37 @@ public final class ConfigReader {
       boolean fine = StageReferences.check(root, stage, from, problems);
       if (waits || !fine) {
         // What StageReferences reports, the checker does not report again.
-        checker = new Checker(problems, expansion.inPipeline(), notes);
+        references = expansion.inPipeline();
+        checker = new Checker(problems, references, notes, RUN_KEYS);
       }
     }
+    int before = problems.size();
+    Values values = checked(file, root, checker, profile, notes, problems);
+    if (!problems.isEmpty()) {
+      throw faults(file, root, references, profile, values, problems, before);
+    }
+    if (!values.has("options_file")) {
+      return RunConfig.from(file, values, Optional.empty(), List.copyOf(notes));
+    }
+    NativeOptions options = optionsFile(file, values, problems);
+    Problem.throwIfAny(problems);
+    return RunConfig.from(file, values, Optional.of(options), List.copyOf(notes));
+  }
+
+  /** Returns the values of a config, with the keys that follow from others. Adds the problems. */
+  private static Values checked(
+      Found file,
+      YamlNode written,
+      Checker checker,
+      Function<Mapping, Optional<RunDefaults>> profile,
+      List<String> notes,
+      List<Problem> problems) {
+    YamlNode root = written;
     Optional<InferredKeys> inferred = Optional.empty();
-    if (root instanceof Mapping written && !isComplete(written)) {
-      Optional<RunDefaults> defaults = profile.apply(written);
+    if (root instanceof Mapping mapping && !isComplete(mapping)) {
+      Optional<RunDefaults> defaults = profile.apply(mapping);
       if (defaults.isPresent()) {
-        InferredKeys keys = new InferredKeys(file.name(), written, defaults.get(), notes, problems);
+        InferredKeys keys = new InferredKeys(file.name(), mapping, defaults.get(), notes, problems);
         root = keys.fill();
         inferred = Optional.of(keys);
       }
@@ -145,13 +187,55 @@ public final class ConfigReader {
       inferred.get().explain(problems);
     }
     RunConfig.check(values, problems);
-    Problem.throwIfAny(problems);
-    if (!values.has("options_file")) {
-      return RunConfig.from(file, values, Optional.empty(), List.copyOf(notes));
+    return values;
+  }
+
+  /**
+   * Returns the exception for a config with problems. The config is checked again with its unknown
+   * keys at the places where they belong, so that each mistake is reported once.
+   *
+   * @param before how many of the problems concern the overrides or the references to stages
+   */
+  private static ConfigException faults(
+      Found file,
+      YamlNode root,
+      Expansion references,
+      Function<Mapping, Optional<RunDefaults>> profile,
+      Values values,
+      List<Problem> problems,
+      int before) {
+    UnknownKeys unknown = new UnknownKeys(root, problems);
+    List<Problem> all = new ArrayList<>(problems);
+    Values read = values;
+    boolean whole = false;
+    if (unknown.any()) {
+      List<Problem> rest = new ArrayList<>();
+      List<String> notes = new ArrayList<>();
+      Checker again = new Checker(rest, references, notes, RUN_KEYS);
+      read = checked(file, unknown.moved(), again, profile, notes, rest);
+      rest.removeIf(problem -> problem.code() == ErrorCode.CONFIG_UNKNOWN_KEY);
+      all = new ArrayList<>(problems.subList(0, before));
+      all.addAll(unknown.problems());
+      all.addAll(rest);
+      whole = rest.isEmpty() && before == 0 && !read.has("options_file");
     }
-    NativeOptions options = optionsFile(file, values, problems);
-    Problem.throwIfAny(problems);
-    return RunConfig.from(file, values, Optional.of(options), List.copyOf(notes));
+    all.replaceAll(problem -> UnknownKeys.explained(problem, root));
+    return new ConfigException(all, file, read, whole);
+  }
+
+  /**
+   * Returns the config as it would be without its unknown keys, to find what else is wrong with it;
+   * empty if it has other problems too.
+   */
+  public Optional<RunConfig> corrected(ConfigException wrong) {
+    return wrong.isWhole()
+        ? Optional.of(
+            RunConfig.from(
+                wrong.file().orElseThrow(),
+                wrong.values().orElseThrow(),
+                Optional.empty(),
+                List.of()))
+        : Optional.empty();
   }
 
   /** Checked here, so that {@link StageReferences} is loaded only for a config that needs it. */
@@ -225,7 +309,9 @@ public final class ConfigReader {
     Found file = source.file(path);
     List<Problem> problems = new ArrayList<>();
     YamlNode root = tree(file, problems);
-    Values values = new Checker(problems, expansion).section(PipelineConfig.SPEC, root, "");
+    Values values =
+        new Checker(problems, expansion, "docs/pipelines.md")
+            .section(PipelineConfig.SPEC, root, "");
     Problem.throwIfAny(problems);
     return PipelineConfig.from(file, root, values, problems);
   }
@@ -266,7 +352,7 @@ public final class ConfigReader {
 
   private ClusterProfile cluster(String name, Found file) {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, ClusterProfile.SPEC, problems);
+    Values values = read(file, ClusterProfile.SPEC, "docs/profile.md", problems);
     ClusterProfile.check(values, problems);
     Problem.throwIfAny(problems);
     return ClusterProfile.from(name, values);
@@ -309,7 +395,7 @@ public final class ConfigReader {
   private PriceBook prices(String name, Found file) {
     List<Problem> problems = new ArrayList<>();
     YamlNode root = tree(file, problems);
-    Checker checker = new Checker(problems, expansion);
+    Checker checker = new Checker(problems, expansion, "docs/price-book.md");
     String digest = Sha256.of(file.bytes());
     if (isOfSkyPilot(root)) {
       Values values = checker.section(SkyPilotPrices.SPEC, root, "");
@@ -331,7 +417,8 @@ public final class ConfigReader {
   /** Reads the GPU catalog, configs/gpus.yaml. */
   public GpuCatalog gpus() {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(source.product("configs/gpus.yaml"), GpuCatalog.SPEC, problems);
+    Values values =
+        read(source.product("configs/gpus.yaml"), GpuCatalog.SPEC, "docs/gpu-catalog.md", problems);
     Problem.throwIfAny(problems);
     return GpuCatalog.from(values);
   }
@@ -348,7 +435,7 @@ public final class ConfigReader {
 
   private Signatures signatures(Found file) {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, Signatures.SPEC, problems);
+    Values values = read(file, Signatures.SPEC, "", problems);
     Problem.throwIfAny(problems);
     Signatures signatures = Signatures.from(values, problems);
     Problem.throwIfAny(problems);
@@ -363,7 +450,7 @@ public final class ConfigReader {
     if (policy.isEmpty()) {
       Found file = policyFile();
       List<Problem> problems = new ArrayList<>();
-      Values values = read(file, Policy.SPEC, problems);
+      Values values = read(file, Policy.SPEC, "docs/policy-file.md", problems);
       Policy.check(values, problems);
       Problem.throwIfAny(problems);
       policy = Optional.of(Policy.from(file.name(), values));
@@ -404,8 +491,8 @@ public final class ConfigReader {
   }
 
   /** Checks the file against its keys and adds the problems. */
-  private Values read(Found file, Section spec, List<Problem> problems) {
-    return new Checker(problems, expansion).section(spec, tree(file, problems), "");
+  private Values read(Found file, Section spec, String page, List<Problem> problems) {
+    return new Checker(problems, expansion, page).section(spec, tree(file, problems), "");
   }
 
   /** Parses the file; throws if it is not YAML. */

@@ -7,6 +7,7 @@ import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
 import static dev.nexa.slurm.job.config.yaml.Schema.withDefault;
 
+import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.config.yaml.Checker;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Problem;
@@ -204,7 +205,12 @@ final class NexaCompute {
     } else {
       resources.put("time", "08:00:00");
     }
-    for (String key : List.of("memory", "account", "qos", "constraint")) {
+    if (job.has("memory")) {
+      // Nexa_Compute hands a bare number to sbatch, which counts MiB.
+      long bytes = job.optionalBytes("memory").orElseThrow();
+      resources.put("memory", job.at("memory"), Memory.words(bytes));
+    }
+    for (String key : List.of("account", "qos", "constraint")) {
       resources.move(key, given, key);
     }
     int gpus = gpus(job);

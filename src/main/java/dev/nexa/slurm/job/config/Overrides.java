@@ -18,8 +18,41 @@ import java.util.Optional;
  *
  * <p>A number in the path is an index of a list; the index after the last element appends.
  */
-final class Overrides {
+public final class Overrides {
+  /**
+   * The options that set one key each. Among overrides, {@code --nodes=2} is the same as {@code
+   * resources.nodes=2}, and messages name the option.
+   */
+  public static final Map<String, String> OPTIONS =
+      Map.of(
+          "--nodes", "resources.nodes",
+          "--gpus", "resources.gpus_per_node",
+          "--cpus", "resources.cpus_per_task",
+          "--mem", "resources.memory",
+          "--time", "resources.time",
+          "--partition", "resources.partition",
+          "--account", "resources.account",
+          "--backend", "backend",
+          "--name", "name");
+
   private Overrides() {}
+
+  /**
+   * Returns the keys that an option sets, each with its value: {@code --gpus h100:4} sets the type
+   * and the number of GPUs.
+   *
+   * @param option one of {@link #OPTIONS}
+   */
+  public static Map<String, String> keys(String option, String value) {
+    String key = OPTIONS.getOrDefault(option, "");
+    int colon = option.equals("--gpus") ? value.indexOf(':') : -1;
+    Map<String, String> keys = new LinkedHashMap<>();
+    keys.put(key, value.substring(colon + 1));
+    if (colon >= 0) {
+      keys.put("resources.gpu_type", value.substring(0, colon));
+    }
+    return keys;
+  }
 
   /**
    * One key and its new value.
@@ -42,10 +75,23 @@ final class Overrides {
         problems.add(new Problem(at, "", "expected key=value, such as resources.nodes=2"));
         continue;
       }
+      String option = override.substring(0, equals);
+      if (OPTIONS.containsKey(option)) {
+        option(option, override.substring(equals + 1), replacements);
+        continue;
+      }
       YamlNode value = YamlReader.scalar(at, override.substring(equals + 1));
       replacements.add(new Replacement(at, path(override.substring(0, equals)), value));
     }
     return replace(root, replacements, problems);
+  }
+
+  private static void option(String option, String value, List<Replacement> replacements) {
+    Position at = new Position(option + " " + YamlNode.shortened(value), 0, 0);
+    for (Map.Entry<String, String> key : keys(option, value).entrySet()) {
+      YamlNode node = YamlReader.scalar(at, key.getValue());
+      replacements.add(new Replacement(at, path(key.getKey()), node));
+    }
   }
 
   /** Returns the steps of a key such as {@code resources.nodes}. */

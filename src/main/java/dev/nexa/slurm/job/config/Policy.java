@@ -112,9 +112,13 @@ public record Policy(
    * @param gpuHoursOver a job that could use more GPU-hours needs an approval
    * @param exemptUsers users whose jobs always pass
    * @param exemptPartitions partitions in which jobs always pass
+   * @param observes whether Slurm only logs the jobs that it would refuse
    */
   public record Gate(
-      BigDecimal gpuHoursOver, List<String> exemptUsers, List<String> exemptPartitions) {}
+      BigDecimal gpuHoursOver,
+      List<String> exemptUsers,
+      List<String> exemptPartitions,
+      boolean observes) {}
 
   private static final Section GATE =
       section(
@@ -126,7 +130,13 @@ public record Policy(
           optional(
               "exempt_partitions",
               listOf(ValueType.NAME_WORD),
-              "Jobs in these partitions always pass."));
+              "Jobs in these partitions always pass."),
+          withDefault(
+              "mode",
+              ValueType.choice("enforce", "observe"),
+              "enforce",
+              "With `observe`, slurmctld refuses nothing: it logs each job and each change that it would"
+                  + " refuse."));
 
   private static final Section BUDGET =
       section(
@@ -265,7 +275,8 @@ public record Policy(
     return new Gate(
         values.decimal("gpu_hours_over"),
         values.has("exempt_users") ? values.texts("exempt_users") : List.of(),
-        values.has("exempt_partitions") ? values.texts("exempt_partitions") : List.of());
+        values.has("exempt_partitions") ? values.texts("exempt_partitions") : List.of(),
+        values.text("mode").equals("observe"));
   }
 
   private static List<Budget> budgets(Values values) {

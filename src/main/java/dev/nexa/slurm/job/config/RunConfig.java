@@ -140,8 +140,8 @@ public record RunConfig(
     keys.add(
         optional(
             "memory",
-            ValueType.MEMORY,
-            "Memory on each node. Default: the partition's default, else 4 GiB for each CPU."));
+            ValueType.SIZE,
+            "Memory on each node, with its unit. Default: the partition's default, else 4 GiB for each CPU."));
     keys.add(
         inferable(
             "time",

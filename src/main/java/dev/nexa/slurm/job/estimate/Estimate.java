@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.ApiTokens;
+import dev.nexa.slurm.job.plan.Allocation;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import java.util.List;
@@ -104,6 +105,19 @@ public record Estimate(
     }
     return new Estimate(
         digest, rates, tasks, attempts, limit, longest, usage, tokens, lines, rates.total(lines));
+  }
+
+  /**
+   * Returns what the estimate is for, in words: {@code 1 task, 2 nodes with 4 h100, 8 CPUs and 16
+   * GiB each, 30 minutes, partition gpu}.
+   *
+   * @param each what each task gets
+   */
+  public String words(Allocation each) {
+    String times = attempts == 1 ? "" : ", up to " + attempts + " attempts";
+    return tasks == 1
+        ? "1 task" + times + ", " + each.words()
+        : tasks + " tasks" + times + ", each " + each.words();
   }
 
   /** Returns the cost of the tokens of a paid API; zero if the run uses none. */

@@ -132,10 +132,15 @@ public final class EstimateFile {
     return this;
   }
 
-  /** Adds the members that an approver signs. */
+  /** Adds the members that an approver reads or signs. */
   public EstimateFile signed(
-      String config, JsonObject whatRuns, JsonObject limits, JsonObject submitter) {
+      String config,
+      List<String> tags,
+      JsonObject whatRuns,
+      JsonObject limits,
+      JsonObject submitter) {
     json.with("config", config)
+        .with("tags", tags)
         .with("what_runs", whatRuns)
         .with("limits", limits)
         .with("submitter", submitter)
@@ -168,6 +173,11 @@ public final class EstimateFile {
   /** Returns the config's path as {@code submit} was given it. */
   public String config() {
     return json.text("config");
+  }
+
+  /** Returns the run's tags; none if an older nexa-slurm wrote the file. */
+  public List<String> tags() {
+    return json.members().get("tags") == null ? List.of() : json.texts("tags");
   }
 
   public String currency() {

@@ -2,6 +2,7 @@ package dev.nexa.slurm.job.estimate;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.BillingWeights;
@@ -263,6 +264,17 @@ public record Rates(
         return other.getValue();
       }
     }
+    List<Advice> advice = new ArrayList<>();
+    // Only if the user mistyped the type: the price of another GPU would be wrong.
+    Nearest.to(type, new TreeSet<>(prices.keySet()))
+        .map(
+            near ->
+                Advice.step("did you mean '" + near + "'? Then write resources.gpu_type: " + near))
+        .ifPresent(advice::add);
+    advice.add(
+        Advice.step(
+            "for a new run: add " + key + "." + type + " to configs/prices/" + book + ".yaml"));
+    advice.add(Advice.step("a run that is under way keeps the rates it was estimated with"));
     throw new NexaException(
         ErrorCode.PRICE_MISSING,
         "price book '"
@@ -272,13 +284,10 @@ public record Rates(
             + " '"
             + type
             + "'"
-            // No suggestion: the price of another GPU would be wrong.
             + (prices.isEmpty()
                 ? ""
                 : "; it has " + String.join(", ", new TreeSet<>(prices.keySet()))),
-        Advice.step(
-            "for a new run: add " + key + "." + type + " to configs/prices/" + book + ".yaml"),
-        Advice.step("a run that is under way keeps the rates it was estimated with"));
+        advice);
   }
 
   private CostLine line(String what, BigDecimal quantity, String unit, Price price) {

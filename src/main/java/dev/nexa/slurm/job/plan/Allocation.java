@@ -1,5 +1,7 @@
 package dev.nexa.slurm.job.plan;
 
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Partition;
 import dev.nexa.slurm.job.config.ResourceOption;
@@ -105,6 +107,25 @@ public record Allocation(
 
   private static Optional<String> either(Optional<String> own, Optional<String> other) {
     return own.isPresent() ? own : other;
+  }
+
+  /**
+   * Returns what a task gets, in words: {@code 2 nodes with 4 h100, 8 CPUs and 16 GiB each, 30
+   * minutes, partition gpu}.
+   */
+  public String words() {
+    StringBuilder words = new StringBuilder();
+    words.append(nodes).append(nodes == 1 ? " node with " : " nodes with ");
+    if (gpusPerNode > 0) {
+      words.append(gpusPerNode).append(' ').append(gpuType.orElse("GPUs")).append(", ");
+    }
+    words.append(cpusPerTask).append(cpusPerTask == 1 ? " CPU and " : " CPUs and ");
+    words.append(Memory.plain(memoryBytes)).append(nodes == 1 ? ", " : " each, ");
+    words.append(TimeLimit.words(timeLimit));
+    if (partition().isPresent()) {
+      words.append(", partition ").append(partition().get());
+    }
+    return words.toString();
   }
 
   /**

@@ -1,15 +1,20 @@
 package dev.nexa.slurm.job.plan;
 
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Partition;
 import dev.nexa.slurm.job.config.ResourceOption;
 import dev.nexa.slurm.job.config.RunConfig.Resources;
 import dev.nexa.slurm.job.plan.PartitionLimits.Misfit;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Chooses the partition of a job.
@@ -79,7 +84,12 @@ final class PartitionChoice {
     }
     if (fitting.isEmpty()) {
       String none =
-          "no partition of cluster profile '" + cluster.name() + "' fits " + wanted() + ":";
+          "no partition of cluster profile '"
+              + cluster.name()
+              + "' fits "
+              + wanted()
+              + otherType()
+              + ":";
       return new Choice(Optional.empty(), Optional.empty(), none + misfits);
     }
     return among(fitting);
@@ -101,9 +111,28 @@ final class PartitionChoice {
     if (gpus > 0) {
       wanted.append(" with ").append(gpus);
       asked.gpuType().ifPresent(type -> wanted.append(' ').append(type));
-      wanted.append(gpus == 1 ? " GPU" : " GPUs").append(asked.nodes() == 1 ? "" : " each");
+      wanted.append(gpus == 1 ? " GPU, " : " GPUs, ");
+    } else {
+      wanted.append(" with ");
     }
-    return wanted.toString();
+    wanted.append(asked.cpusPerTask()).append(asked.cpusPerTask() == 1 ? " CPU" : " CPUs");
+    if (asked.memoryBytes().isPresent()) {
+      wanted.append(" and ").append(Memory.plain(asked.memoryBytes().get()));
+    }
+    wanted.append(asked.nodes() == 1 ? ", for " : " each, for ");
+    return wanted.append(TimeLimit.words(asked.time())).toString();
+  }
+
+  /** Returns the nearest GPU type of the cluster if no partition has the requested one. */
+  private String otherType() {
+    Set<String> types = new LinkedHashSet<>();
+    cluster.gpuType().ifPresent(types::add);
+    for (Partition partition : cluster.partitions().values()) {
+      partition.gpuType().ifPresent(types::add);
+    }
+    String type = asked.gpuType().orElse("");
+    boolean known = types.stream().anyMatch(type::equalsIgnoreCase);
+    return known || gpus == 0 ? "" : Nearest.hint(type, types);
   }
 
   /** Returns why the job does not fit the partition; an empty text if it fits. */

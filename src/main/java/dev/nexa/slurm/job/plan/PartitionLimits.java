@@ -79,34 +79,65 @@ final class PartitionLimits {
       misfits.add(new Misfit("exclusive", has("exclusive", partition).orElse(""), unsized(name)));
     }
     if (above(asked.nodes(), partition.maxNodes())) {
-      add(misfits, "nodes", name, partition, "");
+      add(misfits, "nodes", name, partition, asked, "");
     }
     if (above(asked.gpusPerNode(), partition.gpusPerNode())) {
       boolean some = partition.gpusPerNode().orElse(0) > 0;
-      add(misfits, "gpus_per_node", name, partition, some ? "; ask for more nodes" : "");
+      add(misfits, "gpus_per_node", name, partition, asked, some ? "; ask for more nodes" : "");
     }
     if (asked.gpusPerNode() > 0 && differ(asked.gpuType(), partition.gpuType())) {
-      add(misfits, "gpu_type", name, partition, "");
+      String near = partition.gpuType().orElse("");
+      String hint = Nearest.hint(asked.gpuType().orElse(""), List.of(near));
+      add(misfits, "gpu_type", name, partition, asked, hint);
     }
     if (above(asked.cpusPerTask(), partition.cpusPerNode())) {
-      add(misfits, "cpus_per_task", name, partition, "");
+      add(misfits, "cpus_per_task", name, partition, asked, "");
     }
     Optional<Long> memory = partition.memoryPerNode();
     if (memory.isPresent() && asked.memoryBytes() > memory.get()) {
-      add(misfits, "memory", name, partition, "");
+      add(misfits, "memory", name, partition, asked, "");
     }
     Optional<Duration> most = partition.maxTime();
     if (most.isPresent() && asked.timeLimit().compareTo(most.get()) > 0) {
-      add(misfits, "time", name, partition, "");
+      add(misfits, "time", name, partition, asked, "");
     }
     return misfits;
   }
 
   private static void add(
-      List<Misfit> misfits, String key, String name, Partition partition, String advice) {
+      List<Misfit> misfits,
+      String key,
+      String name,
+      Partition partition,
+      Allocation asked,
+      String advice) {
     String has = has(key, partition).orElse("");
     String type = key.equals("gpu_type") ? "GPUs of type " : "";
-    misfits.add(new Misfit(key, has, "partition '" + name + "' has " + type + has + advice));
+    misfits.add(
+        new Misfit(
+            key,
+            has,
+            "you ask for "
+                + wanted(key, asked)
+                + "; partition '"
+                + name
+                + "' has "
+                + type
+                + has
+                + advice));
+  }
+
+  /** Returns what the job asks for, in words. */
+  private static String wanted(String key, Allocation asked) {
+    return switch (key) {
+      case "nodes" -> asked.nodes() + " nodes";
+      case "gpus_per_node" -> asked.gpusPerNode() + " GPUs on a node";
+      case "gpu_type" -> asked.gpuType().orElse("other") + " GPUs";
+      case "cpus_per_task" -> asked.cpusPerTask() + " CPUs on a node";
+      case "memory" -> Memory.plain(asked.memoryBytes()) + " on a node";
+      case "time" -> "a time limit of " + TimeLimit.words(asked.timeLimit());
+      default -> throw new IllegalArgumentException(key);
+    };
   }
 
   /**
@@ -126,12 +157,12 @@ final class PartitionLimits {
       case "memory" ->
           partition.memoryPerNode().isEmpty()
               ? Optional.empty()
-              : Optional.of(Memory.words(partition.memoryPerNode().get()) + "iB on a node");
+              : Optional.of(Memory.plain(partition.memoryPerNode().get()) + " on a node");
       case "time" ->
           partition.maxTime().isEmpty()
               ? Optional.empty()
               : Optional.of(
-                  "a time limit of " + TimeLimit.format(partition.maxTime().get()) + " (MaxTime)");
+                  "a time limit of " + TimeLimit.words(partition.maxTime().get()) + " (MaxTime)");
       default -> throw new IllegalArgumentException(key);
     };
   }

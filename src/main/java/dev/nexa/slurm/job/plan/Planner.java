@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.plan;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Partition;
@@ -30,6 +31,9 @@ import java.util.Optional;
  * names.
  */
 public final class Planner {
+  /** A job with less memory for each GPU gets a note. */
+  private static final long LITTLE_MEMORY = 1L << 30;
+
   private final ConfigSource source;
 
   /**
@@ -97,6 +101,11 @@ public final class Planner {
     if (!env.isEmpty()) {
       notes = withoutTiers(env, config, cluster);
     }
+    Optional<String> little = littleMemory(asked, allocation, cluster, billed);
+    if (little.isPresent()) {
+      notes = new ArrayList<>(notes);
+      notes.add(little.get());
+    }
     boolean alone = launcher.orElse("").equals("python");
     boolean distributed =
         asked.nodes() > 1
@@ -151,6 +160,30 @@ public final class Planner {
         cluster.killWait(),
         cluster.messageTimeout(),
         notes);
+  }
+
+  /** Returns a remark on a job with GPUs and almost no memory; empty for any other job. */
+  private static Optional<String> littleMemory(
+      Resources asked, Allocation allocation, ClusterProfile cluster, BilledResources billed) {
+    int gpus = allocation.gpusPerNode();
+    boolean little =
+        gpus > 0
+            && !cluster.isLocal()
+            && allocation.memoryBytes() / gpus < LITTLE_MEMORY
+            && billed.memoryBytes() / Math.max(1, billed.gpus()) < LITTLE_MEMORY;
+    if (!little) {
+      return Optional.empty();
+    }
+    String which =
+        asked.memoryBytes().isPresent() ? "resources.memory is " : "the default memory is ";
+    return Optional.of(
+        which
+            + Memory.plain(allocation.memoryBytes())
+            + " on each node, "
+            + Memory.plain(allocation.memoryBytes() / gpus)
+            + " for each GPU: a program on GPUs usually needs more, such as resources.memory: "
+            + 16 * gpus
+            + "G");
   }
 
   /**

@@ -55,6 +55,7 @@ public final class JobSubmitLua {
     model.put("policy", policy.name());
     model.put("gpu_hours_over", gate.gpuHoursOver().toPlainString());
     model.put("approved_dir", approved.toString());
+    model.put("observes", gate.observes());
     model.put("exempt_users", gate.exemptUsers());
     model.put("exempt_partitions", gate.exemptPartitions());
     List<Map<String, Object>> partitions = new ArrayList<>();

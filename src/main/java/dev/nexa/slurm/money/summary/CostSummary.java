@@ -133,9 +133,18 @@ public final class CostSummary {
       BigDecimal cost,
       BigDecimal wasted,
       BigDecimal credit,
+      BigDecimal estimated,
+      BigDecimal difference,
+      int roundedAway,
+      String month,
       Map<CostKind, BigDecimal> amounts) {
 
     static Sums of(LedgerLine run) {
+      BigDecimal reserved = orZero(run.reservation());
+      // An imported run had no estimate, so it has no difference from one.
+      BigDecimal difference =
+          reserved.signum() == 0 ? BigDecimal.ZERO : orZero(run.computeCost()).subtract(reserved);
+      Map<CostKind, BigDecimal> amounts = run.amounts();
       return new Sums(
           run.completed() ? 0 : 1,
           orZero(run.gpuSeconds()),
@@ -143,7 +152,23 @@ public final class CostSummary {
           orZero(run.cost()),
           orZero(run.wasted()),
           orZero(run.credit()),
-          run.amounts());
+          reserved,
+          difference,
+          roundedAway(amounts, run.quantities()),
+          run.month(),
+          amounts);
+    }
+
+    /** Returns the number of kinds that the run used, and whose cost is 0 because of rounding. */
+    private static int roundedAway(
+        Map<CostKind, BigDecimal> amounts, Map<CostKind, BigDecimal> quantities) {
+      int count = 0;
+      for (Map.Entry<CostKind, BigDecimal> amount : amounts.entrySet()) {
+        BigDecimal quantity = quantities.get(amount.getKey());
+        boolean used = quantity != null && quantity.signum() > 0;
+        count += used && amount.getValue().signum() == 0 ? 1 : 0;
+      }
+      return count;
     }
 
     private static long orZero(@Nullable Long number) {
@@ -169,6 +194,11 @@ public final class CostSummary {
     private BigDecimal credit;
     private BigDecimal api;
     private BigDecimal billed;
+    private BigDecimal estimated;
+    private BigDecimal difference;
+    private int roundedAway;
+    private String first = "";
+    private String last = "";
 
     private Group(List<String> key, String currency) {
       this.key = key;
@@ -179,6 +209,8 @@ public final class CostSummary {
       credit = zero;
       api = zero;
       billed = zero;
+      estimated = zero;
+      difference = zero;
     }
 
     private void add(Sums run) {
@@ -189,6 +221,11 @@ public final class CostSummary {
       cost = cost.add(run.cost);
       wasted = wasted.add(run.wasted);
       credit = credit.add(run.credit);
+      estimated = estimated.add(run.estimated);
+      difference = difference.add(run.difference);
+      roundedAway += run.roundedAway;
+      first = first.isEmpty() || run.month.compareTo(first) < 0 ? run.month : first;
+      last = run.month.compareTo(last) > 0 ? run.month : last;
       for (Map.Entry<CostKind, BigDecimal> amount : run.amounts.entrySet()) {
         BigDecimal before = breakdown.get(amount.getKey());
         breakdown.put(
@@ -270,6 +307,37 @@ public final class CostSummary {
      */
     public BigDecimal billed() {
       return billed;
+    }
+
+    /** Returns what the runs could cost at most, by their estimates. */
+    public BigDecimal estimated() {
+      return estimated;
+    }
+
+    /**
+     * Returns the cost minus {@link #estimated}: negative for money that was reserved and not
+     * spent. Does not count storage and egress, for which no money is reserved, and runs without an
+     * estimate.
+     */
+    public BigDecimal difference() {
+      return difference;
+    }
+
+    /**
+     * Returns how many amounts are 0 only because they were rounded: one for each run and kind. The
+     * exact cost of a group is less than so many of the currency's smallest units above {@link
+     * #cost}.
+     */
+    public int roundedAway() {
+      return roundedAway;
+    }
+
+    /**
+     * Returns the month of the runs, such as {@code 2025-11}; the first and the last month, such as
+     * {@code 2025-10/2025-11}, if they differ; empty without runs.
+     */
+    public String period() {
+      return first.equals(last) ? first : first + "/" + last;
     }
 
     /** Returns the cost minus credits, plus API usage. */

@@ -79,6 +79,32 @@ public final class RunFilter {
     return new RunFilter(text, terms, fields);
   }
 
+  /**
+   * Returns a filter for the runs of one month.
+   *
+   * @param typed a month such as {@code 2025-11}, {@code this} or {@code last}
+   * @throws NexaException if it is not a month
+   */
+  public static RunFilter ofMonth(String typed, Instant now) {
+    Optional<String> month = monthOf(typed, now);
+    if (month.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--month: " + expectedMonth(typed),
+          Advice.step("--month last, --month this or --month 2025-11"));
+    }
+    return parse(RunField.MONTH.word() + "=" + month.get(), now);
+  }
+
+  /** Returns a filter that accepts the runs that both filters accept. */
+  public RunFilter and(RunFilter other) {
+    List<Term> both = new ArrayList<>(terms);
+    both.addAll(other.terms);
+    Set<RunField> named = new LinkedHashSet<>(fields);
+    named.addAll(other.fields);
+    return new RunFilter((text + " " + other.text).strip(), both, named);
+  }
+
   private static Term term(Place place, Instant now, Set<RunField> fields) {
     Matcher form = TERM.matcher(place.text);
     if (!form.matches() || form.group(2) == null) {
@@ -147,31 +173,34 @@ public final class RunFilter {
 
   /** Returns a month in UTC, as in the ledger. With {@code ~} it may be a part of a month. */
   private static String month(String operator, String value, Place place, Instant now) {
-    YearMonth current = YearMonth.from(now.atOffset(ZoneOffset.UTC));
-    if (value.equals("this") || value.equals("last")) {
-      return (value.equals("this") ? current : current.minusMonths(1)).toString();
-    }
     if (operator.equals("~") && value.matches("[0-9-]{1,6}")) {
       return value;
     }
-    try {
-      if (value.matches("\\d{4}-\\d{2}")) {
-        return YearMonth.parse(value).toString();
-      }
-    } catch (DateTimeException noSuchMonth) {
-      // Reported below.
-    }
-    throw notAMonth(value, place);
+    return monthOf(value, now).orElseThrow(() -> place.wrong(expectedMonth(value)));
   }
 
-  private static NexaException notAMonth(String value, Place place) {
+  /** Returns the month that the user means, as in the ledger; empty if it is not a month. */
+  private static Optional<String> monthOf(String value, Instant now) {
+    YearMonth current = YearMonth.from(now.atOffset(ZoneOffset.UTC));
+    if (value.equals("this") || value.equals("last")) {
+      return Optional.of((value.equals("this") ? current : current.minusMonths(1)).toString());
+    }
+    try {
+      return value.matches("\\d{4}-\\d{2}")
+          ? Optional.of(YearMonth.parse(value).toString())
+          : Optional.empty();
+    } catch (DateTimeException noSuchMonth) {
+      return Optional.empty();
+    }
+  }
+
+  private static String expectedMonth(String value) {
     List<String> near =
         value.matches("\\d{4}-\\d") ? List.of(value.replace("-", "-0")) : List.of("this", "last");
-    return place.wrong(
-        "expected a month such as 2025-11, this or last, got '"
-            + value
-            + "'"
-            + Nearest.hint(value, near));
+    return "expected a month such as 2025-11, this or last, got '"
+        + value
+        + "'"
+        + Nearest.hint(value, near);
   }
 
   private static String currency(String operator, String value, Place place) {

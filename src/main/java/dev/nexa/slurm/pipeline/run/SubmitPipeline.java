@@ -149,6 +149,7 @@ public final class SubmitPipeline {
               one.plan().tagged("pipeline:" + folder.id()),
               own.addTo(one.estimate()),
               own,
+              "",
               List.of(),
               List.of(),
               after,

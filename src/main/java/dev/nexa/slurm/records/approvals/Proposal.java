@@ -66,7 +66,7 @@ public record Proposal(
 
   /** Adds the members that the approver signs to an estimate, and returns it. */
   public EstimateFile addTo(EstimateFile file) {
-    return file.signed(config, whatRuns, limits, submitter.toJson());
+    return file.signed(config, tags, whatRuns, limits, submitter.toJson());
   }
 
   @Override

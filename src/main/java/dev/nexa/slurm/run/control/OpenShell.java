@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
@@ -55,7 +56,7 @@ public final class OpenShell {
     RunState state = RunState.of(run.journal().read());
     Running found = running(run, state, scheduler.queue(), task);
     List<String> argv = new ArrayList<>();
-    if (!run.shownPlan().isLocal()) {
+    if (!scheduler.name().equals(ClusterProfile.LOCAL)) {
       argv.addAll(
           List.of("srun", "--jobid=" + found.jobId(), "--overlap", "--nodes=1", "--ntasks=1"));
       node.ifPresent(name -> argv.add("--nodelist=" + name));

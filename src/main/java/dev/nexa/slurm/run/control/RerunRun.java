@@ -72,6 +72,7 @@ public final class RerunRun {
               plan.rerunOf(old.id().value()),
               clearance.addTo(proposal.addTo(EstimateFile.of(clearance.estimate(), false))),
               clearance,
+              "",
               notes,
               List.of(),
               after,

@@ -38,6 +38,7 @@ import dev.nexa.slurm.run.decision.BudgetGate;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.Decision;
 import dev.nexa.slurm.run.decision.RequireApproval;
+import dev.nexa.slurm.run.decision.RunMoney;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.CostRecord;
 import dev.nexa.slurm.run.reconcile.EarlierJobs;
@@ -158,7 +159,14 @@ public final class RerunTasks {
       Optional<Grant> grant =
           needed
               ? approved(
-                  run, policy, files, estimate, today, spent(run, facts, state, outcome), budgets)
+                  run,
+                  policy,
+                  files,
+                  estimate,
+                  today,
+                  new RunMoney(
+                      spent(run, facts, state, outcome), open(plan, facts, outcome, tasks)),
+                  budgets)
               : Optional.empty();
       try {
         begin(run, plan, lock, grant, asked(tasks, estimate, grant));
@@ -188,6 +196,7 @@ public final class RerunTasks {
         tasks,
         EstimateFile.of(estimate, false),
         estimate.total(),
+        "",
         notes,
         List.of(),
         scheduler.name(),
@@ -266,6 +275,26 @@ public final class RerunTasks {
     return CostRecord.total(facts, state, outcome, results);
   }
 
+  /**
+   * Returns the most that tasks can cost which have not ended.
+   *
+   * @param again the tasks of the rerun, which have ended
+   */
+  private static Money open(PlanFile plan, RunFacts facts, RunOutcome outcome, IndexRange again) {
+    int open = 0;
+    for (TaskOutcome task : outcome.tasks()) {
+      open += task.ended() || again.indices().contains(task.task()) ? 0 : 1;
+    }
+    Estimate all =
+        Estimate.again(
+            plan,
+            facts.estimate().configDigest(),
+            facts.rates(),
+            Math.max(1, open),
+            facts.array().chain());
+    return open == 0 ? Money.zero(all.total().currency()) : all.total();
+  }
+
   private static Event asked(IndexRange tasks, Estimate estimate, Optional<Grant> grant) {
     return Event.now(
         Event.Type.RERUN,
@@ -288,7 +317,7 @@ public final class RerunTasks {
       ProvenFiles files,
       Estimate estimate,
       Estimate today,
-      Money spent,
+      RunMoney money,
       BudgetGate budgets) {
     Script script = files.script();
     Proposal whole = Proposal.of(context.root(), files.plan(), script, estimate, UnixUser.me());
@@ -299,7 +328,7 @@ public final class RerunTasks {
             context, policy, part, part.addTo(EstimateFile.of(estimate, true)), budgets);
     List<Decision.Mismatch> reasons = new ArrayList<>();
     if (approval.isEmpty()
-        && required.ofRun(run, whole, today.total(), spent, reasons).isPresent()) {
+        && required.ofRun(run, whole, today.total(), money, reasons).isPresent()) {
       return Optional.empty();
     }
     Approved approved;

@@ -43,6 +43,24 @@ public final class Systemctl {
     }
   }
 
+  /**
+   * Runs {@code systemctl --user} with each of these arguments, in order, to install a first timer.
+   *
+   * @throws NexaException if a call fails; its advice says that nothing is installed
+   */
+  public void run(List<List<String>> calls) {
+    for (List<String> call : calls) {
+      String failure = one(argv(call));
+      if (!failure.isEmpty()) {
+        throw new NexaException(
+            ErrorCode.CRON_FAILED,
+            failure,
+            Advice.step("nothing is installed: systemd does not run services of yours here"),
+            Advice.command("uses your crontab instead", "nexa-slurm", "cron", "install"));
+      }
+    }
+  }
+
   private static List<String> argv(List<String> call) {
     List<String> argv = new ArrayList<>(List.of("systemctl", "--user"));
     argv.addAll(call);

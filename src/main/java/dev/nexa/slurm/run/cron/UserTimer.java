@@ -42,6 +42,11 @@ public record UserTimer(Path service, Path timer) {
     return timer.getFileName().toString();
   }
 
+  /** Returns whether one of the units exists. */
+  public boolean written() {
+    return Files.exists(timer) || Files.exists(service);
+  }
+
   /** Returns the interval; empty if the timer is not installed. */
   public Optional<PassInterval> every() {
     if (Files.notExists(timer)) {
@@ -57,8 +62,11 @@ public record UserTimer(Path service, Path timer) {
 
   /** Returns whether the timer is enabled: {@code systemctl --user enable} makes this link. */
   public boolean enabled() {
-    Path link = timer.resolveSibling("timers.target.wants").resolve(name());
-    return Files.exists(link, LinkOption.NOFOLLOW_LINKS);
+    return Files.exists(link(), LinkOption.NOFOLLOW_LINKS);
+  }
+
+  private Path link() {
+    return timer.resolveSibling("timers.target.wants").resolve(name());
   }
 
   /**
@@ -82,9 +90,10 @@ public record UserTimer(Path service, Path timer) {
     return existed;
   }
 
-  /** Removes both units. */
+  /** Removes both units, and the link that enables the timer. */
   public void remove() {
     DurableFiles files = DurableFiles.onDisk();
+    files.unmark(link());
     files.unmark(timer);
     files.unmark(service);
   }

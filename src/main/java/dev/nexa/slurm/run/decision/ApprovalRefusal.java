@@ -13,6 +13,9 @@ import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -23,6 +26,7 @@ import java.util.Optional;
 /** Builds the error for a run that needs an approval and has none. */
 final class ApprovalRefusal {
   private static final int MISMATCHES_SHOWN = 3;
+  private static final int DIGITS_SHOWN = 8;
 
   private final Context context;
   private final Policy policy;
@@ -55,7 +59,11 @@ final class ApprovalRefusal {
     Path file = workspace.estimate(asked.digest()).toAbsolutePath().normalize();
     workspace.files().directories(workspace.estimates());
     workspace.files().replace(file, Json.pretty(document));
+    String shortName = shortName(workspace.estimates());
     List<Advice> advice = new ArrayList<>();
+    if (exceedsLimit()) {
+      advice.add(Advice.step("the limit is approval_over in " + policy.name()));
+    }
     warnings.forEach(warning -> advice.add(Advice.note(warning)));
     String less = "ask for less: a shorter time, fewer tasks, fewer requeues";
     if (over) {
@@ -68,12 +76,14 @@ final class ApprovalRefusal {
       advice.add(
           Advice.step(
               "or ask the policy's owner: it names nobody who may approve (docs/approvals.md)"));
-      advice.add(Advice.step("nothing was submitted; the estimate is in " + file));
+      advice.add(
+          Advice.step(
+              "nothing was submitted; the estimate is in estimates/" + shortName + "….json"));
       return new NexaException(code, why(refused), advice);
     }
-    ask(approvals.get(), file, over, advice);
+    ask(approvals.get(), file.resolveSibling(shortName), over, advice);
     advice.add(Advice.step("or " + less));
-    advice.add(Advice.step("nothing was submitted; the estimate is in " + file));
+    advice.add(Advice.step("nothing was submitted"));
     List<Decision.Mismatch> nearest = new ArrayList<>(refused.mismatches());
     nearest.sort(Comparator.comparingInt(Decision.Mismatch::distance));
     int shown = Math.min(nearest.size(), MISMATCHES_SHOWN);
@@ -93,8 +103,32 @@ final class ApprovalRefusal {
   }
 
   /**
+   * Returns the beginning of the estimate's name: so many digits that {@code approve} finds only
+   * this estimate.
+   */
+  private String shortName(Path estimates) {
+    String digest = asked.digest();
+    int length = DIGITS_SHOWN;
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(estimates)) {
+      for (Path file : files) {
+        String name = file.getFileName().toString();
+        while (length < digest.length()
+            && !name.startsWith(digest)
+            && name.startsWith(digest.substring(0, length))) {
+          length++;
+        }
+      }
+    } catch (IOException failed) {
+      return digest;
+    }
+    return digest.substring(0, length);
+  }
+
+  /**
    * Adds the advice that names the approvers, the command for them, and the folder where submit
    * looks.
+   *
+   * @param file the path of the estimate with the beginning of its name
    */
   private void ask(PolicyApprovals approvals, Path file, boolean over, List<Advice> advice) {
     List<String> broken = approvals.signers().allowed().problems();
@@ -116,19 +150,12 @@ final class ApprovalRefusal {
     if (over) {
       command.add("--over-budget");
     }
+    advice.add(Advice.step("ask " + either(principals) + " to type: " + Script.shellLine(command)));
     advice.add(
         Advice.step(
-            "send "
-                + file
-                + " to "
-                + either(principals)
-                + ", who types: "
-                + Script.shellLine(command)));
-    advice.add(
-        Advice.step(
-            "then type this again: the approval is looked for in "
+            "then type this again (it looks in "
                 + approvals.directory().path()
-                + "; or name it: --approval FILE"));
+                + "), or add --approval FILE"));
   }
 
   /**
@@ -146,22 +173,23 @@ final class ApprovalRefusal {
   }
 
   private String why(Decision.Refused refused) {
-    Money total = asked.total();
     List<String> why = new ArrayList<>();
-    if (total.currency().equals(policy.approvalOver().currency())
-        && total.compareTo(policy.approvalOver()) > 0) {
+    if (exceedsLimit()) {
       why.add(
           what()
               + " can cost "
-              + total
-              + "; the policy lets "
-              + policy.approvalOver()
-              + " through without an approval ("
-              + policy.name()
-              + ")");
+              + asked.total()
+              + "; the limit without an approval is "
+              + policy.approvalOver());
     }
     why.addAll(refused.overBudgets());
     return why.isEmpty() ? "the named approval does not cover " + what() : String.join("\n", why);
+  }
+
+  private boolean exceedsLimit() {
+    Money total = asked.total();
+    return total.currency().equals(policy.approvalOver().currency())
+        && total.compareTo(policy.approvalOver()) > 0;
   }
 
   private String what() {

@@ -19,7 +19,7 @@ public sealed interface Decision permits Approved, Decision.Refused {
   /**
    * An approval that does not cover the run.
    *
-   * @param approval the approval's file, with its approver if the signature is good
+   * @param approval the approval's id and approver; its file if the signature is not good
    * @param differences a sentence for each difference between the approval and the run; empty if
    *     the approval cannot be read or is not trusted
    * @param text the line for the user
@@ -32,7 +32,7 @@ public sealed interface Decision permits Approved, Decision.Refused {
 
     /** Returns the mismatch of a trusted approval; there must be at least one difference. */
     static Mismatch of(String approval, List<String> differences) {
-      String text = approval + " does not cover it: " + String.join("; ", differences);
+      String text = approval + " does not cover it: " + String.join(";\n    ", differences);
       return new Mismatch(approval, List.copyOf(differences), text);
     }
 

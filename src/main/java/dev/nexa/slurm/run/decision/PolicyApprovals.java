@@ -13,6 +13,7 @@ import dev.nexa.slurm.records.approvals.RevokedKeys;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.SshKeygen;
 import dev.nexa.slurm.run.Context;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.ZoneId;
@@ -25,10 +26,11 @@ import java.util.Set;
 /**
  * The policy's section on approvals, with the folder of approvals and the trusted signers.
  *
- * @param isAdmins whether the policy is the administrator's, which the submitter cannot change
+ * @param mayChange whether this user can change the policy: never the administrator's
  */
 public record PolicyApprovals(
-    Policy.Approvals policy, ApprovalDirectory directory, Signers signers, boolean isAdmins) {
+    Policy.Approvals policy, ApprovalDirectory directory, Signers signers, boolean mayChange) {
+  private static final int STICKY = 01000;
 
   /**
    * Reads the approvals section and its files.
@@ -67,7 +69,10 @@ public record PolicyApprovals(
             revoked,
             new SshKeygen(context.environment()));
     return new PolicyApprovals(
-        approvals, new ApprovalDirectory(directory, context.workspace().files()), signers, admins);
+        approvals,
+        new ApprovalDirectory(directory, context.workspace().files()),
+        signers,
+        !admins && mayChange(root.resolve("configs/policy.yaml")));
   }
 
   private static void requireThere(Path file, String key) {
@@ -103,12 +108,37 @@ public record PolicyApprovals(
   }
 
   /**
-   * Returns a warning if the users can edit the policy themselves; empty for the administrator's
-   * policy.
+   * Returns whether this user can write the file, replace it, or create it together with the
+   * folders that are missing above it.
    */
+  static boolean mayChange(Path file) {
+    if (Files.isWritable(file)) {
+      return true;
+    }
+    Path folder = file.getParent();
+    while (folder != null && !Files.exists(folder)) {
+      folder = folder.getParent();
+    }
+    return folder != null
+        && Files.isWritable(folder)
+        && (!Files.exists(file) || mayReplaceIn(folder));
+  }
+
+  /** In a sticky folder, only the owner of a file or of the folder can replace the file. */
+  private static boolean mayReplaceIn(Path folder) {
+    try {
+      boolean sticky = ((Integer) Files.getAttribute(folder, "unix:mode") & STICKY) != 0;
+      return !sticky || GuardedPath.owner(folder).equals(GuardedPath.owner(Path.of("/proc/self")));
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException notUnix) {
+      return true;
+    }
+  }
+
+  /** Returns a warning if this user can change the policy; empty for everybody else. */
   public Optional<String> note() {
-    return isAdmins
-        ? Optional.empty()
-        : Optional.of("this policy is yours to edit: it guards against accidents only");
+    return mayChange
+        ? Optional.of(
+            "This limit is set in the workspace, not by the admin: you can change it there.")
+        : Optional.empty();
   }
 }

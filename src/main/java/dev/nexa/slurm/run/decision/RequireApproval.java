@@ -196,7 +196,8 @@ public final class RequireApproval {
   }
 
   private static Decision.Mismatch mismatch(ApprovalFile file, List<String> differences) {
-    return Decision.Mismatch.of(file.name() + " by " + file.approval().approver(), differences);
+    String approval = "approval " + file.approval().id() + " by " + file.approval().approver();
+    return Decision.Mismatch.of(approval, differences);
   }
 
   /**
@@ -232,12 +233,12 @@ public final class RequireApproval {
    *
    * @param whole the proposal of the whole run, as it was approved
    * @param today the cost of the tasks at today's prices
-   * @param spent the run's cost so far
+   * @param money what the run has cost, and what its open tasks can cost
    * @param reasons receives the reasons if the approval does not cover the rerun
    * @return empty if the run has no approval, or if it does not cover the rerun
    */
   public Optional<ApprovalFile> ofRun(
-      RunFolder run, Proposal whole, Money today, Money spent, List<Decision.Mismatch> reasons) {
+      RunFolder run, Proposal whole, Money today, RunMoney money, List<Decision.Mismatch> reasons) {
     if (policy.approvals().isEmpty() || !Files.exists(run.approval())) {
       return Optional.empty();
     }
@@ -251,17 +252,9 @@ public final class RequireApproval {
     List<String> differences = differences(approvals, file, whole);
     Money own = asked.total();
     Money most = own.compareTo(today) < 0 ? today : own;
-    Money together = spent.plus(most);
     Money approved = file.approval().mostFor(whole.digest());
-    if (together.compareTo(approved) > 0) {
-      differences.add(
-          "the run has cost "
-              + spent
-              + ", this can cost "
-              + most
-              + " more, and at most "
-              + approved
-              + " was approved");
+    if (money.withRerun(most).compareTo(approved) > 0) {
+      differences.add(money.beyond(most, approved));
     }
     try {
       requireUse(approvals.directory().uses(file.approval()), run, differences);

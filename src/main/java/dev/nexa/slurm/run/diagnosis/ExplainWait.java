@@ -1,6 +1,5 @@
 package dev.nexa.slurm.run.diagnosis;
 
-import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
 import dev.nexa.slurm.cluster.scheduler.PendingReason;
@@ -9,6 +8,8 @@ import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.job.config.yaml.ShellWords;
+import dev.nexa.slurm.records.runs.ChangedFileException;
+import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import java.time.Duration;
@@ -46,8 +47,8 @@ final class ExplainWait {
       if (waitsForResources(entry.reason())) {
         sooner(slurm.get(), run, place, entry.start(), sooner);
       }
-    } catch (SchedulerUnavailable outage) {
-      problems.add("Slurm cannot be asked for everything: " + outage.getMessage());
+    } catch (SchedulerUnavailable | ChangedFileException unknown) {
+      problems.add("what would start sooner is not known: " + unknown.getMessage());
     }
     sooner.sort(Comparator.comparing(Waiting.Sooner::start));
     return new Waiting(
@@ -106,7 +107,7 @@ final class ExplainWait {
   /** Returns the options that the job's script gives sbatch. */
   private static List<String> options(RunFolder run) {
     List<String> options = new ArrayList<>();
-    for (String line : DurableFiles.read(run.script()).lines().toList()) {
+    for (String line : ProvenFiles.of(run).script().text().lines().toList()) {
       if (line.startsWith("#SBATCH ")) {
         options.addAll(ShellWords.of(line.substring("#SBATCH ".length())));
       }

@@ -24,7 +24,7 @@ public record LogReading(
   private static final Pattern SLURM =
       Pattern.compile("\\b(slurmstepd[^ :]*|slurmd|srun|salloc|sbatch): ");
 
-  /** What happens to a job from outside: programs announce it as a warning. */
+  /** What happens to a job from outside: programs announce it only as a warning. */
   private static final Set<String> ANNOUNCED = Set.of("preempted", "time-limit", "node-failure");
 
   /** A line that a program prints while it works. */

@@ -19,7 +19,7 @@ final class Tracebacks {
 
   /** A line of source with its number, as IPython and rich print it. */
   private static final Pattern NUMBERED =
-      Pattern.compile("\\s*(-+>|\u2502|\u2771)?\\s*\\d+\\s{2,}\\S");
+      Pattern.compile("\\s*(-+> *\\d+ |(\u2502|\u2771)?\\s*\\d+\\s{2,}\\S)");
 
   /** What stands before each line of the traceback that is open; empty if none is open. */
   private String prefix = "";

@@ -11,16 +11,21 @@ import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** Finds the estimate that an approver names. */
 public final class EstimateLookup {
-  private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{4,64}");
+  private static final String FOLDER = "estimates";
+
+  /** The first digits of a digest; refusals write the rest of a file's name as an ellipsis. */
+  private static final Pattern DIGEST = Pattern.compile("([0-9a-f]{4,64})(…(\\.json)?)?");
 
   private final Context context;
 
@@ -29,27 +34,72 @@ public final class EstimateLookup {
   }
 
   /**
-   * Returns whether the text names a config, that is, neither an estimate's file nor its digest.
+   * Returns whether the text names a config, that is, neither an estimate's file nor the beginning
+   * of its name.
    */
   public boolean isConfig(String typed) {
-    return !isDigest(typed) && !typed.endsWith(".json");
+    return beginning(typed).isEmpty() && !typed.endsWith(".json");
   }
 
-  private static boolean isDigest(String typed) {
-    return DIGEST.matcher(typed).matches() && !Files.exists(Path.of(typed));
+  /**
+   * Checks that the text names a file, so that the answer to a slip names the real mistake.
+   *
+   * @throws NexaException if the text names no file
+   */
+  public void requireFile(String typed) {
+    boolean yaml = typed.endsWith(".yaml") || typed.endsWith(".yml");
+    if (yaml) {
+      context.source().file(typed);
+    } else if (!Files.exists(Path.of(typed)) && !Files.exists(context.root().resolve(typed))) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "No estimate starts with " + typed + ". For a config add --for USER.",
+          Advice.command("shows the estimates", "ls", context.workspace().estimates()));
+    }
+  }
+
+  /**
+   * The beginning of an estimate's name.
+   *
+   * @param folder the folder to look in
+   */
+  private record Beginning(Path folder, String digits) {}
+
+  /**
+   * Returns the beginning of an estimate's name that the text is: digits of its digest, perhaps
+   * behind the path of a folder {@code estimates}; empty if a file has that name.
+   */
+  private Optional<Beginning> beginning(String typed) {
+    Path path = Path.of(typed);
+    Path name = path.getFileName();
+    Matcher digits = DIGEST.matcher(name == null ? "" : name.toString());
+    if (!digits.matches() || Files.exists(path)) {
+      return Optional.empty();
+    }
+    Path folder = path.getParent();
+    if (folder == null) {
+      return Optional.of(new Beginning(context.workspace().estimates(), digits.group(1)));
+    }
+    Path last = folder.getFileName();
+    if (last == null || !last.toString().equals(FOLDER)) {
+      return Optional.empty();
+    }
+    Path there = Files.isDirectory(folder) ? folder : context.root().resolve(folder);
+    return Optional.of(new Beginning(there, digits.group(1)));
   }
 
   /**
    * Returns the estimate that the text names.
    *
-   * @param typed an estimate's file, the first 4 or more hex digits of its digest, or a run's
-   *     config, which is then estimated
+   * @param typed an estimate's file, the first 4 or more hex digits of its name with or without the
+   *     folder, or a run's config, which is then estimated
    * @throws NexaException with {@link ExitCode#USAGE} if there is no such estimate, or more than
    *     one
    */
   public EstimateFile find(String typed) {
-    if (isDigest(typed)) {
-      return read(byDigest(typed));
+    Optional<Beginning> beginning = beginning(typed);
+    if (beginning.isPresent()) {
+      return read(byDigest(typed, beginning.get()));
     }
     if (typed.endsWith(".json")) {
       return read(file(typed));
@@ -61,13 +111,14 @@ public final class EstimateLookup {
   /**
    * Returns the estimate of a pipeline that the text names; empty if it names no pipeline's.
    *
-   * @param typed an estimate's file, or the first 4 or more hex digits of its digest
+   * @param typed an estimate's file, or the beginning of its name
    */
   public Optional<PipelineEstimateFile> pipeline(String typed) {
     if (isConfig(typed)) {
       return Optional.empty();
     }
-    Path file = isDigest(typed) ? byDigest(typed) : file(typed);
+    Optional<Beginning> beginning = beginning(typed);
+    Path file = beginning.isPresent() ? byDigest(typed, beginning.get()) : file(typed);
     try {
       return Files.isRegularFile(file)
           ? PipelineEstimateFile.parse(DurableFiles.read(file), file.toString())
@@ -81,27 +132,34 @@ public final class EstimateLookup {
     return Files.exists(Path.of(typed)) ? Path.of(typed) : context.root().resolve(typed);
   }
 
-  private Path byDigest(String beginning) {
-    Path folder = context.workspace().estimates();
-    List<Path> found = new ArrayList<>();
-    try (Stream<Path> files = Files.list(folder)) {
-      files.filter(file -> file.getFileName().toString().startsWith(beginning)).forEach(found::add);
-    } catch (NoSuchFileException none) {
+  private static Path byDigest(String typed, Beginning beginning) {
+    List<String> found = new ArrayList<>();
+    try (Stream<Path> files = Files.list(beginning.folder())) {
+      files
+          .map(file -> String.valueOf(file.getFileName()))
+          .filter(name -> name.startsWith(beginning.digits()) && name.endsWith(".json"))
+          .sorted()
+          .forEach(found::add);
+    } catch (NoSuchFileException | NotDirectoryException none) {
       // There is no estimate at all.
     } catch (IOException failed) {
-      throw DurableFiles.failure("read", folder, failed);
+      throw DurableFiles.failure("read", beginning.folder(), failed);
     }
     if (found.size() == 1) {
-      return found.get(0);
+      return beginning.folder().resolve(found.get(0));
+    }
+    Advice list = Advice.command("shows the estimates", "ls", beginning.folder());
+    if (found.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "No estimate starts with " + typed + ". For a config add --for USER.",
+          list);
     }
     throw new NexaException(
-        ErrorCode.FILE_NOT_FOUND,
-        (found.isEmpty() ? "no estimate" : "more than one estimate")
-            + " in "
-            + folder
-            + " begins with "
-            + beginning,
-        Advice.step("name its file, or the run's config"));
+        ErrorCode.REFERENCE_AMBIGUOUS,
+        found.size() + " estimates start with " + typed,
+        Advice.step("type more of its name"),
+        list);
   }
 
   private static EstimateFile read(Path file) {

@@ -47,6 +47,7 @@ import java.util.Set;
  * @param plan the content of plan.json
  * @param estimate the content of estimate.json
  * @param clearance the permission to start; closed when the run's reservation is on disk
+ * @param asks what the run's sum is for, in words
  * @param notes lines for the user about how the run was planned
  * @param ownFiles the workspace's own files that the run is made from
  * @param after what the run waits for, for its journal
@@ -62,6 +63,7 @@ public record NewRun(
     PlanFile plan,
     EstimateFile estimate,
     Clearance clearance,
+    String asks,
     List<String> notes,
     List<String> ownFiles,
     List<Earlier> after,
@@ -265,6 +267,7 @@ public record NewRun(
         tasks,
         estimate,
         clearance.total(),
+        asks,
         notes,
         ownFiles,
         scheduler.name(),

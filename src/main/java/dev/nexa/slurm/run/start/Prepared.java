@@ -13,6 +13,7 @@ import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.RunConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Outlook;
@@ -46,6 +47,7 @@ import java.util.Optional;
  * @param outlook the expected cost
  * @param inputs the earlier runs of {@code --from}; empty for a stage of a pipeline, whose earlier
  *     runs do not exist yet
+ * @param knowsPartitions whether the cluster profile lists the partitions, so that the plan fits
  */
 public record Prepared(
     Plan plan,
@@ -55,7 +57,8 @@ public record Prepared(
     Optional<ModelNumbers> model,
     Outlook outlook,
     Policy policy,
-    List<RunInput> inputs) {
+    List<RunInput> inputs,
+    boolean knowsPartitions) {
 
   /**
    * The user's request.
@@ -67,6 +70,8 @@ public record Prepared(
    * @param sameNode whether to run on the nodes of the first of these runs
    * @param serves whether the config must describe a server
    * @param stage the pipeline's stage that the run is; empty for a run outside a pipeline
+   * @param made the config itself if it was made from a script; empty if {@code config} names a
+   *     file
    */
   public record Request(
       String config,
@@ -75,7 +80,20 @@ public record Prepared(
       List<String> from,
       boolean sameNode,
       boolean serves,
-      Optional<PipelineConfig.Stage> stage) {
+      Optional<PipelineConfig.Stage> stage,
+      Optional<ConfigSource.Found> made) {
+    /** Makes a request for a config on disk or in the jar. */
+    public Request(
+        String config,
+        List<String> overrides,
+        Optional<String> cluster,
+        List<String> from,
+        boolean sameNode,
+        boolean serves,
+        Optional<PipelineConfig.Stage> stage) {
+      this(config, overrides, cluster, from, sameNode, serves, stage, Optional.empty());
+    }
+
     /** Makes a request that is in no pipeline. */
     public Request(
         String config,
@@ -94,7 +112,18 @@ public record Prepared(
 
     /** Returns a copy of this request that requires a server. */
     public Request serving() {
-      return new Request(config, overrides, cluster, from, sameNode, true, stage);
+      return new Request(config, overrides, cluster, from, sameNode, true, stage, made);
+    }
+
+    /** Returns a copy of this request with a config that was made from a script. */
+    public Request made(ConfigSource.Found file) {
+      return new Request(
+          config, overrides, cluster, from, sameNode, serves, stage, Optional.of(file));
+    }
+
+    /** Returns a copy of this request with these overrides. */
+    public Request with(List<String> other) {
+      return new Request(config, other, cluster, from, sameNode, serves, stage, made);
     }
   }
 
@@ -119,14 +148,21 @@ public record Prepared(
             ? Optional.empty()
             : Optional.of(FindFrom.find(context, request.from(), request.sameNode()));
     FromRuns from = found.isPresent() ? found.get().runs() : FromRuns.NONE;
-    RunConfig config =
-        configs.run(
-            request.config(),
-            request.overrides(),
-            from,
-            request.stage(),
-            request.cluster(),
-            clusterName(context));
+    RunConfig config;
+    try {
+      config =
+          configs.run(
+              request.made().isPresent()
+                  ? request.made().get()
+                  : context.source().file(request.config()),
+              request.overrides(),
+              from,
+              request.stage(),
+              request.cluster(),
+              clusterName(context));
+    } catch (ConfigException wrong) {
+      throw new AllProblems(context, configs, request).of(wrong);
+    }
     if (found.isPresent()) {
       found.get().requireCheckpoint();
     }
@@ -137,14 +173,20 @@ public record Prepared(
             ? own.get()
             : configs.cluster(request.cluster().orElse(clusterName(context)));
     Policy policy = configs.policy();
-    Plan plan =
-        new Planner(context.source())
-            .plan(
-                config,
-                cluster,
-                policy,
-                code(context, config),
-                request.stage().isPresent() ? request.stage().get().after() : from.after());
+    Optional<PackedCode> code = code(context, config);
+    Plan plan;
+    try {
+      plan =
+          new Planner(context.source())
+              .plan(
+                  config,
+                  cluster,
+                  policy,
+                  code,
+                  request.stage().isPresent() ? request.stage().get().after() : from.after());
+    } catch (ConfigException wrong) {
+      throw new AllProblems(context, configs, request).of(wrong, config);
+    }
     Optional<Backend> builtIn = Backends.builtIn(plan.backend());
     Optional<Plugin> plugin =
         builtIn.isPresent()
@@ -173,7 +215,8 @@ public record Prepared(
         model,
         outlook,
         policy,
-        found.isPresent() ? found.get().inputs() : List.of());
+        found.isPresent() ? found.get().inputs() : List.of(),
+        !cluster.partitions().isEmpty());
   }
 
   /** Loads the classes that pack code only for a config that has code. */
@@ -183,11 +226,24 @@ public record Prepared(
         : Optional.empty();
   }
 
+  /** Returns whether only Slurm itself can say whether the plan fits its partition. */
+  public boolean asksSlurm() {
+    return !knowsPartitions && !plan.scheduler().equals(ClusterProfile.LOCAL);
+  }
+
   /** Returns a copy with model numbers that are calibrated by this workspace's own runs. */
   public Prepared calibrated(ModelNumbers numbers) {
     Outlook better = outlook.otherwise(ExpectCost.analytic(plan, estimate, numbers));
     return new Prepared(
-        plan, plugin, launch, estimate, Optional.of(numbers), better, policy, inputs);
+        plan,
+        plugin,
+        launch,
+        estimate,
+        Optional.of(numbers),
+        better,
+        policy,
+        inputs,
+        knowsPartitions);
   }
 
   /**
@@ -257,6 +313,7 @@ public record Prepared(
 
   /** Returns a copy with another estimate. */
   Prepared at(Estimate other) {
-    return new Prepared(plan, plugin, launch, other, model, outlook, policy, inputs);
+    return new Prepared(
+        plan, plugin, launch, other, model, outlook, policy, inputs, knowsPartitions);
   }
 }

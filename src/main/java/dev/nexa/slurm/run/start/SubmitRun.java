@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.estimate.EstimateFile;
+import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
@@ -68,6 +69,9 @@ public final class SubmitRun {
     Supplier<Renderer> renderer = Renderer.inBackground(context.source());
     Prepared prepared = Prepared.of(context, request);
     context.requireWorkspace(prepared.plan().scheduler());
+    if (prepared.asksSlurm() && isWorthAsking(prepared.plan())) {
+      RequirePartition.of(context, prepared.plan());
+    }
     Renderer ready =
         prepared.plugin().isEmpty()
             ? renderer.get()
@@ -100,6 +104,7 @@ public final class SubmitRun {
               plan,
               clearance.addTo(kept),
               clearance,
+              prepared.estimate().words(prepared.plan().allocation()),
               notes(prepared, clearance),
               prepared.ownFiles(context),
               earlier,
@@ -111,6 +116,15 @@ public final class SubmitRun {
                   : List.of())
           .submit(context);
     }
+  }
+
+  /**
+   * Returns whether the partition may be mistyped, or the time limit above its MaxTime. Asking
+   * takes a call of scontrol, which an ordinary submit does without.
+   */
+  private static boolean isWorthAsking(Plan plan) {
+    return plan.allocation().partition().isPresent()
+        || plan.allocation().timeLimit().compareTo(Duration.ofDays(1)) > 0;
   }
 
   /**

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param tasks the tasks to submit
  * @param estimate the run's estimate
  * @param total the upper bound of the cost
+ * @param asks what the sum is for, in words; empty for a rerun
  * @param notes lines for the user about how the run was planned
  * @param ownFiles the workspace's own files that the run was made from
  * @param scheduler the scheduler's name
@@ -29,6 +30,7 @@ public record Submitted(
     IndexRange tasks,
     EstimateFile estimate,
     Money total,
+    String asks,
     List<String> notes,
     List<String> ownFiles,
     String scheduler,

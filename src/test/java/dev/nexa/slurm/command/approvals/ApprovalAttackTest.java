@@ -71,15 +71,38 @@ class ApprovalAttackTest {
 
     Path estimates = ada.workspace.resolve("estimates");
     Path file = estimates.resolve(Site.names(estimates).get(0));
+    String shortName = file.getFileName().toString().substring(0, 8);
     assertThat(screen.err())
-        .contains("→ send " + file + " to boss@site, who types: nexa-slurm approve " + file)
-        .endsWith("\nnote: this policy is yours to edit: it guards against accidents only\n");
-    assertThat(screen.err().indexOf("send ")).isLessThan(screen.err().indexOf("nothing was"));
+        .contains("→ ask boss@site to type: nexa-slurm approve " + estimates.resolve(shortName))
+        .endsWith(
+            "\nnote: This limit is set in the workspace, not by the admin: you can change it there.\n");
+    assertThat(screen.err().indexOf("ask boss")).isLessThan(screen.err().indexOf("nothing was"));
     refused(screen, "without an approval");
     Screen approve =
         ada.type("approve", file.toString(), "--key", site.boss.toString(), "--note", "go");
     assertThat(approve.exit()).as(approve.err()).isZero();
     assertThat(approve.out()).contains("one run of run.yaml: can cost", "signed by  boss@site");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+  }
+
+  /** A terminal of 80 columns holds it, and the approver can type what it says. */
+  @Test
+  void aRefusalSaysThePathOnceInFewWords() {
+    site.approve(ada);
+    ada.file("run.yaml", Site.run("echo other", "6h"));
+
+    Screen screen = ada.type("submit", "run.yaml");
+
+    assertThat(screen.err()).containsOnlyOnce("estimates/");
+    assertThat(screen.err().replace(folder.toString(), "/srv"))
+        .doesNotContainPattern("[0-9a-f]{20}");
+    for (String line : screen.err().replace(folder.toString(), "/srv").split("\n", -1)) {
+      // The error's code and the first difference make a line longer.
+      boolean longer = line.contains("[needs-approval]") || line.contains("does not cover it");
+      assertThat(line.length()).as(line).isLessThanOrEqualTo(longer ? 120 : 84);
+    }
+    String typed = screen.err().split("to type: nexa-slurm approve ", -1)[1].split("\n", -1)[0];
+    assertThat(ada.type("approve", typed, "--key", "" + site.boss).exit()).isZero();
     assertThat(ada.type("submit", "run.yaml").exit()).isZero();
   }
 
@@ -94,7 +117,7 @@ class ApprovalAttackTest {
     Screen screen = ada.type("submit", "run.yaml");
 
     refused(screen, "→ nexa-slurm approvals list    shows 2 more that do not cover it");
-    assertThat(screen.err().indexOf("send ")).isLessThan(screen.err().indexOf("does not cover"));
+    assertThat(screen.err().indexOf("ask boss")).isLessThan(screen.err().indexOf("does not cover"));
     assertThat(screen.err().split(" does not cover it: ", -1)[1]).doesNotContain("time_limit");
   }
 
@@ -107,7 +130,7 @@ class ApprovalAttackTest {
 
     refused(broken, "allowed_signers:1: no key on this line", "nobody can approve until");
     refused(nobody, "→ nobody may approve it now");
-    assertThat(broken.err() + nobody.err()).doesNotContain("who types");
+    assertThat(broken.err() + nobody.err()).doesNotContain("to type:");
   }
 
   @Test

@@ -52,6 +52,85 @@ class ApproveCommandTest {
     assertThat(Site.names(site.approvals)).hasSize(2).allMatch(name -> name.endsWith(".approval"));
   }
 
+  /** The name that a refusal prints, as a path that a shell completes, in any workspace. */
+  @Test
+  void theBeginningOfAPathNamesTheEstimateToo() {
+    String digest = site.estimate(ada).text("config_digest");
+    Path estimates = ada.workspace.resolve("estimates");
+    ada.file("estimates/" + digest.substring(0, 6) + "0".repeat(58) + ".json", "{}");
+
+    JsonObject relative = approve("estimates/" + digest.substring(0, 12)).json();
+    JsonObject absolute = approve(estimates.resolve(digest.substring(0, 9)).toString()).json();
+    JsonObject written = approve("estimates/" + digest.substring(0, 8) + "….json").json();
+    Screen two = ada.type("approve", "estimates/" + digest.substring(0, 5));
+    Screen none = ada.type("approve", "estimates/ffffffff");
+    Screen slip = ada.type("approve", "estimate/a1753");
+
+    for (JsonObject one : List.of(relative, absolute, written)) {
+      assertThat(one.object("statement").text("config_digest")).isEqualTo(digest);
+      assertThat(one.flag("signed")).isTrue();
+    }
+    assertThat(two.exit()).isEqualTo(2);
+    assertThat(two.err()).contains("2 estimates start with estimates/" + digest.substring(0, 5));
+    assertThat(none.exit()).isEqualTo(2);
+    assertThat(none.err())
+        .contains("No estimate starts with estimates/ffffffff. For a config add --for USER.");
+    assertThat(slip.err())
+        .contains("No estimate starts with estimate/a1753. For a config add --for USER.");
+  }
+
+  @Test
+  void theApproverSeesWhatIsSignedAndIsAsked() {
+    ada.file(
+        "run.yaml",
+        Site.run("echo approved", "5h").replace("stage:", "tags: ['project:nlp']\nstage:"));
+    String digest = site.estimate(ada).text("config_digest");
+    Site.write(
+        ada.workspace.resolve("configs/policy.yaml"),
+        DurableFiles.read(ada.workspace.resolve("configs/policy.yaml"))
+            + "budgets:\n  - {scope: project, name: nlp, amount: 20, currency: USD, period: month}\n"
+            + "  - {scope: user, name: nobody, amount: 20, currency: USD, period: month}\n");
+    String[] command = {"approve", digest.substring(0, 8), "--key", "" + site.boss};
+
+    Screen no = ada.answering("n\n").type(command);
+    Screen silent = ada.answering("").type(command);
+    assertThat(site.approvals).doesNotExist();
+    Screen yes = ada.answering("y\n").type(command);
+
+    for (Screen screen : List.of(no, silent)) {
+      assertThat(screen.exit()).isEqualTo(3);
+      assertThat(screen.err()).contains("Sign it? [y/N] ");
+      assertThat(screen.out())
+          .contains("one run of run.yaml: can cost 1.81 USD", "8 tasks of 1 node")
+          .contains("project    nlp\n", "submitter  " + Site.ME, "expires    2")
+          .containsPattern(
+              "budget     project nlp, 20..-..: 20.00 of 20.00 USD left, 18.19 after this\n")
+          .contains("key        " + site.boss + " (SHA256:")
+          .endsWith("nothing was signed\n")
+          .doesNotContain("nobody");
+    }
+    assertThat(yes.exit()).as(yes.err()).isZero();
+    assertThat(yes.out()).contains("approved: ");
+  }
+
+  @Test
+  void yesSignsWithoutAQuestionAndADryRunSignsNothing() {
+    String digest = site.estimate(ada).text("config_digest");
+    String[] command = {"approve", digest, "--key", "" + site.boss, "--dry-run", "--json"};
+
+    Screen dry = ada.answering("y\n").type(command);
+    assertThat(site.approvals).doesNotExist();
+    command[4] = "--yes";
+    Screen signed = ada.answering("n\n").type(command);
+
+    assertThat(dry.exit()).as(dry.err()).isZero();
+    assertThat(dry.json().flag("signed")).isFalse();
+    assertThat(dry.json().object("statement").text("config_digest")).isEqualTo(digest);
+    assertThat(dry.err() + signed.err()).doesNotContain("Sign it?");
+    assertThat(signed.exit()).as(signed.err()).isZero();
+    assertThat(signed.json().flag("signed")).isTrue();
+  }
+
   @Test
   void theTermsAreSignedAndShown() {
     Screen screen =
@@ -76,8 +155,8 @@ class ApproveCommandTest {
     assertThat(screen.out())
         .contains(
             "8 tasks of 1 node, 1 CPU, 1GiB, 5 hours each",
-            "allows     at most 500.00 USD a run, 3 times, also over a budget; what it can't cost"
-                + " at once is room for `rerun --failed`",
+            "allows     at most 500.00 USD a run, 3 times, also over a budget; 498.19 USD of it"
+                + " only for `rerun --failed`",
             "submitter  anybody",
             "signed by  boss@site",
             "note       for the paper");
@@ -355,7 +434,7 @@ class ApproveCommandTest {
     Screen verify = ada.type("approvals", "verify", kept.toString());
 
     assertThat(list.out()).contains(id + "  used up  1/1", "broken", "has no SSH signature");
-    assertThat(list.err()).contains("it guards against accidents only");
+    assertThat(list.err()).isEmpty();
     assertThat(show.out()).contains("used up", "use 1  1.81 USD, data_", "ssh-ed25519 SHA256:");
     assertThat(json.number("uses_taken")).isEqualTo(1);
     assertThat(json.objects("uses").get(0).text("user")).isEqualTo(Site.ME);

@@ -40,7 +40,7 @@ class OverBudgetApprovalTest {
     assertThat(screen.err().indexOf("nexa-slurm reconcile "))
         .as("first what costs nobody a word")
         .isPositive()
-        .isLessThan(screen.err().indexOf("send "));
+        .isLessThan(screen.err().indexOf("ask boss@site"));
     assertThat(Site.submitted(ada)).isFalse();
   }
 

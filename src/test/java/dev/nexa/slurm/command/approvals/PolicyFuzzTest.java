@@ -132,7 +132,8 @@ class PolicyFuzzTest {
     slurm = PrivateSlurm.prepare(LAYOUT, "nexa-fuzz-" + ProcessHandle.current().pid());
     ConfigFolder configs = new ConfigFolder().with("configs/clusters/mine.yaml", PROFILE);
     Policy.Gate gate =
-        new Policy.Gate(new BigDecimal(PolicyFuzz.GPU_HOURS_OVER), List.of(), List.of("debug"));
+        new Policy.Gate(
+            new BigDecimal(PolicyFuzz.GPU_HOURS_OVER), List.of(), List.of("debug"), false);
     String script =
         OTHER.isEmpty()
             ? JobSubmitLua.render(

@@ -627,6 +627,51 @@ class PolicyOnSlurmTest {
     return SlurmCommands.sbatch(request, Map.of()).toArray(String[]::new);
   }
 
+  /**
+   * slurmctld reads a file at the next job if the file is newer, in whole seconds, than its last
+   * reading.
+   */
+  @Test
+  void anObservingPolicyRefusesNothingAndLogsIt() throws IOException, InterruptedException {
+    Path observed = workspace("observed");
+    Path policy = observed.resolve("configs/policy.yaml");
+    Files.writeString(
+        policy,
+        Files.readString(policy).replace("gpu_hours_over: 8", "gpu_hours_over: 8, mode: observe"));
+    Path lua = slurm.folder.resolve("job_submit.lua");
+    String enforcing = Files.readString(lua);
+    try {
+      Thread.sleep(1100);
+      String installed =
+          type(
+              observed,
+              "policy",
+              "install",
+              "--to",
+              lua.toString(),
+              "--approved-dir",
+              approved.path().toString());
+      assertThat(installed).contains("note: slurm.mode is observe: slurmctld refuses nothing");
+
+      CommandResult over = sbatch("--gpus=8", "--time=61", "--job-name=observed");
+
+      String job = passes(over);
+      assertThat(over.err()).doesNotContain("nexa-slurm");
+      assertThat(slurm.user("scontrol", "update", "JobId=" + job, "TimeLimit=120").exit()).isZero();
+      assertThat(slurm.log())
+          .contains(
+              "nexa-slurm would refuse: user "
+                  + PrivateSlurm.USER
+                  + ", job observed: this job could use 8.1 GPU-hours (1 tasks x 8 GPUs x 61 minutes)")
+          .containsPattern(
+              "nexa-slurm would refuse: user .*, job observed: job \\d+ could use more");
+    } finally {
+      Thread.sleep(1100);
+      Files.writeString(lua, enforcing);
+    }
+    refused(sbatch("--gpus=8", "--time=61"), NEEDS);
+  }
+
   @Test
   void theAdminIsNotStopped() throws IOException {
     CommandResult root =

@@ -113,6 +113,66 @@ class CostsCommandTest {
   }
 
   @Test
+  void aMonthIsAskedForInOneWord() {
+    Screen october = type("costs --by stage --month 2025-10");
+    Screen none = type("costs --month last");
+    Screen both = type("costs --by stage --month 2025-11 --where currency=USD");
+
+    assertThat(october.out())
+        .isEqualTo(
+            """
+            STAGE  RUNS  CPU HOURS  COST
+            data      1       1.00  0.04
+            all       1       1.00  0.04
+            2025-10, in USD
+            """);
+    assertThat(none.out()).startsWith("No finished run matches 'month=2");
+    assertThat(none.out()).contains("month: 2025-10, 2025-11");
+    assertThat(both.out()).contains("train").doesNotContain("eval", "CURRENCY");
+    for (String wrong : List.of("2025-13", "2025-1", "yesterday", "")) {
+      Screen screen = terminal.type("costs", "--month", wrong);
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err())
+          .contains("--month: expected a month such as 2025-11, this or last, got '" + wrong);
+    }
+    assertThat(terminal.type("costs", "--where", "month=2025-13").exit()).isEqualTo(2);
+  }
+
+  /** Each of the two amounts is more than 0 and less than a cent. */
+  @Test
+  void aRunOfLessThanACentDidNotCostNothing() {
+    String small =
+        OLD.replace("'0.04'", "'0.00'")
+            + ", 'lines': {'cpu': '0.00', 'memory': '0.00', 'storage': '0.00'},"
+            + " 'quantities': {'cpu': '0.0833', 'memory': '0.0833', 'storage': '0.0000'}";
+    Lines.write(terminal.workspace, "2025-10", Lines.line(small));
+
+    assertThat(type("costs --month 2025-10").out())
+        .isEqualTo(
+            """
+            MONTH    RUNS  CPU HOURS   COST
+            2025-10     1       1.00  <0.02
+            all         1       1.00  <0.02
+            in USD
+            """);
+    assertThat(type("costs --month 2025-10 --format csv").out()).contains(",0.00,");
+  }
+
+  @Test
+  void markdownHasTheTotalToo() {
+    assertThat(type("costs --by user --month 2025-11 --where currency=EUR --format markdown").out())
+        .isEqualTo(
+            """
+            | USER | RUNS | FAILED | CPU HOURS | COST | WASTED | ESTIMATED | DIFFERENCE |
+            |---|--:|--:|--:|--:|--:|--:|--:|
+            | bob | 1 | 1 | 1.00 | 0.50 | 0.50 | 2.00 | -1.50 |
+            | all | 1 | 1 | 1.00 | 0.50 | 0.50 | 2.00 | -1.50 |
+
+            2025-11, in EUR
+            """);
+  }
+
+  @Test
   void onlyTheRunsThatAreMeantAreSummed() {
     JsonObject json = terminal.type("costs", "--where", "cost>1 ended>=2025-11", "--json").json();
 

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** With stand-ins for crontab and systemctl: neither need be on the machine that tests. */
 @Isolated("it sets system properties")
@@ -136,7 +138,7 @@ class CronCommandTest {
   }
 
   @Test
-  void whatSystemctlDidNotDoIsToBeTyped() {
+  void aTimerThatSystemdDoesNotStartIsNotLeftBehind() {
     terminal.program("systemctl", "echo 'Failed to connect to bus' >&2; exit 1");
 
     Screen screen = terminal.type("cron", "install", "--systemd");
@@ -144,9 +146,52 @@ class CronCommandTest {
     assertThat(screen.exit()).isEqualTo(1);
     assertThat(screen.err())
         .contains("systemctl --user daemon-reload failed: Failed to connect to bus")
+        .contains("nothing is installed", "→ nexa-slurm cron install    uses your crontab");
+    assertThat(folder.resolve(".config/systemd/user")).isEmptyDirectory();
+    assertThat(terminal.type("cron", "remove"))
+        .returns(0, Screen::exit)
+        .returns("nothing was installed\n", Screen::out);
+  }
+
+  /** An older version, or a person, left the files; systemd never started them. */
+  @ParameterizedTest
+  @ValueSource(strings = {"service", "timer"})
+  void unitsThatWereNeverEnabledAreRemovedWithoutSystemd(String left) throws IOException {
+    terminal.program("systemctl", "exit 0");
+    terminal.type("cron", "install", "--systemd");
+    Path units = folder.resolve(".config/systemd/user");
+    try (var files = Files.newDirectoryStream(units)) {
+      for (Path file : files) {
+        if (!file.toString().endsWith(left)) {
+          Files.delete(file);
+        }
+      }
+    }
+    terminal.program("systemctl", "echo 'Failed to connect to bus' >&2; exit 1");
+
+    Screen removed = terminal.type("cron", "remove");
+
+    assertThat(removed.exit()).as(removed.err()).isZero();
+    assertThat(removed.out()).startsWith("removed  systemd");
+    assertThat(units).isEmptyDirectory();
+  }
+
+  /** The timer may run on another machine of a shared home. */
+  @Test
+  void anEnabledTimerStaysWhereSystemdCantStopIt() throws IOException {
+    terminal.program("systemctl", "exit 0");
+    terminal.type("cron", "install", "--systemd");
+    String file =
+        terminal.type("cron", "show", "--json").json().objects("installed").get(0).text("what");
+    Path wants = Path.of(file).resolveSibling("timers.target.wants");
+    Files.createDirectories(wants);
+    Files.createSymbolicLink(wants.resolve(Path.of(file).getFileName()), Path.of(file));
+    terminal.program("systemctl", "echo 'Failed to connect to bus' >&2; exit 1");
+    Screen changed = terminal.type("cron", "install", "--systemd", "--every", "1h");
+    assertThat(changed.err())
         .contains("the unit files are written; type")
         .containsPattern("systemctl --user enable --now nexa-slurm-.{8}\\.timer");
-    assertThat(folder.resolve(".config/systemd/user")).isNotEmptyDirectory();
+    assertThat(Path.of(file)).exists();
 
     terminal.type("cron", "install");
     Screen removed = terminal.type("cron", "remove");

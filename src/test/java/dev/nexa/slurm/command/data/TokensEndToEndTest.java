@@ -96,7 +96,7 @@ class TokensEndToEndTest {
     String pipeline = person.says("pipeline", "estimate", "p.yaml", "--local");
 
     assertThat(text)
-        .contains("At most 12.00 USD for 2 tasks")
+        .contains("At most 12.00 USD: 2 tasks, each ")
         .contains(
             "API tokens: at most 40000000 input, 10000000 output of org/teacher-1, 12.00 USD, for"
                 + " the whole run")

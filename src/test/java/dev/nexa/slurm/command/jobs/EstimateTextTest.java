@@ -69,8 +69,9 @@ class EstimateTextTest {
             EstimateText.of(
                 plan, Estimate.of(plan, RATES), new Money(BigDecimal.ZERO, "USD"), true))
         .contains(
-            " for 1 task on 1x h100 (exclusive: the whole node is paid, 8x h100 and 64 CPUs), 1"
-                + " hour each");
+            ": 1 task, 1 node with 1 h100, 1 CPU and 4 GiB, 1 hour, partition gpu (+90 s that Slurm"
+                + " may take to end it); the job gets the whole node and pays for it: 8 h100 and 64"
+                + " CPUs.");
   }
 
   private static Price price(String amount) {

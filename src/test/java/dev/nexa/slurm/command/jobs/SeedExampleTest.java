@@ -48,7 +48,8 @@ class SeedExampleTest {
     assertThat(screen.exit()).isZero();
     assertThat(screen.err()).isEqualTo(told());
     assertThat(screen.out())
-        .startsWith("At most 295.33 USD for 1 task on 4x h100, 12 hours each")
+        .startsWith(
+            "At most 295.33 USD: 1 task, 1 node with 4 h100, 32 CPUs and 256 GiB, 12 hours ")
         .contains("Memory of a GPU: fits: 42 of 80 GiB");
   }
 

@@ -147,7 +147,7 @@ class SubmitCommandTest {
     assertThat(screen.out()).isEmpty();
     assertThat(screen.err())
         .contains("this run can cost ")
-        .contains("the policy lets 100.00 USD through without an approval")
+        .contains("the limit without an approval is 100.00 USD")
         .contains("nothing was submitted; the estimate is in ");
     assertThat(terminal.argv("sbatch")).isEmpty();
     assertThat(runs).doesNotExist();

@@ -147,7 +147,7 @@ class PipelineCommandTest {
     terminal.file("q.yaml", "stages: {first: {config: nope.yaml}}\n");
 
     assertThat(terminal.type("pipeline", "estimate", "q.yaml").err())
-        .contains("q.yaml: the stage first: no such file: nope.yaml [file-not-found]");
+        .contains("q.yaml: the stage first: no such file: nope.yaml. Looked for it in: ");
   }
 
   @Test

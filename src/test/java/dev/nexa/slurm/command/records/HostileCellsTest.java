@@ -232,7 +232,7 @@ class HostileCellsTest {
   @Test
   void thereIsNoOtherCommandThatPrintsThem() {
     TreeSet<String> found = new TreeSet<>();
-    walk(Commands.commandLine(new String[0], Map.of(), Path.of("")), found);
+    walk(Commands.commandLine(new String[0], Map.of(), Path.of(""), null), found);
 
     assertThat(found).containsExactly("costs", "costs accuracy", "estimate", "runs analyze");
   }

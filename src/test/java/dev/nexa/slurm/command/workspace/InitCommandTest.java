@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -70,7 +71,9 @@ class InitCommandTest {
     assertThat(second.out())
         .contains("left  " + terminal.workspace.resolve("configs/policy.yaml"))
         .doesNotContain("wrote")
-        .endsWith("everything is there already\n");
+        .endsWith(
+            "everything is there already\n"
+                + "next: nexa-slurm submit configs/data/quickstart.yaml --local --wait\n");
   }
 
   @Test
@@ -89,6 +92,39 @@ class InitCommandTest {
     Screen estimate = terminal.type("estimate", "configs/train/science.yaml");
     assertThat(estimate.exit()).isZero();
     assertThat(estimate.out()).contains("partition gpu: the profile's default");
+  }
+
+  /** A task array of 10,000 is one array on this cluster, on CPUs too. */
+  @Test
+  void theProfileOfCpusIsReadOffTheClusterToo() throws IOException {
+    Terminal terminal = onCluster("22.05.8");
+
+    Screen init = terminal.type("init");
+
+    assertThat(Files.readString(terminal.workspace.resolve("configs/clusters/cpu.yaml")))
+        .contains("accelerator: cpu", "max_array_size: 10001", "kill_wait_seconds: 5")
+        .contains("  cpu: ", "backend: hf");
+    assertThat(init.out())
+        .endsWith("next: nexa-slurm estimate configs/train/science.yaml\n")
+        .containsOnlyOnce("clusters/cpu.yaml");
+    Screen estimate = terminal.type("estimate", "configs/data/quickstart.yaml", "--cluster", "cpu");
+    assertThat(estimate.exit()).as(estimate.err()).isZero();
+  }
+
+  @Test
+  void theExamplesInThePolicyAreValid() throws IOException {
+    Terminal terminal = new Terminal(folder);
+    terminal.type("init");
+    Path policy = terminal.workspace.resolve("configs/policy.yaml");
+
+    Files.writeString(
+        policy,
+        Pattern.compile("^# ( *(- |[a-z_]+: ?[^ ]|[a-z_]+:$))", Pattern.MULTILINE)
+            .matcher(Files.readString(policy))
+            .replaceAll("$1"));
+
+    assertThat(terminal.type("policy", "show").out())
+        .contains("approvals.longest", "budgets", "slurm.gpu_hours_over", "slurm.mode");
   }
 
   @Test

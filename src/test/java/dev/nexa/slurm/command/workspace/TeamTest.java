@@ -302,6 +302,31 @@ class TeamTest {
     assertThat(team.types(ANN, "costs").err()).contains("has lines in the ledgers of two users");
   }
 
+  /** Bob may read the policy, and not write it; ann may. */
+  @Test
+  void onlyAUserWhoCanChangeThePolicyIsTold() throws IOException {
+    shared("022", "init", "--group", GROUP);
+    team.file("run.yaml", RUN.formatted("2d"));
+    team.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 0, currency: USD}\napprovals:\n  directory: approvals\n"
+            + "  allowed_signers: allowed_signers\n");
+    team.file("allowed_signers", "");
+    String note = "note: This limit is set in the workspace, not by the admin: you can change it";
+
+    CommandResult ann = team.types(ANN, "submit", "run.yaml", "--local");
+    CommandResult bob = team.types(BOB, "submit", "run.yaml", "--local");
+    team.shell(ANN, "chmod g+w configs/policy.yaml");
+    CommandResult writer = team.types(BOB, "submit", "run.yaml", "--local");
+
+    for (CommandResult refused : List.of(ann, bob, writer)) {
+      assertThat(refused.exit()).as(refused.err()).isEqualTo(3);
+    }
+    assertThat(ann.err()).contains(note);
+    assertThat(bob.err()).doesNotContain("note: This limit");
+    assertThat(writer.err()).contains(note);
+  }
+
   private void shared(String umask, String... command) throws IOException {
     well(team.typesUnder(umask, ANN, command));
   }

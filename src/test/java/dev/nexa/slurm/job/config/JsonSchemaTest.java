@@ -74,7 +74,7 @@ class JsonSchemaTest {
     "time: 45",
     "time: 1-00:00:00",
     "'time: 10m, memory: 64G'",
-    "'time: 1, memory: 512'"
+    "'time: 1, memory: 512M'"
   })
   void theSchemaAcceptsTheUnitsThatTheReaderAccepts(String resources) {
     String text = "stage: data\nbackend: shell\nrun: echo\nresources: {" + resources + "}\n";

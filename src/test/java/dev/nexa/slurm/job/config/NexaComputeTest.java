@@ -77,6 +77,15 @@ class NexaComputeTest {
   }
 
   @Test
+  void aBareNumberOfMemoryIsMibAsSbatchTakesIt() {
+    assertThat(
+            read("job: {memory: 64000}\nlauncher: {script: train.py}\n").resources().memoryBytes())
+        .contains(64_000L << 20);
+    assertThat(read("job: {memory: 64G}\nlauncher: {script: train.py}\n").resources().memoryBytes())
+        .contains(64L << 30);
+  }
+
+  @Test
   void torchrunIsStartedAsOursIsWithItsOwnOptions() {
     RunConfig run =
         read(

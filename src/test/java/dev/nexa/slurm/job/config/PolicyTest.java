@@ -98,7 +98,7 @@ class PolicyTest {
             """);
 
     assertThat(policy.gate())
-        .contains(new Policy.Gate(new BigDecimal("64.5"), List.of("ada"), List.of("debug")));
+        .contains(new Policy.Gate(new BigDecimal("64.5"), List.of("ada"), List.of("debug"), false));
   }
 
   @Test

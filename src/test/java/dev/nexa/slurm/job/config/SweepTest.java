@@ -96,7 +96,7 @@ class SweepTest {
           {lr: 1e-5}                                 | run.yaml:5:13: sweep.lr: expected a list of a number, or {min: …, max: …, scale: log}, got a number '1e-5'
           {seed: [1, 1.5]}                           | run.yaml:5:19: sweep.seed[1]: expected a whole number in plain digits, without leading zeros or '_', got '1.5'
           {lrr: [1]}                                 | run.yaml:5:9: sweep.lrr: unknown key (did you mean 'lr'?)
-          {option.x: [1]}                            | run.yaml:5:9: sweep.option.x: unknown key; known are method, model_name, dataset_path, lr, batch_size, grad_accumulation, epochs, use_kd, kd_temperature, kd_lambda, save_steps, eval_steps, fp16, bf16, model_size, max_length, seed, teacher_model, adapter, lora_r, lora_alpha, lora_dropout, strategy, offload, mixed_precision, fsdp, fsdp_offload_params, fsdp_state_dict_type, points, samples, random_seed, options.NAME
+          {option.x: [1]}                            | run.yaml:5:9: sweep.option.x: unknown key; the nearest known keys are points, options.NAME, method; `nexa-slurm explain config` lists all
           {seed: {min: 1, max: 2}}                   | run.yaml:5:15: sweep.seed: a range needs method: random; grid takes a list
           {method: zip, seed: [1], lr: [1, 2]}       | run.yaml:5:37: sweep.lr: has 2 values, but seed has 1
           {method: list, seed: [1], points: [{lr: 1}]} | run.yaml:5:29: sweep.seed: method: list takes its values from points

@@ -36,9 +36,9 @@ class PartitionChoiceTest {
           cpus_per_task: 4                       | gpu      | the profile's default
           gpus_per_node: 2, gpu_type: a100       | gpu-a100 | has a100; default partition gpu has h100
           gpus_per_node: 2, gpu_type: A100       | gpu-a100 | has a100; default partition gpu has h100
-          time: 36h                              | cpu      | fits; default partition gpu has a time limit of 1-00:00:00 (MaxTime)
-          time: 36h, gpus_per_node: 1            | gpu-a100 | has a time limit of 2-00:00:00 (MaxTime); default partition gpu has a time limit of 1-00:00:00 (MaxTime)
-          memory: 2T                             | big      | has 4TiB on a node; default partition gpu has 1TiB on a node
+          time: 36h                              | cpu      | fits; default partition gpu has a time limit of 1 day (MaxTime)
+          time: 36h, gpus_per_node: 1            | gpu-a100 | has a time limit of 2 days (MaxTime); default partition gpu has a time limit of 1 day (MaxTime)
+          memory: 2T                             | big      | has 4 TiB on a node; default partition gpu has 1 TiB on a node
           cpus_per_task: 100, memory: 1G         | big      | has 128 CPUs on a node; default partition gpu has 96 CPUs on a node
           nodes: 5                               | cpu      | fits; default partition gpu has 4 nodes for a job at most
           partition: small                       | small    | named by the config
@@ -117,10 +117,10 @@ class PartitionChoiceTest {
     assertThatThrownBy(() -> plan("gpus_per_node: 16, gpu_type: a100, memory: 600G", WITH_DEFAULT))
         .hasMessage(
             ConfigFolder.PATH
-                + "/run.yaml:4:12: resources: no partition of cluster profile 'mine' fits 1 node with 16 a100 GPUs:\n"
+                + "/run.yaml:4:12: resources: no partition of cluster profile 'mine' fits 1 node with 16 a100 GPUs, 1 CPU and 600 GiB, for 1 minute:\n"
                 + "    gpu has 8 GPUs on a node, h100 GPUs\n"
-                + "    gpu-a100 has 4 GPUs on a node, 512GiB on a node\n"
-                + "    cpu has no GPUs, 256GiB on a node\n"
+                + "    gpu-a100 has 4 GPUs on a node, 512 GiB on a node\n"
+                + "    cpu has no GPUs, 256 GiB on a node\n"
                 + "    big has no GPUs\n"
                 + "    small is only for jobs that name it (by_name_only)");
   }
@@ -138,7 +138,8 @@ class PartitionChoiceTest {
   @Test
   void theOnlyPartitionIsCheckedKeyByKey() {
     assertThatThrownBy(() -> plan("nodes: 3", "partitions: {one: {max_nodes: 2}}\n"))
-        .hasMessageContaining("resources.nodes: partition 'one' has 2 nodes for a job at most");
+        .hasMessageContaining(
+            "resources.nodes: you ask for 3 nodes; partition 'one' has 2 nodes for a job at most");
   }
 
   @Test

@@ -236,11 +236,11 @@ class PlannerTest {
       delimiter = '|',
       textBlock =
           """
-          gpus_per_node: 9, gpu_type: h100 | 4:37: resources.gpus_per_node: partition 'full' has 8 GPUs on a node; ask for more nodes
-          gpus_per_node: 1, gpu_type: a100 | 4:50: resources.gpu_type: partition 'full' has GPUs of type h100
-          cpus_per_task: 97 | 4:37: resources.cpus_per_task: partition 'full' has 96 CPUs on a node
-          memory: 1025G | 4:30: resources.memory: partition 'full' has 1TiB on a node
-          time: 1-00:01 | 4:30: resources.time: partition 'full' has a time limit of 1-00:00:00 (MaxTime)
+          gpus_per_node: 9, gpu_type: h100 | 4:37: resources.gpus_per_node: you ask for 9 GPUs on a node; partition 'full' has 8 GPUs on a node; ask for more nodes
+          gpus_per_node: 1, gpu_type: a100 | 4:50: resources.gpu_type: you ask for a100 GPUs; partition 'full' has GPUs of type h100
+          cpus_per_task: 97 | 4:37: resources.cpus_per_task: you ask for 97 CPUs on a node; partition 'full' has 96 CPUs on a node
+          memory: 1025G | 4:30: resources.memory: you ask for 1 TiB on a node; partition 'full' has 1 TiB on a node
+          time: 1-00:01 | 4:30: resources.time: you ask for a time limit of 1 day 1 minute; partition 'full' has a time limit of 1 day (MaxTime)
           """)
   void whatDoesNotFitThePartitionIsRefused(String resources, String message) {
     String time = resources.contains("time") ? "" : ", time: 1m";
@@ -319,7 +319,7 @@ class PlannerTest {
   void aFileThatIsNotThereIsToldBeforeAnythingIsSubmitted() {
     assertThatThrownBy(
             () -> Plans.of(RUN + "resources: {time: 1m}\nfiles: [a.py]\n", Plans.CLUSTER))
-        .hasMessageContaining("no such file: /home/ada/science/a.py");
+        .hasMessageContaining("no such file: a.py. Looked for it in: /home/ada/science/a.py");
   }
 
   private static void assertProblems(String config, String cluster, String... problems) {

@@ -13,6 +13,7 @@ import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.plan.Plans;
 import java.time.LocalDate;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** An approver signs how many tokens of a paid API a run may use. */
@@ -83,7 +84,7 @@ class ApprovedTokensTest {
     PriceKey key = PriceKey.of(plan, folder.reader().cluster("mine"), LocalDate.of(2026, 3, 1));
     Estimate estimate = Estimate.of(plan, Rates.of(folder.reader().prices("mine"), key));
     return EstimateFile.of(estimate, true)
-        .signed("run.yaml", new JsonObject(), limits, new JsonObject());
+        .signed("run.yaml", List.of(), new JsonObject(), limits, new JsonObject());
   }
 
   private static JsonObject limits(Plan plan) {

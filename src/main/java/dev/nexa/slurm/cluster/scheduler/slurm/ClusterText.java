@@ -122,6 +122,20 @@ public final class ClusterText {
     return weights;
   }
 
+  /** Reads the limits of each partition from {@code scontrol --oneliner show partition}. */
+  static List<PartitionFacts> limits(String text) {
+    List<PartitionFacts> all = new ArrayList<>();
+    for (Map<String, String> partition : partitions(text)) {
+      all.add(
+          new PartitionFacts(
+              partition.getOrDefault("PartitionName", ""),
+              is(partition, "Default", "YES"),
+              maxTime(partition.getOrDefault("MaxTime", "UNLIMITED")),
+              limit(partition.get("MaxNodes"))));
+    }
+    return all;
+  }
+
   /** Reads one partition a line, {@code Key=value} pairs separated by blanks. */
   private static List<Map<String, String>> partitions(String text) {
     List<Map<String, String>> all = new ArrayList<>();

@@ -495,6 +495,15 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   /**
+   * Returns the limits of all partitions, also hidden ones, by one call of scontrol.
+   *
+   * @throws SchedulerUnavailable if scontrol fails
+   */
+  public List<PartitionFacts> partitions() {
+    return ClusterText.limits(ask(SlurmCommands.showPartitions()).out());
+  }
+
+  /**
    * Reads the cluster's configuration as it is now. It takes four calls. Without sacct, the result
    * has no {@code sacctFields}.
    */

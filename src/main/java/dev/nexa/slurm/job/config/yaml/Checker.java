@@ -22,12 +22,25 @@ import java.util.Optional;
 
 /** Checks a YAML tree against a {@link Section} and collects all problems. */
 public final class Checker {
+  /** A message lists all keys of a section with no more keys than this. */
+  private static final int LISTED = 6;
+
   private final List<Problem> problems;
   private final Expansion expansion;
   private final List<String> notes;
+  private final String page;
 
   public Checker(List<Problem> problems, Expansion expansion) {
-    this(problems, expansion, new ArrayList<>());
+    this(problems, expansion, new ArrayList<>(), "");
+  }
+
+  /**
+   * Creates a checker of a file whose keys a page lists.
+   *
+   * @param page the page that an unknown key's message names, such as {@code docs/profile.md}
+   */
+  public Checker(List<Problem> problems, Expansion expansion, String page) {
+    this(problems, expansion, new ArrayList<>(), page);
   }
 
   /**
@@ -35,11 +48,13 @@ public final class Checker {
    *
    * @param problems receives the problems
    * @param notes receives a note for each value that is accepted but may be a mistake
+   * @param page the page that lists the file's keys; an empty text for none
    */
-  public Checker(List<Problem> problems, Expansion expansion, List<String> notes) {
+  public Checker(List<Problem> problems, Expansion expansion, List<String> notes, String page) {
     this.problems = problems;
     this.expansion = expansion;
     this.notes = notes;
+    this.page = page;
   }
 
   /**
@@ -97,12 +112,17 @@ public final class Checker {
     return scalar(ValueType.ANY_NAME, asScalar, path).isPresent();
   }
 
-  private static String unknown(String name, List<String> names) {
+  private String unknown(String name, List<String> names) {
     Optional<String> nearest = Nearest.to(name, names);
-    return "unknown key"
-        + nearest
-            .map(near -> " (did you mean '" + near + "'?)")
-            .orElse("; known are " + String.join(", ", names));
+    if (nearest.isPresent()) {
+      return "unknown key (did you mean '" + nearest.get() + "'?)";
+    }
+    if (names.size() <= LISTED) {
+      return "unknown key; known are " + String.join(", ", names);
+    }
+    return "unknown key; the nearest known keys are "
+        + String.join(", ", Nearest.first(name, names, 3))
+        + (page.isEmpty() ? "" : "; " + page + " lists all");
   }
 
   private void unwritten(KnownKey key, Mapping mapping, String path, Values values) {
@@ -150,7 +170,10 @@ public final class Checker {
       return scalar(type, node, path);
     }
     if (shape instanceof Section section) {
-      return Optional.of(section(section, node, path));
+      // Without a mapping the section is missing, so that it is reported once.
+      return node instanceof Mapping
+          ? Optional.of(section(section, node, path))
+          : wrongType(node, path, "expected a mapping of keys, got " + node.words());
     }
     if (shape instanceof Anything) {
       return free(node, path, false);

@@ -19,8 +19,12 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -104,7 +108,11 @@ public record ConfigSource(Path workspace) {
             Advice.command("", "ls", typed));
       }
     }
-    return found(inJar(typed), typed);
+    Optional<Found> ours = inJar(typed);
+    if (ours.isEmpty()) {
+      throw missing(typed, ", and in the jar", Path.of(typed), workspace.resolve(typed));
+    }
+    return ours.get();
   }
 
   /**
@@ -147,7 +155,7 @@ public record ConfigSource(Path workspace) {
           return below(folder, file);
         }
       }
-      throw missing(beside.resolve(relative).normalize().toString());
+      throw missing(relative, "", beside.resolve(relative), workspace.resolve(relative));
     }
     String folder = config.name().substring("jar:".length(), config.name().lastIndexOf('/') + 1);
     return found(inJar(folder + relative), config.name() + " → " + relative);
@@ -273,6 +281,57 @@ public record ConfigSource(Path workspace) {
     }
   }
 
+  /**
+   * Returns the error for a file that is in none of the places.
+   *
+   * @param typed the path as the user wrote it
+   * @param more where else the file was looked for; may be empty
+   */
+  private static NexaException missing(String typed, String more, Path... places) {
+    Set<String> looked = new LinkedHashSet<>();
+    List<String> near = new ArrayList<>();
+    for (Path place : places) {
+      Path absolute = place.toAbsolutePath().normalize();
+      if (Files.isDirectory(absolute)) {
+        return new NexaException(
+            ErrorCode.FILE_NOT_REGULAR, absolute + " is a folder; name a file in it");
+      }
+      looked.add(absolute.toString());
+      near.addAll(neighbours(absolute));
+    }
+    return new NexaException(
+        ErrorCode.FILE_NOT_FOUND,
+        "no such file: "
+            + typed
+            + hint(Path.of(typed), near)
+            + ". Looked for it in: "
+            + String.join(", ", looked)
+            + more,
+        Advice.command("writes example configs here", "nexa-slurm", "init"));
+  }
+
+  /** Returns a hint at the file whose name without its extension is nearest to the typed one. */
+  private static String hint(Path typed, List<String> near) {
+    String name = String.valueOf(typed.getFileName());
+    String extension = name.substring(stem(name).length());
+    Map<String, String> byStem = new LinkedHashMap<>();
+    for (boolean same : new boolean[] {true, false}) {
+      for (String one : near) {
+        if (one.endsWith(extension) == same) {
+          byStem.putIfAbsent(stem(one), one);
+        }
+      }
+    }
+    return Nearest.to(stem(name), byStem.keySet())
+        .map(stem -> " (did you mean '" + typed.resolveSibling(byStem.get(stem)) + "'?)")
+        .orElse("");
+  }
+
+  private static String stem(String name) {
+    int dot = name.lastIndexOf('.');
+    return dot > 0 ? name.substring(0, dot) : name;
+  }
+
   private static NexaException missing(String path) {
     if (Files.isDirectory(Path.of(path))) {
       return new NexaException(
@@ -280,19 +339,19 @@ public record ConfigSource(Path workspace) {
     }
     return new NexaException(
         ErrorCode.FILE_NOT_FOUND,
-        "no such file: " + path + Nearest.hint(path, neighbours(path)),
-        Advice.step("paths are looked up here, in the workspace and in the jar"),
-        Advice.command("writes the jar's configs here", "nexa-slurm", "init"));
+        "no such file: " + path,
+        Advice.command("writes the example configs here", "nexa-slurm", "init"));
   }
 
-  /** Returns the files in the path's folder, as the user would type them. */
-  private static List<String> neighbours(String path) {
-    Path folder = Path.of(path).getParent();
+  /** Returns the names of the files in the path's folder, sorted. */
+  private static List<String> neighbours(Path path) {
+    Path folder = path.getParent();
     if (folder == null || !Files.isDirectory(folder)) {
       return List.of();
     }
     try (Stream<Path> files = Files.list(folder)) {
-      return new ArrayList<>(new TreeSet<>(files.map(Path::toString).toList()));
+      return new ArrayList<>(
+          new TreeSet<>(files.map(file -> String.valueOf(file.getFileName())).toList()));
     } catch (IOException unreadable) {
       return List.of();
     }

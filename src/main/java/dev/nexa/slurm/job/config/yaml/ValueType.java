@@ -51,7 +51,8 @@ public record ValueType(
     DECIMAL,
     DATE,
     TIME,
-    MEMORY
+    MEMORY,
+    SIZE
   }
 
   private static final Pattern INTEGER = Pattern.compile("0|-?[1-9][0-9]{0,17}");
@@ -99,8 +100,23 @@ public record ValueType(
   /** A time limit, as a Duration. A bare number counts minutes, as in Slurm. */
   public static final ValueType TIME = quantity(Kind.TIME, TimeLimit.FORMS);
 
-  /** A memory size in bytes, as a Long. A bare number counts MiB, as in Slurm. */
+  /** A memory size in bytes, as a Long. A bare number counts MiB, as in slurm.conf. */
   public static final ValueType MEMORY = quantity(Kind.MEMORY, Memory.FORMS);
+
+  /**
+   * A memory size in bytes, as a Long. It needs a unit: for a bare number, people expect GiB and
+   * Slurm counts MiB.
+   */
+  public static final ValueType SIZE =
+      new ValueType(
+          Kind.SIZE,
+          Memory.FORMS_WITH_UNIT,
+          EnumSet.of(ScalarType.STRING, ScalarType.NUMBER),
+          List.of("string"),
+          "",
+          List.of(),
+          null,
+          null);
 
   /** A date such as {@code 2026-11-01}, as a LocalDate. */
   public static final ValueType DATE =
@@ -252,6 +268,7 @@ public record ValueType(
       case DATE -> date(text);
       case TIME -> TimeLimit.parse(unambiguous(text));
       case MEMORY -> Memory.parse(unambiguous(text));
+      case SIZE -> Memory.parseWithUnit(unambiguous(text));
     };
   }
 

@@ -44,7 +44,9 @@ class ConfigSourceTest {
                 + folder
                 + "/sciense.yaml (did you mean '"
                 + folder
-                + "/science.yaml'?)");
+                + "/science.yaml'?). Looked for it in: "
+                + folder
+                + "/sciense.yaml, and in the jar");
   }
 
   @Test
@@ -58,7 +60,7 @@ class ConfigSourceTest {
             source.beside(source.product("configs/train/science.yaml"), "science/train.py").name())
         .isEqualTo("jar:configs/train/science/train.py");
     assertThatThrownBy(() -> source.beside(source.file(config.toString()), "missing.py"))
-        .hasMessageStartingWith("no such file: " + folder + "/missing.py");
+        .hasMessage("no such file: missing.py. Looked for it in: " + folder + "/missing.py");
     assertThatThrownBy(() -> source.beside(source.product("configs/train/science.yaml"), "no.py"))
         .hasMessage("no such file: jar:configs/train/science.yaml → no.py");
   }

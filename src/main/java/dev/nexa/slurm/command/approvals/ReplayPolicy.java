@@ -1,0 +1,446 @@
+package dev.nexa.slurm.command.approvals;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.sacct.Problems;
+import dev.nexa.slurm.cluster.sacct.RequestRow;
+import dev.nexa.slurm.cluster.sacct.RequestRow.Limit;
+import dev.nexa.slurm.cluster.sacct.RequestRows;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.job.config.ClusterProfile;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.job.estimate.PriceKey;
+import dev.nexa.slurm.job.estimate.Rates;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
+import java.io.IOException;
+import java.io.InputStream;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.PriorityQueue;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Implements {@code policy replay}: what the policy in force would have refused of the jobs in
+ * accounting. Each rule is judged by itself, as if no other rule had refused anything.
+ */
+public final class ReplayPolicy {
+  private final Context context;
+  private final Policy policy;
+  private final ClusterProfile profile;
+  private final PriceBook prices;
+  private final Problems problems = new Problems();
+  private final List<String> notes = new ArrayList<>();
+  private final Map<String, List<RequestRow>> rows = new LinkedHashMap<>();
+
+  /**
+   * The jobs to judge.
+   *
+   * @param since jobs that were submitted at this time or later
+   * @param until jobs that were submitted before this time
+   * @param file sacct's output; empty to ask sacct
+   * @param zone the zone of the file's times
+   */
+  public record Asked(Instant since, Instant until, Optional<Path> file, ZoneId zone) {}
+
+  /**
+   * A job: an array with all its tasks, or one job.
+   *
+   * @param cost what it cost by the price book, with all attempts
+   * @param most the most that one attempt of each task could have cost
+   * @param gpuHours the most GPU-hours that it could have used; empty if it had no time limit
+   * @param unlimited whether it had no time limit
+   * @param refusedBy the rules that it breaks
+   */
+  public record Job(
+      String id,
+      String user,
+      String account,
+      Instant submit,
+      Instant end,
+      BigDecimal cost,
+      BigDecimal most,
+      Optional<BigDecimal> gpuHours,
+      boolean unlimited,
+      Set<String> refusedBy) {}
+
+  /** One line of the report: a rule, or a user with an account. */
+  public record Line(
+      String rule,
+      String user,
+      String account,
+      int jobs,
+      BigDecimal cost,
+      int approval,
+      int budget,
+      int gpuHours,
+      int refused,
+      BigDecimal refusedCost) {}
+
+  /**
+   * The result.
+   *
+   * @param rules one line for each rule of the policy, and one for all rules together
+   * @param users one line for each user and account
+   * @param accounts one line for each account
+   */
+  public record Replayed(
+      Asked asked,
+      String currency,
+      Line all,
+      List<Line> rules,
+      List<Line> users,
+      List<Line> accounts,
+      List<String> notes,
+      List<String> problems) {}
+
+  public ReplayPolicy(Context context, Optional<String> cluster) {
+    this.context = context;
+    policy = context.configs().policy();
+    profile = context.configs().cluster(cluster.orElseGet(() -> Prepared.clusterName(context)));
+    prices = context.configs().prices(profile);
+  }
+
+  /** Reads the jobs and judges them. */
+  public Replayed replay(Asked asked) {
+    read(asked);
+    List<Job> jobs = new ArrayList<>();
+    Map<String, Integer> unpriced = new TreeMap<>();
+    for (List<RequestRow> job : rows.values()) {
+      try {
+        jobs.add(job(job));
+      } catch (NexaException noPrice) {
+        unpriced.merge(String.valueOf(noPrice.getMessage()), 1, Integer::sum);
+      }
+    }
+    unpriced.forEach((why, count) -> notes.add(count + " jobs are left out: " + why));
+    jobs.removeIf(job -> job.submit.isBefore(asked.since) || !job.submit.isBefore(asked.until));
+    jobs.sort(Comparator.comparing(Job::submit));
+    List<String> rules = new ArrayList<>();
+    judgeOneByOne(jobs, rules);
+    for (Policy.Budget budget : policy.budgets()) {
+      judgeBudget(budget, jobs, rules);
+    }
+    List<Line> byRule = new ArrayList<>();
+    for (String rule : rules) {
+      byRule.add(line(rule, jobs.stream().filter(job -> job.refusedBy.contains(rule)).toList()));
+    }
+    byRule.add(line("any of them", jobs.stream().filter(job -> !job.refusedBy.isEmpty()).toList()));
+    return new Replayed(
+        asked,
+        prices.currency(),
+        line("", jobs),
+        byRule,
+        groups(jobs, true),
+        groups(jobs, false),
+        notes,
+        problems.list().stream().map(Problems.Problem::toString).toList());
+  }
+
+  private void read(Asked asked) {
+    try (RequestRows reader = new RequestRows(asked.zone, problems, this::keep)) {
+      if (asked.file.isPresent()) {
+        readFile(asked.file.get(), reader);
+      } else {
+        context
+            .slurm()
+            .orElseThrow(
+                () ->
+                    new SchedulerUnavailable(
+                        ErrorCode.SLURM_NOT_FOUND,
+                        "there is no Slurm here: sbatch is not on the PATH",
+                        Advice.step("type it where Slurm's clients are on the PATH"),
+                        Advice.step("or read what sacct printed there: --from FILE")))
+            .usage(RequestRows.FIELDS, List.of(), "", Optional.of(asked.since), reader);
+      }
+      if (!reader.hasLimits()) {
+        notes.add(
+            "there is no column TimelimitRaw: each job is judged by what it used, not by what it"
+                + " could have used");
+      }
+    }
+  }
+
+  private void readFile(Path file, RequestRows reader) {
+    try (InputStream in = Files.newInputStream(file)) {
+      in.transferTo(reader);
+      reader.close();
+    } catch (IOException failed) {
+      throw new NexaException(
+          ErrorCode.FILE_UNREADABLE,
+          "cannot read " + file + ": " + DurableFiles.reason(failed),
+          failed,
+          Advice.step(takes()));
+    }
+    if (!reader.missing().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.ACCOUNTING_FILE_UNUSABLE,
+          file + " lacks the columns " + String.join(", ", reader.missing()),
+          Advice.step(takes()));
+    }
+  }
+
+  private static String takes() {
+    return "sacct -a -X -P -D --noconvert --format="
+        + String.join(",", RequestRows.FIELDS)
+        + " -S 2026-10-01 >FILE";
+  }
+
+  private void keep(RequestRow row) {
+    rows.computeIfAbsent(row.jobId() + " " + row.user(), none -> new ArrayList<>()).add(row);
+  }
+
+  /** Adds up the rows of one job. */
+  private Job job(List<RequestRow> attempts) {
+    RequestRow first = attempts.get(0);
+    Instant submit = first.submit();
+    Instant end = Instant.MIN;
+    BigDecimal cost = BigDecimal.ZERO;
+    BigDecimal most = BigDecimal.ZERO;
+    BigDecimal gpuHours = BigDecimal.ZERO;
+    boolean unlimited = false;
+    Set<String> seen = new LinkedHashSet<>();
+    for (RequestRow row : attempts) {
+      Rates rates = rates(row);
+      submit = row.submit().isBefore(submit) ? row.submit() : submit;
+      Instant ended = row.end().orElse(Instant.MAX);
+      end = ended.isAfter(end) ? ended : end;
+      BigDecimal used = price(rates, row, row.elapsed());
+      cost = cost.add(used);
+      if (seen.add(row.task())) {
+        Optional<Duration> limit = limit(row);
+        unlimited |= limit.isEmpty();
+        Duration could = limit.orElse(row.elapsed());
+        BigDecimal tasks = BigDecimal.valueOf(row.tasks());
+        most = most.add(price(rates, row, could).multiply(tasks));
+        long gpus = 0;
+        for (long count : row.tres().gpusBy("gpu", 0).values()) {
+          gpus += count;
+        }
+        gpuHours =
+            gpuHours.add(
+                BigDecimal.valueOf(gpus * could.toMinutes() * row.tasks())
+                    .divide(BigDecimal.valueOf(60), 4, RoundingMode.HALF_EVEN));
+      }
+    }
+    boolean gated = gated(first);
+    Optional<BigDecimal> hours =
+        unlimited && gpuHours.signum() > 0 ? Optional.empty() : Optional.of(gpuHours);
+    return new Job(
+        first.jobId(),
+        first.user(),
+        first.account(),
+        submit,
+        end,
+        cost,
+        most.max(cost),
+        gated ? hours : Optional.of(BigDecimal.ZERO),
+        unlimited,
+        new LinkedHashSet<>());
+  }
+
+  /** Returns whether the rule on GPU-hours applies to the job's user and partition. */
+  private boolean gated(RequestRow row) {
+    return policy.gate().isPresent()
+        && !row.user().equals("root")
+        && !policy.gate().get().exemptUsers().contains(row.user())
+        && !policy.gate().get().exemptPartitions().contains(row.partition());
+  }
+
+  private Rates rates(RequestRow row) {
+    LocalDate day = LocalDate.ofInstant(row.submit(), ZoneOffset.UTC);
+    Optional<String> partition =
+        row.partition().isEmpty()
+            ? Optional.empty()
+            : Optional.of(row.partition().split(",", -1)[0]);
+    Optional<String> account =
+        row.account().isEmpty() ? Optional.empty() : Optional.of(row.account());
+    List<String> gpus = List.copyOf(row.tres().gpusBy(gpuType(row), 0).keySet());
+    return Rates.of(prices, PriceKey.of(profile, partition, account, day, gpus));
+  }
+
+  private String gpuType(RequestRow row) {
+    ClusterProfile.Partition partition = profile.partitions().get(row.partition());
+    Optional<String> own = partition == null ? Optional.empty() : partition.gpuType();
+    return own.or(profile::gpuType).orElse("gpu");
+  }
+
+  private BigDecimal price(Rates rates, RequestRow row, Duration time) {
+    return rates.unrounded(
+        rates.usage(
+            row.tres().gpusBy(gpuType(row), 0),
+            row.tres().cpus(),
+            row.tres().memoryBytes(),
+            row.nodes(),
+            time.toSeconds()));
+  }
+
+  /** Returns the time limit; empty if there is none. Without a column, the elapsed time. */
+  private Optional<Duration> limit(RequestRow row) {
+    if (row.limit().kind() == Limit.Kind.SET) {
+      return Optional.of(row.limit().time());
+    }
+    if (row.limit().kind() == Limit.Kind.UNKNOWN) {
+      return Optional.of(row.elapsed());
+    }
+    ClusterProfile.Partition partition = profile.partitions().get(row.partition());
+    return partition == null ? Optional.empty() : partition.maxTime();
+  }
+
+  /** Applies the rules that look at one job only. */
+  private void judgeOneByOne(List<Job> jobs, List<String> rules) {
+    Money over = policy.approvalOver();
+    if (over.currency().equals(prices.currency())) {
+      String rule = "approval_over " + over;
+      rules.add(rule);
+      for (Job job : jobs) {
+        if (job.unlimited || job.most.compareTo(over.amount()) > 0) {
+          job.refusedBy.add(rule);
+        }
+      }
+    } else {
+      notes.add("approval_over is in " + over.currency() + ", the prices in " + prices.currency());
+    }
+    if (policy.gate().isPresent()) {
+      BigDecimal most = policy.gate().get().gpuHoursOver();
+      String rule = "slurm.gpu_hours_over " + most.toPlainString();
+      rules.add(rule);
+      for (Job job : jobs) {
+        if (job.gpuHours.isEmpty() || job.gpuHours.get().compareTo(most) > 0) {
+          job.refusedBy.add(rule);
+        }
+      }
+    }
+  }
+
+  /**
+   * Goes through the jobs in the order of their submission. A job is refused if its reservation,
+   * the reservations of jobs that had not ended, and the cost of jobs that ended in the period
+   * exceed the budget together. A refused job takes nothing.
+   */
+  private void judgeBudget(Policy.Budget budget, List<Job> jobs, List<String> rules) {
+    String name = budget.scope() + (budget.name().isEmpty() ? "" : " " + budget.name());
+    String rule = "budget " + name + " " + budget.amount().rounded() + " a " + budget.period();
+    if (budget.scope().equals("project")) {
+      notes.add(rule + " is not judged: accounting does not know the project of a job");
+      return;
+    }
+    if (!budget.amount().currency().equals(prices.currency())) {
+      notes.add(rule + " is not judged: the prices are in " + prices.currency());
+      return;
+    }
+    rules.add(rule);
+    PriorityQueue<Job> open = new PriorityQueue<>(Comparator.comparing(Job::end));
+    Map<String, BigDecimal> spent = new HashMap<>();
+    BigDecimal reserved = BigDecimal.ZERO;
+    for (Job job : jobs) {
+      boolean covered =
+          switch (budget.scope()) {
+            case "account" -> budget.name().equals(job.account);
+            case "user" -> budget.name().equals(job.user);
+            default -> true;
+          };
+      if (!covered) {
+        continue;
+      }
+      while (!open.isEmpty() && !open.peek().end.isAfter(job.submit)) {
+        Job ended = open.remove();
+        reserved = reserved.subtract(ended.most);
+        spent.merge(period(budget, ended.end), ended.cost, BigDecimal::add);
+      }
+      BigDecimal used =
+          spent.getOrDefault(period(budget, job.submit), BigDecimal.ZERO).add(reserved);
+      if (used.add(job.most).compareTo(budget.amount().amount()) > 0) {
+        job.refusedBy.add(rule);
+      } else {
+        reserved = reserved.add(job.most);
+        open.add(job);
+      }
+    }
+  }
+
+  private static String period(Policy.Budget budget, Instant time) {
+    LocalDate day = LocalDate.ofInstant(time, ZoneOffset.UTC);
+    return switch (budget.period()) {
+      case "month" -> day.getYear() + "-" + day.getMonthValue();
+      case "quarter" -> day.getYear() + "-Q" + (day.getMonthValue() + 2) / 3;
+      default -> "" + day.getYear();
+    };
+  }
+
+  private List<Line> groups(List<Job> jobs, boolean byUser) {
+    Map<String, List<Job>> groups = new LinkedHashMap<>();
+    for (Job job : jobs) {
+      String key = (byUser ? job.user + "\n" : "") + job.account;
+      groups.computeIfAbsent(key, none -> new ArrayList<>()).add(job);
+    }
+    List<Line> lines = new ArrayList<>();
+    groups.values().forEach(group -> lines.add(line("", group)));
+    lines.sort(
+        Comparator.comparing(Line::refusedCost)
+            .thenComparing(Line::cost)
+            .reversed()
+            .thenComparing(line -> line.user + "\n" + line.account));
+    return lines;
+  }
+
+  private Line line(String rule, List<Job> jobs) {
+    BigDecimal cost = BigDecimal.ZERO;
+    BigDecimal refusedCost = BigDecimal.ZERO;
+    int[] counts = new int[4];
+    for (Job job : jobs) {
+      cost = cost.add(job.cost);
+      refusedCost = job.refusedBy.isEmpty() ? refusedCost : refusedCost.add(job.cost);
+      counts[0] += begins(job, "approval_over") ? 1 : 0;
+      counts[1] += begins(job, "budget ") ? 1 : 0;
+      counts[2] += begins(job, "slurm.") ? 1 : 0;
+      counts[3] += job.refusedBy.isEmpty() ? 0 : 1;
+    }
+    String user = jobs.isEmpty() ? "" : jobs.get(0).user;
+    String account = jobs.isEmpty() ? "" : jobs.get(0).account;
+    return new Line(
+        rule,
+        user,
+        account,
+        jobs.size(),
+        rounded(cost),
+        counts[0],
+        counts[1],
+        counts[2],
+        counts[3],
+        rounded(refusedCost));
+  }
+
+  private BigDecimal rounded(BigDecimal amount) {
+    return new Money(amount, prices.currency()).rounded().amount();
+  }
+
+  private static boolean begins(Job job, String rule) {
+    for (String one : job.refusedBy) {
+      if (one.startsWith(rule)) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,203 @@
+package dev.nexa.slurm.command.shared;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.FromRuns;
+import dev.nexa.slurm.job.config.Overrides;
+import dev.nexa.slurm.job.config.SbatchHeader;
+import dev.nexa.slurm.job.config.ScriptConfig;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A script that was typed in place of a config. Its config is made from the options; {@code --save}
+ * keeps it as a file.
+ *
+ * @param args the script's arguments
+ * @param options the values of options such as {@code --nodes}, by their names
+ */
+record FromScript(Context context, String script, List<String> args, Map<String, String> options) {
+
+  /**
+   * Returns a request that runs the script.
+   *
+   * @param request the request as it was typed
+   * @param set the values of {@code --set} alone
+   * @param save the file that keeps the config; empty for none
+   * @param err receives a line about the config
+   * @throws NexaException if the script is missing, or if the config cannot be saved
+   */
+  Prepared.Request request(
+      Prepared.Request request, List<String> set, Optional<String> save, PrintWriter err) {
+    ConfigSource.Found found = context.source().file(script);
+    SbatchHeader header = SbatchHeader.of(found.text());
+    Map<String, String> all = with(header, set);
+    tell(header, all, set, err);
+    Map<String, String> keys = keys(all);
+    if (save.isPresent()) {
+      Path file = Path.of(save.get());
+      String yaml = new ScriptConfig(below(file, found), args, keys).yaml();
+      requireNoSecret(file, yaml);
+      write(file, yaml);
+      err.println("wrote " + file + ": nexa-slurm submit " + file + " runs it again");
+      return new Prepared.Request(
+          save.get(), set, request.cluster(), request.from(), request.sameNode(), false);
+    }
+    String name = script.substring(script.lastIndexOf('/') + 1);
+    String yaml = new ScriptConfig(name, args, shape(set, keys)).yaml();
+    err.println(
+        "note: to keep this as a config, add --save "
+            + name.substring(0, name.lastIndexOf('.'))
+            + ".yaml");
+    List<String> overrides = new ArrayList<>(set);
+    all.forEach((option, value) -> overrides.add(option + "=" + value));
+    return request
+        .with(overrides)
+        .made(
+            new ConfigSource.Found(
+                found.name(), yaml.getBytes(StandardCharsets.UTF_8), found.path()));
+  }
+
+  /** Returns the typed options, and those of the script's {@code #SBATCH} lines below them. */
+  private Map<String, String> with(SbatchHeader header, List<String> set) {
+    Map<String, String> all = new LinkedHashMap<>();
+    for (Map.Entry<String, String> option : header.options().entrySet()) {
+      boolean replaced = false;
+      for (String key : Overrides.keys(option.getKey(), option.getValue()).keySet()) {
+        replaced |= isSet(set, key);
+      }
+      if (!replaced) {
+        all.put(option.getKey(), option.getValue());
+      }
+    }
+    all.putAll(options);
+    return all;
+  }
+
+  private static boolean isSet(List<String> set, String key) {
+    return set.stream().anyMatch(one -> one.startsWith(key + "="));
+  }
+
+  private void tell(
+      SbatchHeader header, Map<String, String> all, List<String> set, PrintWriter err) {
+    StringBuilder read = new StringBuilder();
+    header
+        .options()
+        .forEach(
+            (option, value) -> {
+              if (!options.containsKey(option) && all.containsKey(option)) {
+                read.append(' ').append(option).append(' ').append(value);
+              }
+            });
+    if (read.length() > 0) {
+      err.println("note: from the #SBATCH lines of " + script + ":" + read);
+    }
+    if (!header.unread().isEmpty()) {
+      err.println(
+          "note: these #SBATCH options of "
+              + script
+              + " are not used: "
+              + String.join(" ", header.unread()));
+    }
+    if (!all.containsKey("--time") && !isSet(set, "resources.time")) {
+      err.println("note: no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
+    }
+  }
+
+  /**
+   * Returns the values that decide which lines the config has. The other values stay overrides, so
+   * that a message names the option and not a line of a file that does not exist.
+   */
+  private static Map<String, String> shape(List<String> set, Map<String, String> keys) {
+    Map<String, String> shape = new LinkedHashMap<>();
+    List<String> all = new ArrayList<>(set);
+    keys.forEach((key, value) -> all.add(key + "=" + value));
+    for (String one : all) {
+      for (String key : List.of("resources.nodes", "resources.gpus_per_node")) {
+        if (one.startsWith(key + "=") && one.substring(key.length() + 1).matches("\\d{1,6}")) {
+          shape.put(key, one.substring(key.length() + 1));
+        }
+      }
+    }
+    return shape;
+  }
+
+  /** Returns the values of options, by the keys that they set. */
+  private static Map<String, String> keys(Map<String, String> options) {
+    Map<String, String> keys = new LinkedHashMap<>();
+    options.forEach((option, value) -> keys.putAll(Overrides.keys(option, value)));
+    return keys;
+  }
+
+  /** Returns the script's path as the config names it: relative to the config's folder. */
+  private String below(Path config, ConfigSource.Found found) {
+    Path folder = config.toAbsolutePath().normalize().getParent();
+    if (found.path().isEmpty() || folder == null) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--save: " + found.name() + " is a file of the jar, and a config names files beside it");
+    }
+    Path real = found.path().get().toAbsolutePath().normalize();
+    if (!real.startsWith(folder)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--save "
+              + config
+              + ": a config lies in its script's folder or above, and "
+              + real
+              + " is not below "
+              + folder,
+          Advice.step("name a file in " + real.getParent()));
+    }
+    return folder.relativize(real).toString();
+  }
+
+  /** Throws if the config holds a secret, such as a token among the arguments. */
+  private void requireNoSecret(Path file, String yaml) {
+    ConfigSource.Found made =
+        new ConfigSource.Found(
+            file.toString(), yaml.getBytes(StandardCharsets.UTF_8), Optional.of(file));
+    try {
+      context
+          .configs()
+          .run(
+              made,
+              List.of(),
+              FromRuns.NONE,
+              Optional.empty(),
+              Optional.empty(),
+              Prepared.clusterName(context));
+    } catch (ConfigException wrong) {
+      if (wrong.problems().stream().anyMatch(one -> one.code() == ErrorCode.CONFIG_HOLDS_SECRET)) {
+        throw wrong;
+      }
+      // The command reports the other problems, when the file exists.
+    }
+  }
+
+  private void write(Path file, String yaml) {
+    if (Files.exists(file)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--save: " + file + " exists already",
+          Advice.command("runs it", "nexa-slurm", "submit", file),
+          Advice.step("or name another file"));
+    }
+    context
+        .workspace()
+        .files()
+        .replace(file.toAbsolutePath(), yaml.getBytes(StandardCharsets.UTF_8), "rw-r--r--");
+  }
+}

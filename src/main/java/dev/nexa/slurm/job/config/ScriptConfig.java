@@ -1,0 +1,143 @@
+package dev.nexa.slurm.job.config;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.job.config.yaml.ValueType;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * Makes a run's config from a script: {@code nexa-slurm submit --nodes 2 --gpus 4 train.py}. Pure.
+ *
+ * @param script the script's path, relative to the config's folder
+ * @param args the script's arguments
+ * @param values the values of other keys, by their paths, as texts in YAML
+ */
+public record ScriptConfig(String script, List<String> args, Map<String, String> values) {
+  /** The time limit if the user gives none. */
+  public static final String DEFAULT_TIME = "1h";
+
+  /** A text that is the same in YAML with and without quotes, or a number. */
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._/+:-]*");
+
+  private static final Pattern TRAINS =
+      Pattern.compile("(?i)(train|finetune|fine_tune|sft|dpo|pretrain).*");
+  private static final Pattern EVALUATES = Pattern.compile("(?i)(eval|test|bench).*");
+
+  /** Returns the config in YAML, with a comment behind each line that needs one. */
+  public String yaml() {
+    boolean shell = script.endsWith(".sh");
+    StringBuilder text = new StringBuilder();
+    text.append("# A run of ").append(plain(fileName()));
+    text.append(", made by nexa-slurm. All keys: nexa-slurm explain config\n");
+    line(text, "stage", stage(), "the run's id begins with it");
+    String name = values.getOrDefault("name", stem());
+    if (values.containsKey("name") || Pattern.matches(ValueType.NAME_WORD.pattern(), name)) {
+      line(text, "name", name, "reports show it");
+    }
+    if (shell) {
+      line(
+          text,
+          "backend",
+          values.getOrDefault("backend", "shell"),
+          "bash runs the text below once");
+      text.append("files: [").append(scalar(script)).append("]  # the run keeps a copy\n");
+      String command = command();
+      boolean plain = command.chars().noneMatch(Character::isISOControl);
+      text.append(plain ? "run: |\n  " + command : "run: " + Json.compact(command)).append('\n');
+    } else {
+      line(
+          text,
+          "backend",
+          values.getOrDefault("backend", "python"),
+          "torchrun starts one process for each GPU, python starts one");
+      entrypoint(text);
+    }
+    text.append("resources:  # of each task; CPUs, GPUs and memory are on each node\n");
+    resource(text, "nodes", "");
+    resource(text, "gpus_per_node", "");
+    resource(text, "gpu_type", "");
+    resource(text, "cpus_per_task", "");
+    resource(text, "memory", "");
+    String given = values.containsKey("resources.time") ? "" : "; this is nexa-slurm's choice";
+    text.append("  ");
+    line(
+        text,
+        "time",
+        values.getOrDefault("resources.time", DEFAULT_TIME),
+        "Slurm ends the job then" + given);
+    resource(text, "partition", "");
+    resource(text, "account", "");
+    return text.toString();
+  }
+
+  private void entrypoint(StringBuilder text) {
+    text.append("entrypoint:\n  script: ").append(scalar(script));
+    text.append("  # the run keeps a copy\n");
+    text.append("  config: false  # true: the program gets --config FILE with lr, epochs, ...\n");
+    if (isAlone()) {
+      text.append("  launcher: python  # for several GPUs or nodes: torchrun\n");
+    }
+    if (!args.isEmpty()) {
+      text.append("  args: ").append(Json.compact(args)).append('\n');
+    }
+  }
+
+  /** Returns whether one process is enough. */
+  private boolean isAlone() {
+    return List.of("", "1").contains(values.getOrDefault("resources.nodes", ""))
+        && List.of("", "0", "1").contains(values.getOrDefault("resources.gpus_per_node", ""));
+  }
+
+  private String command() {
+    StringBuilder command = new StringBuilder("bash \"$NEXA_RUN_DIR/runner/");
+    command.append(fileName().replaceAll("([\\\\\"$`])", "\\\\$1")).append('"');
+    for (String arg : args) {
+      command.append(' ').append(word(arg));
+    }
+    return command.toString();
+  }
+
+  private static String word(String arg) {
+    return arg.matches("[A-Za-z0-9_./:=@%+,-]+") ? arg : "'" + arg.replace("'", "'\\''") + "'";
+  }
+
+  private void resource(StringBuilder text, String key, String remark) {
+    String value = values.get("resources." + key);
+    if (value != null) {
+      text.append("  ");
+      line(text, key, value, remark);
+    }
+  }
+
+  private static void line(StringBuilder text, String key, String value, String remark) {
+    text.append(key).append(": ").append(scalar(value));
+    text.append(remark.isEmpty() ? "" : "  # " + remark).append('\n');
+  }
+
+  private static String scalar(String value) {
+    return PLAIN.matcher(value).matches() && !value.endsWith(":") ? value : Json.compact(value);
+  }
+
+  private String stage() {
+    if (values.containsKey("stage")) {
+      return values.getOrDefault("stage", "");
+    }
+    return TRAINS.matcher(stem()).matches()
+        ? "train"
+        : EVALUATES.matcher(stem()).matches() ? "eval" : "run";
+  }
+
+  private String fileName() {
+    return script.substring(script.lastIndexOf('/') + 1);
+  }
+
+  private String stem() {
+    return fileName().substring(0, fileName().lastIndexOf('.'));
+  }
+
+  /** Returns the text without characters that would end a comment. */
+  private static String plain(String text) {
+    return text.replaceAll("\\p{Cntrl}", " ");
+  }
+}

@@ -1,0 +1,175 @@
+package dev.nexa.slurm.job.config;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.job.config.KeyHomes.Home;
+import dev.nexa.slurm.job.config.yaml.Position;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.config.yaml.YamlNode;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Entry;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
+import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The unknown keys of a run's config. Their messages say where each key belongs. The config with
+ * these keys at their homes shows which other problems it has: a key in a wrong place is one
+ * mistake, and must not look like a missing key too.
+ */
+final class UnknownKeys {
+  private final List<Problem> told = new ArrayList<>();
+  private YamlNode moved;
+
+  /**
+   * Reads the unknown keys among the problems of a config.
+   *
+   * @param root the config as it was checked
+   */
+  UnknownKeys(YamlNode root, List<Problem> problems) {
+    this.moved = root;
+    for (Problem problem : problems) {
+      if (problem.code() == ErrorCode.CONFIG_UNKNOWN_KEY) {
+        add(problem, root);
+      }
+    }
+  }
+
+  /** Adds a key such as {@code resources.nodes} that was written as one word. */
+  private void dotted(Problem problem, Entry entry) {
+    List<String> path = Overrides.path(problem.key());
+    String form = String.join(": {", path) + ": …" + "}".repeat(path.size() - 1);
+    told.add(with(problem, "unknown key; a dot in a key opens no section: write " + form));
+    Map<String, Entry> rest = new LinkedHashMap<>(((Mapping) moved).entries());
+    rest.remove(problem.key());
+    moved = new Mapping(moved.at(), rest);
+    if (at(moved, problem.key()) == null) {
+      moved = put(moved, path, entry);
+    }
+  }
+
+  private void add(Problem problem, YamlNode root) {
+    if (root instanceof Mapping top
+        && top.entries().containsKey(problem.key())
+        && problem.key().contains(".")) {
+      dotted(problem, top.entries().get(problem.key()));
+      return;
+    }
+    int dot = problem.key().lastIndexOf('.');
+    String section = dot < 0 ? "" : problem.key().substring(0, dot);
+    String name = problem.key().substring(dot + 1);
+    Optional<Home> home = KeyHomes.of(section, name);
+    told.add(home.isPresent() ? with(problem, message(section, home.get())) : problem);
+    Entry entry = at(moved, problem.key());
+    if (entry != null
+        && home.isPresent()
+        && home.get().sameValue()
+        && at(moved, home.get().key()) == null) {
+      moved = without(moved, Overrides.path(problem.key()));
+      moved = put(moved, Overrides.path(home.get().key()), entry);
+    }
+  }
+
+  /** Returns whether the config has unknown keys. */
+  boolean any() {
+    return !told.isEmpty();
+  }
+
+  /** Returns the problems of the unknown keys. */
+  List<Problem> problems() {
+    return told;
+  }
+
+  /** Returns the config with each key at its home. Unknown keys without a home stay. */
+  YamlNode moved() {
+    return moved;
+  }
+
+  private static String message(String section, Home home) {
+    String remark = home.remark().isEmpty() ? "" : "; " + home.remark();
+    if (home.key().isEmpty()) {
+      return "unknown key" + remark;
+    }
+    boolean up = !home.key().contains(".") && !section.isEmpty();
+    boolean here = home.key().equals(KeyHomes.child(section, home.name()));
+    return "unknown key (did you mean '"
+        + (here ? home.name() : home.key())
+        + (up ? "' at the top level?)" : "'?)")
+        + remark;
+  }
+
+  private static Problem with(Problem problem, String message) {
+    return new Problem(problem.code(), problem.at(), problem.key(), message);
+  }
+
+  /**
+   * Returns the problem of a section that was written as one value, with the form to write: {@code
+   * entrypoint: train.py}.
+   */
+  static Problem explained(Problem problem, YamlNode root) {
+    Entry entry = at(root, problem.key());
+    if (problem.code() != ErrorCode.CONFIG_WRONG_TYPE
+        || entry == null
+        || !(entry.value() instanceof Scalar scalar)
+        || !scalar.text().matches("[A-Za-z0-9_./@+-]{1,100}")) {
+      return problem;
+    }
+    String text = scalar.text();
+    String form =
+        switch (problem.key()) {
+          case "entrypoint" -> text.matches(".*[./].*") ? "script: " + text : "module: " + text;
+          case "array" -> text.matches("[1-9]\\d{0,6}") ? "shards: " + text : "shards: 10";
+          case "mail" -> "user: " + text;
+          case "code" -> text.equals("true") ? "" : "path: " + text;
+          case "software" -> "venv: " + text;
+          default -> null;
+        };
+    return form == null
+        ? problem
+        : with(problem, problem.message() + "; write " + problem.key() + ": {" + form + "}");
+  }
+
+  private static @Nullable Entry at(YamlNode root, String key) {
+    YamlNode node = root;
+    Entry entry = null;
+    for (String step : Overrides.path(key)) {
+      entry = node instanceof Mapping mapping ? mapping.entries().get(step) : null;
+      if (entry == null) {
+        return null;
+      }
+      node = entry.value();
+    }
+    return entry;
+  }
+
+  private static YamlNode without(YamlNode root, List<String> path) {
+    Mapping mapping = (Mapping) root;
+    Map<String, Entry> entries = new LinkedHashMap<>(mapping.entries());
+    Entry old = entries.remove(path.get(0));
+    if (path.size() > 1 && old != null) {
+      YamlNode below = without(old.value(), path.subList(1, path.size()));
+      entries.put(path.get(0), new Entry(old.keyAt(), below));
+    }
+    return new Mapping(mapping.at(), entries);
+  }
+
+  /** Returns the tree with the entry at the path; unchanged if a step is no mapping. */
+  private static YamlNode put(YamlNode root, List<String> path, Entry entry) {
+    if (!(root instanceof Mapping mapping)) {
+      return root;
+    }
+    Map<String, Entry> entries = new LinkedHashMap<>(mapping.entries());
+    if (path.size() == 1) {
+      entries.put(path.get(0), entry);
+    } else {
+      Entry old = entries.get(path.get(0));
+      YamlNode section = old == null ? new Mapping(entry.value().at(), Map.of()) : old.value();
+      Position at = old == null ? entry.keyAt() : old.keyAt();
+      entries.put(path.get(0), new Entry(at, put(section, path.subList(1, path.size()), entry)));
+    }
+    return new Mapping(mapping.at(), entries);
+  }
+}

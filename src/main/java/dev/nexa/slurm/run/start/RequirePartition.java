@@ -1,0 +1,106 @@
+package dev.nexa.slurm.run.start;
+
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
+import dev.nexa.slurm.cluster.scheduler.slurm.PartitionFacts;
+import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
+import dev.nexa.slurm.job.config.yaml.ConfigException;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.run.Context;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Compares a plan with the partitions of Slurm, if the cluster profile lists none. Slurm itself
+ * accepts a job over MaxTime unless EnforcePartLimits is set (slurm.conf(5)), and never starts it;
+ * {@code sbatch --test-only} then promises a start.
+ */
+public final class RequirePartition {
+  private RequirePartition() {}
+
+  /**
+   * Checks the plan. Does nothing without Slurm, or if Slurm cannot be asked.
+   *
+   * @throws ConfigException if the partition does not exist, or if the job exceeds its limits
+   */
+  public static void of(Context context, Plan plan) {
+    Optional<SlurmScheduler> slurm = context.slurm();
+    if (slurm.isEmpty()) {
+      return;
+    }
+    List<PartitionFacts> partitions;
+    try {
+      partitions = slurm.get().partitions();
+    } catch (SchedulerUnavailable unknown) {
+      return;
+    }
+    List<Problem> problems = new ArrayList<>();
+    check(plan, partitions, problems);
+    Problem.throwIfAny(problems);
+  }
+
+  private static void check(Plan plan, List<PartitionFacts> partitions, List<Problem> problems) {
+    Optional<String> named = plan.allocation().partition();
+    Optional<PartitionFacts> found = Optional.empty();
+    List<String> names = new ArrayList<>();
+    for (PartitionFacts partition : partitions) {
+      names.add(partition.name());
+      boolean wanted =
+          named.isPresent() ? partition.name().equals(named.get()) : partition.byDefault();
+      found = wanted ? Optional.of(partition) : found;
+    }
+    // sbatch takes a list of partitions too; an answer without partitions says nothing.
+    if (names.isEmpty() || named.orElse("").contains(",")) {
+      return;
+    }
+    if (found.isPresent()) {
+      limits(plan, found.get(), problems);
+    } else if (named.isPresent()) {
+      problems.add(
+          plan.written()
+              .problem(
+                  "resources.partition",
+                  "Slurm has no partition '"
+                      + named.get()
+                      + "'"
+                      + Nearest.hint(named.get(), names)
+                      + "; it has "
+                      + String.join(", ", names)));
+    }
+  }
+
+  private static void limits(Plan plan, PartitionFacts partition, List<Problem> problems) {
+    Duration asked = plan.allocation().timeLimit();
+    if (partition.maxTime().isPresent() && asked.compareTo(partition.maxTime().get()) > 0) {
+      problems.add(
+          plan.written()
+              .problem(
+                  "resources.time",
+                  "you ask for a time limit of "
+                      + TimeLimit.words(asked)
+                      + "; partition '"
+                      + partition.name()
+                      + "' has a time limit of "
+                      + TimeLimit.words(partition.maxTime().get())
+                      + " (MaxTime)"));
+    }
+    int nodes = plan.allocation().nodes();
+    if (partition.maxNodes().isPresent() && nodes > partition.maxNodes().get()) {
+      problems.add(
+          plan.written()
+              .problem(
+                  "resources.nodes",
+                  "you ask for "
+                      + nodes
+                      + " nodes; partition '"
+                      + partition.name()
+                      + "' has "
+                      + partition.maxNodes().get()
+                      + " nodes for a job at most (MaxNodes)"));
+    }
+  }
+}

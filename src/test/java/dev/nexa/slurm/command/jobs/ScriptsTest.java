@@ -1,0 +1,283 @@
+package dev.nexa.slurm.command.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.command.Terminal;
+import dev.nexa.slurm.command.Terminal.Screen;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A script in place of a config, and the options that people know from sbatch. */
+class ScriptsTest {
+  private static final String RUN =
+      "stage: train\nbackend: shell\nrun: echo\nresources: {time: 1h}\n";
+
+  @TempDir Path folder;
+
+  private Terminal terminal;
+  private Path saved;
+
+  @BeforeEach
+  void sitDown() {
+    terminal = new Terminal(folder).withSlurm().file("run.yaml", RUN);
+    terminal
+        .file("train.py", "print()\n")
+        .file("job.sh", "#SBATCH --time=5\n#SBATCH --output=x.log\necho \"$@\"\n");
+    saved = terminal.workspace.resolve("saved.yaml");
+  }
+
+  @Test
+  void anOptionIsTheSameAsSetOfItsKey() {
+    Screen options =
+        type(
+            "estimate run.yaml --json --nodes 2 --gpus h100:4 --cpus 8 --mem 64G --time 2h"
+                + " --partition gpu --account nlp --name sft");
+    Screen set =
+        type(
+            "estimate run.yaml --json --set resources.nodes=2 --set resources.gpus_per_node=4"
+                + " --set resources.gpu_type=h100 --set resources.cpus_per_task=8"
+                + " --set resources.memory=64G --set resources.time=2h"
+                + " --set resources.partition=gpu --set resources.account=nlp --set name=sft");
+
+    assertThat(options.exit()).as(options.err()).isZero();
+    assertThat(options.out()).isEqualTo(set.out());
+    assertThat(type("render run.yaml --time 90m --partition gpu").out())
+        .contains("#SBATCH --time=0-01:30:00", "#SBATCH --partition=gpu");
+  }
+
+  @Test
+  void aSubmittedRunHasTheOptionsInItsPlan() {
+    String run = type("submit run.yaml --time 2h --cpus 3 --json").json().text("run_id");
+
+    assertThat(DurableFiles.read(terminal.workspace.resolve("runs/" + run + "/plan.json")))
+        .contains("\"cpus_per_task\": 3")
+        .contains("\"time_limit\": \"0-02:00:00\"");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --nodes 2 --set resources.nodes=3 | --nodes 2 and --set resources.nodes=3 both set resources.nodes
+          --gpus a100:2 --set resources.gpu_type=h100 | --gpus a100:2 and --set resources.gpu_type=h100 both set resources.gpu_type
+          --save x.yaml | --save x.yaml: run.yaml is a config already
+          -- --lr 3 | '--lr': only a script takes arguments, and run.yaml is a config
+          """)
+  void optionsThatContradictEachOtherAreRefused(String options, String message) {
+    Screen screen = type("estimate run.yaml " + options);
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).startsWith("nexa-slurm: " + message + " [options-conflict]\n");
+  }
+
+  @Test
+  void theHelpShowsThemTogether() {
+    for (String command : new String[] {"submit", "estimate", "render"}) {
+      String help = type(command + " --help").out();
+
+      assertThat(help.substring(help.indexOf("The same as --set of a key:")))
+          .contains("--nodes=N", "--gpus=[TYPE:]N", "not of the whole job", "--mem=SIZE");
+    }
+    assertThat(type("serve --help").out()).doesNotContain("--nodes");
+  }
+
+  @Test
+  void aScriptIsPlannedAsTheConfigThatSaveWrites() {
+    String options =
+        " train.py --json --nodes 2 --gpus h100:4 --mem 64G --time 2h --set lr=1e-4 -- --epochs 3 x=1";
+
+    Screen script = type("estimate" + options);
+    Screen kept = type("estimate --save " + saved + options);
+    Screen again = type("estimate " + saved + " --json --set lr=1e-4");
+
+    assertThat(script.exit()).as(script.err()).isZero();
+    assertThat(script.err()).isEqualTo("note: to keep this as a config, add --save train.yaml\n");
+    assertThat(kept.err())
+        .isEqualTo("wrote " + saved + ": nexa-slurm submit " + saved + " runs it again\n");
+    assertThat(kept.json().text("config_digest"))
+        .isEqualTo(script.json().text("config_digest"))
+        .isEqualTo(again.json().text("config_digest"));
+    assertThat(DurableFiles.read(saved))
+        .isEqualTo(
+            """
+            # A run of train.py, made by nexa-slurm. All keys: nexa-slurm explain config
+            stage: train  # the run's id begins with it
+            name: train  # reports show it
+            backend: python  # torchrun starts one process for each GPU, python starts one
+            entrypoint:
+              script: train.py  # the run keeps a copy
+              config: false  # true: the program gets --config FILE with lr, epochs, ...
+              args: ["--epochs","3","x=1"]
+            resources:  # of each task; CPUs, GPUs and memory are on each node
+              nodes: 2
+              gpus_per_node: 4
+              gpu_type: h100
+              memory: 64G
+              time: 2h  # Slurm ends the job then
+            """);
+  }
+
+  @Test
+  void theScriptIsStartedByTorchrunOrByPython() {
+    assertThat(type("render train.py --gpus h100:4").out()).contains("torchrun");
+    assertThat(type("render train.py").out()).doesNotContain("torchrun").contains("train.py");
+    assertThat(type("render train.py --gpus h100:1").out()).doesNotContain("torchrun");
+    assertThat(type("render train.py --gpus h100:1 --set resources.nodes=2").out())
+        .contains("torchrun");
+  }
+
+  @Test
+  void aShellScriptRunsOnceWithItsArguments() {
+    Screen script = type("render job.sh --files --", "it's", "b c");
+    Screen kept = type("render --save " + saved + " job.sh --files --", "it's", "b c");
+
+    assertThat(script.exit()).as(script.err()).isZero();
+    assertThat(script.err())
+        .isEqualTo(
+            "note: from the #SBATCH lines of job.sh: --time 5\n"
+                + "note: these #SBATCH options of job.sh are not used: --output=x.log\n"
+                + "note: to keep this as a config, add --save job.yaml\n");
+    assertThat(script.out()).contains("bash \"$NEXA_RUN_DIR/runner/job.sh\" 'it'\\''s' 'b c'");
+    assertThat(kept.out()).isEqualTo(script.out());
+    assertThat(DurableFiles.read(saved))
+        .contains("backend: shell", "files: [job.sh]", "  time: 5  # Slurm ends the job then\n");
+  }
+
+  @Test
+  void withoutATimeLimitItIsAnHourAndTheNoteSaysSo() {
+    assertThat(type("render train.py"))
+        .returns(
+            "note: no --time was typed: the time limit is 1h\n"
+                + "note: to keep this as a config, add --save train.yaml\n",
+            Screen::err)
+        .extracting(Screen::out)
+        .asString()
+        .contains("#SBATCH --time=0-01:00:00");
+    assertThat(type("render train.py --save " + saved).exit()).isZero();
+    assertThat(DurableFiles.read(saved)).contains("  time: 1h", "this is nexa-slurm's choice");
+  }
+
+  @Test
+  void aScriptIsSubmitted() {
+    Screen screen = type("submit train.py --time 30m");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.out())
+        .startsWith("train_")
+        .contains(" USD: 1 task, 1 node with 1 CPU and 4 GiB, 30 minutes\n", "job 4711");
+    assertThat(terminal.workspace.resolve("runs/latest/runner/train.py")).exists();
+  }
+
+  @Test
+  void whatCannotBeSavedIsRefused() throws Exception {
+    Files.writeString(saved, "mine");
+    assertThat(type("estimate train.py --save " + saved).err())
+        .contains("--save: " + saved + " exists already");
+    assertThat(DurableFiles.read(saved)).isEqualTo("mine");
+    assertThat(type("estimate train.py --save " + folder + "/elsewhere/a.yaml").err())
+        .contains("a config lies in its script's folder or above");
+    assertThat(type("estimate gone.py").err()).contains("no such file: gone.py");
+  }
+
+  @Test
+  void aWrongValueNamesWhatWasTyped() {
+    assertThat(type("estimate train.py --nodes two").err())
+        .contains(
+            "nexa-slurm: --nodes two: resources.nodes: expected a whole number from 1 to 100000, got"
+                + " text 'two' [config-wrong-type]");
+    assertThat(type("estimate run.yaml --mem 16").err())
+        .contains("nexa-slurm: --mem 16: resources.memory: a memory size needs a unit: write 16G");
+  }
+
+  @Test
+  void slurmsPartitionsAreCheckedWhereTheProfileListsNone() {
+    terminal.program(
+        "scontrol",
+        "echo 'PartitionName=gpu Default=YES MaxNodes=4 MaxTime=2-00:00:00'\n"
+            + "echo 'PartitionName=cpu Default=NO MaxNodes=UNLIMITED MaxTime=UNLIMITED'");
+
+    for (String command : new String[] {"estimate", "submit"}) {
+      assertThat(type(command + " run.yaml --partition gpuu"))
+          .returns(2, Screen::exit)
+          .extracting(Screen::err)
+          .asString()
+          .contains("Slurm has no partition 'gpuu' (did you mean 'gpu'?); it has gpu, cpu");
+      assertThat(type(command + " run.yaml --time 4d"))
+          .returns(2, Screen::exit)
+          .extracting(Screen::err)
+          .asString()
+          .contains(
+              "resources.time: you ask for a time limit of 4 days; partition 'gpu' has a time limit"
+                  + " of 2 days (MaxTime)");
+      assertThat(type(command + " run.yaml --partition gpu --nodes 5"))
+          .returns(2, Screen::exit)
+          .extracting(Screen::err)
+          .asString()
+          .contains("you ask for 5 nodes; partition 'gpu' has 4 nodes for a job at most");
+      assertThat(terminal.workspace.resolve("runs")).doesNotExist();
+    }
+    assertThat(type("estimate run.yaml --partition cpu --time 4d").exit()).isZero();
+    terminal.program("scontrol", "exit 1");
+    assertThat(type("estimate run.yaml --partition gpuu").exit()).isZero();
+  }
+
+  @Test
+  void theSbatchLinesOfAScriptAreReadAndTypedOptionsWin() {
+    terminal.file(
+        "old.sh",
+        """
+        #!/bin/bash
+        #SBATCH -N 2
+        #SBATCH --gres=gpu:h100:4   # all of them
+        #SBATCH --mem=64000
+        #SBATCH -c8
+        #SBATCH --time 1-12
+        #SBATCH --job-name="sft"
+        #SBATCH --ntasks-per-node=4
+        # a comment
+        srun python train.py
+        #SBATCH --nodes=9
+        """);
+
+    Screen header = type("estimate old.sh --json --time 2h --set resources.memory=128G");
+    Screen typed =
+        type(
+            "estimate old.sh --json --nodes 2 --gpus h100:4 --cpus 8 --time 2h --name sft"
+                + " --set resources.memory=128G");
+
+    assertThat(header.err())
+        .startsWith(
+            "note: from the #SBATCH lines of old.sh: --nodes 2 --gpus h100:4 --cpus 8 --name sft\n"
+                + "note: these #SBATCH options of old.sh are not used: --ntasks-per-node=4\n");
+    assertThat(header.json().text("config_digest")).isEqualTo(typed.json().text("config_digest"));
+    assertThat(type("render old.sh").out())
+        .contains("#SBATCH --mem=64000M", "#SBATCH --time=1-12:00:00", "#SBATCH --nodes=2");
+  }
+
+  @Test
+  void aTokenAmongTheArgumentsIsRefusedAndNotSaved() {
+    String token = "hf_" + "aBcDeFgHiJkLmNoPqRsTuVwXyZaBcDeFgH";
+
+    for (String save : new String[] {"", " --save " + saved}) {
+      Screen screen = type("estimate train.py" + save + " -- --token " + token);
+
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err()).contains("[config-holds-secret]").doesNotContain(token);
+    }
+    assertThat(saved).doesNotExist();
+  }
+
+  private Screen type(String words, String... more) {
+    String[] first = words.split(" +", -1);
+    String[] all = java.util.Arrays.copyOf(first, first.length + more.length);
+    System.arraycopy(more, 0, all, first.length, more.length);
+    return terminal.type(all);
+  }
+}

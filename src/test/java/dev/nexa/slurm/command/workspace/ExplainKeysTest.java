@@ -1,0 +1,58 @@
+package dev.nexa.slurm.command.workspace;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.command.Terminal;
+import dev.nexa.slurm.command.Terminal.Screen;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code explain} also shows the keys of a run's config. */
+class ExplainKeysTest {
+  @TempDir Path folder;
+
+  private Terminal terminal;
+
+  @BeforeEach
+  void sitDown() {
+    terminal = new Terminal(folder);
+  }
+
+  @Test
+  void aKeyIsExplained() {
+    assertThat(terminal.type("explain", "resources.memory").out())
+        .isEqualTo(
+            "resources.memory: a memory size with its unit: 64G, 512M or 1T\n"
+                + "    Memory on each node, with its unit. Default: the partition's default, else 4"
+                + " GiB for each CPU.\n");
+  }
+
+  @Test
+  void aSectionListsItsKeysAndConfigListsAll() {
+    Screen resources = terminal.type("explain", "resources");
+    Screen all = terminal.type("explain", "config");
+
+    assertThat(resources.exit()).isZero();
+    assertThat(resources.out())
+        .startsWith("resources.nodes: a whole number from 1 to 100000; default 1\n    Nodes ")
+        .contains("\nresources.time: a time limit: ", "; required\n");
+    assertThat(all.out().lines().filter(line -> !line.startsWith("    ")))
+        .hasSizeGreaterThan(50)
+        .contains("entrypoint: a section", "lr: a number", "tags: a list of text");
+    assertThat(terminal.type("explain", "resources", "--json").json().objects("keys").get(0))
+        .returns("resources.nodes", key -> key.text("key"))
+        .returns("1", key -> key.text("default"));
+  }
+
+  @Test
+  void whatIsNeitherKeyNorCodeIsRefused() {
+    for (String wrong : new String[] {"resources.nodse", "lr.x", "frobnicate", "."}) {
+      Screen screen = terminal.type("explain", wrong);
+
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err()).contains("nexa-slurm explain config    lists the keys");
+    }
+  }
+}
