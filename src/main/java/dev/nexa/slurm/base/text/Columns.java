@@ -27,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * @param <R> the type of a row
  */
 public final class Columns<R> {
+  private static final BigDecimal HUNDRED = new BigDecimal(100);
+
   private enum Unit {
     TEXT(false),
     STATE(false),
@@ -123,9 +125,9 @@ public final class Columns<R> {
       };
     }
 
-    /** Returns {@code 2.6 %}; from ten times on {@code 387 times}. */
+    /** Returns {@code 2.6 %}; from a hundred times on {@code 387 times}. */
     private static String ratio(BigDecimal ratio) {
-      return ratio.compareTo(BigDecimal.TEN) < 0
+      return ratio.compareTo(HUNDRED) < 0
           ? ratio.movePointRight(2).setScale(1, RoundingMode.HALF_EVEN) + " %"
           : ratio.setScale(0, RoundingMode.HALF_EVEN) + " times";
     }

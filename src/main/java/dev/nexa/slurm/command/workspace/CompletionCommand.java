@@ -96,7 +96,7 @@ public final class CompletionCommand extends Subcommand {
       case "[NAME=]RUN" -> "RUN";
       case "TYPE:RUN" -> "AFTER";
       case "FILE", "PATH", "ESTIMATE" -> "FILE";
-      case "CODE" ->
+      case "CODE|KEY" ->
           Arrays.stream(ErrorCode.values())
               .map(ErrorCode::text)
               .collect(Collectors.joining(",", ",", ""));

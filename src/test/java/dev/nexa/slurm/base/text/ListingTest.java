@@ -44,16 +44,16 @@ class ListingTest {
   }
 
   @Test
-  void aRatioOfTenOrMoreIsANumberOfTimes() {
+  void aRatioOfAHundredOrMoreIsANumberOfTimes() {
     Columns<BigDecimal> columns = new Columns<BigDecimal>().ratio("used_ratio", value -> value);
 
     assertThat(
             columns
                 .of(
                     List.of(
-                        new BigDecimal("-0.5"), new BigDecimal("9.999"), new BigDecimal("387.3")))
+                        new BigDecimal("-0.5"), new BigDecimal("99.99"), new BigDecimal("387.3")))
                 .table())
-        .isEqualTo("     USED\n  -50.0 %\n  999.9 %\n387 times\n");
+        .isEqualTo("     USED\n  -50.0 %\n 9999.0 %\n387 times\n");
   }
 
   @Test
