@@ -12,11 +12,13 @@ import dev.nexa.slurm.money.summary.RunAnalysis;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -174,6 +176,10 @@ public final class RunsCommand extends Subcommand {
             RunRecordFile.manifest(
                 found.run(), one -> RunsText.one(meant(one, found.task()), money, now));
         out().print(text);
+        boolean failed = RunRecordFile.manifest(found.run(), RunsText::failed);
+        Optional<String> why =
+            failed ? new ExplainRun(context).headline(found.run()) : Optional.empty();
+        why.ifPresent(sentence -> out().print(RunsText.why(sentence, found.run().id().value())));
       } else {
         out().print(RunsText.neverSubmitted(found.run().id().value(), found.run().isOpen()));
       }

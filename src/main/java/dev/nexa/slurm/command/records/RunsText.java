@@ -11,6 +11,7 @@ import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,6 +88,20 @@ public final class RunsText {
         .filter(tag -> !tag.startsWith("backend:") && !tag.startsWith(PlanFile.NAME_TAG))
         .filter(tag -> !tag.equals(run.json().optionalText("stage").orElse("")))
         .collect(Collectors.joining(" "));
+  }
+
+  /** Returns whether a task of the run has failed, by its manifest. */
+  static boolean failed(ManifestFile manifest) {
+    return manifest.status() == RunStatus.FAILED
+        && !manifest.state().equals(ManifestFile.NOT_SUBMITTED);
+  }
+
+  /** Returns the line that says why a run failed, and the command that says more. */
+  static String why(String sentence, String run) {
+    StringBuilder text = new StringBuilder();
+    line(text, "why", sentence);
+    line(text, "", "nexa-slurm why " + run);
+    return text.toString();
   }
 
   private static String state(ManifestFile manifest) {

@@ -33,6 +33,8 @@ public final class JsonSchema {
     schemas.put("cluster.schema.json", root("A nexa-slurm cluster profile", ClusterProfile.SPEC));
     schemas.put("prices.schema.json", root("A nexa-slurm price book", PriceBook.SPEC));
     schemas.put("gpus.schema.json", root("nexa-slurm's table of GPUs", GpuCatalog.SPEC));
+    schemas.put(
+        "failures.schema.json", root("nexa-slurm's signatures of failures", Signatures.SPEC));
     schemas.put("policy.schema.json", root("A nexa-slurm policy", Policy.SPEC));
     return schemas;
   }

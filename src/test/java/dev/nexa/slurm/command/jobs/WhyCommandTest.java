@@ -102,6 +102,16 @@ class WhyCommandTest {
     assertThat(terminal.type("status").out()).contains("The GPU's memory was not enough.");
   }
 
+  @Test
+  void runsShowNamesTheCauseAndTheCommandThatSaysMore() {
+    log(1, "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB\n");
+    accounting("COMPLETED", "FAILED", "FAILED");
+    terminal.type("reconcile");
+
+    assertThat(terminal.type("runs", "show", "latest").out())
+        .contains("The GPU's memory was not enough.", "nexa-slurm why " + run);
+  }
+
   @ParameterizedTest
   @CsvSource({
     "TIMEOUT, reached its time limit of 10 minutes, resources.time is 0-00:10:00: try --set resources.time=0-00:20:00",

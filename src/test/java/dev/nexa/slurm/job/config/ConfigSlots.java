@@ -86,6 +86,7 @@ public final class ConfigSlots {
       case "skypilot" -> SkyPilotPrices.SPEC;
       case "policy" -> Policy.SPEC;
       case "gpus" -> GpuCatalog.SPEC;
+      case "failures" -> Signatures.SPEC;
       case "nexa_compute" -> NexaCompute.SPEC;
       default -> throw new IllegalArgumentException(kind);
     };

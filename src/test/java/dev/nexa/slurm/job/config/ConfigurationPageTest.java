@@ -30,6 +30,7 @@ class ConfigurationPageTest {
     "pipeline, pipelines.md",
     "prices, price-book.md",
     "gpus, gpu-catalog.md",
+    "failures, why.md",
     "policy, policy-file.md"
   })
   void tablesAreThoseThatCheckTheFiles(String kind, String name) throws IOException {
@@ -50,6 +51,7 @@ class ConfigurationPageTest {
       case "cluster" -> ClusterProfile.SPEC;
       case "prices" -> PriceBook.SPEC;
       case "gpus" -> GpuCatalog.SPEC;
+      case "failures" -> Signatures.SPEC;
       case "policy" -> Policy.SPEC;
       default -> throw new IllegalArgumentException(kind);
     };

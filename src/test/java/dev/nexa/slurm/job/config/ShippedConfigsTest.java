@@ -39,6 +39,7 @@ class ShippedConfigsTest {
                 case "prices.schema.json" -> reader.prices(name);
                 case "policy.schema.json" -> reader.policy();
                 case "gpus.schema.json" -> reader.gpus();
+                case "failures.schema.json" -> reader.signatures();
                 case "pipeline.schema.json" -> reader.pipeline(file.toString());
                 default -> run(reader, file);
               }
@@ -99,6 +100,9 @@ class ShippedConfigsTest {
     }
     if (file.endsWith("gpus.yaml")) {
       return "gpus.schema.json";
+    }
+    if (file.endsWith("failures.yaml")) {
+      return "failures.schema.json";
     }
     return file.endsWith("policy.yaml") ? "policy.schema.json" : "run.schema.json";
   }
