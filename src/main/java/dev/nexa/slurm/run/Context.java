@@ -126,13 +126,24 @@ public record Context(
           ourselves(),
           ClientEnvironment.forJobs(environment));
     }
+    return requireSlurm(
+        Advice.step("or submit to this machine: add --local; or only look at it: add --dry-run"));
+  }
+
+  /**
+   * Returns Slurm.
+   *
+   * @param otherwise further advice if its client commands are not on the PATH
+   * @throws SchedulerUnavailable if they are not
+   */
+  public SlurmScheduler requireSlurm(Advice otherwise) {
     Optional<SlurmScheduler> slurm = slurm();
     if (slurm.isEmpty()) {
       throw new SchedulerUnavailable(
           ErrorCode.SLURM_NOT_FOUND,
           "there is no Slurm here: sbatch is not on the PATH",
           Advice.step("type it where Slurm's clients are on the PATH"),
-          Advice.step("or submit to this machine: add --local; or only look at it: add --dry-run"));
+          otherwise);
     }
     return slurm.get();
   }

@@ -9,7 +9,6 @@ import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.sacct.RequestRow;
 import dev.nexa.slurm.cluster.sacct.RequestRow.Limit;
 import dev.nexa.slurm.cluster.sacct.RequestRows;
-import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.PriceBook;
@@ -163,14 +162,7 @@ public final class ReplayPolicy {
         readFile(asked.file.get(), reader);
       } else {
         context
-            .slurm()
-            .orElseThrow(
-                () ->
-                    new SchedulerUnavailable(
-                        ErrorCode.SLURM_NOT_FOUND,
-                        "there is no Slurm here: sbatch is not on the PATH",
-                        Advice.step("type it where Slurm's clients are on the PATH"),
-                        Advice.step("or read what sacct printed there: --from FILE")))
+            .requireSlurm(Advice.step("or read what sacct printed there: --from FILE"))
             .usage(RequestRows.FIELDS, List.of(), "", Optional.of(asked.since), reader);
       }
       if (!reader.hasLimits()) {

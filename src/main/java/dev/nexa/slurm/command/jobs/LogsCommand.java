@@ -24,14 +24,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code nexa-slurm logs}. */
 public final class LogsCommand extends Subcommand {
-  private final PositionalParamSpec reference =
-      add(
-          PositionalParamSpec.builder()
-              .paramLabel("RUN")
-              .arity("0..1")
-              .type(String.class)
-              .defaultValue("latest"),
-          "A run id or its beginning, a run's name, `latest`, a job id or 12345_7; the latest run if not given.");
+  private final PositionalParamSpec reference = runOrLatest();
   private final OptionSpec task =
       add(
           OptionSpec.builder("--task").paramLabel("N").type(Integer.class),

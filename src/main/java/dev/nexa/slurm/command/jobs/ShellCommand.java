@@ -25,7 +25,7 @@ public final class ShellCommand extends Subcommand {
               .index("0")
               .type(String.class)
               .required(true),
-          "A run id, `latest`, a job id or 12345_7.");
+          "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
   private final PositionalParamSpec command =
       add(
           PositionalParamSpec.builder()

@@ -81,15 +81,8 @@ public final class ShowUsage {
   public ShowUsage ask(Context context) {
     try (DumpText reader = reader(new Form("\u001f", List.of(), ZoneOffset.UTC))) {
       context
-          .slurm()
-          .orElseThrow(
-              () ->
-                  new SchedulerUnavailable(
-                      ErrorCode.SLURM_NOT_FOUND,
-                      "there is no Slurm here: sbatch is not on the PATH",
-                      Advice.step("type it where Slurm's clients are on the PATH"),
-                      Advice.step(
-                          "or read what sacct printed there: nexa-slurm usage --from FILE")))
+          .requireSlurm(
+              Advice.step("or read what sacct printed there: nexa-slurm usage --from FILE"))
           .usage(
               DumpText.FIELDS,
               wanted.jobs().stream().map(JobReference::text).toList(),

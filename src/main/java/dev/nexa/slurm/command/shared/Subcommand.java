@@ -94,6 +94,17 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
         "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
   }
 
+  /** Adds the parameter RUN, which is the latest run if it is not typed. */
+  protected final PositionalParamSpec runOrLatest() {
+    return add(
+        PositionalParamSpec.builder()
+            .paramLabel("RUN")
+            .arity("0..1")
+            .type(String.class)
+            .defaultValue("latest"),
+        "A run id or its beginning, a run's name, `latest`, a job id or 12345_7; the latest run if not given.");
+  }
+
   /** Adds the option {@code --approval}. */
   protected final OptionSpec approval() {
     return option(
