@@ -21,6 +21,9 @@ import java.util.stream.Stream;
 
 /** Somebody who types commands in a workspace, on the cluster that its profile {@code test} is. */
 public final class Person {
+  /** How often half a second is waited: other tests' jobs may fill the nodes for minutes. */
+  private static final int PATIENCE = 360;
+
   private final Path workspace;
   private final Map<String, String> more;
 
@@ -90,7 +93,7 @@ public final class Person {
 
   /** Types a command until stdout or stderr holds the text. */
   public String until(String text, String... command) throws InterruptedException {
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < PATIENCE; i++) {
       StringWriter out = new StringWriter();
       type(out, out, command);
       if (out.toString().contains(text)) {
@@ -110,7 +113,7 @@ public final class Person {
 
   /** The manifest once the run has ended. */
   public JsonObject finish(JsonObject run) throws InterruptedException {
-    for (int pass = 0; pass < 240; pass++) {
+    for (int pass = 0; pass < 2 * PATIENCE; pass++) {
       says("reconcile");
       if (!List.of("running", "retry").contains(manifest(run).text("status"))) {
         return manifest(run);
@@ -126,7 +129,7 @@ public final class Person {
     await(result(run, "0.0.json"));
     awaitPending(job);
     Path second = result(run, "0.1.json");
-    for (int i = 0; i < 120 && !Files.exists(second); i++) {
+    for (int i = 0; i < PATIENCE && !Files.exists(second); i++) {
       letGo(job);
       Thread.sleep(1000);
     }
@@ -139,7 +142,7 @@ public final class Person {
    * the second of its requeue is killed for its old credential.
    */
   public static void awaitPending(String job) throws IOException, InterruptedException {
-    for (int i = 0; i < 120 && !state(job).equals("PENDING"); i++) {
+    for (int i = 0; i < PATIENCE && !state(job).equals("PENDING"); i++) {
       Thread.sleep(500);
     }
     Thread.sleep(2000);
@@ -187,7 +190,7 @@ public final class Person {
   }
 
   public static void await(Path file) throws InterruptedException {
-    for (int i = 0; i < 600 && !Files.exists(file); i++) {
+    for (int i = 0; i < 5 * PATIENCE && !Files.exists(file); i++) {
       Thread.sleep(100);
     }
     assertThat(file).exists();
