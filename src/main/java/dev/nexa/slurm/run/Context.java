@@ -127,23 +127,24 @@ public record Context(
           ClientEnvironment.forJobs(environment));
     }
     return requireSlurm(
-        Advice.step("or submit to this machine: add --local; or only look at it: add --dry-run"));
+        "or submit to this machine: add --local; or only look at it: add --dry-run");
   }
 
   /**
    * Returns Slurm.
    *
-   * @param otherwise further advice if its client commands are not on the PATH
+   * @param otherwise what else to do if its client commands are not on the PATH. A text, because
+   *     each class that is loaded makes a submit slower
    * @throws SchedulerUnavailable if they are not
    */
-  public SlurmScheduler requireSlurm(Advice otherwise) {
+  public SlurmScheduler requireSlurm(String otherwise) {
     Optional<SlurmScheduler> slurm = slurm();
     if (slurm.isEmpty()) {
       throw new SchedulerUnavailable(
           ErrorCode.SLURM_NOT_FOUND,
           "there is no Slurm here: sbatch is not on the PATH",
           Advice.step("type it where Slurm's clients are on the PATH"),
-          otherwise);
+          Advice.step(otherwise));
     }
     return slurm.get();
   }

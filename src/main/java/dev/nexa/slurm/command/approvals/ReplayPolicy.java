@@ -162,7 +162,7 @@ public final class ReplayPolicy {
         readFile(asked.file.get(), reader);
       } else {
         context
-            .requireSlurm(Advice.step("or read what sacct printed there: --from FILE"))
+            .requireSlurm("or read what sacct printed there: --from FILE")
             .usage(RequestRows.FIELDS, List.of(), "", Optional.of(asked.since), reader);
       }
       if (!reader.hasLimits()) {

@@ -81,8 +81,7 @@ public final class ShowUsage {
   public ShowUsage ask(Context context) {
     try (DumpText reader = reader(new Form("\u001f", List.of(), ZoneOffset.UTC))) {
       context
-          .requireSlurm(
-              Advice.step("or read what sacct printed there: nexa-slurm usage --from FILE"))
+          .requireSlurm("or read what sacct printed there: nexa-slurm usage --from FILE")
           .usage(
               DumpText.FIELDS,
               wanted.jobs().stream().map(JobReference::text).toList(),
