@@ -19,6 +19,7 @@ import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import java.io.File;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -159,9 +160,18 @@ public record Context(
         new SlurmScheduler(
             new CommandRunner(),
             client,
-            root.toAbsolutePath(),
+            existing(root.toAbsolutePath()),
             patience,
             () -> workspace().askAccounting(patience.queryTimeout())));
+  }
+
+  /** Returns the folder, or the nearest one above it that exists: programs start there. */
+  private static Path existing(Path folder) {
+    Path nearest = folder;
+    while (!Files.isDirectory(nearest) && nearest.getParent() != null) {
+      nearest = nearest.getParent();
+    }
+    return nearest;
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
@@ -128,11 +129,21 @@ public final class FollowLogs {
     }
     lastAsked = now;
     boolean ended = true;
-    for (RunRow row : new StatusRows(context).rows(List.of(run.id()), new ArrayList<>())) {
-      row.waitsBecause().filter(why -> !why.equals(reason)).ifPresent(why -> tell(run, why));
-      ended &= row.status().ended();
+    try {
+      for (RunRow row : new StatusRows(context).rows(List.of(run.id()), new ArrayList<>())) {
+        row.waitsBecause().filter(why -> !why.equals(reason)).ifPresent(why -> tell(run, why));
+        ended &= row.status().ended();
+      }
+      return ended;
+    } catch (SchedulerUnavailable outage) {
+      // The job goes on while slurmctld is away, and its log grows.
+      String why = "whether " + run.id() + " goes on is not known: " + outage.getMessage();
+      if (!why.equals(reason)) {
+        reason = why;
+        progress.accept(why);
+      }
+      return false;
     }
-    return ended;
   }
 
   private void tell(RunFolder run, String why) {

@@ -46,6 +46,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     Map<String, String> all = with(header, set);
     tell(header, all, set, err);
     Map<String, String> keys = keys(all);
+    where(found).forEach(keys::putIfAbsent);
     if (save.isPresent()) {
       Path file = Path.of(save.get());
       String yaml = new ScriptConfig(below(file, found), args, keys).yaml();
@@ -56,7 +57,9 @@ record FromScript(Context context, String script, List<String> args, Map<String,
           save.get(), set, request.cluster(), request.from(), request.sameNode(), false);
     }
     String name = script.substring(script.lastIndexOf('/') + 1);
-    String yaml = new ScriptConfig(name, args, shape(set, keys)).yaml();
+    Map<String, String> shape = shape(set, keys);
+    shape.putAll(where(found));
+    String yaml = new ScriptConfig(name, args, shape).yaml();
     err.println(
         "note: to keep this as a config, add --save "
             + name.substring(0, name.lastIndexOf('.'))
@@ -68,6 +71,25 @@ record FromScript(Context context, String script, List<String> args, Map<String,
         .made(
             new ConfigSource.Found(
                 found.name(), yaml.getBytes(StandardCharsets.UTF_8), found.path()));
+  }
+
+  /**
+   * Returns the keys that let the script find what it finds when it is typed by hand: it starts in
+   * this folder, as with sbatch, and Python finds the modules beside it.
+   */
+  private static Map<String, String> where(ConfigSource.Found found) {
+    if (found.path().isEmpty()) {
+      return Map.of();
+    }
+    Path file = found.path().get().toAbsolutePath().normalize();
+    Path here = Path.of("").toAbsolutePath();
+    Path beside = file.resolveSibling("").normalize();
+    Map<String, String> where = new LinkedHashMap<>();
+    where.put("workdir", (file.startsWith(here) ? here : beside).toString());
+    if (file.toString().endsWith(".py")) {
+      where.put("env.PYTHONPATH", beside.toString());
+    }
+    return where;
   }
 
   /** Returns the typed options, and those of the script's {@code #SBATCH} lines below them. */

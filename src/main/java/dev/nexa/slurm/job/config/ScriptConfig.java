@@ -18,7 +18,7 @@ public record ScriptConfig(String script, List<String> args, Map<String, String>
   public static final String DEFAULT_TIME = "1h";
 
   /** A text that is the same in YAML with and without quotes, or a number. */
-  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._/+:-]*");
+  private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/][A-Za-z0-9._/+:-]*");
 
   private static final Pattern TRAINS =
       Pattern.compile("(?i)(train|finetune|fine_tune|sft|dpo|pretrain).*");
@@ -52,6 +52,14 @@ public record ScriptConfig(String script, List<String> args, Map<String, String>
           values.getOrDefault("backend", "python"),
           "torchrun starts one process for each GPU, python starts one");
       entrypoint(text);
+    }
+    if (values.containsKey("workdir")) {
+      line(text, "workdir", values.getOrDefault("workdir", ""), "the script starts here");
+    }
+    if (values.containsKey("env.PYTHONPATH")) {
+      text.append("env:\n  ");
+      String beside = values.getOrDefault("env.PYTHONPATH", "");
+      line(text, "PYTHONPATH", beside, "it can import the modules that lie here");
     }
     text.append("resources:  # of each task; CPUs, GPUs and memory are on each node\n");
     resource(text, "nodes", "");

@@ -214,6 +214,23 @@ class LogsCommandTest {
             .toList());
   }
 
+  @Test
+  void followingGoesOnWhileTheSchedulerIsAway() throws Exception {
+    terminal.program("squeue", "echo 'error: Connection refused' >&2; exit 1");
+    log(0, "begun\n");
+    CompletableFuture<Screen> follower =
+        CompletableFuture.supplyAsync(() -> terminal.type("logs", "-f", "4711_0"));
+    Thread.sleep(1500);
+    log(0, "the end\n");
+    terminal.program("squeue", "");
+    accounting("COMPLETED", "COMPLETED", "COMPLETED");
+
+    Screen screen = follower.get();
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out()).isEqualTo("begun\nthe end\n");
+    assertThat(screen.err()).containsOnlyOnce("goes on is not known: squeue failed");
+  }
+
   /** As with {@code | head}: the job goes on, and nobody would ever read the rest. */
   @ParameterizedTest
   @CsvSource({"latest", "4711_0"})

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.command.Person;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import java.nio.file.Files;
@@ -115,13 +116,30 @@ class ScriptsTest {
               script: train.py  # the run keeps a copy
               config: false  # true: the program gets --config FILE with lr, epochs, ...
               args: ["--epochs","3","x=1"]
+            workdir: HERE  # the script starts here
+            env:
+              PYTHONPATH: HERE  # it can import the modules that lie here
             resources:  # of each task; CPUs, GPUs and memory are on each node
               nodes: 2
               gpus_per_node: 4
               gpu_type: h100
               memory: 64G
               time: 2h  # Slurm ends the job then
-            """);
+            """
+                .replace("HERE", terminal.workspace.toString()));
+  }
+
+  @Test
+  void aScriptFindsTheFilesAndTheModulesBesideIt() {
+    terminal.file("beside/helper.py", "WORD = 'imported'\n");
+    terminal.file("beside/words.txt", "read");
+    terminal.file("beside/own.py", "import helper; print(helper.WORD, open('words.txt').read())\n");
+    Person person = new Person(terminal.workspace);
+    String script = terminal.workspace.resolve("beside/own.py").toString();
+
+    person.says("submit", script, "--local", "--wait", "--mem", "100M");
+
+    assertThat(person.says("logs")).contains("imported read");
   }
 
   @Test

@@ -155,6 +155,17 @@ class InitCommandTest {
   }
 
   @Test
+  void theFolderNeedNotExist() {
+    Terminal terminal = onCluster("22.05.8");
+    Path absent = terminal.workspace.resolve("a/b");
+
+    Screen init = terminal.type("init", "--workspace", absent.toString());
+
+    assertThat(init.exit()).as(init.err()).isZero();
+    assertThat(absent.resolve("configs/clusters/default.yaml")).exists();
+  }
+
+  @Test
   void aNamedProfileIsAllThatIsWritten() {
     Terminal terminal = onCluster("26.05-from-source");
 
