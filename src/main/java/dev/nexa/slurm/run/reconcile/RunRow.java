@@ -54,6 +54,10 @@ public record RunRow(
     String note) {
   private static final String UNCONFIRMED = "unconfirmed";
 
+  /** The note of a run whose tasks have begun, but which neither the queue nor accounting shows. */
+  private static final String LEFT =
+      "it has left the queue; accounting shows in a moment how it ended";
+
   /**
    * Makes a run's row.
    *
@@ -155,6 +159,9 @@ public record RunRow(
     if (!state.equals(UNCONFIRMED)) {
       return this;
     }
+    if (note.equals(LEFT)) {
+      return withWords("ending", LEFT);
+    }
     boolean isNew = note.equals(PendingReason.NEW);
     return withWords(isNew ? "queued (new)" : "queued", isNew ? "" : note);
   }
@@ -162,7 +169,16 @@ public record RunRow(
   /** Returns why no task has begun; empty if one has, or if no reason is known. */
   public Optional<String> waitsBecause() {
     boolean begun = done + failed + cancelled + running > 0 || status.ended();
-    return begun || note.isEmpty() ? Optional.empty() : Optional.of(note);
+    return begun || note.isEmpty() || note.equals(LEFT) ? Optional.empty() : Optional.of(note);
+  }
+
+  /**
+   * Returns a copy that says that the run has left the queue, if it is one that seems to wait.
+   *
+   * @param begun whether a task has claimed its number, which each task does first
+   */
+  RunRow leaving(boolean begun) {
+    return begun && state.equals(UNCONFIRMED) ? noted(LEFT) : this;
   }
 
   /** Returns a copy with another note. */

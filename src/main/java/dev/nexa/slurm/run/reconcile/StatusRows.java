@@ -1,12 +1,14 @@
 package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunsByScheduler;
@@ -150,7 +152,19 @@ public final class StatusRows {
     Optional<String> lacks = CostRecord.lacks(facts, outcome, results);
     Optional<String> user =
         context.workspace().isShared() ? Optional.of(run.owner()) : Optional.empty();
-    return RunRow.of(
-        user, facts, state, outcome, cost, lacks, evidence.queue(state), Instant.now());
+    RunRow row =
+        RunRow.of(user, facts, state, outcome, cost, lacks, evidence.queue(state), Instant.now());
+    List<QueueEntry> queue = evidence.queue(state);
+    return row.leaving(queue.isEmpty() && hasBegun(run, state));
+  }
+
+  /** Returns whether a task of the run has claimed its number, which it does before it works. */
+  private static boolean hasBegun(RunFolder run, RunState state) {
+    for (Submission submission : state.submissions()) {
+      if (!run.claims(submission.key()).isEmpty()) {
+        return true;
+      }
+    }
+    return false;
   }
 }

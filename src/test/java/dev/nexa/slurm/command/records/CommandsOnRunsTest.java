@@ -140,6 +140,18 @@ class CommandsOnRunsTest {
         .containsExactlyInAnyOrder("squeue", "scontrol", "squeue", "scontrol", "sacct");
   }
 
+  /** squeue lists it no more, and slurmdbd has no row of it for a second. */
+  @Test
+  void aRunThatHasJustEndedDoesNotWait() throws IOException {
+    Path claims = terminal.workspace.resolve("runs/" + run + "/submissions/" + key + "/claims");
+    Files.createDirectories(claims);
+    Files.createSymbolicLink(claims.resolve("0"), Path.of("4712"));
+
+    assertThat(terminal.type("status").out())
+        .contains("ending", "it has left the queue")
+        .doesNotContain("queued");
+  }
+
   @Test
   void theDocumentsHaveTheKeysThatScriptsRelyOn() {
     assertThat(
