@@ -114,6 +114,7 @@ public final class ApproveEstimate {
    *     approver's, or if submit would reject the approval
    */
   public Optional<Signed> run(String typed, Predicate<Draft> review) {
+    requireOneName(terms.submitter());
     EstimateLookup lookup = new EstimateLookup(context);
     if (lookup.isConfig(typed) && terms.submitter().isEmpty()) {
       lookup.requireFile(typed);
@@ -134,7 +135,17 @@ public final class ApproveEstimate {
     ApprovedRun run = checked(typed, estimate, notes);
     Money most = most(run.reservation(), "the run", withRerun(run.reservation()));
     unknown(terms.submitter()).ifPresent(notes::add);
-    return sign(most, run, facts(List.of(estimate), run.reservation(), run), notes, review);
+    return sign(most, run, facts(List.of(estimate), run.reservation(), run, notes), notes, review);
+  }
+
+  /** A script's variable may be empty, and an approval is for one user or for any. */
+  private static void requireOneName(Optional<String> submitter) {
+    if (submitter.isPresent() && !submitter.get().matches("[A-Za-z0-9_][A-Za-z0-9._@+-]*[$]?")) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--for '" + submitter.get() + "': expected one login name, or any",
+          Advice.step("several users: one approval for each, or --for any"));
+    }
   }
 
   private Optional<Signed> pipeline(
@@ -156,13 +167,14 @@ public final class ApproveEstimate {
     }
     unknown(terms.submitter()).ifPresent(notes::add);
     Money reservation = pipeline.reservation();
-    List<Fact> facts = facts(estimates, reservation, pipeline);
+    List<Fact> facts = facts(estimates, reservation, pipeline, notes);
     Money most = most(reservation, "the pipeline", reservation);
     return sign(most, pipeline, facts, notes, review);
   }
 
   /** Returns the project of the runs, and what is left of the budgets that they take from. */
-  private List<Fact> facts(List<EstimateFile> estimates, Money needs, Approval.Scope scope) {
+  private List<Fact> facts(
+      List<EstimateFile> estimates, Money needs, Approval.Scope scope, List<String> notes) {
     List<Fact> facts = new ArrayList<>();
     Set<String> projects = new LinkedHashSet<>();
     Map<String, String> left = new LinkedHashMap<>();
@@ -181,13 +193,24 @@ public final class ApproveEstimate {
       projects.add(project == null ? "none" : project);
       for (BudgetStatus budget : budgets) {
         if (budget.covers(run)) {
-          left.put(budget.name(), left(budget, needs));
+          String before = left.put(budget.name(), left(budget, needs));
+          if (before == null && isTooLittle(budget, needs) && !terms.overBudget()) {
+            notes.add(
+                "submit will refuse the run: budget "
+                    + budget.name()
+                    + " has too little left, and this approval is without --over-budget");
+          }
         }
       }
     }
     facts.add(new Fact("project", String.join(", ", projects)));
     left.forEach((budget, rest) -> facts.add(new Fact("budget", budget + ", " + rest)));
     return facts;
+  }
+
+  private static boolean isTooLittle(BudgetStatus budget, Money needs) {
+    return needs.currency().equals(budget.budget().amount().currency())
+        && needs.amount().compareTo(budget.remaining()) > 0;
   }
 
   private static String left(BudgetStatus budget, Money needs) {

@@ -29,7 +29,7 @@ public final class CostsCommand extends Subcommand {
         "Shows the cost of finished runs: summaries, estimates against actual cost, budgets, bills.",
         "nexa-slurm costs --by project,user --month last",
         "nexa-slurm costs --by project,stage --where 'ended>=2025-11'",
-        "nexa-slurm costs --format focus > november.csv",
+        "nexa-slurm costs --month 2025-11 --format focus > november.csv",
         "nexa-slurm costs show latest");
     spec().addSubcommand("accuracy", new AccuracyCommand().spec());
     spec().addSubcommand("budget", new BudgetCommand().spec());
@@ -56,6 +56,7 @@ public final class CostsCommand extends Subcommand {
                 ? CostsText.listing(summary).markdown()
                 : CostsText.forPeople(summary).markdown() + below(summary),
         () -> CostsText.json(summary, problems));
+    costs.unsettled().ifPresent(err()::println);
     summary
         .unmatched()
         .forEach(
@@ -174,9 +175,7 @@ public final class CostsCommand extends Subcommand {
       ShowCost.Cost cost = new ShowCost(existing()).of(reference.getValue());
       out()
           .print(
-              given(json)
-                  ? Json.pretty(CostsText.attemptsJson(cost.file(), cost.attempts()))
-                  : CostsText.attempts(cost.file(), cost.attempts(), cost.ofTask()));
+              given(json) ? Json.pretty(CostsText.attemptsJson(cost)) : CostsText.attempts(cost));
       return ExitCode.OK.status();
     }
   }

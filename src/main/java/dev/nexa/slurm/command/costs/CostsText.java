@@ -104,6 +104,15 @@ public final class CostsText {
           .as("PRICE OF 10^6")
           .money("cost", row -> row.line().amount().amount());
 
+  private static final Columns<CostLine> LINES =
+      new Columns<CostLine>()
+          .text("what", CostLine::what)
+          .text("quantity", line -> line.quantity().stripTrailingZeros().toPlainString())
+          .right()
+          .text("unit", CostLine::unit)
+          .money("price", CostLine::unitPrice)
+          .money("cost", line -> line.amount().amount());
+
   private CostsText() {}
 
   /**
@@ -314,23 +323,39 @@ public final class CostsText {
   }
 
   /**
-   * Returns tables of a run's attempts, its tasks and its total.
-   *
-   * @param ofTask whether the attempts are of one task only, so that the run's cost exceeds their
-   *     sum
+   * Returns tables of a run's attempts, its tasks and its priced lines, and its total. If the run
+   * is not settled, the text says so: its cost is not known yet.
    */
-  public static String attempts(CostFile cost, List<Attempt> attempts, boolean ofTask) {
-    return ATTEMPTS.of(numbered(attempts)).table()
+  public static String attempts(ShowCost.Cost shown) {
+    CostFile cost = shown.file();
+    String open =
+        shown.settled()
+            ? ""
+            : cost.runId()
+                + " is not settled, so this is not its final cost. `nexa-slurm status "
+                + cost.runId()
+                + "` shows the cost so far; `nexa-slurm reconcile` settles it after its end.\n";
+    if (!shown.settled() && shown.attempts().isEmpty()) {
+      return open;
+    }
+    List<CostLine> priced =
+        cost.lines().stream()
+            .filter(line -> !line.unit().equals("million_tokens"))
+            .filter(line -> line.quantity().signum() != 0)
+            .toList();
+    return ATTEMPTS.of(numbered(shown.attempts())).table()
         + "\n"
-        + TASKS.of(tasks(attempts)).table()
+        + TASKS.of(tasks(shown.attempts())).table()
+        + (priced.isEmpty() ? "" : "\n" + LINES.of(priced).table())
         + cost.tokens().map(tokens -> tokens(cost, tokens)).orElse("")
         + "\nthe run "
         + cost.runId()
-        + (ofTask ? ", all of its tasks  " : "  ")
+        + (shown.ofTask() ? ", all of its tasks  " : "  ")
         + cost.total().amount().toPlainString()
         + " "
         + cost.currency()
-        + "  (each priced line rounded once; attempts are not)\n";
+        + "  (the sum of the priced lines; each line is rounded once, attempts are not)\n"
+        + open;
   }
 
   private static String tokens(CostFile cost, Money tokens) {
@@ -354,14 +379,18 @@ public final class CostsText {
   }
 
   /** Returns the JSON document of a run's attempts and tasks. */
-  public static JsonObject attemptsJson(CostFile cost, List<Attempt> attempts) {
+  public static JsonObject attemptsJson(ShowCost.Cost shown) {
+    CostFile cost = shown.file();
+    List<Attempt> attempts = shown.attempts();
     return new JsonObject()
         .with("schema_version", 1)
         .with("run_id", cost.runId())
+        .with("settled", shown.settled())
         .with("currency", cost.currency())
         .with("cost", cost.total().amount().toPlainString())
         .withOptional("api_tokens", cost.tokens().map(tokens -> tokens.amount().toPlainString()))
         .withOptional("api_token_lines", tokenLines(cost))
+        .with("lines", CostLine.toJson(cost.lines()))
         .with("tasks", TASKS.select("task", "cost").of(tasks(attempts)).json())
         .with(
             "attempts",

@@ -20,8 +20,9 @@ public final class ShowCost {
    * A cost file and the cost of each attempt in it.
    *
    * @param ofTask whether the attempts are of one task only
+   * @param settled whether the run has ended and its cost is final
    */
-  public record Cost(CostFile file, List<Attempt> attempts, boolean ofTask) {}
+  public record Cost(CostFile file, List<Attempt> attempts, boolean ofTask, boolean settled) {}
 
   /**
    * Returns the cost of the run with this name. For {@code 12345_7}, returns that task's attempts
@@ -29,15 +30,19 @@ public final class ShowCost {
    */
   public Cost of(String reference) {
     RunLookup.Found found = new RunLookup(context.workspace()).find(reference);
-    return RunRecordFile.cost(found.run(), cost -> of(cost, found.task()));
+    boolean settled = !found.run().isOpen();
+    return RunRecordFile.cost(found.run(), cost -> of(cost, found.task(), settled));
   }
 
-  private static Cost of(CostFile cost, OptionalInt task) {
+  private static Cost of(CostFile cost, OptionalInt task, boolean settled) {
     cost.total();
     List<Attempt> attempts = cost.attempts();
     return task.isEmpty()
-        ? new Cost(cost, attempts, false)
+        ? new Cost(cost, attempts, false, settled)
         : new Cost(
-            cost, attempts.stream().filter(one -> one.task() == task.getAsInt()).toList(), true);
+            cost,
+            attempts.stream().filter(one -> one.task() == task.getAsInt()).toList(),
+            true,
+            settled);
   }
 }

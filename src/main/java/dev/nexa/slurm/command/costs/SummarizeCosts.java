@@ -10,6 +10,7 @@ import dev.nexa.slurm.money.summary.NoMatch;
 import dev.nexa.slurm.money.summary.RunFilter;
 import dev.nexa.slurm.run.Context;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
@@ -35,6 +36,18 @@ public final class SummarizeCosts {
     runs.forEach(summary::add);
     problems.addAll(runs.problems());
     return summary;
+  }
+
+  /** Returns the sentence about runs that no sum includes yet; empty if there are none. */
+  public Optional<String> unsettled() {
+    int open = context.workspace().openRuns().size();
+    return open == 0
+        ? Optional.empty()
+        : Optional.of(
+            "note: not included: "
+                + open
+                + (open == 1 ? " run that is" : " runs that are")
+                + " not settled; `nexa-slurm reconcile` settles those that have ended");
   }
 
   /**

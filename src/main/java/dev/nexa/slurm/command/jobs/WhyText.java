@@ -35,7 +35,12 @@ public final class WhyText {
     return explanation
         .headline()
         .orElseGet(
-            () -> "it is " + explanation.state() + ": no task has failed, and no task waits.");
+            () ->
+                explanation.state().equals("completed")
+                    ? "It completed, and no task failed."
+                    : "No task has failed, and no task waits; its state is "
+                        + explanation.state()
+                        + ".");
   }
 
   private static void failure(StringBuilder text, Failure failure, Explanation explanation) {

@@ -52,7 +52,13 @@ record FromScript(Context context, String script, List<String> args, Map<String,
       String yaml = new ScriptConfig(below(file, found), args, keys).yaml();
       requireNoSecret(file, yaml);
       write(file, yaml);
-      err.println("wrote " + file + ": nexa-slurm submit " + file + " runs it again");
+      err.println(
+          "wrote "
+              + file
+              + (set.isEmpty() ? "" : ", without the values of --set")
+              + ": nexa-slurm submit "
+              + file
+              + " runs it again");
       return new Prepared.Request(
           save.get(), set, request.cluster(), request.from(), request.sameNode(), false);
     }

@@ -170,8 +170,10 @@ public final class ExplainRun {
             .using(
                 Optional.ofNullable(found.get(0).maxRssBytes()),
                 Optional.ofNullable(found.get(0).memoryBytes()));
-    String kind = failure.verdict().root().map(Finding::failure).orElse("");
-    return failure.measured(slurm, Remedy.of(kind, run.shownPlan().json(), slurm.peakBytes()));
+    Verdict verdict = failure.verdict().measured(slurm.peakBytes(), slurm.memoryBytes());
+    String kind = verdict.root().map(Finding::failure).orElse("");
+    return failure.measured(
+        slurm, verdict, Remedy.of(kind, run.shownPlan().json(), slurm.peakBytes()));
   }
 
   private Optional<Waiting> waiting(RunFolder run, List<QueueEntry> queue, List<String> problems) {

@@ -73,7 +73,7 @@ public record Failure(
   }
 
   /** Returns a copy with what accounting measured. */
-  Failure measured(Accounted accounted, Optional<Remedy> change) {
+  Failure measured(Accounted accounted, Verdict revised, Optional<Remedy> change) {
     return new Failure(
         task,
         failedTasks,
@@ -81,7 +81,7 @@ public record Failure(
         rank,
         node,
         Optional.of(accounted),
-        verdict,
+        revised,
         confirmations,
         followed,
         change,
@@ -96,7 +96,9 @@ public record Failure(
       return (verdict.certain() ? "" : "Probably: ") + root.get().sentence();
     }
     return slurm.isPresent()
-        ? "It ended with the exit code " + slurm.get().exitCode() + ", and no log says why."
+        ? "It ended with exit code "
+            + slurm.get().exitCode().replaceFirst(":0$", "")
+            + " and printed no reason that is known here."
         : "No record and no log says why.";
   }
 }

@@ -27,6 +27,18 @@ public record LogReading(
   /** What happens to a job from outside: programs announce it only as a warning. */
   private static final Set<String> ANNOUNCED = Set.of("preempted", "time-limit", "node-failure");
 
+  /** Causes that programs often catch, print and get over. */
+  private static final Set<String> HANDLED =
+      Set.of(
+          "missing-file",
+          "missing-module",
+          "permission",
+          "download",
+          "credentials",
+          "data",
+          "config",
+          "checkpoint");
+
   /** A line that a program prints while it works. */
   private static final Pattern PROGRESS =
       Pattern.compile("(?i)\\b(epoch|step|iter(ation)?s?|loss)\\b|\\d(it/s|s/it)\\b");
@@ -39,7 +51,8 @@ public record LogReading(
    *
    * <p>The root is the first line that shows a cause: what is printed later mostly follows from it.
    * The exception at the end of a traceback shows a cause too, unless a signature says that such an
-   * exception only follows. A line that the program itself calls a remark or a warning shows none.
+   * exception only follows. It comes before a file, module or service that the program only
+   * mentioned as missing. A line that the program itself calls a remark or a warning shows none.
    * Slurm's own words about a job's end come before the program's; a time limit only if the program
    * went on after what it printed. That the job was cancelled counts only if nothing else is known.
    *
@@ -63,7 +76,7 @@ public record LogReading(
         if (signature.isEmpty()) {
           candidates.goesOn(line.text());
           if (raised) {
-            candidates.program(Finding.exception(place), at);
+            candidates.program(Finding.exception(place), at, true);
           } else if (Tracebacks.looksRaised(line.text()) && !line.isRemark()) {
             candidates.unsure(Finding.exception(place));
           }
@@ -77,7 +90,7 @@ public record LogReading(
             } else if (SLURM.matcher(line.text()).find()) {
               candidates.slurm(finding, at);
             } else if (raised || !line.isRemark() || ANNOUNCED.contains(finding.failure())) {
-              candidates.program(finding, at);
+              candidates.program(finding, at, raised);
             }
           }
           case CONFIRMATION -> confirmations.putIfAbsent(finding.id(), finding);
@@ -98,6 +111,7 @@ public record LogReading(
     private Optional<Finding> cancelled = Optional.empty();
     private int slurmAt;
     private int programAt;
+    private boolean programRaised;
     private boolean wentOn;
 
     void slurm(Finding finding, int at) {
@@ -112,10 +126,14 @@ public record LogReading(
       wentOn |= program.isPresent() && PROGRESS.matcher(line).find();
     }
 
-    void program(Finding finding, int at) {
-      if (program.isEmpty()) {
+    /** The first one counts, but not one that the program only mentioned and went on. */
+    void program(Finding finding, int at, boolean raised) {
+      boolean mentioned =
+          program.isPresent() && !programRaised && HANDLED.contains(program.get().failure());
+      if (program.isEmpty() || (mentioned && raised)) {
         program = Optional.of(finding);
         programAt = at;
+        programRaised = raised;
       }
     }
 

@@ -13,7 +13,20 @@ final class Stated {
       Map.of(
           4, "ILL", 6, "ABRT", 7, "BUS", 8, "FPE", 9, "KILL", 11, "SEGV", 15, "TERM", 24, "XCPU");
 
+  /** The id of the finding that a signal ended a task. */
+  static final String SIGNAL = "signal";
+
   private Stated() {}
+
+  /** Returns the finding that a task had used all the memory that it was given. */
+  static Finding memoryUsedUp() {
+    return Finding.stated(
+        "memory-used-up",
+        "host-memory",
+        "It was killed after it had used all the memory that the job was given.",
+        "Give it more memory, or use fewer data loader workers.",
+        "resources.memory");
+  }
 
   /**
    * Returns the cause that a state of Slurm's names; empty for FAILED, which names none.
@@ -56,7 +69,7 @@ final class Stated {
               state,
               "cancelled",
               printed.startsWith("CANCELLED by ")
-                  ? "The user with the number "
+                  ? "The user with the uid "
                       + printed.substring("CANCELLED by ".length())
                       + " cancelled it."
                   : "It was cancelled.",
@@ -108,7 +121,7 @@ final class Stated {
     String words = "Signal " + own.signal() + (name == null ? "" : " (" + name + ")");
     return Optional.of(
         Finding.stated(
-            "signal",
+            SIGNAL,
             "crash",
             words + " ended " + own.who() + ", and no log says why.",
             own.signal() == 9

@@ -65,6 +65,16 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
         : new Verdict(root, certain, logged);
   }
 
+  /**
+   * Returns the verdict with what accounting measured: a task that a signal ended, and that had
+   * used all of its memory, was most likely killed for that.
+   */
+  Verdict measured(Optional<Long> peak, Optional<Long> memory) {
+    boolean killed = root.isPresent() && root.get().id().equals(Stated.SIGNAL);
+    boolean full = peak.isPresent() && memory.isPresent() && peak.get() >= memory.get() / 20 * 19;
+    return killed && full ? new Verdict(Optional.of(Stated.memoryUsedUp()), false, root) : this;
+  }
+
   private static boolean sameKind(Finding one, Finding other) {
     return one.failure().equals(other.failure());
   }

@@ -53,7 +53,9 @@ public final class EstimateLookup {
     } else if (!Files.exists(Path.of(typed)) && !Files.exists(context.root().resolve(typed))) {
       throw new NexaException(
           ErrorCode.FILE_NOT_FOUND,
-          "No estimate starts with " + typed + ". For a config add --for USER.",
+          typed.matches("[0-9a-f]{1,3}")
+              ? "Type at least 4 characters of an estimate's name, not just " + typed + "."
+              : "No estimate starts with " + typed + ". For a config add --for USER.",
           Advice.command("shows the estimates", "ls", context.workspace().estimates()));
     }
   }

@@ -114,6 +114,41 @@ class ApproveCommandTest {
   }
 
   @Test
+  void aBudgetWithTooLittleLeftIsSaidBeforeSubmitRefuses() {
+    String digest = site.estimate(ada).text("config_digest");
+    Site.write(
+        ada.workspace.resolve("configs/policy.yaml"),
+        DurableFiles.read(ada.workspace.resolve("configs/policy.yaml"))
+            + "budgets:\n  - {scope: all, amount: 0.01, currency: USD, period: month}\n");
+
+    assertThat(approve(digest).err())
+        .contains("submit will refuse the run: budget all has too little left");
+    assertThat(ada.type("approve", digest, "--key", "" + site.boss, "--over-budget", "--yes").err())
+        .doesNotContain("too little left");
+  }
+
+  /** A variable of a script may be empty. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", " ", "bob,eve", "bob eve"})
+  void theSubmitterIsOneUser(String user) {
+    String digest = site.estimate(ada).text("config_digest");
+
+    Screen screen = ada.type("approve", digest, "--key", "" + site.boss, "--for", user, "--yes");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("--for '" + user + "': expected one login name, or any");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void threeCharactersOfADigestAreTooFew() {
+    String digest = site.estimate(ada).text("config_digest");
+
+    assertThat(ada.type("approve", digest.substring(0, 2)).err())
+        .contains("Type at least 4 characters of an estimate's name");
+  }
+
+  @Test
   void yesSignsWithoutAQuestionAndADryRunSignsNothing() {
     String digest = site.estimate(ada).text("config_digest");
     String[] command = {"approve", digest, "--key", "" + site.boss, "--dry-run", "--json"};

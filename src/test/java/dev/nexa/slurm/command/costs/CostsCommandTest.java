@@ -288,7 +288,11 @@ class CostsCommandTest {
             0            1  0.045000
             1            1  0.045000
 
-            the run RUN  0.09 USD  (each priced line rounded once; attempts are not)
+            WHAT    QUANTITY  UNIT      PRICE  COST
+            cpu            2  cpu_hour   0.04  0.08
+            memory         2  gib_hour  0.005  0.01
+
+            the run RUN  0.09 USD  (the sum of the priced lines; each line is rounded once, attempts are not)
             """
                 .replace("RUN", run));
     JsonObject json = terminal.type("costs", "show", run, "--json").json();
@@ -298,7 +302,26 @@ class CostsCommandTest {
         .hasSize(1);
     assertThat(terminal.type("costs", "show", "4711_1").out())
         .doesNotContain("4712")
-        .contains("1            1  0.045000\n\nthe run " + run + ", all of its tasks  0.09 USD");
+        .contains(
+            "1            1  0.045000\n\n", "the run " + run + ", all of its tasks  0.09 USD");
+    assertThat(json.flag("settled")).isTrue();
+    assertThat(json.objects("lines").get(0).text("what")).isEqualTo("cpu");
+  }
+
+  /** Nobody must book a cost of zero for a run that runs. */
+  @Test
+  void theCostOfARunThatIsNotSettledIsNotZero() {
+    finishedRun();
+    String open = terminal.type("submit", "run.yaml", "--json").json().text("run_id");
+
+    Screen show = terminal.type("costs", "show", open);
+
+    assertThat(show.out())
+        .contains(open + " is not settled", "nexa-slurm status " + open)
+        .doesNotContain("0.00");
+    assertThat(terminal.type("costs", "show", open, "--json").json().flag("settled")).isFalse();
+    assertThat(terminal.type("costs").err())
+        .contains("note: not included: 1 run that is not settled");
   }
 
   @Test

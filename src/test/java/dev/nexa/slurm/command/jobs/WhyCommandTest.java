@@ -118,7 +118,7 @@ class WhyCommandTest {
     "OUT_OF_MEMORY, used more memory than it was given, resources.memory is 1G: try --set resources.memory=2G",
     "NODE_FAIL, n1 failed, requeues",
     "PREEMPTED, took the nodes for another job, requeues",
-    "CANCELLED by 1000, user with the number 1000 cancelled it, read",
+    "CANCELLED by 1000, user with the uid 1000 cancelled it, read",
   })
   void whatSlurmKnowsNeedsNoLog(String state, String cause, String advice) {
     accounting("COMPLETED", state, "COMPLETED");
@@ -134,7 +134,7 @@ class WhyCommandTest {
     log(1, "one\ntwo\nthree\n");
 
     assertThat(terminal.type("why").out())
-        .contains("It ended with the exit code 0:0, and no log says why.")
+        .contains("It ended with exit code 0 and printed no reason that is known here.")
         .contains("last lines   one", "three");
   }
 
@@ -188,7 +188,7 @@ class WhyCommandTest {
     terminal.program("squeue", Terminal.queueRow(4711, 0, "RUNNING", "None", key));
 
     assertThat(terminal.type("why").out())
-        .isEqualTo(run + ": it is running: no task has failed, and no task waits.\n");
+        .isEqualTo(run + ": No task has failed, and no task waits; its state is running.\n");
   }
 
   @Test

@@ -94,6 +94,30 @@ class LogReadingTest {
   }
 
   @Test
+  void whatTheProgramCaughtAndPrintedIsNotWhatItDiedOf() {
+    assertThat(
+            cause(
+                """
+                no cache yet: FileNotFoundError(2, 'No such file or directory')
+                Traceback (most recent call last):
+                  File "a.py", line 9, in <module>
+                    raise RuntimeError("step 10 is odd")
+                RuntimeError: step 10 is odd
+                """))
+        .isEqualTo("python-error:5");
+    assertThat(
+            cause(
+                """
+                n1: NCCL WARN NET/IB : Got completion with error 12, opcode 0
+                Traceback (most recent call last):
+                  File "a.py", line 9, in <module>
+                    raise RuntimeError("step 10 is odd")
+                RuntimeError: step 10 is odd
+                """))
+        .isEqualTo("network:1");
+  }
+
+  @Test
   void ofChainedExceptionsTheFirstCounts() {
     assertThat(
             cause(
