@@ -101,7 +101,12 @@ class ScriptsTest {
     assertThat(script.exit()).as(script.err()).isZero();
     assertThat(script.err()).isEqualTo("note: to keep this as a config, add --save train.yaml\n");
     assertThat(kept.err())
-        .isEqualTo("wrote " + saved + ": nexa-slurm submit " + saved + " runs it again\n");
+        .isEqualTo(
+            "wrote "
+                + saved
+                + ", without the values of --set: nexa-slurm submit "
+                + saved
+                + " runs it again\n");
     assertThat(kept.json().text("config_digest"))
         .isEqualTo(script.json().text("config_digest"))
         .isEqualTo(again.json().text("config_digest"));

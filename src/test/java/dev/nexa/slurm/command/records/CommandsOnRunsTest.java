@@ -278,19 +278,19 @@ class CommandsOnRunsTest {
 
   @Test
   void aRunningRunShowsWhatItHasCostSoFar() {
-    long hourAgo = Instant.now().getEpochSecond() - 3600;
+    // No second more or less changes a rounded line.
+    long begun = Instant.now().getEpochSecond() - 5400;
     terminal.program(
         "squeue",
         "printf '%s\\n' '"
-            + String.join(
-                "\u001f", "4712", "4711", "0", "RUNNING", "None", "" + hourAgo, "N/A", key)
+            + String.join("\u001f", "4712", "4711", "0", "RUNNING", "None", "" + begun, "N/A", key)
             + "'");
 
     JsonObject row = terminal.type("status", "--json").json().objects("runs").get(0);
     assertThat(row.text("cost")).isEqualTo("0.00");
-    // A CPU-hour at 0.04 and a GiB-hour at 0.005
-    assertThat(row.text("cost_so_far")).isEqualTo("0.04");
-    assertThat(terminal.type("status").out()).contains("SO FAR", "0.04 USD");
+    // 1.5 CPU-hours at 0.04 and 1.5 GiB-hours at 0.005
+    assertThat(row.text("cost_so_far")).isEqualTo("0.07");
+    assertThat(terminal.type("status").out()).contains("SO FAR", "0.07 USD");
   }
 
   @Test
