@@ -20,7 +20,7 @@ public final class Memory {
   /** The accepted forms where a unit is required, for error messages. */
   public static final String FORMS_WITH_UNIT = "a memory size with its unit: 64G, 512M or 1T";
 
-  /** A bare number below this is meant in GiB more often than in MiB. */
+  /** People who type a bare number below this mostly think of GiB. */
   private static final long RATHER_GIB = 2048;
 
   private Memory() {}

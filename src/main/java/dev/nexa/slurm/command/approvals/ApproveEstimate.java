@@ -62,8 +62,8 @@ public final class ApproveEstimate {
    * @param principal the signer; empty for the name that allowed_signers gives for the key
    * @param expires a duration ({@code 7d}) or a time (RFC 3339)
    * @param uses how many runs the approval allows
-   * @param upTo the most that one run may cost with reruns of its failed tasks; empty for 1 % more
-   *     than its reservation
+   * @param upTo the most that a run may cost with reruns of its failed tasks; empty for its
+   *     reservation and 1 % more
    * @param submitter the login name that may submit; {@code any} for anybody, empty for the user
    *     who made the estimate
    * @param trustPrices whether the approver signs prices that differ from their own price book

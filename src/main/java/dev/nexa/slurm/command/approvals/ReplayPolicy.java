@@ -63,10 +63,10 @@ public final class ReplayPolicy {
   public record Asked(Instant since, Instant until, Optional<Path> file, ZoneId zone) {}
 
   /**
-   * A job: an array with all its tasks, or one job.
+   * A job, or an array with all its tasks.
    *
-   * @param cost what it cost by the price book, with all attempts
-   * @param most the most that one attempt of each task could have cost
+   * @param cost the cost of all attempts by the price book
+   * @param most the highest possible cost of a single attempt of each task
    * @param gpuHours the most GPU-hours that it could have used; empty if it had no time limit
    * @param unlimited whether it had no time limit
    * @param refusedBy the rules that it breaks

@@ -49,7 +49,7 @@ public final class WhyText {
     root.flatMap(Finding::line).ifPresent(place -> place(text, "line", place));
     String name = "last lines";
     for (LogLine line : failure.lastLines()) {
-      line(text, name, cut(line.text()));
+      line(text, name, LogLine.shortened(line.text(), LONGEST));
       name = "";
     }
     root.flatMap(Finding::advice).ifPresent(advice -> line(text, "to do", advice));
@@ -159,7 +159,7 @@ public final class WhyText {
 
   private static void place(StringBuilder text, String name, Finding.Place place) {
     line(text, name, place.file() + number(place));
-    line(text, "", cut(place.line().text().strip()));
+    line(text, "", LogLine.shortened(place.line().text().strip(), LONGEST));
   }
 
   private static String at(Finding.Place place) {
@@ -168,10 +168,6 @@ public final class WhyText {
 
   private static String number(Finding.Place place) {
     return place.line().number() == 0 ? "" : ":" + place.line().number();
-  }
-
-  private static String cut(String text) {
-    return text.length() <= LONGEST ? text : text.substring(0, LONGEST) + "…";
   }
 
   private static void line(StringBuilder text, String name, String value) {

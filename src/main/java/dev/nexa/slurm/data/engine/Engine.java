@@ -21,9 +21,9 @@ import java.util.Properties;
 import java.util.stream.Stream;
 
 /**
- * A DuckDB with a database in memory. What does not fit goes to a folder of its own in the scratch,
- * which {@link #close} removes. It loads no extension and opens no connection to the network. One
- * thread at a time may use it.
+ * A DuckDB with a database in memory. It writes data that does not fit to its own folder in the
+ * scratch, and {@link #close} removes the folder. It loads no extension and opens no connection to
+ * the network. One thread at a time may use it.
  */
 public final class Engine implements AutoCloseable {
   private final Path folder;

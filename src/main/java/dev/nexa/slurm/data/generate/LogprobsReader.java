@@ -158,7 +158,7 @@ final class LogprobsReader {
         Reply.Kind.ANSWER, 200, Optional.of(body.with("logprobs", found.toJson())), "");
   }
 
-  /** Returns why the log-probabilities are not those of the whole conversation. */
+  /** Returns why log-probabilities of the conversation are missing or wrong; empty if none are. */
   private Optional<String> wrong(JsonObject body) {
     if (positions == 0) {
       return Optional.of("the answer has no prompt_logprobs; only vLLM's server returns them");

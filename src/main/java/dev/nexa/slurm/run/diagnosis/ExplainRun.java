@@ -26,11 +26,18 @@ public final class ExplainRun {
   private static final int LAST_LINES = 8;
 
   private final Context context;
-  private final Signatures signatures;
+  private Optional<Signatures> read = Optional.empty();
 
   public ExplainRun(Context context) {
     this.context = context;
-    this.signatures = context.configs().signatures();
+  }
+
+  /** Reads the signatures once. A workspace's file may be wrong, which ends only {@code why}. */
+  private Signatures signatures() {
+    if (read.isEmpty()) {
+      read = Optional.of(context.configs().signatures());
+    }
+    return read.get();
   }
 
   /**
@@ -49,7 +56,7 @@ public final class ExplainRun {
     List<Explanation.Similar> similar =
         failure.isEmpty()
             ? List.of()
-            : new SimilarRuns(context.workspace(), signatures).to(run.id(), failure.get());
+            : new SimilarRuns(context.workspace(), signatures()).to(run.id(), failure.get());
     return new Explanation(
         run.id(),
         tasks.state(),
@@ -100,7 +107,7 @@ public final class ExplainRun {
     EndedAttempt attempt = chosen.get();
     Optional<OwnRecord> own = own(run, journal, facts, attempt, problems);
     AttemptLogs logs = new AttemptLogs(run, attempt, own, problems);
-    LogReading reading = logs.read(signatures);
+    LogReading reading = logs.read(signatures());
     Optional<Finding> stated =
         Stated.by(attempt.state(), attempt.printed(), attempt.nodes(), facts.timeLimit());
     Verdict verdict = Verdict.of(attempt.state(), stated, own, reading);

@@ -60,12 +60,9 @@ public record Finding(
   /** Returns the finding as one sentence; that of an exception quotes the exception. */
   String sentence() {
     return id.equals(EXCEPTION) && line.isPresent()
-        ? "The program ended with an exception: " + cut(line.get().line().text().strip())
+        ? "The program ended with an exception: "
+            + LogLine.shortened(line.get().line().text().strip(), LONGEST)
         : means;
-  }
-
-  private static String cut(String text) {
-    return text.length() <= LONGEST ? text : text.substring(0, LONGEST) + "…";
   }
 
   /** Makes a finding that rests on what Slurm or the job's own record says. */

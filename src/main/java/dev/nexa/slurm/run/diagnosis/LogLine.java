@@ -28,4 +28,9 @@ public record LogLine(int number, String text) {
   boolean isRemark() {
     return REMARK.matcher(text).find();
   }
+
+  /** Returns a text for people: not more of it than this. */
+  public static String shortened(String text, int most) {
+    return text.length() <= most ? text : text.substring(0, most) + "…";
+  }
 }

@@ -223,6 +223,21 @@ class WhyCommandTest {
     assertThat(terminal.type("why").out()).contains("refused").contains("Invalid account");
   }
 
+  /** The rows of a workspace are its own mistake; a person must still see the state of runs. */
+  @Test
+  void wrongSignaturesEndOnlyWhy() {
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    terminal.file("configs/failures.yaml", "signatures: 3\n");
+
+    assertThat(terminal.type("status").exit()).isZero();
+    assertThat(terminal.type("status").out()).contains(run);
+    terminal.type("reconcile");
+    assertThat(terminal.type("runs", "show", "latest").exit()).isZero();
+    Screen why = terminal.type("why");
+    assertThat(why.exit()).isEqualTo(2);
+    assertThat(why.err()).contains("configs/failures.yaml:1:13");
+  }
+
   @Test
   void aTaskThatIsNotThereIsNamed() {
     Screen screen = terminal.type("why", "--task", "7");

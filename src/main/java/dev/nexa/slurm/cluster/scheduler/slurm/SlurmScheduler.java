@@ -504,8 +504,8 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   /**
-   * Reads the cluster's configuration as it is now. It takes four calls. Without sacct, the result
-   * has no {@code sacctFields}.
+   * Reads the cluster's present configuration. It takes four calls. Without sacct, the result has
+   * no {@code sacctFields}.
    */
   public SlurmCluster cluster() {
     SlurmCluster cluster =
