@@ -29,7 +29,7 @@ public final class Listing<R> {
 
   /** Returns whether each row fits into one line; a sentence in the last column may wrap. */
   public boolean fits(TableStyle style) {
-    return style.equals(TableStyle.PLAIN) || width() <= style.width();
+    return style.isPlain() || width() <= style.width();
   }
 
   private int width() {
@@ -58,9 +58,7 @@ public final class Listing<R> {
 
   /** Returns a text table of this style. A value that is not known is printed as {@code -}. */
   public String table(TableStyle style) {
-    return style.equals(TableStyle.PLAIN)
-        ? table()
-        : new NarrowTable(columns.list(), lines(), style).text();
+    return style.isPlain() ? table() : new NarrowTable(columns.list(), lines(), style).text();
   }
 
   private List<List<String>> lines() {

@@ -18,7 +18,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /**
  * One run in the table of {@code status}.
@@ -225,11 +224,16 @@ public record RunRow(
     return entry.active() && entry.state() != JobState.PENDING;
   }
 
+  // Loops instead of streams in what follows: status calls it for each run, and streams take
+  // longer.
+
   private static boolean stuck(List<QueueEntry> queue) {
-    return !queue.isEmpty()
-        && queue.stream()
-            .filter(QueueEntry::active)
-            .allMatch(entry -> entry.reason().equals("DependencyNeverSatisfied"));
+    for (QueueEntry entry : queue) {
+      if (entry.active() && !entry.reason().equals("DependencyNeverSatisfied")) {
+        return false;
+      }
+    }
+    return !queue.isEmpty();
   }
 
   private static int count(ManifestFile manifest, String state) {
@@ -237,29 +241,41 @@ public record RunRow(
   }
 
   private static Duration elapsed(RunOutcome outcome, List<QueueEntry> queue, Instant now) {
-    List<AccountingRecord> rows =
-        outcome.tasks().stream().flatMap(task -> task.attempts().stream()).toList();
+    Optional<Instant> start = Optional.empty();
+    Optional<Instant> end = Optional.empty();
+    boolean active = false;
+    for (TaskOutcome task : outcome.tasks()) {
+      for (AccountingRecord row : task.attempts()) {
+        start = earlier(start, row.start());
+        end = later(end, row.end());
+      }
+    }
     // Accounting is not always asked about a run of which the queue shows every task.
-    Optional<Instant> start =
-        Stream.concat(
-                rows.stream().flatMap(row -> row.start().stream()),
-                queue.stream().filter(RunRow::runs).flatMap(entry -> entry.start().stream()))
-            .min(Instant::compareTo);
-    boolean active = queue.stream().anyMatch(RunRow::runs);
-    Optional<Instant> end =
-        rows.stream().flatMap(row -> row.end().stream()).max(Instant::compareTo);
+    for (QueueEntry entry : queue) {
+      if (runs(entry)) {
+        active = true;
+        start = earlier(start, entry.start());
+      }
+    }
     Instant until = active ? now : end.orElse(now);
-    return start
-        .map(from -> Duration.between(from, until))
-        .filter(d -> !d.isNegative())
-        .orElse(Duration.ZERO);
+    return start.isPresent() && start.get().isBefore(until)
+        ? Duration.between(start.get(), until)
+        : Duration.ZERO;
+  }
+
+  private static Optional<Instant> earlier(Optional<Instant> one, Optional<Instant> two) {
+    return one.isEmpty() || (two.isPresent() && two.get().isBefore(one.get())) ? two : one;
+  }
+
+  private static Optional<Instant> later(Optional<Instant> one, Optional<Instant> two) {
+    return one.isEmpty() || (two.isPresent() && two.get().isAfter(one.get())) ? two : one;
   }
 
   private static String note(RunState journal, RunOutcome outcome, List<QueueEntry> queue) {
-    Optional<QueueEntry> pending =
-        queue.stream().filter(entry -> entry.state() == JobState.PENDING).findFirst();
-    if (pending.isPresent()) {
-      return PendingReason.sentence(pending.get().reason());
+    for (QueueEntry entry : queue) {
+      if (entry.state() == JobState.PENDING) {
+        return PendingReason.sentence(entry.reason());
+      }
     }
     return switch (outcome.state()) {
       case "unknown" -> "sbatch's answer is not known; `nexa-slurm reconcile` finds out";
