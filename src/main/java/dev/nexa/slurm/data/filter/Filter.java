@@ -59,10 +59,12 @@ public final class Filter {
       shown.add(Source.name(i) + " AS " + Sql.name(settings.columns().get(i).name()));
     }
     long kept = engine.number("SELECT count(*) FROM final");
-    output.files(STEM, "final", String.join(", ", shown), 0, kept, settings.rowsPerFile(), false);
+    Output.Slices all = Output.Slices.of("final", String.join(", ", shown));
+    output.files(STEM, all, kept, settings.rowsPerFile(), false);
     if (conversations.isPresent()) {
       String messages = conversations.get().messages();
-      output.files(Conversations.STEM, "final", messages, 0, kept, settings.rowsPerFile(), false);
+      Output.Slices asMessages = Output.Slices.of("final", messages);
+      output.files(Conversations.STEM, asMessages, kept, settings.rowsPerFile(), false);
     }
     List<String> columns = new ArrayList<>(List.of("x.start"));
     shown.forEach(column -> columns.add("d." + column));

@@ -6,7 +6,6 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
-import dev.nexa.slurm.data.rows.Column;
 import dev.nexa.slurm.data.rows.InputFile;
 import dev.nexa.slurm.data.rows.Output;
 import dev.nexa.slurm.data.rows.Rows;
@@ -194,44 +193,29 @@ public final class Prepare {
       split.append(splits().get(names.get(i))).append("' THEN ").append(i);
     }
     split.append(" END");
-    List<String> columns = new ArrayList<>();
     List<String> shown = new ArrayList<>();
     for (int i = 0; i < settings.columns().size(); i++) {
-      Column column = settings.columns().get(i);
-      columns.add(Source.name(i));
-      shown.add(Source.name(i) + " AS " + Sql.name(column.name()));
+      shown.add(Source.name(i) + " AS " + Sql.name(settings.columns().get(i).name()));
     }
+    int columns = shown.size();
     engine.run("SET preserve_insertion_order = true");
-    engine.run(
-        "CREATE TABLE final AS SELECT "
-            + split
-            + " AS split, key, "
-            + String.join(", ", columns)
-            + " FROM kept ORDER BY split, key, n");
+    String query = "SELECT " + split + " AS split, key, n FROM kept ORDER BY split, key, n";
+    Output.Slices sorted =
+        new SortedRows(engine, "final", query, columns, String.join(", ", shown));
     long from = 0;
     for (int i = 0; i < names.size(); i++) {
       long rows = engine.number("SELECT count(*) FROM final WHERE split = " + i);
       counts.put("rows_" + names.get(i), rows);
-      output.files(
-          names.get(i),
-          "final",
-          String.join(", ", shown),
-          from,
-          rows,
-          settings.rowsPerFile(),
-          false);
+      output.files(names.get(i), sorted.from(from), rows, settings.rowsPerFile(), false);
       from += rows;
     }
     if (settings.requests().isPresent()) {
+      // In the order of the splits, the files of several tasks would have another order.
+      String asked = "SELECT key, n FROM final ORDER BY key, n";
       String select = new RequestQuery(settings).select();
+      Output.Slices requests = new SortedRows(engine, "asked", asked, columns, select);
       int perFile = settings.requests().get().rowsPerFile();
-      String table = "final";
-      if (names.size() > 1) {
-        // In the order of the splits, the files of several tasks would have another order.
-        table = "asked";
-        engine.run("CREATE TABLE asked AS SELECT * FROM final ORDER BY key, rowid");
-      }
-      output.files("requests", table, select, 0, from, perFile, true);
+      output.files("requests", requests, from, perFile, true);
     }
     return from;
   }

@@ -58,30 +58,43 @@ public final class Output {
     return new Output(engine, folder, share);
   }
 
-  /**
-   * Writes the rows of a table in its order, in files of at most so many rows. An empty part gets
-   * one file without rows, so that readers find its columns.
-   *
-   * @param select the columns, without FROM
-   * @param from the first {@code rowid}
-   * @param rows the number of rows
-   */
-  public void files(
-      String stem, String table, String select, long from, long rows, int perFile, boolean json) {
-    int number = 0;
-    for (long at = 0; at < Math.max(1, rows); at += perFile) {
-      long to = from + Math.min(at + perFile, rows);
-      String name = share.fileName(stem, number++, json ? "jsonl" : "parquet");
-      String query =
+  /** Rows in an order, numbered from 0. */
+  @FunctionalInterface
+  public interface Slices {
+    /** Returns a query of the rows from one number to before another, in order. */
+    String query(long from, long to);
+
+    /** Returns the same rows without the first ones. */
+    default Slices from(long first) {
+      return (from, to) -> query(first + from, first + to);
+    }
+
+    /**
+     * Returns the rows of a table in its order.
+     *
+     * @param select the columns, without FROM
+     */
+    static Slices of(String table, String select) {
+      return (from, to) ->
           "SELECT "
               + select
-              + " FROM "
-              + table
-              + " WHERE rowid >= "
-              + (from + at)
-              + " AND rowid < "
-              + to
+              + (" FROM " + table)
+              + (" WHERE rowid >= " + from + " AND rowid < " + to)
               + " ORDER BY rowid";
+    }
+  }
+
+  /**
+   * Writes rows in files of at most so many rows. Of no rows there is one file, so that readers
+   * find its columns.
+   *
+   * @param rows the number of rows
+   */
+  public void files(String stem, Slices slices, long rows, int perFile, boolean json) {
+    int number = 0;
+    for (long at = 0; at < Math.max(1, rows); at += perFile) {
+      String name = share.fileName(stem, number++, json ? "jsonl" : "parquet");
+      String query = slices.query(at, Math.min(at + perFile, rows));
       write(query, name, json ? "FORMAT json" : PARQUET);
     }
   }
