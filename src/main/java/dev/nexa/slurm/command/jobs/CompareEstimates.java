@@ -255,7 +255,7 @@ public final class CompareEstimates {
       return own;
     }
     Optional<Expected> here = base.outlook().expected();
-    if (here.isEmpty() || slower.isEmpty() || here.get().runSeconds() == 0) {
+    if (here.isEmpty() || slower.isEmpty() || here.get().neededSeconds() == 0) {
       return Optional.empty();
     }
     return Optional.of(
@@ -263,9 +263,9 @@ public final class CompareEstimates {
             here.get().method(),
             there.plan(),
             there.estimate(),
-            (long) Math.ceil(here.get().runSeconds() * slower.get()),
-            (long) Math.ceil(here.get().runSeconds() * slower.get()),
-            (long) Math.ceil(here.get().highSeconds() * slower.get()),
+            (long) Math.ceil(here.get().neededSeconds() * slower.get()),
+            (long) Math.ceil(here.get().neededSeconds() * slower.get()),
+            (long) Math.ceil(here.get().neededHighSeconds() * slower.get()),
             here.get().basis() + ", scaled by the GPUs' number and peak",
             here.get().runs()));
   }

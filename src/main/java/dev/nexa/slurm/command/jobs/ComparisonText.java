@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.Markdown;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.estimate.Comparison;
@@ -26,9 +27,10 @@ public final class ComparisonText {
    *
    * @param total the most that the requested job can cost
    * @param now the current time, from which the wait is computed
+   * @param style the layout of the table
    */
-  public static String text(Comparison comparison, Money total, Instant now) {
-    return listing(comparison, now).table() + "\n" + advice(comparison, total);
+  public static String text(Comparison comparison, Money total, Instant now, TableStyle style) {
+    return listing(comparison, now).table(style) + "\n" + advice(comparison, total);
   }
 
   /** Returns the table and the advice as Markdown. */
@@ -50,10 +52,10 @@ public final class ComparisonText {
         .money("at_most", PartitionOffer::reservation)
         .money("probably", offer -> offer.expected().map(Expected::total))
         .rare()
-        .text("takes", offer -> offer.expected().map(it -> OutlookText.words(it.runSeconds())))
+        .text("takes", offer -> offer.expected().map(it -> OutlookText.words(it.neededSeconds())))
         .rare()
         .text("starts", offer -> offer.misfit().isEmpty() ? start(offer, now) : null)
-        .text("what", offer -> what(comparison, offer))
+        .note("what", offer -> what(comparison, offer))
         .of(comparison.offers())
         .withoutRare();
   }

@@ -69,9 +69,9 @@ public record PartitionOffer(
     return cost.isPresent() ? cost.get().amount() : new BigDecimal("1e30");
   }
 
-  /** Returns the expected duration of a task, else its time limit. */
+  /** Returns the duration that a task is expected to need, else its time limit. */
   public long seconds() {
-    return expected.isPresent() ? expected.get().runSeconds() : limitSeconds;
+    return expected.isPresent() ? expected.get().neededSeconds() : limitSeconds;
   }
 
   /** Returns the estimated end of a task; empty if its start is unknown. */
