@@ -14,11 +14,11 @@ import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -28,24 +28,29 @@ import org.jspecify.annotations.Nullable;
  * tag=experiment:science_v1}. A run must match all terms.
  *
  * <p>Operators are {@code =}, {@code !=}, {@code <}, {@code <=}, {@code >} and {@code >=}, and for
- * text fields {@code ~}, which means "contains". A missing value matches only {@code !=}.
+ * text fields {@code ~}, which means "contains". A missing value matches only {@code !=}, and for
+ * text fields {@code =-}.
  */
 public final class RunFilter {
   private static final Pattern TERM = Pattern.compile("([^\\s=!<>~]*)(!=|<=|>=|=|<|>|~)?(.*)");
 
+  /** A term whose value has spaces and no quotes, at the end of the text. */
+  private static final Pattern UNQUOTED =
+      Pattern.compile("([^\\s=!<>~]+(?:!=|=|~))([^\\s=!<>~\"]+(?: +[^\\s=!<>~\"]+)+)$");
+
   private final String text;
   private final List<Term> terms;
-  private final Set<RunField> fields;
+  private final Map<RunProperty, String> wanted;
 
-  private RunFilter(String text, List<Term> terms, Set<RunField> fields) {
+  private RunFilter(String text, List<Term> terms, Map<RunProperty, String> wanted) {
     this.text = text;
     this.terms = terms;
-    this.fields = fields;
+    this.wanted = wanted;
   }
 
   /** Returns a filter that accepts all runs. */
   public static RunFilter all() {
-    return new RunFilter("", List.of(), Set.of());
+    return new RunFilter("", List.of(), Map.of());
   }
 
   /**
@@ -57,7 +62,7 @@ public final class RunFilter {
    */
   public static RunFilter parse(String text, Instant now) {
     List<Term> terms = new ArrayList<>();
-    Set<RunField> fields = new LinkedHashSet<>();
+    Map<RunProperty, String> wanted = new LinkedHashMap<>();
     int at = 0;
     while (at < text.length()) {
       if (text.charAt(at) == ' ') {
@@ -74,9 +79,9 @@ public final class RunFilter {
       if (quoted) {
         throw place.wrong("the quote is not closed");
       }
-      terms.add(term(place, now, fields));
+      terms.add(term(place, text, now, wanted));
     }
-    return new RunFilter(text, terms, fields);
+    return new RunFilter(text, terms, wanted);
   }
 
   /**
@@ -100,44 +105,76 @@ public final class RunFilter {
   public RunFilter and(RunFilter other) {
     List<Term> both = new ArrayList<>(terms);
     both.addAll(other.terms);
-    Set<RunField> named = new LinkedHashSet<>(fields);
-    named.addAll(other.fields);
-    return new RunFilter((text + " " + other.text).strip(), both, named);
+    Map<RunProperty, String> values = new LinkedHashMap<>(wanted);
+    values.putAll(other.wanted);
+    return new RunFilter((text + " " + other.text).strip(), both, values);
   }
 
-  private static Term term(Place place, Instant now, Set<RunField> fields) {
+  private static Term term(Place place, String text, Instant now, Map<RunProperty, String> wanted) {
     Matcher form = TERM.matcher(place.text);
     if (!form.matches() || form.group(2) == null) {
       throw place.wrong(
-          "expected a name, one of = != < <= > >= ~, and a value, such as status=failed");
+          "expected a name, one of = != < <= > >= ~, and a value, such as status=failed"
+              + unquoted(text, place));
     }
     String name = form.group(1);
-    Optional<RunField> field = RunField.of(name);
-    if (field.isEmpty()) {
+    Optional<RunProperty> known = RunProperty.of(name);
+    if (known.isEmpty()) {
       List<String> names = RunField.words(false);
       throw place.wrong(
           "unknown name '"
               + name
               + "'"
-              + Nearest.to(name, names)
-                  .map(near -> " (did you mean '" + near + "'?)")
-                  .orElse("; known are " + String.join(", ", names)));
+              + Nearest.hint(name, names)
+              + "; known are "
+              + String.join(", ", names)
+              + ", "
+              + RunProperty.TAGS);
     }
-    fields.add(field.get());
+    RunProperty property = known.get();
+    RunField field = property.field();
     String value = form.group(3).replace("\"", "");
     String operator = form.group(2);
-    return switch (field.get().type()) {
-      case TEXT -> text(field.get(), operator, value, place, now);
-      case NUMBER -> number(field.get(), operator, decimal(value, place), place);
-      case DURATION -> number(field.get(), operator, seconds(value, place), place);
-      case TIME -> time(field.get(), operator, value, place, now);
+    wanted.put(property, operator.equals("=") ? value : "");
+    return switch (field.type()) {
+      case TEXT -> text(property, operator, value, place, now);
+      case NUMBER -> number(field, operator, decimal(value, place), place);
+      case DURATION -> number(field, operator, seconds(value, place), place);
+      case TIME -> time(field, operator, value, place, now);
     };
   }
 
+  /** Returns the hint that a value with spaces needs quotes; empty for the first term. */
+  private static String unquoted(String text, Place place) {
+    Matcher before =
+        UNQUOTED.matcher(text.substring(0, place.column - 1 + place.text.length()).strip());
+    return before.find()
+        ? "; a value with spaces needs double quotes: "
+            + before.group(1)
+            + "\""
+            + before.group(2)
+            + "\""
+        : "";
+  }
+
   private static Term text(
-      RunField field, String operator, String value, Place place, Instant now) {
+      RunProperty property, String operator, String value, Place place, Instant now) {
+    RunField field = property.field();
     if (value.isEmpty()) {
-      throw place.wrong("there is no value behind " + operator);
+      throw place.wrong(
+          "there is no value behind "
+              + operator
+              + (field == RunField.MONTH
+                  ? ""
+                  : "; " + property.word() + "=- selects the runs that have none"));
+    }
+    if (value.equals(GroupBy.NONE) && field != RunField.MONTH) {
+      if (operator.equals("=")) {
+        return run -> property.texts(run).isEmpty();
+      }
+      if (operator.equals("!=")) {
+        return run -> !property.texts(run).isEmpty();
+      }
     }
     List<String> known = field.known();
     String word =
@@ -159,12 +196,12 @@ public final class RunFilter {
               + String.join(", ", known));
     }
     return switch (operator) {
-      case "=" -> run -> field.texts(run).contains(word);
-      case "!=" -> run -> !field.texts(run).contains(word);
-      case "~" -> run -> contains(field.texts(run), word);
+      case "=" -> run -> property.texts(run).contains(word);
+      case "!=" -> run -> !property.texts(run).contains(word);
+      case "~" -> run -> contains(property.texts(run), word);
       default -> {
         if (field != RunField.MONTH) {
-          throw place.wrong(field.word() + " is a word: it takes =, != and ~ only");
+          throw place.wrong(property.word() + " is a text: it takes =, != and ~ only");
         }
         yield run -> holds(operator, run.month().compareTo(word));
       }
@@ -230,7 +267,8 @@ public final class RunFilter {
 
   private static void notWithin(RunField field, String operator, Place place) {
     if (operator.equals("~")) {
-      throw place.wrong(field.word() + " is no word: ~ is for words");
+      throw place.wrong(
+          field.word() + " is " + field.kind() + ": it takes =, !=, <, <=, > and >= only");
     }
   }
 
@@ -298,9 +336,12 @@ public final class RunFilter {
     return text;
   }
 
-  /** Returns the fields of the terms, in their order. */
-  Set<RunField> fields() {
-    return fields;
+  /**
+   * Returns the properties of the terms, in their order, each with the value that {@code =} asks
+   * for; empty text for another operator.
+   */
+  Map<RunProperty, String> wanted() {
+    return wanted;
   }
 
   /** Returns whether the run matches all terms. */
