@@ -12,6 +12,7 @@ import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.summary.Accuracy;
 import dev.nexa.slurm.money.summary.CostSummary;
 import dev.nexa.slurm.money.summary.GroupOrder;
+import dev.nexa.slurm.money.summary.RunFilter;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
 import java.time.DateTimeException;
@@ -160,7 +161,9 @@ public final class CostsCommand extends Subcommand {
   /** The command {@code costs budget}. */
   private static final class BudgetCommand extends Subcommand {
     private final OptionSpec on =
-        option("--on", "DATE", "The period of this day, such as 2025-11-30; today if not given.");
+        add(
+            OptionSpec.builder("--on", "--month").paramLabel("DATE").type(String.class),
+            "The period of this day or month, such as 2025-11-30, 2025-11 or `last`, in UTC; today if not given.");
     private final FormatOption format =
         new FormatOption(this, List.of("table", "json", "csv", "markdown"));
 
@@ -196,12 +199,19 @@ public final class CostsCommand extends Subcommand {
 
     private LocalDate day() {
       String text = on.getValue();
+      if (text == null) {
+        return LocalDate.now(ZoneOffset.UTC);
+      }
+      Optional<String> month = RunFilter.monthOf(text, Instant.now());
       try {
-        return text == null ? LocalDate.now(ZoneOffset.UTC) : LocalDate.parse(text);
+        return month.isPresent() ? LocalDate.parse(month.get() + "-01") : LocalDate.parse(text);
       } catch (DateTimeException notADay) {
         throw new NexaException(
             ErrorCode.OPTION_INVALID,
-            "--on: expected a day such as 2025-11-30, got '" + text + "'");
+            "--on: expected a day such as 2025-11-30, or a month such as 2025-11, this or last, got '"
+                + text
+                + "'",
+            Advice.step("nexa-slurm costs budget --on last"));
       }
     }
   }

@@ -10,6 +10,7 @@ import dev.nexa.slurm.job.config.GpuCatalog;
 import dev.nexa.slurm.job.config.GpuCatalog.Gpu;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.estimate.Comparison;
+import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Expected;
 import dev.nexa.slurm.job.estimate.PartitionOffer;
 import dev.nexa.slurm.job.estimate.TimeLimitAdvice;
@@ -205,6 +206,7 @@ public final class CompareEstimates {
         tooLarge(there),
         there.plan().allocation().timeLimit().toSeconds(),
         Optional.of(there.estimate().total()),
+        CostLine.unrounded(there.estimate().reservation()),
         expected,
         comparable || expected.isPresent(),
         start.at(),

@@ -12,6 +12,7 @@ import dev.nexa.slurm.job.estimate.Expected;
 import dev.nexa.slurm.job.estimate.PartitionOffer;
 import dev.nexa.slurm.job.estimate.TimeLimitAdvice;
 import dev.nexa.slurm.run.start.OutlookText;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -49,8 +50,12 @@ public final class ComparisonText {
         .text("on", PartitionOffer::hardware)
         .number("nodes", PartitionOffer::nodes)
         .text("limit", offer -> offer.misfit().isEmpty() ? limit(offer.limitSeconds()) : null)
-        .money("at_most", PartitionOffer::reservation)
-        .money("probably", offer -> offer.expected().map(Expected::total))
+        .text("at_most", offer -> offer.reservation().map(most -> cell(most, offer.unrounded())))
+        .right()
+        .text(
+            "probably",
+            offer -> offer.expected().map(one -> cell(one.total(), one.unroundedTotal())))
+        .right()
         .rare()
         .text("takes", offer -> offer.expected().map(it -> OutlookText.words(it.neededSeconds())))
         .rare()
@@ -58,6 +63,10 @@ public final class ComparisonText {
         .note("what", offer -> what(comparison, offer))
         .of(comparison.offers())
         .withoutRare();
+  }
+
+  private static String cell(Money amount, BigDecimal unrounded) {
+    return amount.cell(unrounded) + " " + amount.currency();
   }
 
   private static String limit(long seconds) {

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.money.summary.RunField;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -70,6 +71,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
           .map(name -> didYouMean(spec.qualifiedName() + " " + name))
           .ifPresent(advice::add);
     }
+    OptionSpec by = spec.findOption("--by");
+    if (by != null && RunField.words(true).contains(word)) {
+      advice.add(Advice.step("To group by it: " + spec.qualifiedName() + " --by " + word));
+    }
     return "There is no command '" + spec.qualifiedName() + " " + word + "'";
   }
 
@@ -92,6 +97,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
       }
     }
     Optional<String> nearest = Nearest.to(name, known);
+    boolean limits = name.equals("top") || name.equals("head") || name.equals("max");
+    if (limits && known.contains("limit")) {
+      return Optional.of("--limit");
+    }
     if (nearest.isEmpty() && name.length() > 1) {
       List<String> begun = known.stream().filter(one -> one.startsWith(name)).toList();
       nearest = begun.size() == 1 ? Optional.of(begun.get(0)) : nearest;

@@ -40,6 +40,12 @@ public final class GroupBy {
   }
 
   private static Part part(String word) {
+    if (word.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--by: a name is empty; expected names with single commas between them",
+          Advice.step("--by project,user"));
+    }
     Optional<RunProperty> property = RunProperty.of(word);
     if (property.isEmpty() || property.get().field().type() != RunField.Type.TEXT) {
       List<String> names = RunField.words(true);

@@ -66,7 +66,7 @@ public record GroupOrder(Optional<String> column, int most) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           "--sort: unknown column '" + column.get() + "'" + Nearest.hint(column.get(), known),
-          Advice.step("--sort with one of " + String.join(", ", known)));
+          Advice.step("--sort with one column of " + String.join(", ", known)));
     }
     return new GroupOrder(column, most);
   }

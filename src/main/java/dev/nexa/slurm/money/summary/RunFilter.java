@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
 public final class RunFilter {
   private static final Pattern TERM = Pattern.compile("([^\\s=!<>~]*)(!=|<=|>=|=|<|>|~)?(.*)");
 
+  private static final Pattern YEAR_FIRST = Pattern.compile("(\\d{4})[-/._ ]?(\\d{1,2})");
+  private static final Pattern MONTH_FIRST = Pattern.compile("(\\d{1,2})[-/._ ](\\d{4})");
+
   /** A term whose value has spaces and no quotes, at the end of the text. */
   private static final Pattern UNQUOTED =
       Pattern.compile("([^\\s=!<>~]+(?:!=|=|~))([^\\s=!<>~\"]+(?: +[^\\s=!<>~\"]+)+)$");
@@ -115,6 +118,7 @@ public final class RunFilter {
     if (!form.matches() || form.group(2) == null) {
       throw place.wrong(
           "expected a name, one of = != < <= > >= ~, and a value, such as status=failed"
+              + colon(place.text)
               + unquoted(text, place));
     }
     String name = form.group(1);
@@ -142,6 +146,14 @@ public final class RunFilter {
       case DURATION -> number(field, operator, seconds(value, place), place);
       case TIME -> time(field, operator, value, place, now);
     };
+  }
+
+  /** Returns the hint that a term has a colon for an operator; empty for others. */
+  private static String colon(String term) {
+    int at = term.indexOf(':');
+    return at > 0 && RunField.of(term.substring(0, at)).isPresent()
+        ? "; write " + term.substring(0, at) + "=" + term.substring(at + 1)
+        : "";
   }
 
   /** Returns the hint that a value with spaces needs quotes; empty for the first term. */
@@ -216,8 +228,12 @@ public final class RunFilter {
     return monthOf(value, now).orElseThrow(() -> place.wrong(expectedMonth(value)));
   }
 
-  /** Returns the month that the user means, as in the ledger; empty if it is not a month. */
-  private static Optional<String> monthOf(String value, Instant now) {
+  /**
+   * Returns the month that the user means, such as {@code 2025-11}; empty if it is not a month.
+   *
+   * @param value a month, {@code this} or {@code last}, in UTC
+   */
+  public static Optional<String> monthOf(String value, Instant now) {
     YearMonth current = YearMonth.from(now.atOffset(ZoneOffset.UTC));
     if (value.equals("this") || value.equals("last")) {
       return Optional.of((value.equals("this") ? current : current.minusMonths(1)).toString());
@@ -232,12 +248,22 @@ public final class RunFilter {
   }
 
   private static String expectedMonth(String value) {
-    List<String> near =
-        value.matches("\\d{4}-\\d") ? List.of(value.replace("-", "-0")) : List.of("this", "last");
-    return "expected a month such as 2025-11, this or last, got '"
-        + value
-        + "'"
-        + Nearest.hint(value, near);
+    Matcher yearFirst = YEAR_FIRST.matcher(value);
+    Matcher monthFirst = MONTH_FIRST.matcher(value);
+    String hint = Nearest.hint(value, List.of("this", "last"));
+    if (yearFirst.matches()) {
+      hint = didYouMean(yearFirst.group(1), yearFirst.group(2));
+    } else if (monthFirst.matches()) {
+      hint = didYouMean(monthFirst.group(2), monthFirst.group(1));
+    }
+    return "expected a month such as 2025-11, this or last, got '" + value + "'" + hint;
+  }
+
+  private static String didYouMean(String year, String month) {
+    int number = Integer.parseInt(month);
+    return number < 1 || number > 12
+        ? "; months are 01 to 12"
+        : " (did you mean '" + YearMonth.of(Integer.parseInt(year), number) + "'?)";
   }
 
   private static String currency(String operator, String value, Place place) {
@@ -287,7 +313,14 @@ public final class RunFilter {
     try {
       return new BigDecimal(value);
     } catch (NumberFormatException notANumber) {
-      throw place.wrong("expected a number such as 10 or 0.5, got '" + value + "'");
+      String plain = value.replaceAll("[^0-9.]", "");
+      String hint =
+          value.matches("[<>=].*")
+              ? "; the operators are =, !=, <, <=, > and >="
+              : plain.matches("\\d+(\\.\\d+)?")
+                  ? "; write " + plain + ", without a currency, a unit or separators"
+                  : "";
+      throw place.wrong("expected a number such as 10 or 0.5, got '" + value + "'" + hint);
     }
   }
 

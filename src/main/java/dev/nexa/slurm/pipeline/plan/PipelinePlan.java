@@ -210,11 +210,16 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
 
   /** Returns {@link #total} for people: {@code at most 5.12 USD}, {@code less than 0.01 USD}. */
   public String atMost() {
+    return total().atMost(unrounded());
+  }
+
+  /** Returns {@link #total} before rounding. */
+  public BigDecimal unrounded() {
     BigDecimal exact = BigDecimal.ZERO;
     for (PlannedStage stage : stages) {
       exact = exact.add(CostLine.unrounded(stage.prepared().estimate().reservation()));
     }
-    return total().atMost(exact);
+    return exact;
   }
 
   /** Returns the expected cost of all stages; empty if it is unknown for one of them. */

@@ -264,6 +264,7 @@ class CostsCommandTest {
             in USD
             SPENT is up to date: all runs of this workspace are settled.
             """);
+    assertThat(type("costs budget --month 2025-11").out()).isEqualTo(screen.out());
     JsonObject json = type("costs budget --on 2025-11-30 --json").json();
     assertThat(json.objects("budgets").get(0).text("remaining")).isEqualTo("4.91");
     assertThat(json.objects("budgets").get(0).decimal("used_ratio")).isEqualByComparingTo("0.7545");
@@ -518,6 +519,18 @@ class CostsCommandTest {
           costs accuracy --json --format markdown | ask for two formats
           runs analyze --json --format csv | ask for two formats
           costs --format focus --limit 2 | takes no --sort and no --limit
+          costs --by ,user             | --by: a name is empty; expected names with single commas
+          costs --month 2025/11        | got '2025/11' (did you mean '2025-11'?)
+          costs --month 11.2025        | (did you mean '2025-11'?)
+          costs --month 2025-14        | months are 01 to 12
+          costs --where status:failed  | write status=failed
+          costs --where cost>1,000USD  | write 1000, without a currency, a unit or separators
+          costs --where cost=>10       | the operators are =, !=, <, <=, > and >=
+          costs --top 3                | Did you mean: --limit
+          costs project                | To group by it: nexa-slurm costs --by project
+          budget                       | nexa-slurm costs budget
+          prices import aws .          | . is a folder; expected a file
+          costs import csv tokens.jsonl | --provider NAME is missing: it names the provider of the bill
           costs --limit 0              | --limit: expected a number of groups from 1 on, got '0'
           costs --sort csot            | --sort: unknown column 'csot' (did you mean 'cost'?)
           costs budget --on soon       | --on

@@ -94,6 +94,28 @@ class EstimateCommandTest {
         .anyMatch(line -> line.contains("as asked for"));
   }
 
+  /** One CPU for a minute is not free, in any sentence and any table. */
+  @Test
+  void aSumBelowACentIsNotNothing() {
+    terminal.file(
+        "tiny.yaml",
+        "stage: data\nbackend: shell\nrun: echo\nresources: {time: 1m, memory: 100M, partition: cpu}\n");
+
+    assertThat(terminal.type("estimate", "tiny.yaml").out())
+        .startsWith("Less than 0.01 USD: 1 task");
+    assertThat(terminal.type("estimate", "tiny.yaml", "--compare").out())
+        .contains("<0.01 USD")
+        .doesNotContain("0.00 USD");
+    assertThat(terminal.type("submit", "tiny.yaml").out()).contains(": less than 0.01 USD: 1 task");
+    assertThat(
+            terminal
+                .type("estimate", "tiny.yaml", "--json")
+                .json()
+                .object("reservation")
+                .text("total"))
+        .isEqualTo("0.00");
+  }
+
   /** The limit ends the task: it takes no longer, and costs no more. */
   @Test
   void aLimitBelowPastRunsCutsWhatIsProbable() {

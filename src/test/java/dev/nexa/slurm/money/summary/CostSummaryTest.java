@@ -261,7 +261,7 @@ class CostSummaryTest {
     assertThatThrownBy(() -> GroupBy.parse("modle"))
         .hasMessage("--by: unknown name 'modle' (did you mean 'model'?)");
     assertThatThrownBy(() -> GroupBy.parse("cost")).hasMessageContaining("'cost'");
-    assertThatThrownBy(() -> GroupBy.parse("stage,")).hasMessageContaining("''");
+    assertThatThrownBy(() -> GroupBy.parse("stage,")).hasMessageContaining("a name is empty");
   }
 
   private CostSummary summary(String by, String... runs) {
