@@ -528,6 +528,9 @@ class CostsCommandTest {
           costs --where cost=>10       | the operators are =, !=, <, <=, > and >=
           costs --top 3                | Did you mean: --limit
           costs project                | To group by it: nexa-slurm costs --by project
+          costs --where cost>1 --where user=ada | Write all terms into one: --where
+          costs --format csv --format json | --format is given more than once; expected it once [option-invalid]
+          prices list                  | Did you mean: nexa-slurm prices show
           budget                       | nexa-slurm costs budget
           prices import aws .          | . is a folder; expected a file
           costs import csv tokens.jsonl | --provider NAME is missing: it names the provider of the bill
