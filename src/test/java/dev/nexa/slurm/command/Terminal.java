@@ -3,7 +3,9 @@ package dev.nexa.slurm.command;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.StandIn;
+import dev.nexa.slurm.command.shared.TerminalOutput;
 import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
@@ -150,6 +152,15 @@ public final class Terminal {
             new PrintWriter(out, true),
             new PrintWriter(err, true));
     return new Screen(exit, out.toString(), err.toString());
+  }
+
+  /** Types a command at a terminal, whose width COLUMNS gives; returns what its screen shows. */
+  public String atScreen(String... arguments) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    PrintWriter screen = TerminalOutput.over(bytes, false, environment);
+    Main.run(arguments, environment, here, keyboard, screen, new PrintWriter(new StringWriter()));
+    screen.flush();
+    return bytes.toString(StandardCharsets.UTF_8);
   }
 
   private static Path directory(Path path) {

@@ -47,7 +47,13 @@ public final class Csv {
       }
       if (cells.size() != heading.size()) {
         throw csv.wrong(
-            begin, "has " + cells.size() + " values, and the heading " + heading.size());
+            begin,
+            "has "
+                + cells.size()
+                + (cells.size() == 1 ? " value" : " values")
+                + ", but the heading names "
+                + heading.size()
+                + (heading.size() == 1 ? " column" : " columns"));
       }
       Map<String, String> values = new LinkedHashMap<>();
       for (int i = 0; i < cells.size(); i++) {

@@ -49,7 +49,7 @@ public final class Listing<R> {
 
   private boolean holdsSomething(Column<R> column) {
     for (R row : rows) {
-      if (!column.plain(row).matches("[0.]*")) {
+      if (!column.plain(row).matches("[0.]*|-")) {
         return true;
       }
     }

@@ -75,6 +75,46 @@ public record Money(BigDecimal amount, String currency) implements Comparable<Mo
   }
 
   /**
+   * Returns the amount for people: {@code 12.50 USD}, or {@code less than 0.01 USD} for a sum that
+   * is 0 only because its parts were rounded.
+   *
+   * @param exact the amount before rounding
+   */
+  public String words(BigDecimal exact) {
+    return (isRoundedAway(exact) ? "less than " : "") + upTo(exact);
+  }
+
+  /**
+   * Returns the upper bound of a cost for people: {@code at most 12.50 USD}, or {@code less than
+   * 0.01 USD} as in {@link #words}.
+   */
+  public String atMost(BigDecimal exact) {
+    return (isRoundedAway(exact) ? "less than " : "at most ") + upTo(exact);
+  }
+
+  /**
+   * Returns the amount for a table whose other columns have the currency: {@code 12.50}, or {@code
+   * <0.01} for a sum that is 0 only because its parts were rounded.
+   */
+  public String cell(BigDecimal exact) {
+    return (isRoundedAway(exact) ? "<" : "") + upTo(exact).amount.toPlainString();
+  }
+
+  /**
+   * Returns this amount, or the next amount above {@code exact} for a sum that is 0 only because
+   * its parts were rounded.
+   */
+  public Money upTo(BigDecimal exact) {
+    return isRoundedAway(exact)
+        ? new Money(exact.setScale(minorDigits(currency), RoundingMode.CEILING), currency)
+        : this;
+  }
+
+  private boolean isRoundedAway(BigDecimal exact) {
+    return amount.signum() == 0 && exact.signum() > 0;
+  }
+
+  /**
    * Returns the exact sum.
    *
    * @throws IllegalArgumentException if the currencies differ

@@ -1,20 +1,27 @@
 package dev.nexa.slurm.command.costs;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.SumOptions;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.summary.Accuracy;
 import dev.nexa.slurm.money.summary.CostSummary;
+import dev.nexa.slurm.money.summary.GroupOrder;
+import dev.nexa.slurm.money.summary.RunFilter;
+import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
 import java.time.DateTimeException;
+import java.time.Instant;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -22,6 +29,15 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 public final class CostsCommand extends Subcommand {
   private final SumOptions options =
       new SumOptions(this, "month", List.of("table", "json", "csv", "markdown", "focus"));
+  private final OptionSpec sort =
+      option(
+          "--sort",
+          "COLUMN",
+          "Sorts the groups by a column, the largest first: "
+              + String.join(", ", GroupOrder.names())
+              + "; or by a name of --by.");
+  private final OptionSpec limit =
+      option("--limit", "N", "Shows the first N groups of each currency. The sums count all.");
 
   public CostsCommand() {
     super(
@@ -29,6 +45,7 @@ public final class CostsCommand extends Subcommand {
         "Shows the cost of finished runs: summaries, estimates against actual cost, budgets, bills.",
         "nexa-slurm costs --by project,user --month last",
         "nexa-slurm costs --by project,stage --where 'ended>=2025-11'",
+        "nexa-slurm costs --by run --month last --sort cost --limit 10",
         "nexa-slurm costs --month 2025-11 --format focus > november.csv",
         "nexa-slurm costs show latest");
     spec().addSubcommand("accuracy", new AccuracyCommand().spec());
@@ -42,11 +59,17 @@ public final class CostsCommand extends Subcommand {
     List<String> problems = new ArrayList<>();
     SummarizeCosts costs = new SummarizeCosts(existing());
     if (options.format().equals("focus")) {
+      if (sort.getValue() != null || limit.getValue() != null) {
+        throw new NexaException(
+            ErrorCode.OPTIONS_CONFLICT,
+            "--format focus prints all runs in the order of the ledger: it takes no --sort and no --limit",
+            Advice.step("leave --sort and --limit out"));
+      }
       costs.focus(options.meant(), problems, out()::print);
       problems.forEach(err()::println);
       return ExitCode.OK.status();
     }
-    CostSummary summary = costs.summarize(options.by(), options.meant(), problems);
+    CostSummary summary = costs.summarize(options.by(), options.meant(), order(), problems);
     problems.forEach(err()::println);
     options.print(
         () -> table(costs, summary),
@@ -72,14 +95,32 @@ public final class CostsCommand extends Subcommand {
           () -> costs.unmatched(options.meant(), false),
           "No finished runs. `nexa-slurm reconcile` finishes those that have ended.\n");
     }
-    return CostsText.forPeople(summary).table()
+    return CostsText.forPeople(summary).table(style())
         + CostsText.sameInAllRows(summary)
+        + CostsText.leftOut(summary)
         + (summary.by().overlaps() ? "a run with several tags counts with each of them\n" : "");
+  }
+
+  /** Returns the order of the groups; empty if neither option was typed. */
+  private Optional<GroupOrder> order() {
+    String typed = limit.getValue();
+    String column = sort.getValue();
+    if (typed == null && column == null) {
+      return Optional.empty();
+    }
+    if (typed != null && !typed.matches("[1-9]\\d{0,8}")) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--limit: expected a number of groups from 1 on, got '" + typed + "'",
+          Advice.step("--limit 10"));
+    }
+    int most = typed == null ? Integer.MAX_VALUE : Integer.parseInt(typed);
+    return Optional.of(GroupOrder.of(Optional.ofNullable(column), most, options.by()));
   }
 
   /** Returns the paragraph below the Markdown table. */
   private static String below(CostSummary summary) {
-    String same = CostsText.sameInAllRows(summary);
+    String same = CostsText.sameInAllRows(summary) + CostsText.leftOut(summary);
     return same.isEmpty() ? "" : "\n" + same;
   }
 
@@ -109,7 +150,8 @@ public final class CostsCommand extends Subcommand {
                       "completed run",
                       () -> new SummarizeCosts(existing()).unmatched(options.meant(), true),
                       "No completed runs.\n")
-                  : CostsText.listing(accuracy).table(),
+                  : CostsText.forPeople(accuracy).table(style())
+                      + CostsText.sameInAllRows(accuracy),
           () -> CostsText.listing(accuracy),
           () -> CostsText.json(accuracy, problems));
       return ExitCode.OK.status();
@@ -119,40 +161,57 @@ public final class CostsCommand extends Subcommand {
   /** The command {@code costs budget}. */
   private static final class BudgetCommand extends Subcommand {
     private final OptionSpec on =
-        option("--on", "DATE", "The period of this day, such as 2025-11-30; today if not given.");
-    private final OptionSpec json = jsonFlag();
+        add(
+            OptionSpec.builder("--on", "--month").paramLabel("DATE").type(String.class),
+            "The period of this day or month, such as 2025-11-30, 2025-11 or `last`, in UTC; today if not given.");
+    private final FormatOption format =
+        new FormatOption(this, List.of("table", "json", "csv", "markdown"));
 
     BudgetCommand() {
       super(
           "budget",
           "Shows the policy's budgets: spent, reserved by unfinished runs, and left.",
           "nexa-slurm costs budget",
-          "nexa-slurm costs budget --on 2025-10-31 --json");
+          "nexa-slurm costs budget --on 2025-10-31 --format csv");
     }
 
     @Override
     public Integer call() {
+      format.format();
+      LocalDate day = day();
+      Context context = existing();
       List<String> problems = new ArrayList<>();
-      List<BudgetStatus> budgets = new BudgetUsage(existing()).on(day(), problems);
+      SpentAsOf asOf = SpentAsOf.of(context.workspace());
+      List<BudgetStatus> budgets = new BudgetUsage(context).on(day, problems);
       problems.forEach(err()::println);
-      if (given(json)) {
-        out().print(Json.pretty(CostsText.budgetsJson(budgets, problems)));
-      } else if (budgets.isEmpty()) {
-        out().println("The policy has no budgets; `budgets:` in configs/policy.yaml gives some.");
-      } else {
-        out().print(CostsText.budgets(budgets).withoutRare().table());
-      }
+      format.print(
+          () ->
+              budgets.isEmpty()
+                  ? "The policy has no budgets; `budgets:` in configs/policy.yaml gives some.\n"
+                  : BudgetText.forPeople(budgets).table(style())
+                      + BudgetText.sameInAllRows(budgets)
+                      + asOf.sentence(Instant.now()),
+          () -> BudgetText.listing(budgets),
+          () -> BudgetText.listing(budgets).markdown(),
+          () -> BudgetText.json(budgets, asOf, problems));
       return ExitCode.OK.status();
     }
 
     private LocalDate day() {
       String text = on.getValue();
+      if (text == null) {
+        return LocalDate.now(ZoneOffset.UTC);
+      }
+      Optional<String> month = RunFilter.monthOf(text, Instant.now());
       try {
-        return text == null ? LocalDate.now(ZoneOffset.UTC) : LocalDate.parse(text);
+        return month.isPresent() ? LocalDate.parse(month.get() + "-01") : LocalDate.parse(text);
       } catch (DateTimeException notADay) {
         throw new NexaException(
             ErrorCode.OPTION_INVALID,
-            "--on: expected a day such as 2025-11-30, got '" + text + "'");
+            "--on: expected a day such as 2025-11-30, or a month such as 2025-11, this or last, got '"
+                + text
+                + "'",
+            Advice.step("nexa-slurm costs budget --on last"));
       }
     }
   }
@@ -175,7 +234,9 @@ public final class CostsCommand extends Subcommand {
       ShowCost.Cost cost = new ShowCost(existing()).of(reference.getValue());
       out()
           .print(
-              given(json) ? Json.pretty(CostsText.attemptsJson(cost)) : CostsText.attempts(cost));
+              given(json)
+                  ? Json.pretty(CostsText.attemptsJson(cost))
+                  : CostsText.attempts(cost, style()));
       return ExitCode.OK.status();
     }
   }

@@ -38,7 +38,7 @@ final class CostsImportCommand extends Subcommand {
   public Integer call() {
     throw new ParameterException(
         spec().commandLine(),
-        "`costs import csv`, `gcp`, `focus` or `usage`, and a FILE; or `costs import aws`");
+        "expected what to import: `costs import csv FILE`, `gcp FILE`, `focus FILE` or `usage FILE`, or `costs import aws`");
   }
 
   private static Integer tell(Subcommand command, Bills.Imported imported, boolean json) {
@@ -147,7 +147,9 @@ final class CostsImportCommand extends Subcommand {
       String typed = provider.getValue();
       String name = typed == null ? usualProvider : typed;
       if (name.isEmpty()) {
-        throw new ParameterException(spec().commandLine(), "whose bill is it? --provider NAME");
+        throw new ParameterException(
+            spec().commandLine(),
+            "--provider NAME is missing: it names the provider of the bill, such as azure");
       }
       List<String> maps = map.getValue();
       String key = label.getValue();

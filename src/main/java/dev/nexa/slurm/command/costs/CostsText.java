@@ -3,11 +3,11 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Hours;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.command.shared.GroupKeys;
 import dev.nexa.slurm.job.estimate.CostLine;
-import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.ledger.CostKind;
 import dev.nexa.slurm.money.summary.Accuracy;
 import dev.nexa.slurm.money.summary.CostSummary;
@@ -18,11 +18,12 @@ import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /** Formats sums over runs as tables and as JSON. */
 public final class CostsText {
@@ -55,29 +56,27 @@ public final class CostsText {
           .text("currency", Accuracy.Group::currency)
           .number("runs", Accuracy.Group::runs)
           .money("reserved", Accuracy.Group::reservation)
+          .as("MAXIMUM")
           .money("cost", Accuracy.Group::cost)
           .ratio("of_reserved_ratio_p50", group -> group.ofReservation(50).orElse(null))
+          .as("OF MAX P50")
+          .rare()
           .ratio("of_reserved_ratio_p90", group -> group.ofReservation(90).orElse(null))
+          .as("OF MAX P90")
+          .rare()
           .number("runs_over_reservation", Accuracy.Group::over)
+          .as("OVER MAX")
+          .rare()
           .number("runs_expected", Accuracy.Group::expectedRuns)
+          .as("PREDICTED")
+          .rare()
           .money("expected", group -> group.expectedRuns() == 0 ? null : group.expected())
+          .rare()
           .ratio("of_expected_ratio", group -> group.ofExpected().orElse(null))
+          .rare()
           .ratio("error_ratio_p50", group -> group.error(50).orElse(null))
-          .ratio("error_ratio_p90", group -> group.error(90).orElse(null));
-
-  private static final Columns<BudgetStatus> BUDGETS =
-      new Columns<BudgetStatus>()
-          .text("scope", status -> status.budget().scope())
-          .text("name", CostsText::name)
-          .text("period", BudgetStatus::period)
-          .text("currency", status -> status.budget().amount().currency())
-          .money("budget", status -> status.budget().amount().rounded().amount())
-          .money("spent", BudgetStatus::spent)
-          .money("reserved", BudgetStatus::reserved)
-          .money("remaining", BudgetStatus::remaining)
-          .ratio("used_ratio", status -> status.usedRatio().orElse(null))
-          .number("runs", BudgetStatus::runs)
-          .number("runs_of_other_currencies", BudgetStatus::otherCurrencies)
+          .rare()
+          .ratio("error_ratio_p90", group -> group.error(90).orElse(null))
           .rare();
 
   private static final Columns<Numbered> ATTEMPTS =
@@ -153,13 +152,21 @@ public final class CostsText {
     for (CostKind kind : CostKind.values()) {
       kinds = kinds.money(kind.word(), group -> group.part(kind));
     }
-    return GroupKeys.columns(summary.by(), Group::key)
+    return named(summary)
         .and(COUNTS)
         .and(kinds)
         .and(COST)
         .and(SUMS)
         .and(ESTIMATES)
         .of(summary.groups());
+  }
+
+  /** Returns the columns of the groups, with the name of each run in groups by run. */
+  private static Columns<Group> named(CostSummary summary) {
+    Columns<Group> columns = GroupKeys.columns(summary.by(), Group::key);
+    return summary.by().words().contains("run")
+        ? columns.text("name", Group::name).rare()
+        : columns;
   }
 
   /**
@@ -170,7 +177,7 @@ public final class CostsText {
   public static Listing<Group> forPeople(CostSummary summary) {
     List<Group> rows = new ArrayList<>(summary.groups());
     rows.addAll(summary.totals());
-    Columns<Group> columns = GroupKeys.columns(summary.by(), Group::key);
+    Columns<Group> columns = named(summary);
     if (!samePeriod(summary) && !summary.by().words().contains("month")) {
       columns = columns.text("period", Group::period);
     }
@@ -210,6 +217,7 @@ public final class CostsText {
         .money("billed", Group::billed)
         .rare()
         .money("estimated", Group::estimated)
+        .as("MAXIMUM")
         .rare()
         .money("difference", Group::difference)
         .rare()
@@ -229,13 +237,25 @@ public final class CostsText {
     return same.isEmpty() ? "" : String.join(", ", same) + "\n";
   }
 
+  /** Returns a line about the groups that the table leaves out; empty if it has all. */
+  public static String leftOut(CostSummary summary) {
+    int left = summary.leftOut();
+    return left == 0
+        ? ""
+        : left
+            + (left == 1 ? " more group is" : " more groups are")
+            + " not shown, because of --limit; the row `all` counts all groups\n";
+  }
+
   private static boolean sameCurrency(CostSummary summary) {
     return summary.totals().size() == 1 && summary.totals().get(0).currency().matches("[A-Z]{3}");
   }
 
   private static boolean samePeriod(CostSummary summary) {
     String period = summary.totals().get(0).period();
-    for (Group group : summary.groups()) {
+    List<Group> all = new ArrayList<>(summary.groups());
+    all.addAll(summary.totals());
+    for (Group group : all) {
       if (!group.period().equals(period)) {
         return false;
       }
@@ -243,12 +263,14 @@ public final class CostsText {
     return true;
   }
 
-  /** Returns the cost; {@code <0.02} if it is 0 because two amounts were rounded to 0. */
+  /**
+   * Returns the cost; {@code <0.01} if it is 0 because amounts were rounded to 0. The ledger has no
+   * exact amounts: each of them was half a unit at most.
+   */
   private static String cost(Group group) {
-    if (group.cost().signum() != 0 || group.roundedAway() == 0) {
-      return group.cost().toPlainString();
-    }
-    return "<" + new BigDecimal(BigInteger.valueOf(group.roundedAway()), group.cost().scale());
+    BigDecimal most =
+        new BigDecimal(BigInteger.valueOf(group.roundedAway() * 5L), group.cost().scale() + 1);
+    return new Money(group.cost(), group.currency()).cell(most);
   }
 
   /** Returns the JSON document of a summary. */
@@ -291,6 +313,48 @@ public final class CostsText {
         .of(accuracy.groups());
   }
 
+  /** Returns the rows for people: without the columns that hold nothing. */
+  public static Listing<Accuracy.Group> forPeople(Accuracy accuracy) {
+    Columns<Accuracy.Group> columns = new Columns<>();
+    for (String word : accuracy.by().words()) {
+      columns =
+          columns.and(GroupKeys.columns(accuracy.by(), Accuracy.Group::key).select(word)).rare();
+    }
+    List<String> names =
+        new ArrayList<>(
+            List.of(
+                "runs",
+                "reserved",
+                "cost",
+                "of_reserved_ratio_p50",
+                "runs_over_reservation",
+                "expected",
+                "of_expected_ratio",
+                "error_ratio_p50",
+                "runs_expected",
+                "of_reserved_ratio_p90",
+                "error_ratio_p90"));
+    if (currencies(accuracy).size() > 1) {
+      names.add(0, "currency");
+    }
+    return columns
+        .and(ACCURACY.select(names.toArray(new String[0])))
+        .of(accuracy.groups())
+        .withoutRare();
+  }
+
+  /** Returns a line with the currency if all groups have the same. */
+  public static String sameInAllRows(Accuracy accuracy) {
+    Set<String> currencies = currencies(accuracy);
+    return currencies.size() == 1 ? "in " + currencies.iterator().next() + "\n" : "";
+  }
+
+  private static Set<String> currencies(Accuracy accuracy) {
+    Set<String> currencies = new HashSet<>();
+    accuracy.groups().forEach(group -> currencies.add(group.currency()));
+    return currencies;
+  }
+
   /** Returns the JSON document of an accuracy report. */
   public static JsonObject json(Accuracy accuracy, List<String> problems) {
     List<JsonObject> groups = new ArrayList<>();
@@ -304,29 +368,11 @@ public final class CostsText {
         .with("problems", problems);
   }
 
-  /** Returns a row for each budget. */
-  public static Listing<BudgetStatus> budgets(List<BudgetStatus> budgets) {
-    return BUDGETS.of(budgets);
-  }
-
-  private static @Nullable String name(BudgetStatus status) {
-    String name = status.budget().name();
-    return name.isEmpty() ? null : name;
-  }
-
-  /** Returns the JSON document of the budgets. */
-  public static JsonObject budgetsJson(List<BudgetStatus> budgets, List<String> problems) {
-    return new JsonObject()
-        .with("schema_version", 1)
-        .with("budgets", BUDGETS.of(budgets).json())
-        .with("problems", problems);
-  }
-
   /**
    * Returns tables of a run's attempts, its tasks and its priced lines, and its total. If the run
    * is not settled, the text says so: its cost is not known yet.
    */
-  public static String attempts(ShowCost.Cost shown) {
+  public static String attempts(ShowCost.Cost shown, TableStyle style) {
     CostFile cost = shown.file();
     String open =
         shown.settled()
@@ -343,22 +389,20 @@ public final class CostsText {
             .filter(line -> !line.unit().equals("million_tokens"))
             .filter(line -> line.quantity().signum() != 0)
             .toList();
-    return ATTEMPTS.of(numbered(shown.attempts())).table()
+    return ATTEMPTS.of(numbered(shown.attempts())).table(style)
         + "\n"
-        + TASKS.of(tasks(shown.attempts())).table()
-        + (priced.isEmpty() ? "" : "\n" + LINES.of(priced).table())
-        + cost.tokens().map(tokens -> tokens(cost, tokens)).orElse("")
+        + TASKS.of(tasks(shown.attempts())).table(style)
+        + (priced.isEmpty() ? "" : "\n" + LINES.of(priced).table(style))
+        + cost.tokens().map(tokens -> tokens(cost, tokens, style)).orElse("")
         + "\nthe run "
         + cost.runId()
         + (shown.ofTask() ? ", all of its tasks  " : "  ")
-        + cost.total().amount().toPlainString()
-        + " "
-        + cost.currency()
+        + cost.total().words(CostLine.unrounded(cost.lines()))
         + "  (the sum of the priced lines; each line is rounded once, attempts are not)\n"
         + open;
   }
 
-  private static String tokens(CostFile cost, Money tokens) {
+  private static String tokens(CostFile cost, Money tokens, TableStyle style) {
     List<Tokens> rows = Tokens.of(cost);
     long unknown = cost.unknownRequests();
     return "\nAPI tokens  "
@@ -366,7 +410,7 @@ public final class CostsText {
         + (cost.lacksTokens()
             ? "  (incomplete: `limits` in cost_" + cost.runId() + ".json says why)\n"
             : "\n")
-        + (rows.isEmpty() ? "" : TOKENS.of(rows).table())
+        + (rows.isEmpty() ? "" : TOKENS.of(rows).table(style))
         + (unknown == 0
             ? ""
             : "The answers of "

@@ -72,6 +72,12 @@ public final class ImportPrices {
   }
 
   private static AwsPriceList read(Path list, Optional<String> region) {
+    if (Files.isDirectory(list)) {
+      throw new NexaException(
+          ErrorCode.FILE_UNREADABLE,
+          list + " is a folder; expected a file: the offer file of AmazonEC2",
+          Advice.step("nexa-slurm prices import aws FILE"));
+    }
     try (Reader text = Files.newBufferedReader(list, StandardCharsets.UTF_8)) {
       return AwsPriceList.read(text, region);
     } catch (IOException | UncheckedIOException failed) {

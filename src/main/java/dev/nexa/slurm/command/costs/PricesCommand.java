@@ -35,7 +35,8 @@ public final class PricesCommand extends Subcommand {
   @Override
   public Integer call() {
     throw new ParameterException(
-        spec().commandLine(), "`prices show`, `prices check FILE` or `prices import aws FILE`");
+        spec().commandLine(),
+        "expected what to do: `prices show`, `prices check FILE` or `prices import aws FILE`");
   }
 
   private static LocalDate day(OptionSpec option) {

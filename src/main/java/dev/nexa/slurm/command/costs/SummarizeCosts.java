@@ -6,6 +6,7 @@ import dev.nexa.slurm.money.ledger.FinishedRuns;
 import dev.nexa.slurm.money.summary.Accuracy;
 import dev.nexa.slurm.money.summary.CostSummary;
 import dev.nexa.slurm.money.summary.GroupBy;
+import dev.nexa.slurm.money.summary.GroupOrder;
 import dev.nexa.slurm.money.summary.NoMatch;
 import dev.nexa.slurm.money.summary.RunFilter;
 import dev.nexa.slurm.run.Context;
@@ -28,10 +29,13 @@ public final class SummarizeCosts {
   /**
    * Returns the cost of finished runs, in groups.
    *
+   * @param order the order of the groups; empty for the usual order
    * @param problems receives a line for each record that is not counted
    */
-  public CostSummary summarize(GroupBy by, RunFilter where, List<String> problems) {
-    CostSummary summary = new CostSummary(by, where, new Bills(context.workspace()).charges());
+  public CostSummary summarize(
+      GroupBy by, RunFilter where, Optional<GroupOrder> order, List<String> problems) {
+    CostSummary summary =
+        new CostSummary(by, where, new Bills(context.workspace()).charges(), order);
     FinishedRuns runs = new FinishedRuns(context.workspace());
     runs.forEach(summary::add);
     problems.addAll(runs.problems());

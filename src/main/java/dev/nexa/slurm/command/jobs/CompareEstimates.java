@@ -10,6 +10,7 @@ import dev.nexa.slurm.job.config.GpuCatalog;
 import dev.nexa.slurm.job.config.GpuCatalog.Gpu;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.estimate.Comparison;
+import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Expected;
 import dev.nexa.slurm.job.estimate.PartitionOffer;
 import dev.nexa.slurm.job.estimate.TimeLimitAdvice;
@@ -205,6 +206,7 @@ public final class CompareEstimates {
         tooLarge(there),
         there.plan().allocation().timeLimit().toSeconds(),
         Optional.of(there.estimate().total()),
+        CostLine.unrounded(there.estimate().reservation()),
         expected,
         comparable || expected.isPresent(),
         start.at(),
@@ -255,7 +257,7 @@ public final class CompareEstimates {
       return own;
     }
     Optional<Expected> here = base.outlook().expected();
-    if (here.isEmpty() || slower.isEmpty() || here.get().runSeconds() == 0) {
+    if (here.isEmpty() || slower.isEmpty() || here.get().neededSeconds() == 0) {
       return Optional.empty();
     }
     return Optional.of(
@@ -263,9 +265,9 @@ public final class CompareEstimates {
             here.get().method(),
             there.plan(),
             there.estimate(),
-            (long) Math.ceil(here.get().runSeconds() * slower.get()),
-            (long) Math.ceil(here.get().runSeconds() * slower.get()),
-            (long) Math.ceil(here.get().highSeconds() * slower.get()),
+            (long) Math.ceil(here.get().neededSeconds() * slower.get()),
+            (long) Math.ceil(here.get().neededSeconds() * slower.get()),
+            (long) Math.ceil(here.get().neededHighSeconds() * slower.get()),
             here.get().basis() + ", scaled by the GPUs' number and peak",
             here.get().runs()));
   }

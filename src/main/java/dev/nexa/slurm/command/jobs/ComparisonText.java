@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.Markdown;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.estimate.Comparison;
@@ -11,6 +12,7 @@ import dev.nexa.slurm.job.estimate.Expected;
 import dev.nexa.slurm.job.estimate.PartitionOffer;
 import dev.nexa.slurm.job.estimate.TimeLimitAdvice;
 import dev.nexa.slurm.run.start.OutlookText;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -26,9 +28,10 @@ public final class ComparisonText {
    *
    * @param total the most that the requested job can cost
    * @param now the current time, from which the wait is computed
+   * @param style the layout of the table
    */
-  public static String text(Comparison comparison, Money total, Instant now) {
-    return listing(comparison, now).table() + "\n" + advice(comparison, total);
+  public static String text(Comparison comparison, Money total, Instant now, TableStyle style) {
+    return listing(comparison, now).table(style) + "\n" + advice(comparison, total);
   }
 
   /** Returns the table and the advice as Markdown. */
@@ -47,15 +50,23 @@ public final class ComparisonText {
         .text("on", PartitionOffer::hardware)
         .number("nodes", PartitionOffer::nodes)
         .text("limit", offer -> offer.misfit().isEmpty() ? limit(offer.limitSeconds()) : null)
-        .money("at_most", PartitionOffer::reservation)
-        .money("probably", offer -> offer.expected().map(Expected::total))
+        .text("at_most", offer -> offer.reservation().map(most -> cell(most, offer.unrounded())))
+        .right()
+        .text(
+            "probably",
+            offer -> offer.expected().map(one -> cell(one.total(), one.unroundedTotal())))
+        .right()
         .rare()
-        .text("takes", offer -> offer.expected().map(it -> OutlookText.words(it.runSeconds())))
+        .text("takes", offer -> offer.expected().map(it -> OutlookText.words(it.neededSeconds())))
         .rare()
         .text("starts", offer -> offer.misfit().isEmpty() ? start(offer, now) : null)
-        .text("what", offer -> what(comparison, offer))
+        .note("what", offer -> what(comparison, offer))
         .of(comparison.offers())
         .withoutRare();
+  }
+
+  private static String cell(Money amount, BigDecimal unrounded) {
+    return amount.cell(unrounded) + " " + amount.currency();
   }
 
   private static String limit(long seconds) {

@@ -57,7 +57,7 @@ public final class DiffText {
     Money more = diff.difference();
     String names = names(diff.before().name(), diff.after().name());
     return more.amount().signum() == 0
-        ? names + ": costs the same, at most " + diff.totalAfter()
+        ? names + ": costs the same, " + diff.totalAfter().atMost(diff.unroundedAfter())
         : names + ": " + signed(more) + percent(diff.percent());
   }
 

@@ -147,7 +147,7 @@ public final class EstimateCommand extends Subcommand {
                 ? Json.pretty(ComparisonText.json(comparison, request.config(), total))
                 : given(markdown)
                     ? ComparisonText.markdown(comparison, total, now)
-                    : ComparisonText.text(comparison, total, now));
+                    : ComparisonText.text(comparison, total, now, style()));
     return ExitCode.OK.status();
   }
 

@@ -31,7 +31,8 @@ public final class EstimateText {
    */
   public static String of(Plan plan, Estimate estimate, Money threshold, boolean approvalNeeded) {
     StringBuilder text = new StringBuilder();
-    text.append("At most ").append(estimate.total()).append(": ");
+    String most = estimate.atMost();
+    text.append(Character.toUpperCase(most.charAt(0))).append(most.substring(1)).append(": ");
     text.append(estimate.words(plan.allocation()));
     long over = estimate.longestAttemptSeconds() - estimate.timeLimitSeconds();
     text.append(" (+").append(over).append(" s that Slurm may take to end it)");

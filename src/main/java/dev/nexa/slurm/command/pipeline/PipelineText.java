@@ -46,7 +46,8 @@ final class PipelineText {
 
   static String of(PipelinePlan plan, List<BudgetClaim> budgets) {
     StringBuilder text = new StringBuilder();
-    text.append("At most ").append(plan.total()).append(" for ");
+    String most = plan.atMost();
+    text.append(Character.toUpperCase(most.charAt(0))).append(most.substring(1)).append(" for ");
     text.append(counted(plan.stages().size(), "stage")).append(" of ").append(plan.config().name());
     if (plan.expected().isPresent()) {
       text.append(", probably ").append(plan.expected().get());

@@ -17,6 +17,7 @@ import dev.nexa.slurm.pipeline.run.SubmitPipeline.SubmittedPipeline;
 import dev.nexa.slurm.pipeline.run.SubmitPipeline.SubmittedStage;
 import dev.nexa.slurm.run.Context;
 import java.io.PrintWriter;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -90,7 +91,7 @@ final class RunPipelineCommand extends Subcommand {
                   err().flush();
                 });
     PrintWriter lines = given(json) ? err() : out();
-    tell(submitted, lines);
+    tell(submitted, rest.get().unrounded(), lines);
     if (given(wait)) {
       return await(context, submitted, lines);
     }
@@ -114,12 +115,12 @@ final class RunPipelineCommand extends Subcommand {
     return ExitCode.OK.status();
   }
 
-  private static void tell(SubmittedPipeline submitted, PrintWriter out) {
+  private static void tell(SubmittedPipeline submitted, BigDecimal unrounded, PrintWriter out) {
     String id = submitted.folder().id();
     out.println(
         id
-            + ": at most "
-            + submitted.file().total()
+            + ": "
+            + submitted.file().total().atMost(unrounded)
             + " for "
             + PipelineText.counted(submitted.stages().size(), "stage"));
     submitted.notes().forEach(out::println);

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.job.code.PackedCode;
+import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
@@ -126,7 +127,7 @@ public final class RunsText {
         text,
         "cost",
         live.isEmpty()
-            ? money(cost.total())
+            ? cost.total().words(CostLine.unrounded(cost.lines()))
             : money(live.get()) + (now.row().get().status().ended() ? "" : " so far"));
     line(text, "reserved", money(cost.reservation()));
     line(text, "wasted", money(cost.wasted()));

@@ -78,7 +78,12 @@ public final class UsageCommand extends Subcommand {
       wanted.since().ifPresent(time -> out().println("active since " + whose.told(time)));
     }
     if (typed(from) != null && usage.isEmpty()) {
-      err().println("note: there is no job in " + typed(from) + " that is meant");
+      err().println("note: there is no job in " + typed(from) + " that the options select");
+    }
+    if (typed(from) == null && usage.isEmpty() && missing.isEmpty()) {
+      err()
+          .println(
+              "note: accounting has no job that the options select; an earlier --since looks further back");
     }
     if (!missing.isEmpty()) {
       err().println("nexa-slurm: there is no job " + String.join(", ", missing));
@@ -92,7 +97,8 @@ public final class UsageCommand extends Subcommand {
     List<String> jobs = references.getValue();
     boolean some = !jobs.isEmpty() || whose.user().isPresent() || typed(from) != null;
     if (!some) {
-      throw wrong("whose jobs? Type `usage JOBID`, `usage --user $USER --since 7d` or --from FILE");
+      throw wrong(
+          "no job, user or file is named; expected `usage JOBID`, `usage --user $USER --since 7d` or `usage --from FILE`");
     }
     if (typed(from) == null && (typed(delimiter) != null || typed(fields) != null)) {
       throw wrong(

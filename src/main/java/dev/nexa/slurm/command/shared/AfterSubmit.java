@@ -83,7 +83,7 @@ public final class AfterSubmit {
   public static void tell(Submitted submitted, PrintWriter out) {
     String run = submitted.run().id().value();
     String asks = submitted.asks().isEmpty() ? "" : ": " + submitted.asks();
-    out.println(submitted.run().id() + ": at most " + submitted.total() + asks);
+    out.println(submitted.run().id() + ": " + submitted.atMost() + asks);
     for (String note : submitted.notes()) {
       out.println(note);
     }

@@ -67,7 +67,7 @@ public final class DryRun {
     if (rendered.submissions() > 1) {
       comment(out, "one of " + rendered.submissions() + " submissions");
     }
-    comment(out, "at most " + rendered.prepared().estimate().total());
+    comment(out, rendered.prepared().estimate().atMost());
     if (files) {
       show(rendered, out);
     }

@@ -34,7 +34,14 @@ final class FamiliarWords {
           List.of(Advice.step("To run a run's failed tasks again: nexa-slurm rerun --failed RUN"));
       case "tail", "output" ->
           List.of(Advice.command("follows the newest run", "nexa-slurm", "logs", "-f", "latest"));
-      case "price", "cost", "sreport" ->
+      case "budget", "budgets", "quota" ->
+          List.of(
+              Advice.command("shows what is left of each budget", "nexa-slurm", "costs", "budget"));
+      case "price", "rates" ->
+          List.of(
+              Advice.command("shows the prices", "nexa-slurm", "prices", "show"),
+              Advice.step("To see a price before a run: nexa-slurm estimate CONFIG"));
+      case "cost", "spend", "spending", "bill", "bills", "billing", "invoice", "sreport" ->
           List.of(
               Advice.command("shows what finished runs cost", "nexa-slurm", "costs"),
               Advice.step("To see a price before a run: nexa-slurm estimate CONFIG"));

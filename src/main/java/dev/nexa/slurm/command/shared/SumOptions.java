@@ -1,29 +1,24 @@
 package dev.nexa.slurm.command.shared;
 
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.Nearest;
-import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.money.summary.GroupBy;
 import dev.nexa.slurm.money.summary.NoMatch;
 import dev.nexa.slurm.money.summary.RunFilter;
 import java.time.Instant;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The options that commands on finished runs share: the filter, the groups and the format. */
 public final class SumOptions {
-  private final Subcommand command;
-  private final List<String> formats;
   private final String usualBy;
   private final OptionSpec by;
   private final OptionSpec where;
   private final OptionSpec month;
-  private final OptionSpec format;
-  private final OptionSpec json;
+  private final FormatOption format;
 
   /**
    * Adds the options to a command.
@@ -32,9 +27,7 @@ public final class SumOptions {
    * @param formats the formats that the command can print
    */
   public SumOptions(Subcommand command, String usualBy, List<String> formats) {
-    this.command = command;
     this.usualBy = usualBy;
-    this.formats = formats;
     by =
         command.option(
             "--by",
@@ -49,8 +42,7 @@ public final class SumOptions {
             "--month",
             "MONTH",
             "Only the runs that ended in this month: `last`, `this`, or one such as 2025-11, in UTC.");
-    format = command.option("--format", "FORMAT", "One of " + String.join(", ", formats) + ".");
-    json = command.jsonFlag();
+    format = new FormatOption(command, formats);
   }
 
   /** Adds the option {@code --where} to a command. */
@@ -58,7 +50,7 @@ public final class SumOptions {
     return command.option(
         "--where",
         "EXPR",
-        "Only these runs: 'status=failed cost>10 created>=7d tag=team:nlp'; days are in UTC.");
+        "Only these runs: 'status=failed cost>10 created>=7d project=\"my lab\"'; days are in UTC; project=- selects runs without a project.");
   }
 
   /** Returns the filter; accepts all runs if the option was not typed. */
@@ -100,30 +92,34 @@ public final class SumOptions {
 
   /** Returns the sentence for an empty table of this command. */
   public String nothing(String kind, Supplier<NoMatch> none, String usual) {
-    return nothing(where.getValue() != null || month.getValue() != null, kind, none, usual);
+    String sentence =
+        nothing(where.getValue() != null || month.getValue() != null, kind, none, usual);
+    String typed = month.getValue();
+    return typed == null ? sentence : sentence + notBegun(typed, Instant.now());
   }
 
-  /** Returns the requested format; {@code table} if none was typed. */
+  /** Returns a line that says that a month has not begun in UTC; empty for other months. */
+  static String notBegun(String month, Instant now) {
+    String current = YearMonth.from(now.atOffset(ZoneOffset.UTC)).toString();
+    return month.matches("\\d.*") && month.compareTo(current) > 0
+        ? "  " + month + " has not begun yet: the current month is " + current + ", in UTC.\n"
+        : "";
+  }
+
+  /**
+   * Returns the requested format; {@code table} if none was typed.
+   *
+   * @throws dev.nexa.slurm.base.error.NexaException if there is no such format, or {@code --json}
+   *     contradicts it
+   */
   public String format() {
-    String text = format.getValue();
-    String named = text == null ? "table" : text;
-    if (!formats.contains(named)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          "--format: expected one of "
-              + String.join(", ", formats)
-              + ", got '"
-              + named
-              + "'"
-              + Nearest.hint(named, formats));
-    }
-    return Subcommand.given(json) ? "json" : named;
+    return format.format();
   }
 
   /**
    * Prints the result in the requested format.
    *
-   * @param people makes the table
+   * @param people makes the table of {@link Subcommand#style}
    * @param programs makes the rows for CSV and Markdown
    * @param document makes the JSON document
    */
@@ -145,13 +141,6 @@ public final class SumOptions {
       Supplier<Listing<?>> programs,
       Supplier<String> markdown,
       Supplier<JsonObject> document) {
-    String text =
-        switch (format()) {
-          case "json" -> Json.pretty(document.get());
-          case "csv" -> programs.get().csv();
-          case "markdown" -> markdown.get();
-          default -> people.get();
-        };
-    command.out().print(text);
+    format.print(people, programs, markdown, document);
   }
 }

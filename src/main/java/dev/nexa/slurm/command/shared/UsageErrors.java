@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.money.summary.RunField;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -15,6 +16,7 @@ import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.MissingParameterException;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.OverwrittenOptionException;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
@@ -37,6 +39,13 @@ public final class UsageErrors implements IParameterExceptionHandler {
     String message = String.valueOf(wrong.getMessage());
     if (wrong instanceof UnmatchedArgumentException unmatched) {
       message = unmatched(spec, unmatched.getUnmatched(), advice);
+    }
+    if (wrong instanceof OverwrittenOptionException twice
+        && twice.getOverwritten() instanceof OptionSpec option) {
+      message = option.longestName() + " is given more than once; expected it once";
+      if (option.longestName().equals("--where")) {
+        advice.add(Advice.step("Write all terms into one: --where 'status=failed cost>10'"));
+      }
     }
     advice.add(
         Advice.command(
@@ -70,6 +79,14 @@ public final class UsageErrors implements IParameterExceptionHandler {
           .map(name -> didYouMean(spec.qualifiedName() + " " + name))
           .ifPresent(advice::add);
     }
+    boolean lists = word.equals("list") || word.equals("ls");
+    if (lists && spec.subcommands().containsKey("show")) {
+      advice.add(didYouMean(spec.qualifiedName() + " show"));
+    }
+    OptionSpec by = spec.findOption("--by");
+    if (by != null && RunField.words(true).contains(word)) {
+      advice.add(Advice.step("To group by it: " + spec.qualifiedName() + " --by " + word));
+    }
     return "There is no command '" + spec.qualifiedName() + " " + word + "'";
   }
 
@@ -92,6 +109,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
       }
     }
     Optional<String> nearest = Nearest.to(name, known);
+    boolean limits = name.equals("top") || name.equals("head") || name.equals("max");
+    if (limits && known.contains("limit")) {
+      return Optional.of("--limit");
+    }
     if (nearest.isEmpty() && name.length() > 1) {
       List<String> begun = known.stream().filter(one -> one.startsWith(name)).toList();
       nearest = begun.size() == 1 ? Optional.of(begun.get(0)) : nearest;
@@ -117,6 +138,9 @@ public final class UsageErrors implements IParameterExceptionHandler {
   private static ErrorCode code(ParameterException wrong) {
     if (wrong instanceof UnmatchedArgumentException) {
       return ErrorCode.OPTION_UNKNOWN;
+    }
+    if (wrong instanceof OverwrittenOptionException) {
+      return ErrorCode.OPTION_INVALID;
     }
     boolean commandMissing = wrong.getArgSpec() == null && wrong.getValue() == null;
     return wrong instanceof MissingParameterException || commandMissing

@@ -27,6 +27,15 @@ public record CostLine(
     String source,
     Money amount) {
 
+  /** Returns the sum of the lines before rounding. */
+  public static BigDecimal unrounded(List<CostLine> lines) {
+    BigDecimal sum = BigDecimal.ZERO;
+    for (CostLine line : lines) {
+      sum = sum.add(line.quantity.multiply(line.unitPrice));
+    }
+    return sum;
+  }
+
   /** Returns the lines as estimate.json and the cost file have them. */
   public static List<JsonObject> toJson(List<CostLine> lines) {
     List<JsonObject> json = new ArrayList<>();

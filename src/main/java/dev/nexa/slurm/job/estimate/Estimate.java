@@ -77,6 +77,11 @@ public record Estimate(
     return priced(digest, rates, tasks, attempts, limit, seconds, usage, plan.apiTokens());
   }
 
+  /** Returns the total for people: {@code at most 5.12 USD}, {@code less than 0.01 USD}. */
+  public String atMost() {
+    return total.atMost(CostLine.unrounded(reservation));
+  }
+
   /** Returns the estimate of the same usage at other rates, such as those of an approval. */
   public Estimate at(Rates other) {
     return priced(

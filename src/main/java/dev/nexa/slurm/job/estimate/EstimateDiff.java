@@ -124,6 +124,11 @@ public final class EstimateDiff {
     return after.total();
   }
 
+  /** Returns {@link #totalAfter} before rounding. */
+  public BigDecimal unroundedAfter() {
+    return CostLine.unrounded(after.estimate().lines());
+  }
+
   public Money difference() {
     return after.total().minus(before.total());
   }

@@ -16,6 +16,8 @@ import java.util.Optional;
  * @param total the most likely cost; from past runs the P50
  * @param low the lower end; from past runs the P50
  * @param high the upper end; from past runs the P90
+ * @param unroundedTotal {@code total} before rounding
+ * @param unroundedHigh {@code high} before rounding
  * @param gpuHours of all tasks, at {@code total}
  * @param runSeconds how long one task holds its allocation, at {@code total}
  * @param highSeconds how long one task holds its allocation, at {@code high}
@@ -28,6 +30,8 @@ public record Expected(
     Money total,
     Money low,
     Money high,
+    BigDecimal unroundedTotal,
+    BigDecimal unroundedHigh,
     BigDecimal gpuHours,
     long runSeconds,
     long highSeconds,
@@ -66,7 +70,8 @@ public record Expected(
   }
 
   /**
-   * Returns the expected cost by the duration of a task, all its attempts together. No amount
+   * Returns the expected cost by the duration of a task, all its attempts together. The time limit
+   * ends each attempt, so the seconds, the GPU-hours and the amounts stop there, and no amount
    * exceeds the reservation.
    *
    * @param low seconds that a task hardly stays below
@@ -82,18 +87,19 @@ public record Expected(
       long high,
       String basis,
       List<String> runs) {
-    Usage usage = Estimate.held(plan, estimate.rates(), likely, plan.tasks());
-    Money total = price(estimate, usage);
-    Money least = price(estimate, Estimate.held(plan, estimate.rates(), low, plan.tasks()));
-    Money most = price(estimate, Estimate.held(plan, estimate.rates(), high, plan.tasks()));
+    long end = plan.allocation().timeLimit().toSeconds() * plan.attempts();
+    Usage usage = held(plan, estimate, Math.min(likely, end));
+    Usage longest = held(plan, estimate, Math.min(high, end));
     return new Expected(
         method,
-        total,
-        least,
-        most,
+        price(estimate, usage),
+        price(estimate, held(plan, estimate, Math.min(low, end))),
+        price(estimate, longest),
+        unrounded(estimate, usage),
+        unrounded(estimate, longest),
         usage.gpuHours().setScale(4, RoundingMode.HALF_EVEN),
-        likely,
-        high,
+        Math.min(likely, end),
+        Math.min(high, end),
         estimate.apiTokens().isPresent() ? basis + ", and all API tokens that it may use" : basis,
         runs,
         LimitTooShort.of(plan, method, likely, high));
@@ -124,6 +130,34 @@ public record Expected(
         (long) Math.ceil(high * seconds),
         basis,
         List.of());
+  }
+
+  private static Usage held(Plan plan, Estimate estimate, long seconds) {
+    return Estimate.held(plan, estimate.rates(), seconds, plan.tasks());
+  }
+
+  private static BigDecimal unrounded(Estimate estimate, Usage usage) {
+    return estimate.rates().unrounded(usage).add(estimate.tokensCost().amount());
+  }
+
+  /** Returns {@link #total} for people: {@code less than 0.01 USD} for a small sum. */
+  public String totalWords() {
+    return total.words(unroundedTotal);
+  }
+
+  /** Returns {@link #high}; the next amount above a sum that is 0 only because of rounding. */
+  public Money highBound() {
+    return high.upTo(unroundedHigh);
+  }
+
+  /** Returns the seconds that a task needs, also beyond its time limit. */
+  public long neededSeconds() {
+    return tooShort.isPresent() ? tooShort.get().likelySeconds() : runSeconds;
+  }
+
+  /** Returns the seconds that a task hardly exceeds, also beyond its time limit. */
+  public long neededHighSeconds() {
+    return tooShort.isPresent() ? tooShort.get().highSeconds() : highSeconds;
   }
 
   /**

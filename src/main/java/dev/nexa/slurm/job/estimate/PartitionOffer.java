@@ -19,6 +19,7 @@ import java.util.Optional;
  *     unknown
  * @param limitSeconds the time limit there
  * @param reservation the most that the job can cost there
+ * @param unrounded the reservation before rounding; 0 without a reservation
  * @param expected the expected cost there
  * @param comparable whether the speed there is known
  * @param start the estimated start; empty if unknown
@@ -34,6 +35,7 @@ public record PartitionOffer(
     String tooLarge,
     long limitSeconds,
     Optional<Money> reservation,
+    BigDecimal unrounded,
     Optional<Expected> expected,
     boolean comparable,
     Optional<Instant> start,
@@ -52,6 +54,7 @@ public record PartitionOffer(
         "",
         0,
         Optional.empty(),
+        BigDecimal.ZERO,
         Optional.empty(),
         false,
         Optional.empty(),
@@ -69,9 +72,9 @@ public record PartitionOffer(
     return cost.isPresent() ? cost.get().amount() : new BigDecimal("1e30");
   }
 
-  /** Returns the expected duration of a task, else its time limit. */
+  /** Returns the duration that a task is expected to need, else its time limit. */
   public long seconds() {
-    return expected.isPresent() ? expected.get().runSeconds() : limitSeconds;
+    return expected.isPresent() ? expected.get().neededSeconds() : limitSeconds;
   }
 
   /** Returns the estimated end of a task; empty if its start is unknown. */

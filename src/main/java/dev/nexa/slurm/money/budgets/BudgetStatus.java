@@ -153,6 +153,21 @@ public final class BudgetStatus {
   }
 
   /**
+   * Returns how the budget stands, in words: {@code exceeded} if spent and reserved exceed it,
+   * {@code warning} from its percentage of warning on, else {@code ok}.
+   */
+  public String standing() {
+    BigDecimal used = spent.add(reserved);
+    BigDecimal amount = budget.amount().amount();
+    boolean nearly =
+        used.signum() > 0
+            && used.movePointRight(2)
+                    .compareTo(amount.multiply(BigDecimal.valueOf(budget.warnPercent())))
+                >= 0;
+    return remaining().signum() < 0 ? "exceeded" : nearly ? "warning" : "ok";
+  }
+
+  /**
    * Returns spent and reserved as a share of the budget, 1 for all of it; empty for a budget of 0.
    */
   public Optional<BigDecimal> usedRatio() {

@@ -13,7 +13,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +32,7 @@ public final class CostSummary {
   private final Map<String, Map<List<String>, Group>> groups = new HashMap<>();
   private final Map<String, Group> totals = new HashMap<>();
   private final Set<String> known = new HashSet<>();
+  private final Optional<GroupOrder> order;
 
   /**
    * Creates an empty summary.
@@ -39,6 +42,20 @@ public final class CostSummary {
    * @param charges the bills and API usage of the runs
    */
   public CostSummary(GroupBy by, RunFilter where, Charges charges) {
+    this(by, where, charges, Optional.empty());
+  }
+
+  /**
+   * Creates an empty summary with groups in another order.
+   *
+   * @param by the grouping
+   * @param where selects the runs
+   * @param charges the bills and API usage of the runs
+   * @param order the order, and how many groups {@link #groups} returns; empty for all in the usual
+   *     order
+   */
+  public CostSummary(GroupBy by, RunFilter where, Charges charges, Optional<GroupOrder> order) {
+    this.order = order;
     this.by = by;
     this.where = where;
     this.charges = charges;
@@ -56,8 +73,11 @@ public final class CostSummary {
     String currency = own == null ? NO_CURRENCY : own;
     Sums sums = Sums.of(run);
     List<List<String>> keys = by.keys(run);
+    String name = by.words().contains(RunField.RUN.word()) ? RunField.EXPERIMENT.text(run) : null;
     for (List<String> key : keys) {
-      group(key, currency).add(sums);
+      Group group = group(key, currency);
+      group.add(sums);
+      group.name = name;
     }
     total(currency).add(sums);
     if (!charges.isEmpty()) {
@@ -98,19 +118,34 @@ public final class CostSummary {
   }
 
   /**
-   * Returns the groups by currency, then by falling total, or by month if months are grouped first.
+   * Returns the groups of each currency, in the requested order and number. The usual order is by
+   * falling total, or by month if months are grouped first.
    */
   public List<Group> groups() {
-    List<Group> all = new ArrayList<>();
-    groups.values().forEach(ofCurrency -> all.addAll(ofCurrency.values()));
-    Comparator<Group> within =
+    Comparator<Group> byKey = Comparator.comparing(group -> String.join("\n", group.key()));
+    Comparator<Group> usual =
         by.words().get(0).equals(RunField.MONTH.word())
-            ? Comparator.comparing(group -> String.join("\n", group.key()))
-            : Comparator.comparing(Group::total)
-                .reversed()
-                .thenComparing(group -> String.join("\n", group.key()));
-    all.sort(Comparator.comparing(Group::currency).thenComparing(within));
+            ? byKey
+            : Comparator.comparing(Group::total).reversed().thenComparing(byKey);
+    Comparator<Group> within =
+        order.isPresent() ? order.get().comparator(by.words(), usual) : usual;
+    List<Group> all = new ArrayList<>();
+    for (String currency : new TreeSet<>(groups.keySet())) {
+      List<Group> own = new ArrayList<>(groups.getOrDefault(currency, Map.of()).values());
+      own.sort(within);
+      int most = order.isPresent() ? order.get().most() : own.size();
+      all.addAll(own.subList(0, Math.min(most, own.size())));
+    }
     return all;
+  }
+
+  /** Returns the number of groups that {@link #groups} leaves out. */
+  public int leftOut() {
+    int all = 0;
+    for (Map<List<String>, Group> ofCurrency : groups.values()) {
+      all += ofCurrency.size();
+    }
+    return all - groups().size();
   }
 
   /** Returns the total of each currency. */
@@ -185,6 +220,7 @@ public final class CostSummary {
     private final List<String> key;
     private final String currency;
     private final Map<CostKind, BigDecimal> breakdown = new EnumMap<>(CostKind.class);
+    private @Nullable String name;
     private int runs;
     private int failed;
     private long gpuSeconds;
@@ -244,6 +280,14 @@ public final class CostSummary {
     /** Returns the group's value for each word of {@link CostSummary#by}; empty for a total. */
     public List<String> key() {
       return key;
+    }
+
+    /**
+     * Returns the run's name, which is its experiment, in groups by run; null if it has none, or in
+     * other groups.
+     */
+    public @Nullable String name() {
+      return name;
     }
 
     /** Returns the currency, an ISO 4217 code; {@code -} for runs without one. */

@@ -8,7 +8,6 @@ import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A grouping of runs: by fields such as {@code model} or {@code tag}, by {@code tag:PREFIX} (the
@@ -17,8 +16,6 @@ import org.jspecify.annotations.Nullable;
 public final class GroupBy {
   /** Stands for a missing value. */
   public static final String NONE = "-";
-
-  private static final String TAG_PREFIX = "tag:";
 
   private final List<String> words;
   private final List<Part> parts;
@@ -43,27 +40,34 @@ public final class GroupBy {
   }
 
   private static Part part(String word) {
-    if (word.startsWith(TAG_PREFIX) && word.length() > TAG_PREFIX.length()) {
-      String prefix = word.substring(TAG_PREFIX.length());
-      return run -> List.of(orNone(run.tagged(prefix)));
-    }
-    Optional<RunField> field = RunField.of(word);
-    if (field.isEmpty() || field.get().type() != RunField.Type.TEXT) {
-      List<String> names = RunField.words(true);
+    if (word.isEmpty()) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--by: runs can't be grouped by '" + word + "'" + Nearest.hint(word, names),
-          Advice.step(
-              "one of " + String.join(", ", names) + ", tag:PREFIX; or several, with commas"));
+          "--by: a name is empty; expected names with single commas between them",
+          Advice.step("--by project,user"));
     }
-    RunField known = field.get();
-    return known == RunField.TAG
-        ? run -> run.tags().isEmpty() ? List.of(NONE) : run.tags()
-        : run -> List.of(orNone(known.text(run)));
-  }
-
-  private static String orNone(@Nullable String value) {
-    return value == null ? NONE : value;
+    Optional<RunProperty> property = RunProperty.of(word);
+    if (property.isEmpty() || property.get().field().type() != RunField.Type.TEXT) {
+      List<String> names = RunField.words(true);
+      String why =
+          property.isEmpty()
+              ? "unknown name '" + word + "'" + Nearest.hint(word, names)
+              : "'" + word + "' is " + property.get().field().kind() + " and makes no groups";
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--by: " + why,
+          Advice.step(
+              "--by with one of "
+                  + String.join(", ", names)
+                  + ", "
+                  + RunProperty.TAGS
+                  + "; separate several by commas"));
+    }
+    RunProperty known = property.get();
+    return run -> {
+      List<String> values = known.texts(run);
+      return values.isEmpty() ? List.of(NONE) : values;
+    };
   }
 
   /** Returns the words as they were typed. */

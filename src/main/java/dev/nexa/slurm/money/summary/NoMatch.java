@@ -1,11 +1,15 @@
 package dev.nexa.slurm.money.summary;
 
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.money.ledger.FinishedRuns;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
@@ -15,9 +19,11 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NoMatch {
   private static final int MOST_VALUES = 12;
+  private static final int NEAREST_VALUES = 3;
 
   private final RunFilter where;
-  private final Map<RunField, TreeSet<String>> words = new LinkedHashMap<>();
+  private final Map<RunProperty, TreeSet<String>> words = new LinkedHashMap<>();
+  private final Set<RunProperty> missing = new HashSet<>();
   private final Map<RunField, BigDecimal[]> numbers = new LinkedHashMap<>();
   private final Map<RunField, Instant[]> times = new LinkedHashMap<>();
   private int runs;
@@ -46,9 +52,16 @@ public final class NoMatch {
   /** Adds a run that the filter was applied to. */
   public void add(LedgerLine run) {
     runs++;
-    for (RunField field : where.fields()) {
+    for (RunProperty property : where.wanted().keySet()) {
+      RunField field = property.field();
       switch (field.type()) {
-        case TEXT -> words.computeIfAbsent(field, f -> new TreeSet<>()).addAll(field.texts(run));
+        case TEXT -> {
+          List<String> own = property.texts(run);
+          words.computeIfAbsent(property, p -> new TreeSet<>()).addAll(own);
+          if (own.isEmpty()) {
+            missing.add(property);
+          }
+        }
         case TIME -> widen(times, field, field.time(run), new Instant[2]);
         default -> widen(numbers, field, field.number(run), new BigDecimal[2]);
       }
@@ -78,13 +91,16 @@ public final class NoMatch {
     StringBuilder text = new StringBuilder("No ").append(kind).append(" matches '");
     text.append(where.text().strip()).append("': there ").append(runs == 1 ? "is " : "are ");
     text.append(runs).append(' ').append(kind).append(runs == 1 ? "" : "s").append(".\n");
-    for (RunField field : where.fields()) {
-      text.append("  ").append(field.word()).append(": ").append(values(field)).append('\n');
+    for (Map.Entry<RunProperty, String> wanted : where.wanted().entrySet()) {
+      RunProperty property = wanted.getKey();
+      text.append("  ").append(property.word()).append(": ");
+      text.append(values(property, wanted.getValue())).append('\n');
     }
     return text.toString();
   }
 
-  private String values(RunField field) {
+  private String values(RunProperty property, String wanted) {
+    RunField field = property.field();
     if (times.containsKey(field)) {
       Instant[] range = times.get(field);
       return range[0] + " to " + range[1];
@@ -94,12 +110,27 @@ public final class NoMatch {
       String unit = field.type() == RunField.Type.DURATION ? " seconds" : "";
       return range[0].toPlainString() + " to " + range[1].toPlainString() + unit;
     }
-    TreeSet<String> all = words.getOrDefault(field, new TreeSet<>());
+    TreeSet<String> all = words.getOrDefault(property, new TreeSet<>());
     if (all.isEmpty()) {
       return "no run has one";
     }
-    String first = String.join(", ", all.stream().limit(MOST_VALUES).toList());
-    int more = all.size() - MOST_VALUES;
-    return more > 0 ? first + " and " + more + " more" : first;
+    boolean many = all.size() > MOST_VALUES;
+    List<String> shown = many ? Nearest.first(wanted, all, NEAREST_VALUES) : List.copyOf(all);
+    String values = String.join(", ", shown);
+    if (many) {
+      values += " and " + (all.size() - shown.size()) + " more";
+    } else if (missing.contains(property)) {
+      values += "; some runs have none: " + property.word() + "=-";
+    }
+    // The filter ignores the case of these fields' values.
+    boolean anyCase = field == RunField.CURRENCY || !field.known().isEmpty();
+    boolean known =
+        wanted.isEmpty()
+            || wanted.equals(GroupBy.NONE)
+            || all.contains(wanted)
+            || (anyCase && all.stream().anyMatch(wanted::equalsIgnoreCase));
+    return known || field == RunField.MONTH
+        ? values
+        : "no run has '" + wanted + "'; there " + (all.size() == 1 ? "is " : "are ") + values;
   }
 }

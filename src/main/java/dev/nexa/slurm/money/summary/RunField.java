@@ -77,6 +77,16 @@ public enum RunField {
     return type;
   }
 
+  /** Returns the type in words, with its article: {@code a number}. */
+  String kind() {
+    return switch (type) {
+      case TEXT -> "a text";
+      case NUMBER -> "a number";
+      case DURATION -> "a duration";
+      case TIME -> "a time";
+    };
+  }
+
   /** Returns the field's name as users type it. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);

@@ -14,11 +14,11 @@ import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -28,24 +28,32 @@ import org.jspecify.annotations.Nullable;
  * tag=experiment:science_v1}. A run must match all terms.
  *
  * <p>Operators are {@code =}, {@code !=}, {@code <}, {@code <=}, {@code >} and {@code >=}, and for
- * text fields {@code ~}, which means "contains". A missing value matches only {@code !=}.
+ * text fields {@code ~}, which means "contains". A missing value matches only {@code !=}, and for
+ * text fields {@code =-}.
  */
 public final class RunFilter {
   private static final Pattern TERM = Pattern.compile("([^\\s=!<>~]*)(!=|<=|>=|=|<|>|~)?(.*)");
 
+  private static final Pattern YEAR_FIRST = Pattern.compile("(\\d{4})[-/._ ]?(\\d{1,2})");
+  private static final Pattern MONTH_FIRST = Pattern.compile("(\\d{1,2})[-/._ ](\\d{4})");
+
+  /** A term whose value has spaces and no quotes, at the end of the text. */
+  private static final Pattern UNQUOTED =
+      Pattern.compile("([^\\s=!<>~]+(?:!=|=|~))([^\\s=!<>~\"]+(?: +[^\\s=!<>~\"]+)+)$");
+
   private final String text;
   private final List<Term> terms;
-  private final Set<RunField> fields;
+  private final Map<RunProperty, String> wanted;
 
-  private RunFilter(String text, List<Term> terms, Set<RunField> fields) {
+  private RunFilter(String text, List<Term> terms, Map<RunProperty, String> wanted) {
     this.text = text;
     this.terms = terms;
-    this.fields = fields;
+    this.wanted = wanted;
   }
 
   /** Returns a filter that accepts all runs. */
   public static RunFilter all() {
-    return new RunFilter("", List.of(), Set.of());
+    return new RunFilter("", List.of(), Map.of());
   }
 
   /**
@@ -57,7 +65,7 @@ public final class RunFilter {
    */
   public static RunFilter parse(String text, Instant now) {
     List<Term> terms = new ArrayList<>();
-    Set<RunField> fields = new LinkedHashSet<>();
+    Map<RunProperty, String> wanted = new LinkedHashMap<>();
     int at = 0;
     while (at < text.length()) {
       if (text.charAt(at) == ' ') {
@@ -74,9 +82,9 @@ public final class RunFilter {
       if (quoted) {
         throw place.wrong("the quote is not closed");
       }
-      terms.add(term(place, now, fields));
+      terms.add(term(place, text, now, wanted));
     }
-    return new RunFilter(text, terms, fields);
+    return new RunFilter(text, terms, wanted);
   }
 
   /**
@@ -100,44 +108,85 @@ public final class RunFilter {
   public RunFilter and(RunFilter other) {
     List<Term> both = new ArrayList<>(terms);
     both.addAll(other.terms);
-    Set<RunField> named = new LinkedHashSet<>(fields);
-    named.addAll(other.fields);
-    return new RunFilter((text + " " + other.text).strip(), both, named);
+    Map<RunProperty, String> values = new LinkedHashMap<>(wanted);
+    values.putAll(other.wanted);
+    return new RunFilter((text + " " + other.text).strip(), both, values);
   }
 
-  private static Term term(Place place, Instant now, Set<RunField> fields) {
+  private static Term term(Place place, String text, Instant now, Map<RunProperty, String> wanted) {
     Matcher form = TERM.matcher(place.text);
     if (!form.matches() || form.group(2) == null) {
       throw place.wrong(
-          "expected a name, one of = != < <= > >= ~, and a value, such as status=failed");
+          "expected a name, one of = != < <= > >= ~, and a value, such as status=failed"
+              + colon(place.text)
+              + unquoted(text, place));
     }
     String name = form.group(1);
-    Optional<RunField> field = RunField.of(name);
-    if (field.isEmpty()) {
+    Optional<RunProperty> known = RunProperty.of(name);
+    if (known.isEmpty()) {
       List<String> names = RunField.words(false);
       throw place.wrong(
           "unknown name '"
               + name
               + "'"
-              + Nearest.to(name, names)
-                  .map(near -> " (did you mean '" + near + "'?)")
-                  .orElse("; known are " + String.join(", ", names)));
+              + Nearest.hint(name, names)
+              + "; known are "
+              + String.join(", ", names)
+              + ", "
+              + RunProperty.TAGS);
     }
-    fields.add(field.get());
+    RunProperty property = known.get();
+    RunField field = property.field();
     String value = form.group(3).replace("\"", "");
     String operator = form.group(2);
-    return switch (field.get().type()) {
-      case TEXT -> text(field.get(), operator, value, place, now);
-      case NUMBER -> number(field.get(), operator, decimal(value, place), place);
-      case DURATION -> number(field.get(), operator, seconds(value, place), place);
-      case TIME -> time(field.get(), operator, value, place, now);
+    wanted.put(property, operator.equals("=") ? value : "");
+    return switch (field.type()) {
+      case TEXT -> text(property, operator, value, place, now);
+      case NUMBER -> number(field, operator, decimal(value, place), place);
+      case DURATION -> number(field, operator, seconds(value, place), place);
+      case TIME -> time(field, operator, value, place, now);
     };
   }
 
+  /** Returns the hint that a term has a colon for an operator; empty for others. */
+  private static String colon(String term) {
+    int at = term.indexOf(':');
+    return at > 0 && RunField.of(term.substring(0, at)).isPresent()
+        ? "; write " + term.substring(0, at) + "=" + term.substring(at + 1)
+        : "";
+  }
+
+  /** Returns the hint that a value with spaces needs quotes; empty for the first term. */
+  private static String unquoted(String text, Place place) {
+    Matcher before =
+        UNQUOTED.matcher(text.substring(0, place.column - 1 + place.text.length()).strip());
+    return before.find()
+        ? "; a value with spaces needs double quotes: "
+            + before.group(1)
+            + "\""
+            + before.group(2)
+            + "\""
+        : "";
+  }
+
   private static Term text(
-      RunField field, String operator, String value, Place place, Instant now) {
+      RunProperty property, String operator, String value, Place place, Instant now) {
+    RunField field = property.field();
     if (value.isEmpty()) {
-      throw place.wrong("there is no value behind " + operator);
+      throw place.wrong(
+          "there is no value behind "
+              + operator
+              + (field == RunField.MONTH
+                  ? ""
+                  : "; " + property.word() + "=- selects the runs that have none"));
+    }
+    if (value.equals(GroupBy.NONE) && field != RunField.MONTH) {
+      if (operator.equals("=")) {
+        return run -> property.texts(run).isEmpty();
+      }
+      if (operator.equals("!=")) {
+        return run -> !property.texts(run).isEmpty();
+      }
     }
     List<String> known = field.known();
     String word =
@@ -159,12 +208,12 @@ public final class RunFilter {
               + String.join(", ", known));
     }
     return switch (operator) {
-      case "=" -> run -> field.texts(run).contains(word);
-      case "!=" -> run -> !field.texts(run).contains(word);
-      case "~" -> run -> contains(field.texts(run), word);
+      case "=" -> run -> property.texts(run).contains(word);
+      case "!=" -> run -> !property.texts(run).contains(word);
+      case "~" -> run -> contains(property.texts(run), word);
       default -> {
         if (field != RunField.MONTH) {
-          throw place.wrong(field.word() + " is a word: it takes =, != and ~ only");
+          throw place.wrong(property.word() + " is a text: it takes =, != and ~ only");
         }
         yield run -> holds(operator, run.month().compareTo(word));
       }
@@ -179,8 +228,12 @@ public final class RunFilter {
     return monthOf(value, now).orElseThrow(() -> place.wrong(expectedMonth(value)));
   }
 
-  /** Returns the month that the user means, as in the ledger; empty if it is not a month. */
-  private static Optional<String> monthOf(String value, Instant now) {
+  /**
+   * Returns the month that the user means, such as {@code 2025-11}; empty if it is not a month.
+   *
+   * @param value a month, {@code this} or {@code last}, in UTC
+   */
+  public static Optional<String> monthOf(String value, Instant now) {
     YearMonth current = YearMonth.from(now.atOffset(ZoneOffset.UTC));
     if (value.equals("this") || value.equals("last")) {
       return Optional.of((value.equals("this") ? current : current.minusMonths(1)).toString());
@@ -195,12 +248,22 @@ public final class RunFilter {
   }
 
   private static String expectedMonth(String value) {
-    List<String> near =
-        value.matches("\\d{4}-\\d") ? List.of(value.replace("-", "-0")) : List.of("this", "last");
-    return "expected a month such as 2025-11, this or last, got '"
-        + value
-        + "'"
-        + Nearest.hint(value, near);
+    Matcher yearFirst = YEAR_FIRST.matcher(value);
+    Matcher monthFirst = MONTH_FIRST.matcher(value);
+    String hint = Nearest.hint(value, List.of("this", "last"));
+    if (yearFirst.matches()) {
+      hint = didYouMean(yearFirst.group(1), yearFirst.group(2));
+    } else if (monthFirst.matches()) {
+      hint = didYouMean(monthFirst.group(2), monthFirst.group(1));
+    }
+    return "expected a month such as 2025-11, this or last, got '" + value + "'" + hint;
+  }
+
+  private static String didYouMean(String year, String month) {
+    int number = Integer.parseInt(month);
+    return number < 1 || number > 12
+        ? "; months are 01 to 12"
+        : " (did you mean '" + YearMonth.of(Integer.parseInt(year), number) + "'?)";
   }
 
   private static String currency(String operator, String value, Place place) {
@@ -230,7 +293,8 @@ public final class RunFilter {
 
   private static void notWithin(RunField field, String operator, Place place) {
     if (operator.equals("~")) {
-      throw place.wrong(field.word() + " is no word: ~ is for words");
+      throw place.wrong(
+          field.word() + " is " + field.kind() + ": it takes =, !=, <, <=, > and >= only");
     }
   }
 
@@ -249,7 +313,14 @@ public final class RunFilter {
     try {
       return new BigDecimal(value);
     } catch (NumberFormatException notANumber) {
-      throw place.wrong("expected a number such as 10 or 0.5, got '" + value + "'");
+      String plain = value.replaceAll("[^0-9.]", "");
+      String hint =
+          value.matches("[<>=].*")
+              ? "; the operators are =, !=, <, <=, > and >="
+              : plain.matches("\\d+(\\.\\d+)?")
+                  ? "; write " + plain + ", without a currency, a unit or separators"
+                  : "";
+      throw place.wrong("expected a number such as 10 or 0.5, got '" + value + "'" + hint);
     }
   }
 
@@ -298,9 +369,12 @@ public final class RunFilter {
     return text;
   }
 
-  /** Returns the fields of the terms, in their order. */
-  Set<RunField> fields() {
-    return fields;
+  /**
+   * Returns the properties of the terms, in their order, each with the value that {@code =} asks
+   * for; empty text for another operator.
+   */
+  Map<RunProperty, String> wanted() {
+    return wanted;
   }
 
   /** Returns whether the run matches all terms. */

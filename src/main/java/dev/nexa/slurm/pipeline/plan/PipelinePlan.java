@@ -10,6 +10,7 @@ import dev.nexa.slurm.job.config.PipelineConfig.Condition;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.Expected;
 import dev.nexa.slurm.job.plan.Plan;
@@ -17,6 +18,7 @@ import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.start.Prepared;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -204,6 +206,20 @@ public record PipelinePlan(PipelineConfig config, List<PlannedStage> stages, Pol
       total = total.plus(stage.total());
     }
     return total;
+  }
+
+  /** Returns {@link #total} for people: {@code at most 5.12 USD}, {@code less than 0.01 USD}. */
+  public String atMost() {
+    return total().atMost(unrounded());
+  }
+
+  /** Returns {@link #total} before rounding. */
+  public BigDecimal unrounded() {
+    BigDecimal exact = BigDecimal.ZERO;
+    for (PlannedStage stage : stages) {
+      exact = exact.add(CostLine.unrounded(stage.prepared().estimate().reservation()));
+    }
+    return exact;
   }
 
   /** Returns the expected cost of all stages; empty if it is unknown for one of them. */

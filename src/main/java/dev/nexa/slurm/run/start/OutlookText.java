@@ -41,9 +41,9 @@ public final class OutlookText {
   }
 
   private static String sentence(Expected expected) {
-    StringBuilder text = new StringBuilder("probably ").append(expected.total());
+    StringBuilder text = new StringBuilder("probably ").append(expected.totalWords());
     if (expected.method() == Expected.Method.HISTORY) {
-      text.append(", and no more than ").append(expected.high()).append(" nine times of ten");
+      text.append(", and no more than ").append(expected.highBound()).append(" nine times of ten");
     } else if (!expected.low().equals(expected.high())) {
       text.append(" (").append(expected.low().amount().toPlainString());
       text.append(" to ").append(expected.high()).append(")");

@@ -187,18 +187,23 @@ public record Prepared(
     } catch (ConfigException wrong) {
       throw new AllProblems(context, configs, request).of(wrong, config);
     }
-    Optional<Backend> builtIn = Backends.builtIn(plan.backend());
-    Optional<Plugin> plugin =
-        builtIn.isPresent()
-            ? Optional.empty()
-            : Optional.of(Plugins.named(plan.backend(), context.root(), plan.written()));
-    Backend backend = builtIn.isPresent() ? builtIn.get() : plugin.orElseThrow();
-    Launch launch = Backends.launch(plan, backend);
-    if (request.serves() && !launch.serves()) {
-      throw new ConfigException(
-          plan.written()
-              .problem(
-                  "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
+    Optional<Plugin> plugin;
+    Launch launch;
+    try {
+      Optional<Backend> builtIn = Backends.builtIn(plan.backend());
+      plugin =
+          builtIn.isPresent()
+              ? Optional.empty()
+              : Optional.of(Plugins.named(plan.backend(), context.root(), plan.written()));
+      launch = Backends.launch(plan, builtIn.isPresent() ? builtIn.get() : plugin.orElseThrow());
+      if (request.serves() && !launch.serves()) {
+        throw new ConfigException(
+            plan.written()
+                .problem(
+                    "stage", "is no server; write stage: serve and backend: vllm, or `submit` it"));
+      }
+    } catch (ConfigException wrong) {
+      throw new AllProblems(context, configs, request).of(wrong, plan, cluster);
     }
     PriceKey key = PriceKey.of(plan, cluster, LocalDate.now(ZoneOffset.UTC));
     Estimate estimate = Estimate.of(plan, Rates.of(configs.prices(cluster), key));

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.IndexRange;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
+import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
@@ -41,6 +42,14 @@ public record Submitted(
   /** Returns the last answer. A submit stops at the first answer that is not a job. */
   public SubmitAnswer answer() {
     return answers.get(answers.size() - 1);
+  }
+
+  /**
+   * Returns the upper bound of the cost for people: {@code at most 5.12 USD}, {@code less than 0.01
+   * USD}.
+   */
+  public String atMost() {
+    return total.atMost(CostLine.unrounded(estimate.lines()));
   }
 
   /** Returns the scheduler's message if it made no job, or may have made one; else null. */

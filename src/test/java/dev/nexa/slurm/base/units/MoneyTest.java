@@ -59,4 +59,25 @@ class MoneyTest {
         .isEqualByComparingTo(new Money(new BigDecimal("1.50"), "USD"))
         .isLessThan(new Money(new BigDecimal("1.51"), "USD"));
   }
+
+  /** No sum above zero looks like zero, and a bound is never too low. */
+  @ParameterizedTest
+  @CsvSource({
+    "USD, 0.00, 0, 0.00 USD, 0.00",
+    "USD, 0.00, 0.0001, less than 0.01 USD, <0.01",
+    "USD, 0.00, 0.0100, less than 0.01 USD, <0.01",
+    "USD, 0.00, 0.0101, less than 0.02 USD, <0.02",
+    "USD, 0.07, 0.0659, 0.07 USD, 0.07",
+    "JPY, 0, 0.3, less than 1 JPY, <1",
+    "USD, 1234567.50, 1234567.5049, 1234567.50 USD, 1234567.50"
+  })
+  void aSmallSumIsNotNothing(
+      String currency, BigDecimal amount, BigDecimal exact, String words, String cell) {
+    Money money = new Money(amount, currency);
+
+    assertThat(money.words(exact)).isEqualTo(words);
+    assertThat(money.cell(exact)).isEqualTo(cell);
+    assertThat(money.atMost(exact))
+        .isEqualTo(words.startsWith("less") ? words : "at most " + words);
+  }
 }

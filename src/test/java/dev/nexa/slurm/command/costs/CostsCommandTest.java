@@ -128,6 +128,9 @@ class CostsCommandTest {
             """);
     assertThat(none.out()).startsWith("No finished run matches 'month=2");
     assertThat(none.out()).contains("month: 2025-10, 2025-11");
+    assertThat(type("costs --month 2999-01").out())
+        .contains("2999-01 has not begun yet: the current month is 20");
+    assertThat(type("costs --month 2025-09").out()).doesNotContain("not begun");
     assertThat(both.out()).contains("train").doesNotContain("eval", "CURRENCY");
     for (String wrong : List.of("2025-13", "2025-1", "yesterday", "")) {
       Screen screen = terminal.type("costs", "--month", wrong);
@@ -151,8 +154,8 @@ class CostsCommandTest {
         .isEqualTo(
             """
             MONTH    RUNS  CPU HOURS   COST
-            2025-10     1       1.00  <0.02
-            all         1       1.00  <0.02
+            2025-10     1       1.00  <0.01
+            all         1       1.00  <0.01
             in USD
             """);
     assertThat(type("costs --month 2025-10 --format csv").out()).contains(",0.00,");
@@ -163,7 +166,7 @@ class CostsCommandTest {
     assertThat(type("costs --by user --month 2025-11 --where currency=EUR --format markdown").out())
         .isEqualTo(
             """
-            | USER | RUNS | FAILED | CPU HOURS | COST | WASTED | ESTIMATED | DIFFERENCE |
+            | USER | RUNS | FAILED | CPU HOURS | COST | WASTED | MAXIMUM | DIFFERENCE |
             |---|--:|--:|--:|--:|--:|--:|--:|
             | bob | 1 | 1 | 1.00 | 0.50 | 0.50 | 2.00 | -1.50 |
             | all | 1 | 1 | 1.00 | 0.50 | 0.50 | 2.00 | -1.50 |
@@ -255,13 +258,94 @@ class CostsCommandTest {
     assertThat(screen.out())
         .isEqualTo(
             """
-            SCOPE    NAME  PERIOD   CURRENCY  BUDGET  SPENT  RESERVED  REMAINING      USED  RUNS  RUNS OF OTHER CURRENCIES
-            project  nlp   2025-11  USD        20.00  15.09      0.00       4.91    75.4 %     1                         0
-            all      -     2025-Q4  USD         1.00  15.13      0.00     -14.13  1513.0 %     2                         1
+            SCOPE    NAME  PERIOD   BUDGET  SPENT  REMAINING      USED  STATE     IN OTHER CURRENCIES
+            project  nlp   2025-11   20.00  15.09       4.91    75.4 %  ok                          0
+            all      -     2025-Q4    1.00  15.13     -14.13  1513.0 %  exceeded                    1
+            in USD
+            SPENT is up to date: all runs of this workspace are settled.
             """);
+    assertThat(type("costs budget --month 2025-11").out()).isEqualTo(screen.out());
     JsonObject json = type("costs budget --on 2025-11-30 --json").json();
     assertThat(json.objects("budgets").get(0).text("remaining")).isEqualTo("4.91");
     assertThat(json.objects("budgets").get(0).decimal("used_ratio")).isEqualByComparingTo("0.7545");
+  }
+
+  @Test
+  void budgetsAreARowEachInCsv() {
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 100, currency: USD}\nbudgets:\n"
+            + "  - {scope: project, name: nlp, amount: 12, currency: USD, period: month}\n");
+
+    assertThat(type("costs budget --on 2025-11-30 --format csv").out())
+        .isEqualTo(
+            """
+            scope,name,period,currency,budget,spent,reserved,remaining,used_ratio,state,runs,runs_of_other_currencies
+            project,nlp,2025-11,USD,12.00,10.09,0.00,1.91,0.8408,warning,1,0
+            """);
+  }
+
+  @Test
+  void spentSaysHowOldItIsAndWhatMakesItNew() {
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 100, currency: USD}\nbudgets:\n"
+            + "  - {scope: all, amount: 20, currency: USD, period: year}\n");
+    finishedRun();
+    terminal.type("submit", "run.yaml");
+
+    Screen screen = type("costs budget");
+
+    assertThat(screen.out())
+        .containsPattern(
+            "SPENT is as of 20\\S+Z \\([^)]+\\): 1 run is not settled\\. `nexa-slurm reconcile` brings it");
+    assertThat(type("costs budget --json").json().number("unsettled_runs")).isEqualTo(1);
+  }
+
+  /** The sums count every group, also those that are not shown. */
+  @Test
+  void theDearestGroupsComeFirstAndTheRestIsCounted() {
+    Lines.write(
+        terminal.workspace,
+        "2025-11",
+        Lines.line(
+            OLD.replace("data_20251001_120000", "data_20251102_130000")
+                .replace("'tags': []", "'tags': ['experiment:sweep']")));
+
+    assertThat(
+            type("costs --by run --month 2025-11 --where currency=USD --sort cost --limit 1").out())
+        .isEqualTo(
+            """
+            RUN                    RUNS  GPU HOURS   COST  WASTED  CREDIT  TOTAL  MAXIMUM  DIFFERENCE
+            train_20251101_120000     1       2.00  11.09    1.00    1.00  10.09    23.60      -12.51
+            all                       2       2.00  11.13    1.00    1.00  10.13    23.60      -12.51
+            2025-11, in USD
+            1 more group is not shown, because of --limit; the row `all` counts all groups
+            """);
+    assertThat(type("costs --by run --sort cpu_hours --limit 1 --format csv").out().lines())
+        .as("one of each currency")
+        .hasSize(3);
+    assertThat(type("costs --by run --where stage=data --sort run").out()).contains("sweep");
+  }
+
+  @Test
+  void aTerminalOf80ColumnsGetsTablesThatFit() {
+    Lines.write(
+        terminal.workspace,
+        "2025-11",
+        Lines.line(
+            TRAIN
+                .replace("train_20251101_120000", "train_20251103_120000")
+                .replace("mistral-7b", "a model with a very long name indeed")
+                .replace("11.09", "1234567890.12")));
+    terminal.with("COLUMNS", "80");
+    for (String command :
+        List.of("costs", "costs --by project,user,model", "costs accuracy", "costs --by run")) {
+      String screen = terminal.atScreen(command.split(" ", -1));
+
+      assertThat(screen.lines()).as(screen).allMatch(line -> line.length() <= 80);
+      assertThat(screen).containsPattern("1234567\\d{3}\\.\\d\\d");
+    }
   }
 
   @Test
@@ -377,9 +461,9 @@ class CostsCommandTest {
       textBlock =
           """
           costs          | month=2024-01      | No finished run matches 'month=2024-01': there are 3 finished runs. | month: 2025-10, 2025-11
-          costs          | user=eve cost>1000 | No finished run matches 'user=eve cost>1000': there are 3           | user: ada, bob
+          costs          | user=eve cost>1000 | No finished run matches 'user=eve cost>1000': there are 3           | user: no run has 'eve'; there are ada, bob; some runs have none: user=-
           costs          | user=eve cost>1000 | there are 3 finished runs.                                          | cost: 0.04 to 11.09
-          costs accuracy | model=gpt          | No completed run matches 'model=gpt': there are 2 completed runs.   | model: mistral-7b
+          costs accuracy | model=gpt          | No completed run matches 'model=gpt': there are 2 completed runs.   | model: no run has 'gpt'; there is mistral-7b
           runs analyze   | run_time>9h        | No finished run matches 'run_time>9h': there are 3                  | run_time: 3600 to 3600 seconds
           costs          | method=analytic    | No finished run matches                                             | method: no run has one
           costs          | ended<2020-01      | No finished run matches                                             | ended: 2025-11-01T13:10:00Z to 2025-11-02T13:00:01Z
@@ -401,7 +485,9 @@ class CostsCommandTest {
 
     assertThat(terminal.type("runs", "list", "--where", "status=completed user=eve").out())
         .startsWith("No run matches 'status=completed user=eve': there are ")
-        .contains("  status: completed, failed, running\n", "  user: ada, bob");
+        .contains(
+            "  status: completed, failed, running\n",
+            "  user: no run has 'eve'; there are ada, bob");
   }
 
   @Test
@@ -426,7 +512,30 @@ class CostsCommandTest {
       textBlock =
           """
           costs --by modle             | did you mean 'model'
+          costs --by cost              | --by: 'cost' is a number and makes no groups
           costs --format cvs           | did you mean 'csv'
+          costs --format csv --json    | --json and --format csv ask for two formats
+          costs budget --json --format csv | --json and --format csv ask for two formats
+          costs accuracy --json --format markdown | ask for two formats
+          runs analyze --json --format csv | ask for two formats
+          costs --format focus --limit 2 | takes no --sort and no --limit
+          costs --by ,user             | --by: a name is empty; expected names with single commas
+          costs --month 2025/11        | got '2025/11' (did you mean '2025-11'?)
+          costs --month 11.2025        | (did you mean '2025-11'?)
+          costs --month 2025-14        | months are 01 to 12
+          costs --where status:failed  | write status=failed
+          costs --where cost>1,000USD  | write 1000, without a currency, a unit or separators
+          costs --where cost=>10       | the operators are =, !=, <, <=, > and >=
+          costs --top 3                | Did you mean: --limit
+          costs project                | To group by it: nexa-slurm costs --by project
+          costs --where cost>1 --where user=ada | Write all terms into one: --where
+          costs --format csv --format json | --format is given more than once; expected it once [option-invalid]
+          prices list                  | Did you mean: nexa-slurm prices show
+          budget                       | nexa-slurm costs budget
+          prices import aws .          | . is a folder; expected a file
+          costs import csv tokens.jsonl | --provider NAME is missing: it names the provider of the bill
+          costs --limit 0              | --limit: expected a number of groups from 1 on, got '0'
+          costs --sort csot            | --sort: unknown column 'csot' (did you mean 'cost'?)
           costs budget --on soon       | --on
           costs import                 | costs import csv
           costs import csv tokens.jsonl | --provider

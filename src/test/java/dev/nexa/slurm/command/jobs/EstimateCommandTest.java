@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.money.ledger.Lines;
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
@@ -48,6 +49,87 @@ class EstimateCommandTest {
     assertThat(terminal.type("estimate", "--diff", "short.yaml", "run.yaml").out())
         .containsPattern("\\(\\d+ times as much\\)")
         .doesNotContainPattern("\\d{4}\\.\\d %");
+  }
+
+  /** The config's file stays wrong in one place; the GPU type has no price in any of them. */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "strategy: fsdp, 'strategie: fsdp', strategie: unknown key",
+    "memory: 256G, memory: 256, resources.memory: a memory size needs a unit",
+    "time: 12h, time: 12h, resources.gpus_per_node: you ask for 4 GPUs",
+    "backend: shell, backend: shel, there is no backend 'shel'",
+    "run: train, 'entrypoint: {script: none.py}', entrypoint",
+  })
+  void aMissingPriceComesWithTheOtherProblems(String right, String wrong, String said) {
+    terminal.file(
+        "configs/clusters/mine.yaml",
+        """
+        storage: {scratch: /scratch, durable: /durable, shared: /shared}
+        default_partition: gpu
+        partitions:
+          gpu: {gpus_per_node: 2, gpu_type: b9000, cpus_per_node: 64, memory_per_node: 1T}
+        """);
+    terminal.file(
+        "bad.yaml", RUN.replace("gpu_type: h100", "gpu_type: b9000").replace(right, wrong));
+
+    Screen screen = terminal.type("estimate", "bad.yaml");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err())
+        .contains(
+            said,
+            "resources.gpu_type: price book 'default' has no price for GPU type 'b9000'; it has ");
+  }
+
+  @Test
+  void aComparisonFitsATerminal() {
+    fortyRuns();
+    terminal.with("COLUMNS", "80");
+
+    String screen = terminal.atScreen("estimate", "run.yaml", "--compare");
+
+    assertThat(screen.lines().takeWhile(line -> !line.isEmpty()))
+        .as(screen)
+        .allMatch(line -> line.length() <= 80)
+        .anyMatch(line -> line.contains("as asked for"));
+  }
+
+  /** One CPU for a minute is not free, in any sentence and any table. */
+  @Test
+  void aSumBelowACentIsNotNothing() {
+    terminal.file(
+        "tiny.yaml",
+        "stage: data\nbackend: shell\nrun: echo\nresources: {time: 1m, memory: 100M, partition: cpu}\n");
+
+    assertThat(terminal.type("estimate", "tiny.yaml").out())
+        .startsWith("Less than 0.01 USD: 1 task");
+    assertThat(terminal.type("estimate", "tiny.yaml", "--compare").out())
+        .contains("<0.01 USD")
+        .doesNotContain("0.00 USD");
+    assertThat(terminal.type("submit", "tiny.yaml").out()).contains(": less than 0.01 USD: 1 task");
+    assertThat(
+            terminal
+                .type("estimate", "tiny.yaml", "--json")
+                .json()
+                .object("reservation")
+                .text("total"))
+        .isEqualTo("0.00");
+  }
+
+  /** The limit ends the task: it takes no longer, and costs no more. */
+  @Test
+  void aLimitBelowPastRunsCutsWhatIsProbable() {
+    fortyRuns();
+
+    JsonObject estimate =
+        terminal.type("estimate", "run.yaml", "--set", "resources.time=10m", "--json").json();
+
+    JsonObject expected = estimate.object("expected");
+    assertThat(expected.number("run_seconds")).isLessThanOrEqualTo(600);
+    assertThat(new BigDecimal(expected.text("high")))
+        .isLessThan(new BigDecimal(estimate.object("reservation").text("total")));
+    assertThat(expected.object("limit_too_short").text("sentence"))
+        .contains("will probably not finish within 10 minutes");
   }
 
   @BeforeEach

@@ -228,13 +228,36 @@ class HostileCellsTest {
     }
   }
 
+  @Test
+  void noBudgetsNameIsAFormulaOrMarkup() {
+    int checked = 0;
+    for (String hostile : HOSTILE) {
+      String name = hostile.replaceAll("[\\p{Cc}\\u2028\\ufeff]", "").strip();
+      terminal.file(
+          "configs/policy.yaml",
+          "approval_over: {amount: 100, currency: USD}\nbudgets:\n  - {scope: project, name: '"
+              + name.replace("'", "''")
+              + "', amount: 20, currency: USD, period: month}\n");
+      Screen csv = terminal.type("costs", "budget", "--format", "csv");
+      if (csv.exit() != 0) {
+        // The policy takes no such name.
+        continue;
+      }
+      rows(csv.out()).forEach(row -> row.forEach(HostileCellsTest::assertNoFormula));
+      assertPlainMarkdown(terminal.type("costs", "budget", "--format", "markdown").out());
+      checked++;
+    }
+    assertThat(checked).isPositive();
+  }
+
   /** A new command that prints such tables must be walked here too. */
   @Test
   void thereIsNoOtherCommandThatPrintsThem() {
     TreeSet<String> found = new TreeSet<>();
     walk(Commands.commandLine(new String[0], Map.of(), Path.of(""), null), found);
 
-    assertThat(found).containsExactly("costs", "costs accuracy", "estimate", "runs analyze");
+    assertThat(found)
+        .containsExactly("costs", "costs accuracy", "costs budget", "estimate", "runs analyze");
   }
 
   private static void walk(CommandLine line, Set<String> found) {

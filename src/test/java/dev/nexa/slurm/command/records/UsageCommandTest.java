@@ -208,6 +208,7 @@ class UsageCommandTest {
 
     assertThat(screen.exit()).isZero();
     assertThat(screen.out()).contains("0 jobs");
+    assertThat(screen.err()).contains("accounting has no job that the options select");
     assertThat(terminal.argv("sacct")).contains("--user=ada").doesNotContain("--allusers");
     assertThat(terminal.argv("sacct")).anyMatch(argument -> argument.startsWith("--starttime="));
   }

@@ -43,6 +43,7 @@ class ComparisonTest {
         "",
         3600,
         Optional.of(new Money(BigDecimal.TEN, "USD")),
+        BigDecimal.TEN,
         Optional.empty(),
         true,
         Optional.of(Instant.ofEpochSecond(start)),

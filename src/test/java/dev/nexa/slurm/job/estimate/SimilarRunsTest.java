@@ -8,10 +8,12 @@ import dev.nexa.slurm.job.config.PriceBook.Price;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.Plans;
 import java.math.BigDecimal;
+import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** Which past runs count for a plan, how they are scaled, and what is said of them. */
@@ -69,6 +71,33 @@ class SimilarRunsTest {
     assertThat(expected.runSeconds()).isEqualTo(25);
     assertThat(expected.total()).hasToString("800.00 USD");
     assertThat(expected.gpuHours()).isEqualByComparingTo("0.2222");
+  }
+
+  /** Earlier runs of any duration, any number of tasks and GPUs: the limit ends each attempt. */
+  @Test
+  void whatIsProbableIsNeverMoreThanTheMaximum() {
+    Random random = new Random(20261123);
+    for (int i = 0; i < 500; i++) {
+      List<PastRun> past = new ArrayList<>();
+      for (int run = 0; run < 5 + random.nextInt(5); run++) {
+        past.add(run(LIKE, 1 + random.nextInt(3), 1 + random.nextInt(2_000_000)));
+      }
+      Plan plan = plan(1 + random.nextInt(4), 1 + random.nextInt(8), "h100");
+
+      Expected expected = outlook(plan, past).expected().orElseThrow();
+
+      Estimate most = Estimate.of(plan, RATES);
+      long limit = plan.allocation().timeLimit().toSeconds() * plan.attempts();
+      assertThat(expected.total()).isLessThanOrEqualTo(expected.high());
+      assertThat(expected.high()).isLessThan(most.total());
+      assertThat(expected.runSeconds()).isBetween(1L, limit);
+      assertThat(expected.highSeconds()).isBetween(expected.runSeconds(), limit);
+      assertThat(expected.gpuHours())
+          .isLessThanOrEqualTo(
+              BigDecimal.valueOf(limit * plan.tasks() * plan.billed().gpus())
+                  .divide(BigDecimal.valueOf(3600), 4, RoundingMode.UP));
+      assertThat(expected.tooShort().isPresent()).isEqualTo(expected.neededSeconds() > limit);
+    }
   }
 
   @Test
@@ -184,7 +213,8 @@ class SimilarRunsTest {
 
     Expected expected = outlook(plan, past).expected().orElseThrow();
 
-    assertThat(expected.high()).isEqualTo(Estimate.of(plan, RATES).total());
+    assertThat(expected.high()).as("the limit ends it after an hour").hasToString("3600.00 USD");
+    assertThat(Estimate.of(plan, RATES).total()).as("90 s to end it").hasToString("3690.00 USD");
   }
 
   @Test

@@ -122,7 +122,7 @@ class BillsTest {
           Run,Day,Cost,What;x,2025-11-01,lots,w       | bill.csv:2: amount: expected a number such as 12.50, got 'lots'
           Run,Day,Cost,What;x,2025-11-01,1e999999999,w | bill.csv:2: amount: expected a number
           Run,Day,Cost,What;x,11/01/2025,1,w          | bill.csv:2: start: expected a day such as 2025-11-01, got '11/01/2025'
-          Run,Day,Cost,What;x,2025-11-01,1            | bill.csv:2: has 3 values, and the heading 4
+          Run,Day,Cost,What;x,2025-11-01,1            | bill.csv:2: has 3 values, but the heading names 4 columns
           Run,Day,Cost,What;x,2025-11-01,1,"w         | bill.csv:2: a quote is not closed
           """)
   void whatIsWrongIsToldWithFileLineAndColumn(String text, String said) {

@@ -6,12 +6,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.nexa.slurm.money.bills.BillRow;
 import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.ledger.CostKind;
+import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.money.ledger.Lines;
 import dev.nexa.slurm.money.summary.CostSummary.Group;
 import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -189,12 +196,72 @@ class CostSummaryTest {
         .isEqualTo(Map.of("USD", new BigDecimal("3.25")));
   }
 
+  /**
+   * Runs end at random minutes around months' ends and changes of the clock. Each is in the month
+   * of its end in UTC, also by {@code ended}, and the months add up to the whole.
+   */
+  @Test
+  void monthsAreThoseOfUtcAndAddUp() {
+    Random random = new Random(9);
+    List<Instant> edges =
+        List.of(
+            Instant.parse("2025-12-31T23:59:59Z"),
+            Instant.parse("2026-01-01T00:00:00Z"),
+            Instant.parse("2026-03-29T01:00:00Z"),
+            Instant.parse("2026-03-31T22:00:00Z"),
+            Instant.parse("2026-10-25T01:00:00Z"),
+            Instant.parse("2026-10-31T23:30:00Z"));
+    List<LedgerLine> runs = new ArrayList<>();
+    Map<String, BigDecimal> sums = new TreeMap<>();
+    for (int i = 0; i < 300; i++) {
+      Instant end = edges.get(i % edges.size()).plusSeconds(random.nextInt(7200) * (i % 3 - 1L));
+      String month = YearMonth.from(end.atOffset(ZoneOffset.UTC)).toString();
+      BigDecimal cost = BigDecimal.valueOf(random.nextInt(10_000), 2);
+      runs.add(
+          Lines.run(
+              "run_" + i,
+              month,
+              "'currency': 'USD', 'cost': '" + cost + "', 'ended': '" + end + "'"));
+      sums.merge(month, cost, BigDecimal::add);
+    }
+
+    BigDecimal all = BigDecimal.ZERO;
+    for (Map.Entry<String, BigDecimal> month : sums.entrySet()) {
+      for (RunFilter filter :
+          List.of(
+              RunFilter.ofMonth(month.getKey(), Instant.now()),
+              RunFilter.parse("ended=" + month.getKey(), Instant.now()))) {
+        CostSummary summary = new CostSummary(GroupBy.parse("month"), filter, charges);
+        runs.forEach(summary::add);
+        assertThat(summary.totals().get(0).cost()).isEqualByComparingTo(month.getValue());
+      }
+      all = all.add(month.getValue());
+    }
+    CostSummary whole = new CostSummary(GroupBy.parse("month"), RunFilter.all(), charges);
+    runs.forEach(whole::add);
+    assertThat(whole.totals().get(0).cost()).isEqualByComparingTo(all);
+  }
+
+  /** On New Year in UTC, {@code last} is December, whatever the clock on the wall says. */
+  @Test
+  void lastMonthFollowsTheClockOfUtc() {
+    LedgerLine november = Lines.run("run_1", "2025-11", "'cost': '1'");
+    LedgerLine december = Lines.run("run_2", "2025-12", "'cost': '1'");
+    RunFilter after = RunFilter.ofMonth("last", Instant.parse("2026-01-01T00:00:00Z"));
+    RunFilter before = RunFilter.ofMonth("last", Instant.parse("2025-12-31T23:59:59Z"));
+
+    assertThat(after.accepts(december)).isTrue();
+    assertThat(after.accepts(november)).isFalse();
+    assertThat(before.accepts(november)).isTrue();
+    assertThat(before.accepts(december)).isFalse();
+  }
+
   @Test
   void aNameThatMakesNoGroupsIsAnsweredWithTheNearest() {
     assertThatThrownBy(() -> GroupBy.parse("modle"))
-        .hasMessage("--by: runs can't be grouped by 'modle' (did you mean 'model'?)");
+        .hasMessage("--by: unknown name 'modle' (did you mean 'model'?)");
     assertThatThrownBy(() -> GroupBy.parse("cost")).hasMessageContaining("'cost'");
-    assertThatThrownBy(() -> GroupBy.parse("stage,")).hasMessageContaining("''");
+    assertThatThrownBy(() -> GroupBy.parse("stage,")).hasMessageContaining("a name is empty");
   }
 
   private CostSummary summary(String by, String... runs) {

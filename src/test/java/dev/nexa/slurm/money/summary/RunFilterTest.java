@@ -60,6 +60,8 @@ class RunFilterTest {
         "month=2025-11 month>2025-10",
         "account!=lab",
         "loss!=1",
+        "account=- project!=- tag:nothing=- tag!=- currency!=-",
+        "tag:experiment=science_v1 tag:project!=cv tag:backend~h",
         "run=train_20251101_120000"
       })
   void itIsMeant(String text) {
@@ -82,6 +84,10 @@ class RunFilterTest {
         "created>2025-11",
         "ended>2025-11-09",
         "run_time>90m",
+        "project=-",
+        "account!=-",
+        "tag:team=west",
+        "tag:team!=-",
         "month<2025-11"
       })
   void itIsNotMeant(String text) {
@@ -94,6 +100,12 @@ class RunFilterTest {
       quoteCharacter = '`',
       textBlock =
           """
+          project=my lab x       | term 2 'lab', at character 12: expected a name, one of = != < <= > >= ~, and a value, such as status=failed; a value with spaces needs double quotes: project="my lab"
+          prject=x               | unknown name 'prject' (did you mean 'project'?); known are run, stage
+          tag:=x                 | unknown name 'tag:'
+          project=               | there is no value behind =; project=- selects the runs that have none
+          month=-                | expected a month such as 2025-11, this or last, got '-'
+          cost=-                 | expected a number such as 10 or 0.5, got '-'
           stauts=failed          | term 1 'stauts=failed', at character 1: unknown name 'stauts' (did you mean 'status'?)
           stage=x  cots>1        | term 2 'cots>1', at character 10: unknown name 'cots' (did you mean 'cost'?)
           zzzzzz=1               | unknown name 'zzzzzz'; known are run, stage, status
@@ -101,8 +113,8 @@ class RunFilterTest {
           state!=compelted       | no run has the state 'compelted' (did you mean 'completed'?)
           status                 | expected a name, one of = != < <= > >= ~, and a value
           status=                | there is no value behind =
-          stage<train            | stage is a word: it takes =, != and ~ only
-          cost~1                 | cost is no word: ~ is for words
+          stage<train            | stage is a text: it takes =, != and ~ only
+          cost~1                 | cost is a number: it takes =, !=, <, <=, > and >= only
           cost>lots              | expected a number such as 10 or 0.5, got 'lots'
           run_time>1             | expected a time such as 30s, 15m, 12h, 7d, 2w or 1d12h, got '1'
           created>=soon          | expected a time such as 7d (before now), 2025-11, 2025-11-01, 2025-11-01T12:00 or 2025-11-01T12:00:00Z, got 'soon'

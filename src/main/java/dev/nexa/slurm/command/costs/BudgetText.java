@@ -1,0 +1,90 @@
+package dev.nexa.slurm.command.costs;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.Listing;
+import dev.nexa.slurm.money.budgets.BudgetStatus;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Formats budgets as a table, CSV and JSON. */
+final class BudgetText {
+  private static final Columns<BudgetStatus> COLUMNS =
+      new Columns<BudgetStatus>()
+          .text("scope", status -> status.budget().scope())
+          .text("name", BudgetText::name)
+          .text("period", BudgetStatus::period)
+          .text("currency", status -> status.budget().amount().currency())
+          .money("budget", status -> status.budget().amount().rounded().amount())
+          .money("spent", BudgetStatus::spent)
+          .money("reserved", BudgetStatus::reserved)
+          .rare()
+          .money("remaining", BudgetStatus::remaining)
+          .ratio("used_ratio", status -> status.usedRatio().orElse(null))
+          .text("state", BudgetStatus::standing)
+          .number("runs", BudgetStatus::runs)
+          .number("runs_of_other_currencies", BudgetStatus::otherCurrencies)
+          .as("IN OTHER CURRENCIES")
+          .rare();
+
+  private BudgetText() {}
+
+  private static @Nullable String name(BudgetStatus status) {
+    String name = status.budget().name();
+    return name.isEmpty() ? null : name;
+  }
+
+  /** Returns a row for each budget, with every column. */
+  static Listing<BudgetStatus> listing(List<BudgetStatus> budgets) {
+    return COLUMNS.of(budgets);
+  }
+
+  /**
+   * Returns a row for each budget, with the columns that people read. The currency is left out if
+   * all budgets have the same; {@link #sameInAllRows} says it.
+   */
+  static Listing<BudgetStatus> forPeople(List<BudgetStatus> budgets) {
+    List<String> names =
+        new ArrayList<>(
+            List.of(
+                "scope",
+                "name",
+                "period",
+                "budget",
+                "spent",
+                "reserved",
+                "remaining",
+                "used_ratio",
+                "state",
+                "runs_of_other_currencies"));
+    if (currencies(budgets).size() > 1) {
+      names.add(3, "currency");
+    }
+    return COLUMNS.select(names.toArray(new String[0])).of(budgets).withoutRare();
+  }
+
+  /** Returns a line with the currency if all budgets have the same. */
+  static String sameInAllRows(List<BudgetStatus> budgets) {
+    Set<String> currencies = currencies(budgets);
+    return currencies.size() == 1 ? "in " + currencies.iterator().next() + "\n" : "";
+  }
+
+  private static Set<String> currencies(List<BudgetStatus> budgets) {
+    Set<String> currencies = new HashSet<>();
+    budgets.forEach(status -> currencies.add(status.budget().amount().currency()));
+    return currencies;
+  }
+
+  /** Returns the JSON document of the budgets. */
+  static JsonObject json(List<BudgetStatus> budgets, SpentAsOf asOf, List<String> problems) {
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("budgets", COLUMNS.of(budgets).json())
+        .with("as_of", asOf.pass().orElse(null))
+        .with("unsettled_runs", asOf.unsettled())
+        .with("problems", problems);
+  }
+}

@@ -1,0 +1,80 @@
+package dev.nexa.slurm.command.shared;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Listing;
+import java.util.List;
+import java.util.function.Supplier;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The options {@code --format} and {@code --json} of a command that prints a list. */
+public final class FormatOption {
+  private final Subcommand command;
+  private final List<String> formats;
+  private final OptionSpec format;
+  private final OptionSpec json;
+
+  /**
+   * Adds the options to a command.
+   *
+   * @param formats the formats that the command can print
+   */
+  public FormatOption(Subcommand command, List<String> formats) {
+    this.command = command;
+    this.formats = formats;
+    format = command.option("--format", "FORMAT", "One of " + String.join(", ", formats) + ".");
+    json = command.jsonFlag();
+  }
+
+  /**
+   * Returns the requested format; {@code table} if none was typed.
+   *
+   * @throws NexaException if there is no such format, or {@code --json} contradicts it
+   */
+  public String format() {
+    String typed = format.getValue();
+    if (typed != null && !formats.contains(typed)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--format: expected one of "
+              + String.join(", ", formats)
+              + ", got '"
+              + typed
+              + "'"
+              + Nearest.hint(typed, formats));
+    }
+    boolean asJson = Subcommand.given(json);
+    if (asJson && typed != null && !typed.equals("json")) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--json and --format " + typed + " ask for two formats",
+          Advice.step("leave one of them out"));
+    }
+    return asJson ? "json" : typed == null ? "table" : typed;
+  }
+
+  /**
+   * Prints the result in the requested format.
+   *
+   * @param people makes the table of {@link Subcommand#style}
+   * @param programs makes the rows for CSV
+   * @param markdown makes the Markdown
+   * @param document makes the JSON document
+   */
+  public void print(
+      Supplier<String> people,
+      Supplier<Listing<?>> programs,
+      Supplier<String> markdown,
+      Supplier<JsonObject> document) {
+    switch (format()) {
+      case "json" -> command.out().print(Json.pretty(document.get()));
+      case "csv" -> command.out().print(programs.get().csv());
+      case "markdown" -> command.out().print(markdown.get());
+      default -> command.out().print(people.get());
+    }
+  }
+}
