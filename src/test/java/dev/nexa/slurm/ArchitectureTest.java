@@ -38,6 +38,7 @@ class ArchitectureTest {
           "cluster",
           "records",
           "money",
+          "storage",
           "run",
           "data",
           "pipeline",
@@ -172,6 +173,8 @@ class ArchitectureTest {
         .doNotHaveFullyQualifiedName(ROOT + "command.serve.AwaitServer")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "command.jobs.EndedTasks")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "command.datasets.CollectLineage")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "run.start.ExpectCost")
         .and()

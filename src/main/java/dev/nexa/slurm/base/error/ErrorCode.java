@@ -84,6 +84,11 @@ public enum ErrorCode {
   DATA_INVALID(Group.USER, ExitCode.USAGE),
   DATA_QUERY_FAILED(Group.USER, ExitCode.USAGE),
 
+  // Datasets.
+  DATASET_UNKNOWN(Group.USER, ExitCode.USAGE),
+  DATASET_CHANGED(Group.USER, ExitCode.DEFECT),
+  DATASET_NOT_PROMOTABLE(Group.USER, ExitCode.USAGE),
+
   // Approvals, budgets and the policy.
   NEEDS_APPROVAL(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
   OVER_BUDGET(Group.APPROVER, ExitCode.NEEDS_APPROVAL),

@@ -75,6 +75,11 @@ public record InputFile(String path, Format format) {
     return folder ? found.stream().filter(InputFile::isData).toList() : found;
   }
 
+  /** Returns whether the name says a known format, and DuckDB does not take it for a pattern. */
+  static boolean isReadable(String path) {
+    return isData(path) && !GLOB.matcher(path).matches();
+  }
+
   private static boolean isData(String path) {
     String name = path.substring(path.lastIndexOf('/') + 1);
     return !BESIDE.matcher(name).matches()
@@ -83,7 +88,7 @@ public record InputFile(String path, Format format) {
             || PARQUET.matcher(name).matches());
   }
 
-  private static Format format(String path) {
+  static Format format(String path) {
     String lower = path.toLowerCase(Locale.ROOT);
     if (GLOB.matcher(path).matches()) {
       throw new NexaException(

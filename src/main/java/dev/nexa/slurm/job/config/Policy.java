@@ -30,6 +30,8 @@ import java.util.Optional;
  *     made; empty for the default, which depends on the cluster's MessageTimeout
  * @param credited states of attempts that the cluster pays for, shown as a credit
  * @param registeredDatasets whether a run's dataset must be registered
+ * @param promotedDatasets whether a run's dataset must be a promoted version
+ * @param datasetChecksums whether a job reads all bytes of its dataset before it starts
  * @param gateBefore the stages that may start only after a gate has passed
  * @param budgets limits on the money spent in a period
  * @param approvals who may approve runs above the limit; empty if nobody may
@@ -43,6 +45,8 @@ public record Policy(
     Optional<Duration> settleWindow,
     List<String> credited,
     boolean registeredDatasets,
+    boolean promotedDatasets,
+    boolean datasetChecksums,
     List<String> gateBefore,
     List<Budget> budgets,
     Optional<Approvals> approvals,
@@ -202,7 +206,20 @@ public record Policy(
               "registered_datasets",
               ValueType.BOOLEAN,
               "false",
-              "Whether a run's dataset must be a key of manifests/dataset_registry.yaml in NEXA_DURABLE."),
+              "Whether a run's dataset must be a key of manifests/dataset_registry.yaml in NEXA_DURABLE, or its"
+                  + " dataset_path the path of a version there."),
+          withDefault(
+              "promoted_datasets",
+              ValueType.BOOLEAN,
+              "false",
+              "Whether a run's dataset must be a version that `datasets promote` has promoted. The job checks the"
+                  + " names, sizes and times of its files before it starts."),
+          withDefault(
+              "dataset_checksums",
+              ValueType.BOOLEAN,
+              "false",
+              "Whether the job also computes the SHA-256 of each file of its dataset before it starts. It reads all"
+                  + " bytes once more, about 1 to 2 seconds for each GB."),
           optional(
               "gate_before",
               listOf(ValueType.NAME_WORD),
@@ -247,6 +264,8 @@ public record Policy(
         settleWindow(values.optionalInteger("settle_window_seconds")),
         values.has("credited_states") ? values.texts("credited_states") : CLUSTERS_FAULT,
         values.flag("registered_datasets"),
+        values.flag("promoted_datasets"),
+        values.flag("dataset_checksums"),
         values.has("gate_before") ? values.texts("gate_before") : List.of(),
         budgets(values),
         approvals(values),

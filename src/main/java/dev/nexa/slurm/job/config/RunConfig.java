@@ -619,7 +619,7 @@ public record RunConfig(
         : Optional.of(baseName(path.get()));
   }
 
-  private static String baseName(String path) {
+  static String baseName(String path) {
     int end = path.length();
     while (end > 0 && path.charAt(end - 1) == '/') {
       end--;

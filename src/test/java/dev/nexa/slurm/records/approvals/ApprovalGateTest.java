@@ -59,6 +59,8 @@ class ApprovalGateTest {
         Optional.empty(),
         List.of(),
         false,
+        false,
+        false,
         List.of(),
         List.of(),
         Optional.empty(),

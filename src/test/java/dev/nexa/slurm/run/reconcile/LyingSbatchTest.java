@@ -66,6 +66,8 @@ class LyingSbatchTest {
           Optional.of(WINDOW),
           List.of("NODE_FAIL"),
           false,
+          false,
+          false,
           List.of(),
           List.of(),
           Optional.empty(),

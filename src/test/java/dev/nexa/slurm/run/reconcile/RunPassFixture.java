@@ -42,6 +42,8 @@ abstract class RunPassFixture {
           Optional.of(Duration.ofSeconds(1)),
           List.of("NODE_FAIL"),
           false,
+          false,
+          false,
           List.of(),
           List.of(),
           Optional.empty(),

@@ -139,6 +139,12 @@ public record ConfigSource(Path workspace) {
     return isFile(own) ? Optional.of(onDisk(own, MAX_BYTES)) : inJar(path);
   }
 
+  /** Finds a file on disk of at most so many bytes; empty if there is none. */
+  public Optional<Found> optional(String path, int maxBytes) {
+    Path own = workspace.resolve(path);
+    return isFile(own) ? Optional.of(onDisk(own, maxBytes)) : Optional.empty();
+  }
+
   /**
    * Finds a file that a config names: beside the config, then below the workspace.
    *

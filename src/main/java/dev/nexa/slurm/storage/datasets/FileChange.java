@@ -1,0 +1,52 @@
+package dev.nexa.slurm.storage.datasets;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import java.util.Locale;
+
+/**
+ * A file that differs between two states of a dataset.
+ *
+ * @param path its path below the dataset
+ * @param words how it differs, for people
+ */
+public record FileChange(Kind kind, String path, String words) {
+  /** How a file differs. */
+  public enum Kind {
+    CHANGED,
+    MISSING,
+    ADDED;
+
+    /** Returns the word that the commands print. */
+    public String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** Returns the members of a JSON document. */
+  public JsonObject toJson() {
+    return new JsonObject().with("change", kind.word()).with("path", path).with("reason", words);
+  }
+
+  static FileChange missing(DatasetFile file) {
+    return new FileChange(Kind.MISSING, file.path(), file.bytes() + " bytes");
+  }
+
+  static FileChange added(String path, long bytes) {
+    return new FileChange(Kind.ADDED, path, bytes + " bytes");
+  }
+
+  static FileChange size(String path, long before, long now) {
+    return new FileChange(Kind.CHANGED, path, before + " bytes before, " + now + " now");
+  }
+
+  static FileChange content(String path, String before, String now) {
+    return new FileChange(
+        Kind.CHANGED,
+        path,
+        "the same size, but the SHA-256 is "
+            + now.substring(0, 12)
+            + "…, not "
+            + before.substring(0, 12)
+            + "…");
+  }
+}

@@ -1,0 +1,474 @@
+package dev.nexa.slurm.storage.datasets;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.FileModes;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.DatasetRegistry;
+import dev.nexa.slurm.job.config.DatasetVersion;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.job.config.yaml.Problem;
+import dev.nexa.slurm.records.runs.LockOwner;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
+
+/**
+ * The registry of datasets on a durable tier, {@code manifests/dataset_registry.yaml}, and the
+ * lists of files beside it.
+ *
+ * <p>Many users and hosts share it. A change reads the registry under a lock, replaces it
+ * atomically, and touches only the lines of its own version.
+ */
+public final class Registry {
+  private static final Pattern PREFIX = Pattern.compile("[0-9a-f]{4,64}");
+
+  private final Storage tiers;
+  private final DurableFiles files;
+  private final Duration patience;
+
+  /**
+   * Creates the registry of a cluster's tiers. It need not exist.
+   *
+   * @param patience how long a change waits for another one
+   */
+  public Registry(Storage tiers, DurableFiles files, Duration patience) {
+    this.tiers = tiers;
+    this.files = files;
+    this.patience = patience;
+  }
+
+  /** Returns the path of the registry. */
+  public Path file() {
+    return Path.of(tiers.durable()).resolve(DatasetRegistry.FILE);
+  }
+
+  private Path lists() {
+    return file().resolveSibling("datasets");
+  }
+
+  /** Returns the path of a version's list of files. */
+  public Path list(DatasetVersion version) {
+    return lists().resolve(version.listName());
+  }
+
+  /** Returns the path of a version's data. */
+  public Path data(DatasetVersion version) {
+    return Path.of(version.path(tiers));
+  }
+
+  private String text() {
+    return new ConfigSource(Path.of(tiers.durable()))
+        .optional(file().toString(), DatasetRegistry.MAX_BYTES)
+        .map(ConfigSource.Found::text)
+        .orElse("");
+  }
+
+  /**
+   * Returns all versions by the names of their datasets, in the order of the file. An entry that a
+   * person wrote may have no versions.
+   *
+   * @throws dev.nexa.slurm.job.config.yaml.ConfigException if the file is not a registry
+   */
+  public Map<String, List<DatasetVersion>> read() {
+    List<Problem> problems = new ArrayList<>();
+    Map<String, List<DatasetVersion>> read =
+        DatasetRegistry.read(file().toString(), text(), problems);
+    Problem.throwIfAny(problems);
+    return read;
+  }
+
+  /**
+   * Returns the version that a person named.
+   *
+   * @param reference {@code NAME@v3}, {@code NAME@} and the beginning of its root, or {@code NAME}
+   *     for the newest version
+   * @throws NexaException if there is no such version, or if several fit
+   */
+  public DatasetVersion find(String reference) {
+    Map<String, List<DatasetVersion>> known = read();
+    int at = reference.indexOf('@');
+    String name = at < 0 ? reference : reference.substring(0, at);
+    String version = at < 0 ? "" : reference.substring(at + 1);
+    if (!known.containsKey(name)) {
+      throw new NexaException(
+          ErrorCode.DATASET_UNKNOWN,
+          "there is no dataset '"
+              + VisibleText.line(name)
+              + "' in "
+              + file()
+              + Nearest.hint(name, known.keySet()),
+          Advice.command("shows all datasets", "nexa-slurm", "datasets", "list"));
+    }
+    List<DatasetVersion> versions = known.getOrDefault(name, List.of());
+    List<DatasetVersion> fitting = new ArrayList<>();
+    for (DatasetVersion one : versions) {
+      boolean prefix = PREFIX.matcher(version).matches() && one.root().startsWith(version);
+      if (version.isEmpty() || one.version().equals(version) || prefix) {
+        fitting.add(one);
+      }
+    }
+    if (version.isEmpty() && !fitting.isEmpty()) {
+      return newest(fitting);
+    }
+    if (fitting.size() == 1) {
+      return fitting.get(0);
+    }
+    String has = String.join(", ", versions.stream().map(DatasetVersion::version).toList());
+    throw new NexaException(
+        fitting.isEmpty() ? ErrorCode.DATASET_UNKNOWN : ErrorCode.REFERENCE_AMBIGUOUS,
+        versions.isEmpty()
+            ? "the dataset '"
+                + name
+                + "' in "
+                + file()
+                + " has no versions: a person wrote its entry"
+            : "'"
+                + VisibleText.line(reference)
+                + "' names "
+                + (fitting.isEmpty() ? "no version" : "several versions")
+                + "; '"
+                + name
+                + "' has "
+                + has,
+        versions.isEmpty()
+            ? Advice.step("register its files: nexa-slurm datasets register PATH --name " + name)
+            : Advice.command("shows their roots", "nexa-slurm", "datasets", "list", name));
+  }
+
+  private static DatasetVersion newest(List<DatasetVersion> versions) {
+    DatasetVersion newest = versions.get(0);
+    for (DatasetVersion one : versions) {
+      newest = number(one) > number(newest) ? one : newest;
+    }
+    return newest;
+  }
+
+  private static int number(DatasetVersion version) {
+    return Integer.parseInt(version.version().substring(1));
+  }
+
+  /**
+   * What a change did.
+   *
+   * @param version the version as the registry holds it now
+   * @param added whether it is new
+   * @param rewritten whether the dataset's entry was written again, without its comments
+   */
+  public record Done(DatasetVersion version, boolean added, boolean rewritten) {}
+
+  /**
+   * Reads all files of a dataset and registers them as a version.
+   *
+   * @param name the dataset's name
+   * @param version the version; empty for the next one
+   * @param facts makes further keys of the version, after all files were read
+   * @param read is called for each file that was read
+   * @return the version; an older one if it has the same path, name and bytes
+   * @throws NexaException if the version exists and has other bytes
+   */
+  public Done register(
+      TierPath data,
+      String name,
+      Optional<String> version,
+      Supplier<JsonObject> facts,
+      Consumer<DatasetFile> read) {
+    requireName(name);
+    files.directories(lists());
+    DurableFiles.sweepDead(lists(), Instant.now());
+    Path list;
+    try {
+      list = Files.createTempFile(lists(), ".register-", ".tmp");
+    } catch (IOException failed) {
+      throw DurableFiles.failure("write to", lists(), failed);
+    }
+    try {
+      FileList.Totals totals = FileList.write(data.real(), list, read);
+      if (totals.files() == 0) {
+        throw new NexaException(
+            ErrorCode.DATA_INVALID,
+            data.real() + " holds no file: an empty dataset cannot be registered",
+            Advice.command("shows what is there", "ls", "-la", data.real()));
+      }
+      JsonObject more = facts.get();
+      return locked(() -> add(data, name, version, more, totals, list));
+    } finally {
+      files.unmark(list);
+    }
+  }
+
+  private Done add(
+      TierPath data,
+      String name,
+      Optional<String> asked,
+      JsonObject facts,
+      FileList.Totals totals,
+      Path list) {
+    String before = text();
+    List<Problem> problems = new ArrayList<>();
+    Map<String, List<DatasetVersion>> known =
+        DatasetRegistry.read(file().toString(), before, problems);
+    Problem.throwIfAny(problems);
+    List<DatasetVersion> versions = known.getOrDefault(name, List.of());
+    for (DatasetVersion one : versions) {
+      boolean same = one.root().equals(totals.root()) && one.path().equals(data.written());
+      if (same && (asked.isEmpty() || asked.get().equals(one.version()))) {
+        return new Done(one, false, false);
+      }
+      if (asked.isPresent() && asked.get().equals(one.version())) {
+        throw new NexaException(
+            ErrorCode.FILE_EXISTS,
+            one.reference()
+                + " is registered already, with "
+                + (one.root().equals(totals.root()) ? "the path " + one.path() : "other bytes")
+                + ": a version never changes",
+            Advice.step("leave --as out; the next version gets a number of its own"));
+      }
+    }
+    String number = versions.isEmpty() ? "v1" : "v" + (number(newest(versions)) + 1);
+    DatasetVersion version =
+        DatasetVersion.registered(
+            name,
+            asked.orElse(number),
+            data.written(),
+            totals.root(),
+            totals.bytes(),
+            totals.files(),
+            totals.newest(),
+            facts);
+    RegistryText.Changed changed = RegistryText.with(file().toString(), before, version);
+    requireSize(changed.text());
+    // A list without a version is left of a process that died here. Nothing refers to it.
+    files.unmark(list(version));
+    if (!files.claim(list(version), out -> Files.copy(list, out), "r--r--r--")) {
+      throw new NexaException(
+          ErrorCode.CONCURRENT_CHANGE,
+          list(version) + " appeared while its dataset was registered",
+          Advice.step("type the command again"));
+    }
+    replace(changed.text());
+    return new Done(version, true, changed.rewritten());
+  }
+
+  /**
+   * Replaces a version by what a function makes of it.
+   *
+   * @param change sees the version as the registry holds it now
+   */
+  public Done change(DatasetVersion version, Function<DatasetVersion, DatasetVersion> change) {
+    return locked(
+        () -> {
+          DatasetVersion now = find(version.reference());
+          DatasetVersion next = change.apply(now);
+          if (next.json().toString().equals(now.json().toString())) {
+            return new Done(now, false, false);
+          }
+          RegistryText.Changed changed = RegistryText.with(file().toString(), text(), next);
+          requireSize(changed.text());
+          replace(changed.text());
+          return new Done(next, false, changed.rewritten());
+        });
+  }
+
+  private void requireSize(String text) {
+    if (text.getBytes(StandardCharsets.UTF_8).length > DatasetRegistry.MAX_BYTES) {
+      throw new NexaException(
+          ErrorCode.FILE_TOO_LARGE,
+          file() + " would become larger than 3 MiB, the most that is read",
+          Advice.step("use a durable tier of its own for each project, or remove retired entries"));
+    }
+  }
+
+  private void replace(String text) {
+    if (Files.isSymbolicLink(file())) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_REGULAR,
+          file() + " is a link, and the folder is one that others can write to; nothing changed",
+          Advice.step("put the registry itself in the place of the link"));
+    }
+    try {
+      files.replace(file(), text.getBytes(StandardCharsets.UTF_8), FileModes.USUAL);
+    } catch (UncheckedIOException failed) {
+      throw new NexaException(
+          ErrorCode.IO_FAILED,
+          failed.getMessage() + "; the registry is as it was",
+          failed,
+          Advice.step(
+              "each user must be able to write to "
+                  + file().resolveSibling("")
+                  + ": its group needs the right, and the folder must not be sticky (docs/teams.md)"));
+    }
+  }
+
+  private Done locked(Supplier<Done> change) {
+    files.directories(file().resolveSibling(""));
+    Path lock = file().resolveSibling(".dataset_registry.lock");
+    try (FileLock held = FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, patience)) {
+      Done done = change.get();
+      held.clearClaims(LockOwner::dead);
+      return done;
+    } catch (FileLock.LockedException busy) {
+      throw new NexaException(
+          ErrorCode.WORKSPACE_BUSY,
+          "another process changes the registry of datasets: " + busy.getMessage(),
+          busy,
+          Advice.step("type the command again; a lock of a dead host ends after an hour"));
+    }
+  }
+
+  /** Refuses a name that is no name of a dataset. */
+  public static void requireName(String name) {
+    if (!DatasetVersion.NAME.matcher(name).matches()) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--name: expected up to 63 letters, digits, '.', '_' and '-', beginning with a letter or a"
+              + " digit, got '"
+              + VisibleText.line(name)
+              + "'");
+    }
+  }
+
+  /**
+   * Compares a version's files with its list.
+   *
+   * @param checksums whether to read all bytes; otherwise only names and sizes are compared
+   * @param each receives each difference
+   * @param read is called for each file that was compared
+   */
+  public void verify(
+      DatasetVersion version,
+      boolean checksums,
+      Consumer<FileChange> each,
+      Consumer<DatasetFile> read) {
+    Path data = data(version);
+    Optional<TierPath> real = Optional.empty();
+    if (Files.exists(data)) {
+      real = Optional.of(TierPath.of(data.toString(), data, tiers));
+      if (!real.get().written().equals(version.path())) {
+        throw new NexaException(
+            ErrorCode.FILE_OUTSIDE_FOLDER,
+            data + " is a link to " + real.get().real() + " now, which is not what was registered",
+            Advice.step("put the data back, or register the other folder as a new version"));
+      }
+    }
+    Comparison comparison =
+        new Comparison(real.map(path -> new FileTree(path.real())), checksums, each, read);
+    FileList.read(list(version), version.reference(), version.root(), comparison::listed);
+    comparison.finish();
+  }
+
+  /** Compares the files on disk with the files of a list, which come in the same order. */
+  private static final class Comparison {
+    private final Iterator<FileTree.Found> tree;
+    private final boolean checksums;
+    private final Consumer<FileChange> each;
+    private final Consumer<DatasetFile> read;
+    private Optional<FileTree.Found> next = Optional.empty();
+
+    Comparison(
+        Optional<FileTree> tree,
+        boolean checksums,
+        Consumer<FileChange> each,
+        Consumer<DatasetFile> read) {
+      this.tree = tree.isPresent() ? tree.get() : Collections.emptyIterator();
+      this.checksums = checksums;
+      this.each = each;
+      this.read = read;
+      advance();
+    }
+
+    private void advance() {
+      next = tree.hasNext() ? Optional.of(tree.next()) : Optional.empty();
+    }
+
+    private void added() {
+      FileTree.Found found = next.orElseThrow(NoSuchElementException::new);
+      each.accept(FileChange.added(found.path(), found.attributes().size()));
+      advance();
+    }
+
+    void listed(DatasetFile file) {
+      while (next.isPresent() && DatasetFile.ORDER.compare(next.get().path(), file.path()) < 0) {
+        added();
+      }
+      if (next.isEmpty() || !next.get().path().equals(file.path())) {
+        each.accept(FileChange.missing(file));
+        return;
+      }
+      FileTree.Found found = next.get();
+      advance();
+      long size = found.attributes().size();
+      if (size != file.bytes()) {
+        each.accept(FileChange.size(file.path(), file.bytes(), size));
+      } else if (checksums) {
+        String sha256 = FileTree.read(found).sha256();
+        if (!sha256.equals(file.sha256())) {
+          each.accept(FileChange.content(file.path(), file.sha256(), sha256));
+        }
+      }
+      read.accept(file);
+    }
+
+    void finish() {
+      while (next.isPresent()) {
+        added();
+      }
+    }
+  }
+
+  /**
+   * Compares the lists of files of two versions.
+   *
+   * @param each receives each difference: how the second version differs from the first
+   */
+  public void compare(DatasetVersion one, DatasetVersion other, Consumer<FileChange> each) {
+    // Lists come from a callback. So one of them is laid down in memory, by path and checksum only.
+    List<DatasetFile> before = new ArrayList<>();
+    FileList.read(list(one), one.reference(), one.root(), before::add);
+    int[] at = {0};
+    FileList.read(
+        list(other),
+        other.reference(),
+        other.root(),
+        file -> {
+          while (at[0] < before.size()
+              && DatasetFile.ORDER.compare(before.get(at[0]).path(), file.path()) < 0) {
+            each.accept(FileChange.missing(before.get(at[0]++)));
+          }
+          if (at[0] >= before.size() || !before.get(at[0]).path().equals(file.path())) {
+            each.accept(FileChange.added(file.path(), file.bytes()));
+            return;
+          }
+          DatasetFile old = before.get(at[0]++);
+          if (old.bytes() != file.bytes()) {
+            each.accept(FileChange.size(file.path(), old.bytes(), file.bytes()));
+          } else if (!old.sha256().equals(file.sha256())) {
+            each.accept(FileChange.content(file.path(), old.sha256(), file.sha256()));
+          }
+        });
+    while (at[0] < before.size()) {
+      each.accept(FileChange.missing(before.get(at[0]++)));
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package dev.nexa.slurm.storage.datasets;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/**
+ * A path on the durable or the shared tier, after all links are resolved.
+ *
+ * @param written the path as the registry holds it, such as <code>${durable}/datasets/a</code>
+ * @param real the path on this machine
+ */
+public record TierPath(String written, Path real) {
+  /**
+   * Resolves what a person typed.
+   *
+   * @param typed an absolute path, or one relative to {@code here}, or one that begins with <code>
+   *     ${durable}</code> or <code>${shared}</code>
+   * @throws NexaException if there is no such file, or if it lies on neither tier
+   */
+  public static TierPath of(String typed, Path here, Storage tiers) {
+    Path real;
+    try {
+      real = here.resolve(tiers.written(typed)).toRealPath();
+    } catch (NoSuchFileException missing) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "there is no file or folder " + VisibleText.line(typed),
+          missing,
+          Advice.command("shows what is there", "ls", tiers.durable() + "/datasets"));
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", here.resolve(typed), failed);
+    }
+    for (Map.Entry<String, String> tier : names(tiers).entrySet()) {
+      Path root = Path.of(tier.getValue());
+      try {
+        if (Files.isDirectory(root)
+            && real.startsWith(root.toRealPath())
+            && !real.equals(root.toRealPath())) {
+          String below = root.toRealPath().relativize(real).toString();
+          return new TierPath("${" + tier.getKey() + "}/" + below, real);
+        }
+      } catch (IOException failed) {
+        throw DurableFiles.failure("read", root, failed);
+      }
+    }
+    throw new NexaException(
+        ErrorCode.FILE_OUTSIDE_FOLDER,
+        VisibleText.line(typed)
+            + " is "
+            + VisibleText.line(real.toString())
+            + ", which is neither below the durable tier "
+            + tiers.durable()
+            + " nor below the shared tier "
+            + tiers.shared(),
+        Advice.command("copies it there", "cp", "-a", real, tiers.durable() + "/datasets/"),
+        Advice.step("or name the cluster profile with other tiers: --cluster NAME"));
+  }
+
+  private static Map<String, String> names(Storage tiers) {
+    Map<String, String> names = new LinkedHashMap<>();
+    names.put("durable", tiers.durable());
+    names.put("shared", tiers.shared());
+    return names;
+  }
+}

@@ -1,0 +1,35 @@
+package dev.nexa.slurm.storage.lineage;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import java.util.Locale;
+
+/**
+ * A run, a version of a dataset, a model, or a path that nobody has registered.
+ *
+ * @param kind what it is
+ * @param name the run's id, {@code name@version}, the model's name, or the path
+ * @param facts what is known about it; never changed
+ */
+public record LineageNode(Kind kind, String name, JsonObject facts) {
+  /** The kinds of nodes. */
+  public enum Kind {
+    RUN,
+    DATASET,
+    MODEL,
+    PATH;
+
+    /** Returns the word that the commands print. */
+    public String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** Returns the node's key in a graph, such as {@code run:train_20251101_143200}. */
+  public String id() {
+    return id(kind, name);
+  }
+
+  static String id(Kind kind, String name) {
+    return kind.word() + ":" + name;
+  }
+}
