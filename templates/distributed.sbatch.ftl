@@ -48,6 +48,10 @@ nexa_distributed() {
 <@port_is_free/>
 </#if>
 
+<#if has_datasets>
+<#include "lib/dataset.ftl">
+
+</#if>
 <#include "lib/container.ftl">
 # Runs on each node, where alone its number is known.
 nexa_launch() {
@@ -94,6 +98,9 @@ nexa_main() {
   nexa_software
   nexa_distributed
   nexa_check_nodes
+<#list datasets as dataset>
+  nexa_run nexa_require_dataset [=dataset.reference] [=dataset.path] [=dataset.root] [=dataset.newest] [=dataset.check]
+</#list>
 <#if code_sha256??>
 <@unpacked/>
 </#if>

@@ -31,6 +31,10 @@ nexa_meet_teacher() {
   export VLLM_API_KEY
 }
 
+<#if has_datasets>
+<#include "lib/dataset.ftl">
+
+</#if>
 <#include "lib/container.ftl">
 nexa_teacher() {
   umask "${NEXA_UMASK:-22}" # the user's own
@@ -67,6 +71,9 @@ nexa_main() {
 </#if>
   nexa_software
   nexa_check_nodes
+<#list datasets as dataset>
+  nexa_run nexa_require_dataset [=dataset.reference] [=dataset.path] [=dataset.root] [=dataset.newest] [=dataset.check]
+</#list>
 <#if code_sha256??>
 <@unpacked/>
 </#if>

@@ -62,6 +62,10 @@ nexa_json() {
   printf '"%s"' "${text//"$quote"/$back$quote}"
 }
 
+<#if has_datasets>
+<#include "lib/dataset.ftl">
+
+</#if>
 <#include "lib/container.ftl">
 nexa_launch() {
 <#if nodes gt 1>
@@ -87,6 +91,9 @@ nexa_main() {
   nexa_software
   nexa_serving
   nexa_check_nodes
+<#list datasets as dataset>
+  nexa_run nexa_require_dataset [=dataset.reference] [=dataset.path] [=dataset.root] [=dataset.newest] [=dataset.check]
+</#list>
 <#if code_sha256??>
 <@unpacked/>
 </#if>

@@ -18,6 +18,10 @@
 <#include "lib/program.ftl">
 
 </#if>
+<#if has_datasets>
+<#include "lib/dataset.ftl">
+
+</#if>
 <#include "lib/container.ftl">
 nexa_main() {
   nexa_preamble "$@"
@@ -34,6 +38,9 @@ nexa_main() {
 </#if>
   nexa_software
   nexa_check_nodes
+<#list datasets as dataset>
+  nexa_run nexa_require_dataset [=dataset.reference] [=dataset.path] [=dataset.root] [=dataset.newest] [=dataset.check]
+</#list>
 <#if code_sha256??>
 <@unpacked/>
 </#if>

@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.DataStage;
+import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.NativeOptions;
@@ -33,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  * <p>A plugin may read a plan (docs/plugins.md); only nexa-slurm makes one.
  *
  * @param written the positions of the config's keys
+ * @param datasets the registered versions of the datasets that the run reads; empty unless the
+ *     policy asks for them
+ * @param datasetChecksums whether the job reads all bytes of these datasets before it starts
  * @param title the config's name, else its stage
  * @param cluster the name of the cluster profile
  * @param scheduler {@code slurm} or {@code local}
@@ -78,6 +82,8 @@ public record Plan(
     Serving serving,
     Optional<Workload> workload,
     Optional<String> dataset,
+    List<DatasetVersion> datasets,
+    boolean datasetChecksums,
     List<String> tags,
     Allocation allocation,
     Optional<String> partitionReason,
@@ -169,6 +175,8 @@ public record Plan(
         serving,
         workload,
         dataset,
+        datasets,
+        datasetChecksums,
         tags,
         allocation,
         partitionReason,

@@ -8,6 +8,7 @@ import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DataStage;
+import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.PipelineConfig;
@@ -434,6 +435,9 @@ public final class PlanFile {
       Mail told = plan.mail().get();
       json.with("mail", new JsonObject().with("user", told.user()).with("type", told.type()));
     }
+    if (!plan.datasets().isEmpty()) {
+      json.with("datasets", datasets(plan));
+    }
     if (plan.energy().isPresent()) {
       json.with("energy", energy(plan.energy().get()));
     }
@@ -444,6 +448,51 @@ public final class PlanFile {
       json.with("lora_adapters", values(new TreeMap<>(plan.serving().loraAdapters())));
     }
     return plan.notes().isEmpty() ? json : json.with("notes", plan.notes());
+  }
+
+  private static List<JsonObject> datasets(Plan plan) {
+    List<JsonObject> datasets = new ArrayList<>();
+    for (DatasetVersion version : plan.datasets()) {
+      datasets.add(version.planned(plan.datasetChecksums()));
+    }
+    return datasets;
+  }
+
+  /** Returns the versions of datasets that the job checks, as {@code name@version}. */
+  public List<String> datasetVersions() {
+    List<String> versions = new ArrayList<>();
+    if (json.members().containsKey("datasets")) {
+      json.objects("datasets").forEach(dataset -> versions.add(dataset.text("dataset")));
+    }
+    return versions;
+  }
+
+  /**
+   * Returns the paths that the run reads as the config names them: its dataset, its model, the
+   * files of its data step, and those of the points of a sweep. Some are names on a hub.
+   */
+  public List<String> readPaths() {
+    List<String> paths = new ArrayList<>();
+    addPaths(json.object("training"), paths);
+    points().forEach(point -> addPaths(point, paths));
+    Optional<JsonObject> data = json.optionalObject("data");
+    if (data.isPresent()) {
+      List<String> words = data.get().texts("words");
+      for (int i = 0; i + 1 < words.size(); i += 2) {
+        if (!words.get(i).equals("--cache")) {
+          paths.add(storage().written(words.get(i + 1)));
+        }
+      }
+    }
+    return paths;
+  }
+
+  private void addPaths(JsonObject keys, List<String> paths) {
+    for (String key : List.of("dataset_path", "model_name", "teacher_model")) {
+      if (keys.members().get(key) instanceof String path) {
+        paths.add(storage().written(path));
+      }
+    }
   }
 
   private static JsonObject after(Map<String, PipelineConfig.Condition> after) {

@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Partition;
 import dev.nexa.slurm.job.config.ConfigPositions;
 import dev.nexa.slurm.job.config.DatasetRegistry;
+import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.ModelFolder;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.Policy;
@@ -90,7 +91,8 @@ public final class Planner {
     if (choice.misfit().isEmpty()) {
       limits.check(allocation, written, problems);
     }
-    DatasetRegistry.require(config, cluster, policy, source, problems);
+    List<DatasetVersion> datasets =
+        DatasetRegistry.require(config, cluster, policy, source, problems);
     List<RunnerFile> files =
         files(config, code.isPresent() && code.get().script().isPresent(), problems);
     Problem.throwIfAny(problems);
@@ -123,6 +125,8 @@ public final class Planner {
         config.serving(),
         config.workload(),
         config.dataset(),
+        datasets,
+        policy.datasetChecksums(),
         config.tags(),
         allocation,
         choice.reason(),

@@ -135,6 +135,7 @@ public final class Renderer {
     }
     requireCode(plan, launch, text.toString());
     requireProgram(plan, launch, text.toString());
+    requireDatasets(plan, launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.files()) {
       // The config's own lines for the shell; other files are the user's, byte for byte.
@@ -192,6 +193,17 @@ public final class Renderer {
           "the job runs nexa-slurm's own program, but this template never checks it: include"
               + " lib/program.ftl, as the jar's template does",
           new IllegalStateException("no digest of the program in the script"));
+    }
+  }
+
+  /** Refuses a template that would not check the datasets that the policy asks for. */
+  private void requireDatasets(Plan plan, Launch launch, String script) {
+    if (!plan.datasets().isEmpty() && !script.contains(plan.datasets().get(0).root())) {
+      throw failure(
+          templates.nameOf(launch.template()),
+          "the policy asks for registered datasets, but this template never checks one: include"
+              + " lib/dataset.ftl and call nexa_require_dataset, as the jar's task.sbatch.ftl does",
+          new IllegalStateException("no root of the dataset in the script"));
     }
   }
 

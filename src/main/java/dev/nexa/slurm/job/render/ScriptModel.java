@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.program.ProgramFile;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.backend.Launch;
+import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.ResourceOption;
@@ -68,6 +69,8 @@ final class ScriptModel {
     if (plan.program().isPresent()) {
       program(model, plan.program().get());
     }
+    model.put("has_datasets", !plan.datasets().isEmpty());
+    model.put("datasets", plan.datasets().isEmpty() ? List.of() : datasets(plan));
     model.put("env", env(plan));
     model.put("command", words(launch.command(), code));
     model.put("teacher", words(launch.teacher(), code));
@@ -95,6 +98,21 @@ final class ScriptModel {
                         "condition", condition.text(),
                         "variable", PipelineConfig.Stage.variable(stage))));
     return after;
+  }
+
+  private static List<Map<String, Object>> datasets(Plan plan) {
+    List<Map<String, Object>> datasets = new ArrayList<>();
+    for (DatasetVersion version : plan.datasets()) {
+      datasets.add(
+          Map.of(
+              "reference", version.reference(),
+              "path", version.path(plan.storage()),
+              "root", version.root(),
+              // Whole seconds, rounded up: not every file system keeps all digits.
+              "newest", "" + (version.newest().getEpochSecond() + 1),
+              "check", plan.datasetChecksums() ? "sha256" : "size"));
+    }
+    return datasets;
   }
 
   private static void program(Map<String, Object> model, NodeProgram program) {
