@@ -7,6 +7,8 @@ import dev.nexa.slurm.command.costs.CostsCommand;
 import dev.nexa.slurm.command.costs.PricesCommand;
 import dev.nexa.slurm.command.cron.CronCommand;
 import dev.nexa.slurm.command.data.DataCommand;
+import dev.nexa.slurm.command.datasets.DatasetsCommand;
+import dev.nexa.slurm.command.datasets.LineageCommand;
 import dev.nexa.slurm.command.evals.EvalCommand;
 import dev.nexa.slurm.command.jobs.CancelCommand;
 import dev.nexa.slurm.command.jobs.EstimateCommand;
@@ -70,6 +72,8 @@ public final class Commands {
           "pipeline",
           "data",
           "eval",
+          "datasets",
+          "lineage",
           "init",
           "explain");
 
@@ -117,6 +121,8 @@ public final class Commands {
       case "pipeline" -> new PipelineCommand();
       case "data" -> new DataCommand();
       case "eval" -> new EvalCommand();
+      case "datasets" -> new DatasetsCommand();
+      case "lineage" -> new LineageCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);

@@ -86,6 +86,14 @@ class WorkspaceWalkTest {
               Map.entry("pipeline cancel", ""),
               Map.entry("pipeline resume", ""),
               Map.entry("eval leaderboard", ""),
+              Map.entry("datasets register", "FILE"),
+              Map.entry("datasets list", ""),
+              Map.entry("datasets show", "science@v1"),
+              Map.entry("datasets verify", "science@v1"),
+              Map.entry("datasets diff", "science@v1 science@v2"),
+              Map.entry("datasets promote", "science@v1"),
+              Map.entry("datasets retire", "science@v1"),
+              Map.entry("lineage", "latest"),
               Map.entry("init", "")));
 
   /** These make no run, and go on with the jar's files where there is no workspace. */

@@ -11,7 +11,7 @@ import picocli.CommandLine.Model.OptionSpec;
  * The text of {@code --version}: the version and its git commit; with {@code --licenses}, also the
  * libraries in the jar.
  */
-final class VersionText implements IVersionProvider {
+public final class VersionText implements IVersionProvider {
   /** Written by the build. {@code META-INF/libraries} holds the licence texts of each library. */
   private static final String LIBRARIES = "/META-INF/THIRD-PARTY.txt";
 
@@ -21,8 +21,16 @@ final class VersionText implements IVersionProvider {
     this.licences = licences;
   }
 
-  @Override
-  public String[] getVersion() throws IOException {
+  /** Returns the version of this program; {@code unknown} if the build did not write one. */
+  public static String number() {
+    try {
+      return build().getProperty("version", "unknown");
+    } catch (IOException unreadable) {
+      return "unknown";
+    }
+  }
+
+  private static Properties build() throws IOException {
     Properties build = new Properties();
     try (InputStream in =
         VersionText.class.getResourceAsStream("/dev/nexa/slurm/build.properties")) {
@@ -30,6 +38,12 @@ final class VersionText implements IVersionProvider {
         build.load(in);
       }
     }
+    return build;
+  }
+
+  @Override
+  public String[] getVersion() throws IOException {
+    Properties build = build();
     String commit = build.getProperty("commit", "unknown");
     String version =
         "nexa-slurm " + build.getProperty("version", "unknown") + " (commit " + commit + ")";

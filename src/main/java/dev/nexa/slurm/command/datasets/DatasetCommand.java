@@ -1,0 +1,76 @@
+package dev.nexa.slurm.command.datasets;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.storage.datasets.FileChange;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** What the commands about one dataset share. */
+abstract class DatasetCommand extends Subcommand {
+  /** A JSON document lists at most so many changed files. */
+  static final int MOST_LISTED = 10_000;
+
+  private final OptionSpec cluster =
+      option(
+          "--cluster",
+          "NAME",
+          "The profile whose durable tier holds the registry; NEXA_CLUSTER, or default.");
+
+  DatasetCommand(String name, String description, String... examples) {
+    super(name, description, examples);
+  }
+
+  /** Adds a parameter that names a version. */
+  final PositionalParamSpec dataset(String label) {
+    return add(
+        PositionalParamSpec.builder().paramLabel(label).type(String.class).required(true),
+        "A version: NAME@v3, or NAME@ and the beginning of its root; NAME alone is its newest"
+            + " version.");
+  }
+
+  /** Returns the registry of the profile that the user named. */
+  final Datasets datasets() {
+    return Datasets.of(existing(), Optional.ofNullable(cluster.getValue()));
+  }
+
+  final void print(JsonObject document) {
+    out().print(Json.pretty(document));
+  }
+
+  /** Files that differ: printed at once as text, or kept for a JSON document. */
+  final class Changes {
+    private final boolean json;
+    private final List<JsonObject> kept = new ArrayList<>();
+    private long count;
+
+    Changes(boolean json) {
+      this.json = json;
+    }
+
+    void add(FileChange change) {
+      count++;
+      if (!json) {
+        out()
+            .println(
+                String.format(
+                    "%-8s %s  (%s)", change.kind().word(), change.path(), change.words()));
+      } else if (kept.size() < MOST_LISTED) {
+        kept.add(change.toJson());
+      }
+    }
+
+    long count() {
+      return count;
+    }
+
+    /** Adds the files and their number to a document. */
+    void addTo(JsonObject document) {
+      document.with("changed_files", count).with("changes", kept);
+    }
+  }
+}

@@ -1,0 +1,546 @@
+package dev.nexa.slurm.command.datasets;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Listing;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.command.shared.FormatOption;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.DatasetVersion;
+import dev.nexa.slurm.job.config.DatasetVersion.Status;
+import dev.nexa.slurm.storage.datasets.Registry;
+import dev.nexa.slurm.storage.lineage.LineageGraph;
+import dev.nexa.slurm.storage.lineage.LineageNode;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+import picocli.CommandLine.ParameterException;
+
+/** The command {@code nexa-slurm datasets}. */
+public final class DatasetsCommand extends Subcommand {
+  public DatasetsCommand() {
+    super(
+        "datasets",
+        "Keeps the registry of datasets: versions, checksums, licence, source, lineage.",
+        "nexa-slurm datasets register /mnt/nexa_durable/datasets/science_v1.parquet --name science",
+        "nexa-slurm datasets verify science@v1",
+        "nexa-slurm datasets promote science@v1 --licence CC-BY-4.0 --source https://example.org/science");
+    spec().addSubcommand("register", new RegisterCommand().spec());
+    spec().addSubcommand("list", new ListCommand().spec());
+    spec().addSubcommand("show", new ShowCommand().spec());
+    spec().addSubcommand("verify", new VerifyCommand().spec());
+    spec().addSubcommand("diff", new DiffCommand().spec());
+    spec().addSubcommand("promote", new PromoteCommand().spec());
+    spec().addSubcommand("retire", new RetireCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    throw new ParameterException(
+        spec().commandLine(),
+        "expected what to do: `datasets register PATH`, `datasets list`, `datasets show NAME`,"
+            + " `datasets verify NAME`, `datasets diff A B`, `datasets promote NAME` or `datasets retire NAME`");
+  }
+
+  /** Prints what a change did. */
+  private static void tell(DatasetCommand command, Datasets datasets, Registry.Done done) {
+    if (done.rewritten()) {
+      command
+          .err()
+          .println(
+              "note: the entry '"
+                  + done.version().name()
+                  + "' in "
+                  + datasets.registry().file()
+                  + " was written again in the form of docs/datasets.md; comments inside it are gone");
+    }
+  }
+
+  /** The command {@code datasets register}. */
+  private static final class RegisterCommand extends DatasetCommand {
+    private final PositionalParamSpec path =
+        add(
+            PositionalParamSpec.builder().paramLabel("PATH").type(String.class).required(true),
+            "The file or folder, on the durable or the shared tier.");
+    private final OptionSpec name =
+        option(
+            "--name",
+            "NAME",
+            "The dataset's name. Default: the file's name without its extension, as for the key"
+                + " `dataset` of a config.");
+    private final OptionSpec as =
+        option("--as", "VERSION", "The version, such as v3. Default: the next one.");
+    private final OptionSpec source =
+        option("--source", "TEXT", "Where the data comes from: a URL or a sentence.");
+    private final OptionSpec licence =
+        option("--licence", "TEXT", "The licence of the data, such as CC-BY-4.0.");
+    private final OptionSpec description =
+        option("--description", "TEXT", "What the data is, for people.");
+    private final OptionSpec parents =
+        add(
+            OptionSpec.builder("--parent")
+                .paramLabel("NAME@VERSION")
+                .type(List.class)
+                .auxiliaryTypes(String.class)
+                .initialValue(new ArrayList<>()),
+            "A version that the data was made of; may be given often.");
+    private final OptionSpec run =
+        option(
+            "--run",
+            "RUN",
+            "The run that made the data. Default: the run whose output folder it is in.");
+    private final OptionSpec noRows =
+        flag("--no-rows", "Counts no rows and finds no columns, which reads JSONL and CSV twice.");
+    private final OptionSpec json = jsonFlag();
+
+    RegisterCommand() {
+      super(
+          "register",
+          "Reads all files of a dataset and keeps their checksums as a new version, which never changes.",
+          "nexa-slurm datasets register /mnt/nexa_durable/datasets/science_v1.parquet --name science",
+          "nexa-slurm datasets register '${durable}/datasets/clean' --parent raw@v2 --licence CC-BY-4.0");
+    }
+
+    @Override
+    public Integer call() {
+      Datasets datasets = datasets();
+      Registry.Done done =
+          new RegisterDataset(datasets, err()::println)
+              .register(
+                  path.getValue(),
+                  Path.of("").toAbsolutePath(),
+                  new RegisterDataset.Told(
+                      Optional.ofNullable(name.getValue()),
+                      Optional.ofNullable(as.getValue()),
+                      Optional.ofNullable(source.getValue()),
+                      Optional.ofNullable(licence.getValue()),
+                      Optional.ofNullable(description.getValue()),
+                      parents.getValue(),
+                      Optional.ofNullable(run.getValue()),
+                      !given(noRows)));
+      DatasetVersion version = done.version();
+      if (given(json)) {
+        print(DatasetText.json(version, datasets.tiers()).with("added", done.added()));
+        return ExitCode.OK.status();
+      }
+      out()
+          .println(
+              (done.added() ? "registered " : "registered already: ")
+                  + version.reference()
+                  + ": "
+                  + DatasetText.size(version)
+                  + version
+                      .rows()
+                      .map(rows -> ", " + DatasetText.number(rows) + (rows == 1 ? " row" : " rows"))
+                      .orElse("")
+                  + ", root "
+                  + version.root().substring(0, 12));
+      tell(this, datasets, done);
+      if (done.added() && (version.licence().isEmpty() || version.source().isEmpty())) {
+        err()
+            .println(
+                "note: to promote it, state "
+                    + (version.licence().isPresent()
+                        ? "--source"
+                        : version.source().isPresent() ? "--licence" : "--source and --licence")
+                    + ": nexa-slurm datasets promote "
+                    + version.reference());
+      }
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code datasets list}. */
+  private static final class ListCommand extends DatasetCommand {
+    private final PositionalParamSpec name =
+        add(
+            PositionalParamSpec.builder().paramLabel("NAME").arity("0..1").type(String.class),
+            "Only versions of this dataset.");
+    private final FormatOption format =
+        new FormatOption(this, List.of("table", "csv", "markdown", "json"));
+
+    ListCommand() {
+      super("list", "All versions of all datasets.", "nexa-slurm datasets list");
+    }
+
+    @Override
+    public Integer call() {
+      Datasets datasets = datasets();
+      String asked = name.getValue();
+      List<DatasetVersion> versions = new ArrayList<>();
+      List<String> without = new ArrayList<>();
+      for (Map.Entry<String, List<DatasetVersion>> one : datasets.registry().read().entrySet()) {
+        if (asked == null || asked.equals(one.getKey())) {
+          versions.addAll(one.getValue());
+          if (one.getValue().isEmpty()) {
+            without.add(VisibleText.line(one.getKey()));
+          }
+        }
+      }
+      if (asked != null && versions.isEmpty() && without.isEmpty()) {
+        datasets.registry().find(asked);
+      }
+      Listing<DatasetVersion> listing = DatasetText.listing(versions);
+      format.print(
+          () ->
+              versions.isEmpty()
+                  ? "No versions of datasets in " + datasets.registry().file() + ".\n"
+                  : listing.table(style()),
+          () -> listing,
+          listing::markdown,
+          () ->
+              new JsonObject()
+                  .with("schema_version", 1)
+                  .with("registry", datasets.registry().file().toString())
+                  .with("datasets", listing.json())
+                  .with("without_versions", without));
+      if (!without.isEmpty()) {
+        err()
+            .println(
+                "note: entries without versions, which people wrote: "
+                    + String.join(", ", without.subList(0, Math.min(20, without.size())))
+                    + (without.size() > 20 ? " and " + (without.size() - 20) + " more" : ""));
+      }
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code datasets show}. */
+  private static final class ShowCommand extends DatasetCommand {
+    private final PositionalParamSpec dataset = dataset("NAME");
+    private final OptionSpec json = jsonFlag();
+
+    ShowCommand() {
+      super("show", "All that is known of one version.", "nexa-slurm datasets show science@v1");
+    }
+
+    @Override
+    public Integer call() {
+      Datasets datasets = datasets();
+      DatasetVersion version = datasets.registry().find(dataset.getValue());
+      if (given(json)) {
+        print(DatasetText.json(version, datasets.tiers()));
+      } else {
+        out()
+            .print(
+                DatasetText.show(
+                    version, datasets.tiers(), datasets.registry().list(version).toString()));
+      }
+      return ExitCode.OK.status();
+    }
+  }
+
+  /** The command {@code datasets verify}. */
+  private static final class VerifyCommand extends DatasetCommand {
+    private final PositionalParamSpec dataset = dataset("NAME");
+    private final OptionSpec sizes =
+        flag("--sizes", "Compares names and sizes only, and reads no file.");
+    private final OptionSpec json = jsonFlag();
+
+    VerifyCommand() {
+      super(
+          "verify",
+          "Reads all files of a version again, and names each changed, missing or added file (exit 1).",
+          "nexa-slurm datasets verify science@v1");
+    }
+
+    @Override
+    public Integer call() {
+      Datasets datasets = datasets();
+      DatasetVersion version = datasets.registry().find(dataset.getValue());
+      Changes changes = new Changes(given(json));
+      datasets
+          .registry()
+          .verify(version, !given(sizes), changes::add, new Progress(err()::println)::read);
+      String checked = given(sizes) ? "names and sizes" : "sha256";
+      if (given(json)) {
+        JsonObject document =
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("dataset", version.reference())
+                .with("root", version.root())
+                .with("checked", given(sizes) ? "size" : "sha256")
+                .with("intact", changes.count() == 0);
+        changes.addTo(document);
+        print(document);
+        return (changes.count() == 0 ? ExitCode.OK : ExitCode.DEFECT).status();
+      }
+      if (changes.count() > 0) {
+        out().flush();
+        throw changed(version, changes.count());
+      }
+      out()
+          .println(
+              version.reference()
+                  + " is intact: "
+                  + DatasetText.size(version)
+                  + "; checked: "
+                  + checked);
+      return ExitCode.OK.status();
+    }
+  }
+
+  private static NexaException changed(DatasetVersion version, long count) {
+    return new NexaException(
+        ErrorCode.DATASET_CHANGED,
+        version.reference()
+            + " is not what was registered: "
+            + DatasetText.number(count)
+            + (count == 1 ? " file differs" : " files differ"),
+        Advice.step("bring the files back from a backup or from S3"),
+        Advice.command(
+            "or keeps the data as it is now as a new version",
+            "nexa-slurm",
+            "datasets",
+            "register",
+            version.path(),
+            "--name",
+            version.name()));
+  }
+
+  /** The command {@code datasets diff}. */
+  private static final class DiffCommand extends DatasetCommand {
+    private final PositionalParamSpec one = dataset("A");
+    private final PositionalParamSpec other = dataset("B");
+    private final OptionSpec json = jsonFlag();
+
+    DiffCommand() {
+      super(
+          "diff",
+          "Compares two versions by their checksums: files, rows, columns.",
+          "nexa-slurm datasets diff science@v1 science@v2");
+    }
+
+    @Override
+    public Integer call() {
+      Datasets datasets = datasets();
+      DatasetVersion before = datasets.registry().find(one.getValue());
+      DatasetVersion after = datasets.registry().find(other.getValue());
+      Changes changes = new Changes(given(json));
+      if (!before.root().equals(after.root())) {
+        datasets.registry().compare(before, after, changes::add);
+      }
+      List<DatasetText.ColumnChange> columns = DatasetText.columns(before, after);
+      if (given(json)) {
+        JsonObject document =
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("before", before.reference())
+                .with("after", after.reference())
+                .with("rows_before", before.rows().orElse(null))
+                .with("rows_after", after.rows().orElse(null))
+                .with("bytes_before", before.bytes())
+                .with("bytes_after", after.bytes())
+                .with("columns", columns.stream().map(DatasetText.ColumnChange::toJson).toList());
+        changes.addTo(document);
+        print(document);
+        return ExitCode.OK.status();
+      }
+      columns.forEach(
+          column -> out().println("column   " + column.column() + "  (" + column.words() + ")"));
+      out()
+          .println(
+              before.reference()
+                  + " and "
+                  + after.reference()
+                  + ": "
+                  + (changes.count() == 0
+                      ? "the same files"
+                      : DatasetText.number(changes.count())
+                          + (changes.count() == 1 ? " file differs" : " files differ"))
+                  + "; rows "
+                  + rows(before)
+                  + " and "
+                  + rows(after)
+                  + "; bytes "
+                  + DatasetText.number(before.bytes())
+                  + " and "
+                  + DatasetText.number(after.bytes()));
+      return ExitCode.OK.status();
+    }
+
+    private static String rows(DatasetVersion version) {
+      return version.rows().map(DatasetText::number).orElse("not read");
+    }
+  }
+
+  /** The command {@code datasets promote}. */
+  private static final class PromoteCommand extends DatasetCommand {
+    private final PositionalParamSpec dataset = dataset("NAME");
+    private final OptionSpec source =
+        option(
+            "--source", "TEXT", "Where the data comes from, if the registry does not say so yet.");
+    private final OptionSpec licence =
+        option("--licence", "TEXT", "The licence, if the registry does not say so yet.");
+    private final OptionSpec json = jsonFlag();
+
+    PromoteCommand() {
+      super(
+          "promote",
+          "Marks a version as good for training: it needs a source, a licence and intact files.",
+          "nexa-slurm datasets promote science@v1");
+    }
+
+    @Override
+    public Integer call() {
+      Datasets datasets = datasets();
+      DatasetVersion version = datasets.registry().find(dataset.getValue());
+      requireExact(version, dataset.getValue(), datasets, "promote");
+      require(version);
+      Changes changes = new Changes(given(json));
+      datasets.registry().verify(version, true, changes::add, new Progress(err()::println)::read);
+      if (changes.count() > 0) {
+        out().flush();
+        throw changed(version, changes.count());
+      }
+      JsonObject now = RegisterDataset.now();
+      Registry.Done done = datasets.registry().change(version, current -> promoted(current, now));
+      if (given(json)) {
+        print(DatasetText.json(done.version(), datasets.tiers()));
+      } else {
+        out()
+            .println(
+                "promoted "
+                    + version.reference()
+                    + ": intact, licence "
+                    + done.version().licence().orElse("")
+                    + ", source "
+                    + done.version().source().orElse(""));
+      }
+      tell(this, datasets, done);
+      return ExitCode.OK.status();
+    }
+
+    /** Refuses a version that lacks a statement, before its files are read. */
+    private void require(DatasetVersion version) {
+      if (version.status() == Status.RETIRED) {
+        throw new NexaException(
+            ErrorCode.DATASET_NOT_PROMOTABLE,
+            version.reference() + " is retired",
+            Advice.step("register the data again; the new version can be promoted"));
+      }
+      List<String> missing = new ArrayList<>();
+      if (text(source.getValue(), version.source()).isEmpty()) {
+        missing.add("a source (--source)");
+      }
+      if (text(licence.getValue(), version.licence()).isEmpty()) {
+        missing.add("a licence (--licence)");
+      }
+      if (!missing.isEmpty()) {
+        throw new NexaException(
+            ErrorCode.DATASET_NOT_PROMOTABLE,
+            version.reference()
+                + " lacks "
+                + String.join(" and ", missing)
+                + ": a dataset must say where it comes from before it is promoted",
+            Advice.step(
+                "nexa-slurm datasets promote "
+                    + version.reference()
+                    + " --source URL --licence NAME"));
+      }
+    }
+
+    private static Optional<String> text(String typed, Optional<String> known) {
+      return (typed == null ? known : Optional.of(typed)).filter(text -> !text.isBlank());
+    }
+
+    private DatasetVersion promoted(DatasetVersion current, JsonObject now) {
+      require(current);
+      DatasetVersion said = current;
+      Optional<String> from = text(source.getValue(), Optional.empty());
+      Optional<String> under = text(licence.getValue(), Optional.empty());
+      said = from.isPresent() ? said.with("source", from.get()) : said;
+      said = under.isPresent() ? said.with("licence", under.get()) : said;
+      return current.status() == Status.PROMOTED ? said : said.with(Status.PROMOTED, now);
+    }
+  }
+
+  /** Refuses a name without a version if the dataset has several: a mistake would be silent. */
+  private static void requireExact(
+      DatasetVersion version, String typed, Datasets datasets, String verb) {
+    int versions = datasets.registry().read().getOrDefault(version.name(), List.of()).size();
+    if (typed.indexOf('@') < 0 && versions > 1) {
+      throw new NexaException(
+          ErrorCode.REFERENCE_AMBIGUOUS,
+          "'" + typed + "' has " + versions + " versions: name the one to " + verb,
+          Advice.command("is the newest", "nexa-slurm", "datasets", verb, version.reference()));
+    }
+  }
+
+  /** The command {@code datasets retire}. */
+  private static final class RetireCommand extends DatasetCommand {
+    private final PositionalParamSpec dataset = dataset("NAME");
+    private final OptionSpec reason =
+        option("--reason", "TEXT", "Why, for everybody who wants to use it.");
+    private final OptionSpec json = jsonFlag();
+
+    RetireCommand() {
+      super(
+          "retire",
+          "Marks a version as no longer good for training. Keeps its entry and its files, and names the"
+              + " runs that used it.",
+          "nexa-slurm datasets retire science@v1 --reason 'labels of May are wrong'");
+    }
+
+    @Override
+    public Integer call() {
+      Datasets datasets = datasets();
+      DatasetVersion version = datasets.registry().find(dataset.getValue());
+      requireExact(version, dataset.getValue(), datasets, "retire");
+      CollectLineage collect = datasets.lineage();
+      LineageGraph graph = collect.collect();
+      List<LineageNode> users =
+          graph
+              .node(LineageNode.Kind.DATASET, version.reference())
+              .map(graph::makes)
+              .orElse(List.of());
+      JsonObject now =
+          RegisterDataset.now().withOptional("reason", Optional.ofNullable(reason.getValue()));
+      Registry.Done done =
+          datasets
+              .registry()
+              .change(
+                  version,
+                  current ->
+                      current.status() == Status.RETIRED
+                          ? current
+                          : current.with(Status.RETIRED, now));
+      collect.problems().forEach(err()::println);
+      if (given(json)) {
+        JsonObject document = DatasetText.json(done.version(), datasets.tiers());
+        List<JsonObject> used = new ArrayList<>();
+        users.forEach(
+            user ->
+                used.add(
+                    new JsonObject()
+                        .with("kind", user.kind().word())
+                        .with("name", user.name())
+                        .withOptional("status", user.facts().optionalText("status"))));
+        print(document.with("used_by", used));
+        return ExitCode.OK.status();
+      }
+      out().println("retired " + version.reference() + "; its files stay where they are");
+      tell(this, datasets, done);
+      if (users.isEmpty()) {
+        out().println("no run or dataset of this workspace used it");
+      }
+      for (LineageNode user : users) {
+        out()
+            .println(
+                "used by "
+                    + user.kind().word()
+                    + " "
+                    + user.name()
+                    + user.facts().optionalText("status").map(it -> "  " + it).orElse(""));
+      }
+      return ExitCode.OK.status();
+    }
+  }
+}

@@ -1,0 +1,113 @@
+package dev.nexa.slurm.command.datasets;
+
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.FormatOption;
+import dev.nexa.slurm.command.shared.VersionText;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.storage.lineage.LineageGraph;
+import dev.nexa.slurm.storage.lineage.LineageNode;
+import dev.nexa.slurm.storage.lineage.LineageNode.Kind;
+import dev.nexa.slurm.storage.lineage.LineageText;
+import dev.nexa.slurm.storage.lineage.OpenLineage;
+import java.util.List;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code nexa-slurm lineage}. */
+public final class LineageCommand extends DatasetCommand {
+  private final PositionalParamSpec what =
+      add(
+          PositionalParamSpec.builder().paramLabel("RUN|DATASET").type(String.class).required(true),
+          "A run, as for `status`, or a dataset: NAME@v3, or NAME for its newest version.");
+  private final OptionSpec up = flag("--up", "Only what it was made of.");
+  private final OptionSpec down = flag("--down", "Only what was made of it.");
+  private final FormatOption format =
+      new FormatOption(this, List.of("tree", "json", "mermaid", "openlineage"));
+
+  public LineageCommand() {
+    super(
+        "lineage",
+        "Shows what a run or a dataset was made of, and what was made of it.",
+        "nexa-slurm lineage latest",
+        "nexa-slurm lineage science@v1 --down",
+        "nexa-slurm lineage latest --format openlineage");
+  }
+
+  @Override
+  public Integer call() {
+    String printed = format.format();
+    Datasets datasets = datasets();
+    CollectLineage collect = datasets.lineage();
+    LineageGraph all = collect.collect();
+    LineageNode node = find(datasets, all, what.getValue());
+    boolean upward = given(up) || !given(down);
+    boolean downward = given(down) || !given(up);
+    LineageGraph part = all.around(node, upward, downward);
+    collect.problems().forEach(problem -> err().println("note: " + problem));
+    switch (printed) {
+      case "json" -> print(part(part.toJson(), node).with("up", upward).with("down", downward));
+      case "mermaid" -> out().print(LineageText.mermaid(part));
+      case "openlineage" -> openLineage(datasets, all, part);
+      default -> {
+        if (upward) {
+          out().println("made of:");
+          out().print(LineageText.tree(part, node, true));
+        }
+        if (upward && downward) {
+          out().println();
+        }
+        if (downward) {
+          out().println("makes:");
+          out().print(LineageText.tree(part, node, false));
+        }
+      }
+    }
+    return ExitCode.OK.status();
+  }
+
+  private static JsonObject part(JsonObject graph, LineageNode node) {
+    JsonObject document = new JsonObject().with("schema_version", 1).with("of", node.id());
+    graph.members().forEach(document::with);
+    return document;
+  }
+
+  private void openLineage(Datasets datasets, LineageGraph all, LineageGraph part) {
+    String workspace = datasets.context().workspace().root().toString();
+    String namespace = "nexa-slurm:" + workspace;
+    // The events of a run name all its inputs and outputs, not only those on the way to the thing.
+    out().print(new OpenLineage(all, namespace, VersionText.number()).lines(part.nodes()));
+    long open =
+        part.nodes().stream()
+            .filter(node -> node.kind() == Kind.RUN && !OpenLineage.hasEnded(node))
+            .count();
+    if (open > 0) {
+      err()
+          .println(
+              "note: "
+                  + open
+                  + (open == 1 ? " run has" : " runs have")
+                  + " not ended and no events yet; type the command again later");
+    }
+  }
+
+  private LineageNode find(Datasets datasets, LineageGraph graph, String typed) {
+    int at = typed.indexOf('@');
+    String name = at < 0 ? typed : typed.substring(0, at);
+    boolean registered = datasets.registry().read().containsKey(name);
+    if (at >= 0 || registered) {
+      String reference = datasets.registry().find(typed).reference();
+      return graph.node(Kind.DATASET, reference).orElseThrow(IllegalStateException::new);
+    }
+    String run = new RunLookup(datasets.context().workspace()).find(typed).run().id().value();
+    return graph
+        .node(Kind.RUN, run)
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ErrorCode.RECORD_DAMAGED,
+                    "the plan or the manifest of " + run + " cannot be read; see the notes above"));
+  }
+}

@@ -1,0 +1,261 @@
+package dev.nexa.slurm.command.datasets;
+
+import com.sun.management.OperatingSystemMXBean;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.data.engine.Engine;
+import dev.nexa.slurm.data.engine.Limits;
+import dev.nexa.slurm.data.rows.Shape;
+import dev.nexa.slurm.job.config.DatasetVersion;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.storage.datasets.DatasetFile;
+import dev.nexa.slurm.storage.datasets.Registry;
+import dev.nexa.slurm.storage.datasets.TierPath;
+import dev.nexa.slurm.storage.lineage.LineageGraph;
+import dev.nexa.slurm.storage.lineage.LineageNode;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/** Registers a dataset: reads its files once, counts its rows, finds the run that made it. */
+final class RegisterDataset {
+  /** A registry holds at most so many columns of a version. */
+  private static final int MOST_COLUMNS = 200;
+
+  private static final int LONGEST_TYPE = 200;
+  private static final long MEMORY = 2L << 30;
+  private static final int THREADS = 4;
+
+  private final Datasets datasets;
+  private final Consumer<String> note;
+
+  /**
+   * Prepares the registration.
+   *
+   * @param note receives remarks for the user
+   */
+  RegisterDataset(Datasets datasets, Consumer<String> note) {
+    this.datasets = datasets;
+    this.note = note;
+  }
+
+  /**
+   * What a person says of a dataset.
+   *
+   * @param name its name; empty for the name of its file or folder
+   * @param version the version; empty for the next one
+   * @param parents versions that it was made of
+   * @param rows whether to count its rows
+   */
+  record Told(
+      Optional<String> name,
+      Optional<String> version,
+      Optional<String> source,
+      Optional<String> licence,
+      Optional<String> description,
+      List<String> parents,
+      Optional<String> run,
+      boolean rows) {}
+
+  Registry.Done register(String typed, Path here, Told told) {
+    TierPath data = TierPath.of(typed, here, datasets.tiers());
+    String name = told.name().orElseGet(() -> name(data.real()));
+    Registry.requireName(name);
+    told.version().ifPresent(RegisterDataset::requireVersion);
+    Set<String> parents = new LinkedHashSet<>();
+    for (String parent : told.parents()) {
+      parents.add(datasets.registry().find(parent).reference());
+    }
+    JsonObject origin = origin(data, told, parents);
+    Progress progress = new Progress(note);
+    Rows rows = new Rows(data, told.rows());
+    try {
+      return datasets
+          .registry()
+          .register(
+              data,
+              name,
+              told.version(),
+              () -> facts(told, origin, parents, rows),
+              file -> {
+                progress.read(file);
+                rows.add(file);
+              });
+    } finally {
+      rows.close();
+    }
+  }
+
+  private static void requireVersion(String version) {
+    if (!DatasetVersion.VERSION.matcher(version).matches()) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID, "--as: expected a version such as v3, got '" + version + "'");
+    }
+  }
+
+  /** Returns the name without its extension, as a config's default for {@code dataset}. */
+  private static String name(Path path) {
+    String last = String.valueOf(path.getFileName());
+    int dot = last.lastIndexOf('.');
+    return dot > 0 ? last.substring(0, dot) : last;
+  }
+
+  /** Finds the run and the pipeline that wrote the data, and adds what that run read. */
+  private JsonObject origin(TierPath data, Told told, Set<String> parents) {
+    JsonObject origin = new JsonObject();
+    if (told.run().isEmpty() && !namesRun(data.real())) {
+      return origin;
+    }
+    CollectLineage collect = datasets.lineage();
+    LineageGraph graph = collect.collect();
+    Optional<LineageNode> run =
+        told.run().isPresent()
+            ? Optional.of(
+                graph
+                    .node(LineageNode.Kind.RUN, run(told.run().get()))
+                    .orElseThrow(IllegalStateException::new))
+            : collect.writer(data.real().toString());
+    if (run.isPresent()) {
+      origin.with("run", run.get().name());
+      origin.withOptional("pipeline", run.get().facts().optionalText("pipeline"));
+      parents.addAll(CollectLineage.datasetsOf(graph, run.get()));
+    }
+    return origin;
+  }
+
+  /** Returns whether a folder on the path has a run's id as its name, as each run's output has. */
+  private static boolean namesRun(Path path) {
+    for (Path name : path) {
+      if (RunId.parse(name.toString()).isPresent()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private String run(String typed) {
+    return new RunLookup(datasets.context().workspace()).find(typed).run().id().value();
+  }
+
+  private static JsonObject facts(Told told, JsonObject origin, Set<String> parents, Rows rows) {
+    JsonObject facts = rows.facts();
+    facts
+        .withOptional("licence", told.licence())
+        .withOptional("source", told.source())
+        .withOptional("description", told.description());
+    if (!parents.isEmpty()) {
+      facts.with("parents", new ArrayList<>(parents));
+    }
+    origin.members().forEach(facts::with);
+    return facts.with("registered", now());
+  }
+
+  /** Returns the statement that this user does something now. */
+  static JsonObject now() {
+    return new JsonObject()
+        .with("by", UnixUser.me().user())
+        .with("at", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+  }
+
+  /** Counts rows in DuckDB, which is opened at the first file with a known format. */
+  private final class Rows implements AutoCloseable {
+    private final TierPath data;
+    private boolean wanted;
+    private Optional<Engine> engine = Optional.empty();
+    private Optional<Shape> shape = Optional.empty();
+
+    Rows(TierPath data, boolean wanted) {
+      this.data = data;
+      this.wanted = wanted;
+    }
+
+    void add(DatasetFile file) {
+      if (!wanted) {
+        return;
+      }
+      if (shape.isEmpty()) {
+        try {
+          engine = Optional.of(Engine.open(limits()));
+          shape = Optional.of(new Shape(engine.get()));
+        } catch (NexaException unusable) {
+          note.accept("note: rows and columns are not read: " + unusable.getMessage());
+          wanted = false;
+          return;
+        }
+      }
+      boolean folder = Files.isDirectory(data.real());
+      Path path = folder ? data.real().resolve(file.path()) : data.real();
+      shape.get().add(path.toString());
+    }
+
+    JsonObject facts() {
+      JsonObject facts = new JsonObject();
+      if (shape.isEmpty()) {
+        return facts;
+      }
+      Shape found = shape.get();
+      found.finish();
+      for (String problem : found.problems()) {
+        note.accept("note: rows are not counted: " + problem);
+      }
+      if (found.others() > 0) {
+        note.accept(
+            "note: rows not read in "
+                + found.others()
+                + (found.others() == 1 ? " file" : " files")
+                + ": only Parquet, JSONL and CSV are read, without rejects and reports of our own"
+                + " stages");
+      }
+      if (found.read() > 0 && found.problems().isEmpty()) {
+        facts.with("rows", found.rows()).with("schema", schema(found.columns()));
+        if (found.columns().size() > MOST_COLUMNS) {
+          facts.with("columns", (long) found.columns().size());
+        }
+      }
+      return facts;
+    }
+
+    private JsonObject schema(Map<String, String> columns) {
+      JsonObject schema = new JsonObject();
+      for (Map.Entry<String, String> column : columns.entrySet()) {
+        if (schema.members().size() < MOST_COLUMNS) {
+          String type = column.getValue();
+          schema.with(
+              column.getKey(),
+              type.length() > LONGEST_TYPE ? type.substring(0, LONGEST_TYPE) + "…" : type);
+        }
+      }
+      return schema;
+    }
+
+    private Limits limits() {
+      OperatingSystemMXBean machine =
+          (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+      Limits most =
+          Limits.of(
+              datasets.context().environment(),
+              machine.getTotalMemorySize(),
+              Runtime.getRuntime().availableProcessors(),
+              Path.of(System.getProperty("java.io.tmpdir", "/tmp")));
+      return new Limits(
+          Math.min(MEMORY, most.memoryBytes()), Math.min(THREADS, most.threads()), most.scratch());
+    }
+
+    @Override
+    public void close() {
+      engine.ifPresent(Engine::close);
+    }
+  }
+}
