@@ -185,6 +185,97 @@ class PlannerTest {
     assertThat(Plans.of(folder).dataset()).contains("science_v2");
   }
 
+  private static final String ROOT = "0123456789abcdef".repeat(4);
+
+  private static String version(String number, String path, String status) {
+    return "    "
+        + number
+        + ":\n      status: "
+        + status
+        + "\n      path: '"
+        + path
+        + "'\n      root: "
+        + ROOT
+        + "\n      bytes: 7\n      files: 1\n      newest: '2025-11-01T14:32:00Z'\n";
+  }
+
+  /** The registry has two versions at one path, and one of another dataset. */
+  private static ConfigFolder registered(String rule, String config) {
+    return new ConfigFolder()
+        .with("configs/clusters/mine.yaml", Plans.CLUSTER)
+        .with(
+            "configs/policy.yaml",
+            "approval_over: {amount: 1, currency: USD}\n" + rule + ": true\n")
+        .with(
+            "/durable/manifests/dataset_registry.yaml",
+            "old: {rows: 7}\nscience:\n  versions:\n"
+                + version("v1", "${durable}/datasets/science", "promoted")
+                + version("v2", "${durable}/datasets/science", "registered")
+                + version("v3", "${durable}/datasets/gone", "retired")
+                + "raw:\n  versions:\n"
+                + version("v1", "${shared}/raw", "registered"))
+        .with("run.yaml", RUN + config + "resources: {time: 1m}\n");
+  }
+
+  @ParameterizedTest(name = "{0}: {1} is {2}")
+  @CsvSource({
+    "promoted_datasets, ${durable}/datasets/science, science@v1",
+    "promoted_datasets, /durable//datasets/science/, science@v1",
+    "promoted_datasets, /durable/datasets/science/part-0.parquet, science@v1",
+    "promoted_datasets, /durable/datasets/science/*.parquet, science@v1",
+    "promoted_datasets, /durable/datasets/science2, is not registered",
+    "promoted_datasets, /durable/datasets/science/../other, is not registered",
+    "promoted_datasets, /data/science, has no version with the path /data/science",
+    "promoted_datasets, /data/old, has no version",
+    "promoted_datasets, ${shared}/raw, 'raw@v1' is registered, not promoted",
+    "promoted_datasets, ${durable}/datasets/gone, 'science@v3' is retired",
+    "registered_datasets, ${durable}/datasets/science, science@v1",
+    "registered_datasets, ${shared}/raw/x, raw@v1",
+    "registered_datasets, /data/old, ''",
+    "registered_datasets, ${durable}/datasets/gone, 'science@v3' is retired",
+    "registered_datasets, org/science, ''",
+    "registered_datasets, org/other, is not registered",
+  })
+  void thePathDecidesWhichVersionARunReads(String rule, String path, String expected) {
+    ConfigFolder folder = registered(rule, "dataset_path: '" + path + "'\n");
+
+    if (expected.contains(" ")) {
+      assertThatThrownBy(() -> Plans.of(folder)).hasMessageContaining(expected);
+    } else {
+      assertThat(Plans.of(folder).datasets().stream().map(version -> version.reference()))
+          .isEqualTo(expected.isEmpty() ? List.of() : List.of(expected));
+    }
+  }
+
+  @Test
+  void eachPointOfASweepReadsRegisteredData() {
+    String sweep = "sweep: {dataset_path: [/durable/datasets/science, %s]}\n";
+
+    assertThat(
+            Plans.of(registered("registered_datasets", sweep.formatted("/shared/raw"))).datasets())
+        .extracting(version -> version.reference())
+        .containsExactly("science@v1", "raw@v1");
+    assertThatThrownBy(
+            () -> Plans.of(registered("registered_datasets", sweep.formatted("/data/x"))))
+        .hasMessageContaining("'x' is not registered");
+  }
+
+  /** An approval signs the digest of the plan. */
+  @Test
+  void theDigestOfThePlanCoversTheData() {
+    String config = "dataset_path: /durable/datasets/science\n";
+    ConfigFolder before = registered("promoted_datasets", config);
+    String digest = Plans.of(before).digest();
+    ConfigFolder after =
+        before.with(
+            "/durable/manifests/dataset_registry.yaml",
+            "science:\n  versions:\n"
+                + version("v1", "${durable}/datasets/science", "promoted").replace("0123", "9999"));
+
+    assertThat(Plans.of(registered("promoted_datasets", config)).digest()).isEqualTo(digest);
+    assertThat(Plans.of(after).digest()).isNotEqualTo(digest);
+  }
+
   @Test
   void whatIsAskedForIsBilledOnSharedNodes() {
     assertThat(

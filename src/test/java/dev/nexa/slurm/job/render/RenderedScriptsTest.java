@@ -128,6 +128,45 @@ class RenderedScriptsTest {
     return render(variant, BACKENDS.get(backend));
   }
 
+  private static final String VERSION =
+      "science:\n  versions:\n    v2:\n      status: promoted\n      path: '${durable}/datasets/science it is'\n"
+          + "      root: "
+          + "0123456789abcdef".repeat(4)
+          + "\n      bytes: 7\n      files: 1\n      newest: '2025-11-01T14:32:00.5Z'\n";
+
+  /** Each template checks the data that the policy asks for. */
+  @ParameterizedTest
+  @CsvSource({"shell, 1, size", "hf, 4, sha256", "serve, 1, size"})
+  void theDatasetIsChecked(String backend, int nodes, String check) {
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with("configs/clusters/mine.yaml", CLUSTER)
+            .with("/durable/manifests/dataset_registry.yaml", VERSION)
+            .with(
+                "configs/policy.yaml",
+                "approval_over: {amount: 1, currency: USD}\npromoted_datasets: true\ndataset_checksums: "
+                    + check.equals("sha256")
+                    + "\n")
+            .with(
+                "run.yaml",
+                (backend.equals("serve") ? "" : "stage: train\n")
+                    + BACKENDS.get(backend).replaceAll("dataset_path: .*\n", "")
+                    + "dataset_path: ${durable}/datasets/science it is\n"
+                    + "resources: {time: 10m, memory: 1G, gpus_per_node: 2, nodes: "
+                    + nodes
+                    + "}\n");
+
+    String text = Scripts.of(folder, "run.yaml", "mine").text();
+
+    assertThat(text)
+        .contains(
+            "nexa_run nexa_require_dataset science@v2 '/durable/datasets/science it is' 0123456789abcdef",
+            " 1762007521 " + check + "\n");
+    if (!backend.equals("serve")) {
+      Golden.check("render/dataset-" + backend + ".sbatch", text);
+    }
+  }
+
   /** The digests are the program's own, which differs from build to build. */
   @ParameterizedTest
   @ValueSource(strings = {"bare", "apptainer", "pyxis"})
