@@ -54,7 +54,7 @@ public final class ApiUsage {
                 + "' has no api_tokens of '"
                 + model
                 + "'"
-                + Nearest.hint(model, book.apiTokens().keySet()));
+                + Nearest.product(model, book.apiTokens().keySet()));
       }
       add(rows, name, line, id, "input", price.input(), book.currency());
       add(rows, name, line, id, "output", price.output(), book.currency());

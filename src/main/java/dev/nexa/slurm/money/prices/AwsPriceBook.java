@@ -114,7 +114,7 @@ public final class AwsPriceBook {
       there.add(instance.type());
     }
     throw wrong(
-        "it has no price of '" + type + "'" + Nearest.hint(type, there),
+        "it has no price of '" + type + "'" + Nearest.product(type, there),
         "see what it has: grep -o '\"instanceType\" *: *\"[^\"]*\"' FILE | sort -u");
   }
 
