@@ -45,13 +45,21 @@ public final class Span {
             .multiply(BigDecimal.valueOf(SECONDS[unit]))
             .setScale(0, RoundingMode.CEILING)
             .longValueExact();
+    return seconds == 0 ? Optional.empty() : Optional.of(inOneUnit(seconds, unit));
+  }
+
+  /** Returns a length of time as a config has it, in one unit: {@code 2d}, {@code 90m}. */
+  public static String text(Duration length) {
+    return inOneUnit(length.toSeconds(), 1);
+  }
+
+  /** Returns the seconds in the largest unit that divides them, days at most. */
+  private static String inOneUnit(long seconds, int unit) {
     int largest = Math.max(unit, 1);
     while (seconds % SECONDS[largest] != 0) {
       largest++;
     }
-    return seconds == 0
-        ? Optional.empty()
-        : Optional.of("" + seconds / SECONDS[largest] + UNITS.charAt(largest));
+    return seconds / SECONDS[largest] + UNITS.substring(largest, largest + 1);
   }
 
   /** Returns {@code ": write 90m"} for a text such as {@code 1.5h}, else an empty text. */

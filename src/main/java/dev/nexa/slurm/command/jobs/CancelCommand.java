@@ -79,7 +79,7 @@ public final class CancelCommand extends Subcommand {
       out().println("No run of yours is unfinished. Nothing was cancelled.");
       return ExitCode.OK.status();
     }
-    rows.forEach(row -> err().println("  " + row.runId() + "  " + row.state()));
+    rows.forEach(row -> err().println("  " + row.runId() + "  " + row.forPeople().state()));
     if (!confirmed(
         "Cancel " + (rows.size() == 1 ? "this run?" : "these " + rows.size() + " runs?"))) {
       out().println("Nothing was cancelled.");
