@@ -209,6 +209,7 @@ class HelpTest {
           estimate x.py --gres gpu:1 | --gres: type --gpus [TYPE:]N
           render x.py --job-nam a   | --job-name: type --name NAME
           submit x.py --colour red  | the nearest options are
+          submit x.py --epochs 3    | an option of the script comes after --, such as train.py -- --epochs
           """)
   void anUnknownOptionIsAnsweredWithWhatDoesThatHere(String command, String advice) {
     Screen screen = terminal.type(command.split(" +", -1));

@@ -37,7 +37,8 @@ public final class UsageErrors implements IParameterExceptionHandler {
     CommandLine commandLine = wrong.getCommandLine();
     CommandSpec spec = commandLine.getCommandSpec();
     List<Advice> advice = new ArrayList<>();
-    String message = String.valueOf(wrong.getMessage());
+    String message =
+        String.valueOf(wrong.getMessage()).replace("is not an int", "is not a whole number");
     List<String> unknown = unknown(wrong, spec, args);
     if (!unknown.isEmpty()) {
       message = unmatched(spec, unknown, advice);
@@ -86,6 +87,11 @@ public final class UsageErrors implements IParameterExceptionHandler {
     List<String> options = words.stream().filter(word -> word.matches("--?[A-Za-z].*")).toList();
     if (!options.isEmpty()) {
       options.forEach(option -> advice.add(suggestion(spec, option)));
+      if (spec.findOption("--save") != null) {
+        advice.add(
+            Advice.step(
+                "an option of the script comes after --, such as train.py -- " + options.get(0)));
+      }
       return (options.size() == 1 ? "Unknown option: " : "Unknown options: ") + quoted(options);
     }
     String word = words.get(0);

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.workspace;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.backend.Backends;
 import dev.nexa.slurm.money.summary.RunField;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -91,8 +93,18 @@ public final class CompletionCommand extends Subcommand {
     if (argument instanceof OptionSpec option && option.longestName().equals("--cluster")) {
       return "CLUSTER";
     }
+    if (argument instanceof OptionSpec option) {
+      switch (option.longestName()) {
+        case "--backend":
+          return "," + String.join(",", Backends.names());
+        case "--partition", "--account":
+          return option.longestName().substring(2).toUpperCase(Locale.ROOT);
+        default:
+      }
+    }
     return switch (label) {
-      case "CONFIG", "DIR", "RUN" -> label;
+      case "CONFIG" -> description.contains("a script") ? "SCRIPT" : label;
+      case "DIR", "RUN" -> label;
       case "[NAME=]RUN" -> "RUN";
       case "TYPE:RUN" -> "AFTER";
       case "FILE", "PATH", "ESTIMATE" -> "FILE";

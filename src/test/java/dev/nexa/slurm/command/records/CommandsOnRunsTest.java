@@ -273,8 +273,16 @@ class CommandsOnRunsTest {
             "as of       now; `nexa-slurm reconcile` writes the records",
             "tasks       1 completed, 1 running",
             "cost        0.04 USD so far");
-    assertThat(terminal.type("runs", "list").out()).contains("submitted").doesNotContain("unconf");
+    assertThat(terminal.type("runs", "list").out())
+        .containsPattern(run + " +running +running +- +1 CPU +0.04 USD");
     assertThat(files()).isEqualTo(files);
+    terminal.program("squeue", "echo 'error: Connection refused' >&2; exit 1");
+    Screen unanswered = terminal.type("runs", "list");
+    assertThat(unanswered.out()).contains("submitted").doesNotContain("unconf");
+    assertThat(unanswered.err())
+        .isEqualTo(
+            "note: the scheduler did not answer: the state of 1 run is that of the last pass;"
+                + " `nexa-slurm reconcile` brings it up to date\n");
   }
 
   @Test
