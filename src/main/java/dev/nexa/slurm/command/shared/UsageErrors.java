@@ -31,14 +31,23 @@ public final class UsageErrors implements IParameterExceptionHandler {
   private static final Set<String> ENDING =
       Set.of("cancel", "interrupt", "revoke", "remove", "stop");
 
+  /** A command with more options names only the nearest ones. */
+  private static final int MOST_OPTIONS = 6;
+
   @Override
   public int handleParseException(ParameterException wrong, String[] args) {
     CommandLine commandLine = wrong.getCommandLine();
     CommandSpec spec = commandLine.getCommandSpec();
     List<Advice> advice = new ArrayList<>();
-    String message = String.valueOf(wrong.getMessage());
-    if (wrong instanceof UnmatchedArgumentException unmatched) {
-      message = unmatched(spec, unmatched.getUnmatched(), advice);
+    String message =
+        String.valueOf(wrong.getMessage()).replace("is not an int", "is not a whole number");
+    List<String> unknown = unknown(wrong, spec, args);
+    if (!unknown.isEmpty()) {
+      message = unmatched(spec, unknown, advice);
+    }
+    String[] examples = spec.usageMessage().footer();
+    if (unknown.isEmpty() && wrong instanceof MissingParameterException && examples.length > 0) {
+      advice.add(Advice.step("for example: " + examples[0].strip()));
     }
     if (wrong instanceof OverwrittenOptionException twice
         && twice.getOverwritten() instanceof OptionSpec option) {
@@ -52,15 +61,45 @@ public final class UsageErrors implements IParameterExceptionHandler {
             "",
             Stream.concat(Stream.of(spec.qualifiedName().split(" ", -1)), Stream.of("--help"))
                 .toArray()));
-    return Failures.print(commandLine, new NexaException(code(wrong), message, advice));
+    return Failures.print(
+        commandLine,
+        new NexaException(
+            unknown.isEmpty() ? code(wrong) : ErrorCode.OPTION_UNKNOWN, message, advice));
+  }
+
+  /**
+   * Returns the words that the command does not know. picocli reports a missing parameter before a
+   * mistyped option, which is mostly the cause.
+   */
+  private static List<String> unknown(ParameterException wrong, CommandSpec spec, String[] args) {
+    if (wrong instanceof UnmatchedArgumentException unmatched) {
+      return unmatched.getUnmatched();
+    }
+    List<String> unknown = new ArrayList<>();
+    if (wrong instanceof MissingParameterException) {
+      for (String word : args) {
+        if (word.equals("--")) {
+          break;
+        }
+        String name = word.split("=", 2)[0];
+        boolean known = spec.findOption(name) != null || spec.root().findOption(name) != null;
+        if (name.matches("--[A-Za-z].*") && !known) {
+          unknown.add(word);
+        }
+      }
+    }
+    return unknown;
   }
 
   /** Returns the message for words that the command does not know, and adds suggestions. */
   private static String unmatched(CommandSpec spec, List<String> words, List<Advice> advice) {
     List<String> options = words.stream().filter(word -> word.matches("--?[A-Za-z].*")).toList();
     if (!options.isEmpty()) {
-      for (String option : options) {
-        nearestOption(spec, option).map(UsageErrors::didYouMean).ifPresent(advice::add);
+      options.forEach(option -> advice.add(suggestion(spec, option)));
+      if (spec.findOption("--save") != null) {
+        advice.add(
+            Advice.step(
+                "an option of the script comes after --, such as train.py -- " + options.get(0)));
       }
       return (options.size() == 1 ? "Unknown option: " : "Unknown options: ") + quoted(options);
     }
@@ -98,21 +137,47 @@ public final class UsageErrors implements IParameterExceptionHandler {
     return words.stream().map(word -> "'" + word + "'").collect(Collectors.joining(", "));
   }
 
-  /** Returns the option that was probably meant, without its value. */
-  private static Optional<String> nearestOption(CommandSpec spec, String typed) {
-    int equals = typed.indexOf('=');
-    String name = (equals < 0 ? typed : typed.substring(0, equals)).replaceFirst("^-+", "");
-    List<String> known = new ArrayList<>();
+  /** Returns the option that was probably meant, else what other programs' option is here. */
+  private static Advice suggestion(CommandSpec spec, String typed) {
+    String name = typed.split("=", 2)[0];
+    List<String> own = new ArrayList<>();
     for (OptionSpec option : spec.options()) {
       if (!option.hidden()) {
-        known.add(option.longestName().replaceFirst("^-+", ""));
+        own.add(option.longestName());
       }
     }
-    Optional<String> nearest = Nearest.to(name, known);
-    boolean limits = name.equals("top") || name.equals("head") || name.equals("max");
-    if (limits && known.contains("limit")) {
-      return Optional.of("--limit");
+    if (List.of("--top", "--head", "--max").contains(name) && own.contains("--limit")) {
+      return didYouMean("--limit");
     }
+    Optional<Advice> familiar = FamiliarWords.option(spec.name(), name, own);
+    if (familiar.isPresent()) {
+      return familiar.get();
+    }
+    Optional<String> nearest = nearestOption(name, own);
+    if (nearest.isPresent()) {
+      return didYouMean(nearest.get());
+    }
+    Optional<Advice> nearlyFamiliar =
+        Nearest.to(name, FamiliarWords.OPTIONS)
+            .flatMap(word -> FamiliarWords.option(spec.name(), word, own));
+    own.removeAll(List.of("--help", "--version", "--workspace", "--stacktrace"));
+    return nearlyFamiliar.orElseGet(() -> Advice.step(options(spec, name, own)));
+  }
+
+  private static String options(CommandSpec spec, String typed, List<String> own) {
+    if (own.isEmpty()) {
+      return spec.qualifiedName() + " has no options of its own";
+    }
+    return own.size() <= MOST_OPTIONS
+        ? "the options of " + spec.qualifiedName() + " are " + String.join(", ", own)
+        : "the nearest options are " + String.join(", ", Nearest.first(typed, own, 3));
+  }
+
+  /** Returns the option that was probably meant: mistyped, begun, or with other hyphens. */
+  private static Optional<String> nearestOption(String typed, List<String> own) {
+    String name = typed.replaceFirst("^-+", "");
+    List<String> known = own.stream().map(option -> option.replaceFirst("^-+", "")).toList();
+    Optional<String> nearest = name.length() > 1 ? Nearest.to(name, known) : Optional.empty();
     if (nearest.isEmpty() && name.length() > 1) {
       List<String> begun = known.stream().filter(one -> one.startsWith(name)).toList();
       nearest = begun.size() == 1 ? Optional.of(begun.get(0)) : nearest;

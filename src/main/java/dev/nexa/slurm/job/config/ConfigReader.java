@@ -501,6 +501,8 @@ public final class ConfigReader {
     if (node.isEmpty()) {
       throw new ConfigException(problems);
     }
-    return node.get();
+    return file.places().isEmpty()
+        ? node.get()
+        : YamlReader.moved(node.get(), "", file.places().get(), file.beginning());
   }
 }

@@ -460,7 +460,7 @@ public record RunConfig(
     return new RunConfig(
         source,
         new ConfigPositions(
-            source.name(),
+            source,
             values.positions(),
             optionsFile.isPresent() ? optionsFile.get().positions() : Map.of()),
         values.text("stage"),

@@ -327,7 +327,8 @@ public final class RunFilter {
   private static BigDecimal seconds(String value, Place place) {
     Optional<Duration> span = Span.of(value);
     if (span.isEmpty()) {
-      throw place.wrong("expected a time such as " + Span.FORMS + ", got '" + value + "'");
+      throw place.wrong(
+          "expected a time such as " + Span.FORMS + ", got '" + value + "'" + Span.hint(value));
     }
     return BigDecimal.valueOf(span.get().toSeconds());
   }

@@ -243,7 +243,8 @@ class PricesCommandTest {
     terminal.file("index.json", OFFER);
 
     assertThat(aws("--types", "p5.24xlarge").err())
-        .contains("it has no price of 'p5.24xlarge' (did you mean 'p5.48xlarge'?)");
+        .contains(
+            "it has no price of 'p5.24xlarge'; the nearest types that it has are p5.48xlarge");
     assertThat(aws("--region", "eu-west-1").err()).contains("there is no instance with Linux");
     terminal.file("index.json", "{\"products\": {");
     assertThat(aws().err()).contains("index.json: line 1: ");
