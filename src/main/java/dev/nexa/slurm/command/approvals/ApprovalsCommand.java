@@ -86,7 +86,7 @@ public final class ApprovalsCommand extends Subcommand {
         out().println("No approvals.");
         return ExitCode.OK.status();
       }
-      out().print(ApprovalText.table(rows));
+      printTable(ApprovalText.table(rows, style()));
       return ExitCode.OK.status();
     }
   }

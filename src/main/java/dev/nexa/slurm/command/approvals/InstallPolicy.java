@@ -103,6 +103,13 @@ public final class InstallPolicy {
    * @throws NexaException if the file exists and was not written by nexa-slurm
    */
   public void write(Rendered rendered, Path file) {
+    if (Files.isDirectory(file)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--to: expected a file, but " + file + " is a folder",
+          Advice.command(
+              "", "nexa-slurm", "policy", "install", "--to", file.resolve("job_submit.lua")));
+    }
     if (Files.exists(file) && !DurableFiles.read(file).startsWith(JobSubmitLua.FIRST_WORDS)) {
       throw new NexaException(
           ErrorCode.FILE_EXISTS,
@@ -113,15 +120,20 @@ public final class InstallPolicy {
     context.workspace().files().replace(file, rendered.text());
   }
 
+  private static String writes(Path file) {
+    return Advice.command("", "nexa-slurm", "policy", "install", "--to", file).toString();
+  }
+
   /**
    * Returns the problems with the installed file and the folder of tokens; empty if there are none.
    */
   public List<String> check(Rendered rendered, Path file, Path approved) {
     List<String> problems = new ArrayList<>();
     if (!Files.exists(file)) {
-      problems.add("there is no " + file);
+      problems.add("there is no " + file + "; type: " + writes(file));
     } else if (!DurableFiles.read(file).equals(rendered.text())) {
-      problems.add(file + " is not what this policy, profile and version render");
+      problems.add(
+          file + " is not what this policy, profile and version render; type: " + writes(file));
     }
     problems.addAll(new TokenDirectory(approved).problems());
     return problems;

@@ -100,9 +100,12 @@ public record PolicyApprovals(
       if (problem.isPresent()) {
         throw new NexaException(
             ErrorCode.APPROVALS_UNUSABLE,
-            "approvals can't be trusted here: " + problem.get() + " (" + path + ")",
-            Advice.step("it must belong to root or to who owns " + ConfigReader.ADMIN_POLICY),
-            Advice.step("and be writable by nobody else: chmod go-w"));
+            "approvals can't be trusted here: " + problem.get(),
+            Advice.step(
+                path
+                    + " and each folder above it must belong to root or to the owner of "
+                    + ConfigReader.ADMIN_POLICY
+                    + ", and nobody else may write there"));
       }
     }
   }
