@@ -38,7 +38,7 @@ public final class ApprovalsCommand extends Subcommand {
   public Integer call() {
     throw new ParameterException(
         spec().commandLine(),
-        "`approvals list`, `approvals show ID`, `approvals revoke ID`, `approvals verify FILE` or `approvals install FILE`");
+        "approvals needs a command: type `approvals list`, `approvals show ID`, `approvals revoke ID`, `approvals verify FILE` or `approvals install FILE`");
   }
 
   private static void print(Subcommand command, ShowApprovals.Row row, boolean json) {

@@ -111,7 +111,10 @@ public final class ApproveCommand extends Subcommand {
     boolean family = envelope.getValue() != null;
     if (family == (estimate.getValue() != null)) {
       throw new ParameterException(
-          spec().commandLine(), "`approve ESTIMATE`, or `approve --envelope NAME`");
+          spec().commandLine(),
+          family
+              ? "approve takes an estimate or --envelope NAME, not both"
+              : "approve needs an estimate: type `approve ESTIMATE`, or `approve --envelope NAME`");
     }
     if (!family) {
       requireNoEnvelopes();

@@ -20,6 +20,7 @@ import dev.nexa.slurm.records.approvals.ApprovalFile;
 import dev.nexa.slurm.records.approvals.ApprovedPipeline;
 import dev.nexa.slurm.records.approvals.ApprovedRun;
 import dev.nexa.slurm.records.approvals.PipelineEstimateFile;
+import dev.nexa.slurm.records.approvals.SshPublicKey;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
@@ -130,7 +131,7 @@ public final class ApproveEstimate {
           ErrorCode.ARGUMENT_MISSING,
           "the submitter is not known: "
               + typed
-              + " is a config, and a config does not name the submitter",
+              + " is a config, which does not say who will submit the run",
           Advice.step("add --for USER, or --for any"),
           Advice.step("for a pipeline: `pipeline run` writes the estimate that you can approve"));
     }
@@ -409,6 +410,8 @@ public final class ApproveEstimate {
       throw new NexaException(ErrorCode.OPTION_INVALID, String.valueOf(wrong.getMessage()), wrong);
     }
     requireUsable(approval);
+    // Before the approver reads and signs: a signature that does not count is work for nothing.
+    key.publicKey().ifPresent(half -> requireMaySign(principal, half, now));
     List<Fact> all = new ArrayList<>(facts);
     all.add(new Fact("key", key.text()));
     if (!review.test(new Draft(approval, all, notes))) {
@@ -483,18 +486,31 @@ public final class ApproveEstimate {
     }
   }
 
+  private void requireMaySign(String principal, SshPublicKey key, Instant now) {
+    AllowedSigners allowed = approvals.signers().allowed();
+    Optional<String> refusal =
+        allowed.problems().isEmpty()
+            ? allowed.refusal(principal, key, Approval.NAMESPACE, now)
+            : Optional.of("nobody's signature counts: " + String.join("; ", allowed.problems()));
+    if (refusal.isPresent()) {
+      throw refused(refusal.get(), principal, key);
+    }
+  }
+
   private void requireCounts(ApprovalFile file, Instant now) {
     Optional<String> refusal = approvals.signers().refusal(file, now);
-    if (refusal.isEmpty()) {
-      return;
+    if (refusal.isPresent()) {
+      throw refused(refusal.get(), file.approval().approver(), file.signature().key());
     }
+  }
+
+  private NexaException refused(String why, String approver, SshPublicKey key) {
     AllowedSigners allowed = approvals.signers().allowed();
-    List<String> holders = allowed.holders(file.signature().key());
+    List<String> holders = allowed.holders(key);
     List<Advice> advice = new ArrayList<>(List.of(Advice.step("nothing was written")));
-    if (holders.isEmpty()) {
-      advice.addAll(
-          SigningKey.listing(allowed, file.approval().approver(), file.signature().key()));
-    } else if (terms.principal().isPresent() && !holders.contains(terms.principal().get())) {
+    if (holders.isEmpty() && allowed.problems().isEmpty()) {
+      advice.addAll(SigningKey.listing(allowed, approver, key));
+    } else if (!holders.isEmpty() && !holders.contains(approver)) {
       // Does not advise to add a line that would give the key to another name.
       advice.add(
           Advice.step(
@@ -509,8 +525,8 @@ public final class ApproveEstimate {
                   + allowed.file()
                   + ", can correct it (docs/approvals.md)"));
     }
-    throw new NexaException(
-        ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + refusal.get(), advice);
+    return new NexaException(
+        ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + why, advice);
   }
 
   /**

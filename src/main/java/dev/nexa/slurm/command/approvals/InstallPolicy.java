@@ -44,7 +44,8 @@ public final class InstallPolicy {
     if (!approved.isAbsolute()) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--approved-dir: expected an absolute path, got '" + approved + "'");
+          "--approved-dir: expected an absolute path, got '" + approved + "'",
+          Advice.step("--approved-dir " + PolicyCommand.APPROVED));
     }
     Policy policy = context.configs().policy();
     Policy.Gate gate =
@@ -109,6 +110,13 @@ public final class InstallPolicy {
           "--to: expected a file, but " + file + " is a folder",
           Advice.command(
               "", "nexa-slurm", "policy", "install", "--to", file.resolve("job_submit.lua")));
+    }
+    Path folder = file.toAbsolutePath().normalize().getParent();
+    if (folder != null && !Files.isDirectory(folder)) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "--to: the folder " + folder + " does not exist",
+          Advice.command("makes it; then type this again", "mkdir", "-p", folder));
     }
     if (Files.exists(file) && !DurableFiles.read(file).startsWith(JobSubmitLua.FIRST_WORDS)) {
       throw new NexaException(

@@ -46,7 +46,9 @@ public final class PolicyCommand extends Subcommand {
   @Override
   public Integer call() {
     throw new ParameterException(
-        spec().commandLine(), "`policy show`, `policy install`, `policy plan` or `policy replay`");
+        spec().commandLine(),
+        "policy needs a command: type `policy show`, `policy install`, `policy plan` or `policy"
+            + " replay`");
   }
 
   /** The command {@code policy show}. */

@@ -57,7 +57,7 @@ record SigningKey(KeyFile file, Map<String, String> environment) {
   }
 
   private static SigningKey of(Path path, Map<String, String> environment) {
-    KeyFile file = new KeyFile(path.toAbsolutePath(), environment);
+    KeyFile file = new KeyFile(path.toAbsolutePath().normalize(), environment);
     file.requireUsable();
     return new SigningKey(file, environment);
   }
@@ -133,6 +133,11 @@ record SigningKey(KeyFile file, Map<String, String> environment) {
                 + file
                 + ":"),
         Advice.step(principal + " namespaces=\"" + Approval.NAMESPACE + "\" " + key.line()));
+  }
+
+  /** Returns the public half; empty if no file of it is beside the key. */
+  Optional<SshPublicKey> publicKey() {
+    return file.publicHalf();
   }
 
   /** Returns the key's path, and its fingerprint if the public half is beside it. */

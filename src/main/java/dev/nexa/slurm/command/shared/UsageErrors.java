@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -29,6 +31,11 @@ public final class UsageErrors implements IParameterExceptionHandler {
   private static final Set<String> ENDING =
       Set.of("cancel", "interrupt", "revoke", "remove", "stop");
 
+  /** picocli's message for a number that is mistyped or too large names a type of Java. */
+  private static final Pattern NOT_A_NUMBER =
+      Pattern.compile(
+          "Invalid value for .*?'(-[^']*|<?[^']*>?)'.*: '(.*)' is not an? (?:int|long)");
+
   @Override
   public int handleParseException(ParameterException wrong, String[] args) {
     CommandLine commandLine = wrong.getCommandLine();
@@ -37,6 +44,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
     String message = String.valueOf(wrong.getMessage());
     if (wrong instanceof UnmatchedArgumentException unmatched) {
       message = unmatched(spec, unmatched.getUnmatched(), advice);
+    }
+    Matcher number = NOT_A_NUMBER.matcher(message);
+    if (number.matches()) {
+      message = number.group(1) + ": expected a whole number, got '" + number.group(2) + "'";
     }
     advice.add(
         Advice.command(

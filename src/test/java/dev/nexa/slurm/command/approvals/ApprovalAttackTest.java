@@ -562,7 +562,7 @@ class ApprovalAttackTest {
       Screen revoke = ada.type("approvals", "revoke", id);
       assertThat(show.exit()).as(id).isEqualTo(2);
       assertThat(revoke.exit()).as(id).isEqualTo(2);
-      assertThat(show.err()).contains("is no approval's id");
+      assertThat(show.err()).contains("is not the id of an approval");
     }
     assertThat(Site.names(site.approvals)).containsExactly(old.fileName());
   }

@@ -341,6 +341,17 @@ class ApproveCommandTest {
   }
 
   @Test
+  void whatIsMissingIsSaidInASentence() {
+    assertThat(ada.type("approve").err()).contains("approve needs an estimate: type `approve EST");
+    assertThat(ada.type("approve", "run.yaml", "--envelope", "e").err())
+        .contains("approve takes an estimate or --envelope NAME, not both");
+    assertThat(ada.type("approve", "run.yaml", "--uses", "none").err())
+        .contains("--uses: expected a whole number, got 'none'")
+        .doesNotContain(" int");
+    assertThat(ada.type("approvals").err()).contains("approvals needs a command: type `approvals");
+  }
+
+  @Test
   void anEnvelopeIsNotSignedTwice() {
     String[] command = {
       "approve", "--envelope", "e", "--users", "eve", "--up-to", "5", "--key", "" + site.boss

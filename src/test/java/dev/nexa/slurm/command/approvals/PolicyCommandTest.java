@@ -163,6 +163,8 @@ class PolicyCommandTest {
         .contains(
             "--to: expected a file, but " + folder + " is a folder",
             "→ nexa-slurm policy install --to " + folder + "/job_submit.lua");
+    assertThat(terminal.type("policy", "install", "--to", folder + "/etc/x.lua").err())
+        .contains("--to: the folder " + folder + "/etc does not exist", "→ mkdir -p " + folder);
   }
 
   @Test
