@@ -17,7 +17,7 @@ public final class RatesText {
           .text("what", Priced::what)
           .text("unit", Priced::unit)
           .money("price", priced -> priced.price().price())
-          .text("source", priced -> priced.price().source());
+          .note("source", priced -> priced.price().source());
 
   private RatesText() {}
 

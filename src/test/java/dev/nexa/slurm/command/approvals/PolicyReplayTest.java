@@ -135,7 +135,9 @@ class PolicyReplayTest {
 
     assertThat(columns.exit()).isEqualTo(2);
     assertThat(columns.err())
-        .contains("lacks the columns Account, Submit, ElapsedRaw, AllocTRES", "→ sacct -a -X -P");
+        .contains(
+            "lacks the columns Account, Submit, ElapsedRaw, AllocTRES",
+            "→ write the file with: sacct -a -X -P");
     assertThat(limits.exit()).isZero();
     assertThat(limits.err()).contains("each job is judged by what it used");
     assertThat(limits.out()).contains("approval_over 10.00 USD                  1  13.85");
