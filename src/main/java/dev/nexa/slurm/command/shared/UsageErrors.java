@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -34,13 +36,17 @@ public final class UsageErrors implements IParameterExceptionHandler {
   /** A command with more options names only the nearest ones. */
   private static final int MOST_OPTIONS = 6;
 
+  /** picocli's message for a number that is mistyped or too large names a type of Java. */
+  private static final Pattern NOT_A_NUMBER =
+      Pattern.compile(
+          "Invalid value for .*?'(-[^']*|<?[^']*>?)'.*: '(.*)' is not an? (?:int|long)");
+
   @Override
   public int handleParseException(ParameterException wrong, String[] args) {
     CommandLine commandLine = wrong.getCommandLine();
     CommandSpec spec = commandLine.getCommandSpec();
     List<Advice> advice = new ArrayList<>();
-    String message =
-        String.valueOf(wrong.getMessage()).replace("is not an int", "is not a whole number");
+    String message = String.valueOf(wrong.getMessage());
     List<String> unknown = unknown(wrong, spec, args);
     if (!unknown.isEmpty()) {
       message = unmatched(spec, unknown, advice);
@@ -55,6 +61,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
       if (option.longestName().equals("--where")) {
         advice.add(Advice.step("Write all terms into one: --where 'status=failed cost>10'"));
       }
+    }
+    Matcher number = NOT_A_NUMBER.matcher(message);
+    if (number.matches()) {
+      message = number.group(1) + ": expected a whole number, got '" + number.group(2) + "'";
     }
     advice.add(
         Advice.command(
