@@ -133,6 +133,13 @@ class HelpTest {
           sumbit x.yaml          | Did you mean | submit
           reconcil               | Did you mean | reconcile
           submit x.yaml --dryrun | Did you mean | --dry-run
+          cots --month last      | Did you mean | costs
+          costs report           | shows what finished runs cost | nexa-slurm costs
+          costs user=ada         | single quotes | --where 'project=nlp user=ada'
+          costs --csv            | --csv: type | --format csv
+          costs --account lab    | --account: type | --where account=VALUE
+          costs -o x.csv         | -o: type | --format csv > FILE
+          costs --by run --by user | Write all names into one | --by project,user
           submit x.yaml --wiat   | Did you mean | --wait
           status --jsno          | Did you mean | --json
           runs list --limt=3     | Did you mean | --limit

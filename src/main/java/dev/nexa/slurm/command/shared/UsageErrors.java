@@ -4,7 +4,6 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.money.summary.RunField;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -60,6 +59,8 @@ public final class UsageErrors implements IParameterExceptionHandler {
       message = option.longestName() + " is given more than once; expected it once";
       if (option.longestName().equals("--where")) {
         advice.add(Advice.step("Write all terms into one: --where 'status=failed cost>10'"));
+      } else if (option.longestName().equals("--by")) {
+        advice.add(Advice.step("Write all names into one: --by project,user"));
       }
     }
     Matcher number = NOT_A_NUMBER.matcher(message);
@@ -104,7 +105,8 @@ public final class UsageErrors implements IParameterExceptionHandler {
   /** Returns the message for words that the command does not know, and adds suggestions. */
   private static String unmatched(CommandSpec spec, List<String> words, List<Advice> advice) {
     List<String> options = words.stream().filter(word -> word.matches("--?[A-Za-z].*")).toList();
-    if (!options.isEmpty()) {
+    boolean mistypedCommand = !spec.subcommands().isEmpty() && !words.get(0).startsWith("-");
+    if (!options.isEmpty() && !mistypedCommand) {
       options.forEach(option -> advice.add(suggestion(spec, option)));
       if (spec.findOption("--save") != null) {
         advice.add(
@@ -121,7 +123,11 @@ public final class UsageErrors implements IParameterExceptionHandler {
               ? "; " + spec.qualifiedName() + " takes options only"
               : "");
     }
-    List<Advice> familiar = spec.parent() == null ? FamiliarWords.advice(word) : List.of();
+    boolean sums = spec.findOption("--by") != null;
+    List<Advice> familiar =
+        spec.parent() == null
+            ? FamiliarWords.advice(word)
+            : sums ? FamiliarWords.ofSums(spec.qualifiedName(), word) : List.of();
     advice.addAll(familiar);
     if (familiar.isEmpty()) {
       nearestCommand(word, spec.subcommands().keySet())
@@ -131,10 +137,6 @@ public final class UsageErrors implements IParameterExceptionHandler {
     boolean lists = word.equals("list") || word.equals("ls");
     if (lists && spec.subcommands().containsKey("show")) {
       advice.add(didYouMean(spec.qualifiedName() + " show"));
-    }
-    OptionSpec by = spec.findOption("--by");
-    if (by != null && RunField.words(true).contains(word)) {
-      advice.add(Advice.step("To group by it: " + spec.qualifiedName() + " --by " + word));
     }
     return "There is no command '" + spec.qualifiedName() + " " + word + "'";
   }

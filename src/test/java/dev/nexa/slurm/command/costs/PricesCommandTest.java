@@ -202,6 +202,16 @@ class PricesCommandTest {
   }
 
   @Test
+  void aClusterProfileIsNoPriceBook() {
+    terminal.file("profile.yaml", "price_book: default\nslurm: {kill_wait_seconds: 30}\n");
+
+    Screen screen = terminal.type("prices", "check", terminal.workspace + "/profile.yaml");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("this is a cluster profile, not a price book");
+  }
+
+  @Test
   void checkTellsWhatIsWrong() {
     terminal.file("configs/prices/bad.yaml", "currency: EUR\nas_of: 2026-01-01\ngpu_hours: {}\n");
 
