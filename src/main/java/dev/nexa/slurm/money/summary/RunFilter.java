@@ -274,6 +274,9 @@ public final class RunFilter {
       hint = didYouMean(yearFirst.group(1), yearFirst.group(2));
     } else if (monthFirst.matches()) {
       hint = didYouMean(monthFirst.group(2), monthFirst.group(1));
+    } else if (value.matches("\\d{4}([^0-9].*)?")) {
+      String year = value.substring(0, 4);
+      hint = "; for several months: --where 'month>=" + year + "-01 month<=" + year + "-12'";
     }
     return "expected a month such as 2025-11, this or last, got '" + value + "'" + hint;
   }

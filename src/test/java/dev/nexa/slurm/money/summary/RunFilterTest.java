@@ -104,6 +104,7 @@ class RunFilterTest {
           prject=x               | unknown name 'prject' (did you mean 'project'?); known are run, stage
           tag:=x                 | unknown name 'tag:'
           project=               | there is no value behind =; project=- selects the runs that have none
+          month=2026-Q4          | got '2026-Q4'; for several months: --where 'month>=2026-01 month<=2026-12'
           month=-                | expected a month such as 2025-11, this or last, got '-'
           cost=-                 | expected a number such as 10 or 0.5, got '-'
           stauts=failed          | term 1 'stauts=failed', at character 1: unknown name 'stauts' (did you mean 'status'?)
