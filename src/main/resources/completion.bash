@@ -32,13 +32,28 @@ _nexa_slurm_workspace() {
   echo "${folder:-$PWD}"
 }
 
+# The files whose paths begin so. zsh's compgen does not take the beginning.
+_nexa_slurm_begun() {
+  local file
+  if [[ -z ${ZSH_VERSION-} ]]; then
+    compgen -f -- "$1"
+    return
+  fi
+  for file in "$1"*; do
+    [[ ! -e $file ]] || echo "$file"
+  done
+}
+
 # Files of the kind, and folders on the way to them.
 _nexa_slurm_files() {
   local file
   type compopt >/dev/null 2>&1 && compopt -o filenames 2>/dev/null
   while IFS= read -r file; do
-    [[ -d $file || $1 == any || ($1 == yaml && $file == *.y*ml) ]] && COMPREPLY+=("$file")
-  done < <(compgen -f -- "$2")
+    case $1:$file in
+      any:* | yaml:*.y*ml | script:*.y*ml | script:*.py | script:*.sh) COMPREPLY+=("$file") ;;
+      *) [[ ! -d $file ]] || COMPREPLY+=("$file") ;;
+    esac
+  done < <(_nexa_slurm_begun "$2")
 }
 
 # The names of files in a folder of the workspace, without .yaml or .json. Whatever begins with cost_ belongs to a run.
@@ -47,15 +62,15 @@ _nexa_slurm_names() {
   while IFS= read -r file; do
     file=${file##*/}
     [[ $file == cost_* ]] || COMPREPLY+=("${file%.*}")
-  done < <(compgen -f -- "$(_nexa_slurm_workspace)/$1/$2")
+  done < <(_nexa_slurm_begun "$(_nexa_slurm_workspace)/$1/$2")
 }
 
-# No word has a blank. zsh splits what a command prints, but not a variable.
+# No word has a blank. In zsh, `path` and `words` are variables of its own. zsh splits what a command prints, but not a variable.
 # shellcheck disable=SC2207,SC2116
 _nexa_slurm() {
-  local cur=${COMP_WORDS[COMP_CWORD]} words path='' word option='' value='' kind='' names='' i
+  local cur=${COMP_WORDS[COMP_CWORD]} known chain='' word option='' value='' kind='' names='' i
   COMPREPLY=()
-  words=$(_nexa_slurm_words '')
+  known=$(_nexa_slurm_words '')
   # bash takes `=` and `:` for words of their own.
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
@@ -63,21 +78,21 @@ _nexa_slurm() {
       value=$option
     elif [[ -n $value ]]; then
       value=''
-    elif [[ " $words " == *" $word="* ]]; then
-      option=${words#*"$word="} option=${option%% *} value=$option
-    elif [[ $word != -* && " $words " == *" $word "* ]]; then
-      path=${path:+$path }$word words=$(_nexa_slurm_words "$path")
+    elif [[ " $known " == *" $word="* ]]; then
+      option=${known#*"$word="} option=${option%% *} value=$option
+    elif [[ $word != -* && " $known " == *" $word "* ]]; then
+      chain=${chain:+$chain }$word known=$(_nexa_slurm_words "$chain")
     fi
   done
   [[ $cur != = && $cur != : ]] || { value=$option cur=''; }
   if [[ -n $value ]]; then
     kind=$value
   elif [[ $cur == -* ]]; then
-    for word in $(echo "$words"); do
+    for word in $(echo "$known"); do
       [[ $word != -* ]] || kind+=",${word%%=*}"
     done
   else
-    for word in $(echo "$words"); do
+    for word in $(echo "$known"); do
       case $word in
         @*) kind=${word#@} ;;
         -*) ;;
@@ -87,6 +102,11 @@ _nexa_slurm() {
   fi
   case $kind in
     CONFIG) _nexa_slurm_files yaml "$cur" ;;
+    SCRIPT) _nexa_slurm_files script "$cur" ;;
+    PARTITION) names=$(sinfo --noheader --format=%R 2>/dev/null) ;;
+    ACCOUNT)
+      names=$(sacctmgr --noheader --parsable2 show associations "user=$(id -un)" format=Account 2>/dev/null | sort -u)
+      ;;
     FILE) _nexa_slurm_files any "$cur" ;;
     DIR) _nexa_slurm_files folders "$cur" ;;
     RUN) _nexa_slurm_names runs/manifests "$cur" && COMPREPLY+=($(compgen -W latest -- "$cur")) ;;

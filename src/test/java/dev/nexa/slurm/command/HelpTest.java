@@ -133,6 +133,13 @@ class HelpTest {
           sumbit x.yaml          | Did you mean | submit
           reconcil               | Did you mean | reconcile
           submit x.yaml --dryrun | Did you mean | --dry-run
+          cots --month last      | Did you mean | costs
+          costs report           | shows what finished runs cost | nexa-slurm costs
+          costs user=ada         | single quotes | --where 'project=nlp user=ada'
+          costs --csv            | --csv: type | --format csv
+          costs --account lab    | --account: type | --where account=VALUE
+          costs -o x.csv         | -o: type | --format csv > FILE
+          costs --by run --by user | Write all names into one | --by project,user
           submit x.yaml --wiat   | Did you mean | --wait
           status --jsno          | Did you mean | --json
           runs list --limt=3     | Did you mean | --limit
@@ -190,6 +197,48 @@ class HelpTest {
         .startsWith("nexa-slurm: Unknown option: '--colour' [option-unknown]");
     assertThat(terminal.type("submit", "x.yaml", "--colour", "2", "--shape", "3").err())
         .startsWith("nexa-slurm: Unknown options: '--colour', '--shape' [option-unknown]");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          logs --wiat               | -f goes on until the run has ended
+          status --watch            | To see the state every 30 seconds: watch -n 30 nexa-slurm status
+          why --wait                | To wait for the end of a run: nexa-slurm logs -f RUN
+          cancel --wiat             | To wait for the end of a run: nexa-slurm logs -f RUN
+          logs --lines 5            | --tail N prints the last N lines
+          status -u ada             | the options of nexa-slurm status are --json
+          submit x.py --image a     | --image: type --set software.container=IMAGE
+          submit x.py -n 4          | -n: leave it out, because the launcher starts one process for each GPU
+          submit x.py -G 4          | -G: type --gpus N, the GPUs on each node; sbatch's -G counts
+          estimate x.py --gres gpu:1 | --gres: type --gpus [TYPE:]N
+          render x.py --job-nam a   | --job-name: type --name NAME
+          submit x.py --colour red  | the nearest options are
+          submit x.py --epochs 3    | an option of the script comes after --, such as train.py -- --epochs
+          """)
+  void anUnknownOptionIsAnsweredWithWhatDoesThatHere(String command, String advice) {
+    Screen screen = terminal.type(command.split(" +", -1));
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).startsWith("nexa-slurm: Unknown option: ").contains("→ " + advice);
+  }
+
+  @Test
+  void theShortOptionsOfSbatchAreKnown() {
+    terminal.file("x.sh", "true\n");
+
+    assertThat(
+            terminal
+                .type(
+                    "render", "x.sh", "-N2", "-c", "4", "-t", "2h", "-p", "gpu", "-J", "sft", "-A",
+                    "nlp")
+                .out())
+        .contains("#SBATCH --nodes=2", "#SBATCH --cpus-per-task=4", "#SBATCH --time=0-02:00:00")
+        .contains("#SBATCH --partition=gpu", "#SBATCH --account=nlp");
+    assertThat(terminal.type("submit").err())
+        .contains("→ for example: nexa-slurm submit configs/train/science.yaml");
   }
 
   @ParameterizedTest(name = "[{0}]")

@@ -39,7 +39,7 @@ public final class Site {
   public final Path boss;
   public final Path mallory;
   public final Path approvals;
-  final Path allowedSigners;
+  public final Path allowedSigners;
   private String more = "";
 
   public Site(Path folder) {

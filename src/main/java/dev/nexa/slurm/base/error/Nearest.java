@@ -1,6 +1,7 @@
 package dev.nexa.slurm.base.error;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -61,6 +62,28 @@ public final class Nearest {
   /** Returns {@code " (did you mean 'x'?)"} for the closest candidate, or an empty string. */
   public static String hint(String word, Collection<String> candidates) {
     return to(word, candidates).map(name -> " (did you mean '" + name + "'?)").orElse("");
+  }
+
+  /**
+   * Returns {@code " (did you mean 'x'?)"} for another spelling of a product's name, such as a GPU
+   * type or a model; else an empty string. A product with one other letter or digit is another
+   * product (v100 and h100, a10 and a100), so only case, punctuation and the order of the letters
+   * may differ.
+   */
+  public static String product(String word, Collection<String> candidates) {
+    for (String candidate : candidates) {
+      if (word.length() <= LONGEST && letters(candidate).equals(letters(word))) {
+        return " (did you mean '" + candidate + "'?)";
+      }
+    }
+    return "";
+  }
+
+  /** Returns the digits in their order, and the letters sorted. */
+  private static String letters(String name) {
+    char[] letters = name.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}]", "").toCharArray();
+    Arrays.sort(letters);
+    return name.replaceAll("\\D", "") + new String(letters);
   }
 
   /**

@@ -30,6 +30,15 @@ public final class TextTable {
     }
   }
 
+  /** Returns the length of the longest line. */
+  public int width() {
+    int width = 0;
+    for (int i = 0; i < widths.length; i++) {
+      width += widths[i] + (i == 0 ? 0 : 2);
+    }
+    return width;
+  }
+
   /** Returns the line, with a line feed at the end. */
   public String line(List<String> cells) {
     StringBuilder line = new StringBuilder();

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.base.units;
 
+import java.math.BigDecimal;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -34,7 +35,7 @@ public final class Memory {
   public static long parseWithUnit(String text) {
     if (!text.matches("\\d{1,15}")) {
       if (!FORM.matcher(text).matches()) {
-        throw new IllegalArgumentException("expected " + FORMS_WITH_UNIT + ", got '" + text + "'");
+        throw wrong(FORMS_WITH_UNIT, text);
       }
       return parse(text);
     }
@@ -55,7 +56,7 @@ public final class Memory {
   public static long parse(String text) {
     Matcher matcher = FORM.matcher(text);
     if (!matcher.matches()) {
-      throw new IllegalArgumentException("expected " + FORMS + ", got '" + text + "'");
+      throw wrong(FORMS, text);
     }
     try {
       long bytes = Math.multiplyExact(Long.parseLong(matcher.group(1)), factor(matcher.group(2)));
@@ -67,6 +68,27 @@ public final class Memory {
           "'" + text + "' is more memory than can be counted", tooLarge);
     }
     throw new IllegalArgumentException("expected at least 1M of memory, got '" + text + "'");
+  }
+
+  /**
+   * Returns the error for a text that is no size; for a fraction, it says how to write the size.
+   */
+  private static IllegalArgumentException wrong(String forms, String text) {
+    Matcher fraction =
+        Pattern.compile("(\\d{0,6}\\.\\d{1,6})\\s?([KMGT]?)(?:i?B)?", Pattern.CASE_INSENSITIVE)
+            .matcher(text);
+    if (!fraction.matches()) {
+      return new IllegalArgumentException("expected " + forms + ", got '" + text + "'");
+    }
+    String unit = fraction.group(2).isEmpty() ? "G" : fraction.group(2);
+    long bytes =
+        new BigDecimal(fraction.group(1)).multiply(BigDecimal.valueOf(factor(unit))).longValue();
+    return new IllegalArgumentException(
+        "expected a memory size such as 64G or 512M, got '"
+            + text
+            + "': write "
+            + words(Math.max(1, (bytes + MIB - 1) / MIB) * MIB)
+            + (fraction.group(2).isEmpty() ? " for " + text + " GiB" : ""));
   }
 
   private static long factor(String suffix) {

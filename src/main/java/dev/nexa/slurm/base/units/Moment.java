@@ -54,7 +54,8 @@ public record Moment(Instant from, Instant to) {
               : LocalDateTime.parse(text).atZone(zone).toInstant();
       return new Moment(at, at.plusSeconds(1));
     } catch (DateTimeException notATime) {
-      throw new IllegalArgumentException("expected " + FORMS + ", got '" + text + "'", notATime);
+      throw new IllegalArgumentException(
+          "expected " + FORMS + ", got '" + text + "'" + Span.hint(text), notATime);
     }
   }
 

@@ -45,7 +45,7 @@ public final class TimeLimit {
     }
     Matcher slurm = SLURM.matcher(text);
     if (!slurm.matches()) {
-      throw new IllegalArgumentException("expected " + FORMS + ", got '" + text + "'");
+      throw wrong(text);
     }
     long first = number(slurm, 2);
     long second = number(slurm, 3);
@@ -57,6 +57,22 @@ public final class TimeLimit {
       return seconds(0, first, second, third);
     }
     return seconds(0, 0, first, second);
+  }
+
+  /**
+   * Returns the error for a text of another form; for a fraction, it says how to write the limit.
+   */
+  private static IllegalArgumentException wrong(String text) {
+    boolean bare = text.matches("\\d*\\.\\d+");
+    Optional<String> right = Span.respelled(bare ? text + "h" : text);
+    return new IllegalArgumentException(
+        right.isPresent()
+            ? "expected a time limit such as 12h or 90m, got '"
+                + text
+                + "': write "
+                + right.get()
+                + (bare ? " for " + text + " hours" : "")
+            : "expected " + FORMS + ", got '" + text + "'");
   }
 
   private static Duration seconds(long days, long hours, long minutes, long seconds) {

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.approvals;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.ApiTokens;
@@ -40,8 +41,8 @@ public final class ApprovalText {
   private ApprovalText() {}
 
   /** Returns a table of approvals. */
-  static String table(List<ShowApprovals.Row> rows) {
-    return COLUMNS.of(rows).table();
+  static String table(List<ShowApprovals.Row> rows, TableStyle style) {
+    return COLUMNS.of(rows).table(style);
   }
 
   private static Optional<Approval> approval(ShowApprovals.Row row) {
@@ -102,6 +103,28 @@ public final class ApprovalText {
       text.append("note: ").append(plain(note)).append('\n');
     }
     return text.toString();
+  }
+
+  /** Returns lines about a valid approval because of which nothing more was signed. */
+  static String already(ShowApprovals.Row row) {
+    Approval approval = row.file().orElseThrow().approval();
+    int left = approval.uses() - ApprovalUseLog.taken(row.uses());
+    return "already approved: "
+        + row.path()
+        + "\n  approval "
+        + approval.id()
+        + " of "
+        + approval.created()
+        + " by "
+        + plain(approval.approver())
+        + "\n  valid until "
+        + approval.expires()
+        + " for "
+        + (left == 1 ? "1 more run" : left + " more runs")
+        + " of at most "
+        + approval.maxCost()
+        + (left == 1 ? "" : " each")
+        + "\nnothing was signed; add --again to sign one more approval\n";
   }
 
   /**

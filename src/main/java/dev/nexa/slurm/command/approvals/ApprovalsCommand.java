@@ -38,7 +38,7 @@ public final class ApprovalsCommand extends Subcommand {
   public Integer call() {
     throw new ParameterException(
         spec().commandLine(),
-        "`approvals list`, `approvals show ID`, `approvals revoke ID`, `approvals verify FILE` or `approvals install FILE`");
+        "approvals needs a command: type `approvals list`, `approvals show ID`, `approvals revoke ID`, `approvals verify FILE` or `approvals install FILE`");
   }
 
   private static void print(Subcommand command, ShowApprovals.Row row, boolean json) {
@@ -86,7 +86,7 @@ public final class ApprovalsCommand extends Subcommand {
         out().println("No approvals.");
         return ExitCode.OK.status();
       }
-      out().print(ApprovalText.table(rows));
+      printTable(ApprovalText.table(rows, style()));
       return ExitCode.OK.status();
     }
   }

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
 import dev.nexa.slurm.run.Context;
 import java.io.PrintWriter;
@@ -40,8 +41,8 @@ public final class ApproveCommand extends Subcommand {
           "The signer; if it is missing, the name that allowed_signers has for the key.");
   private final OptionSpec expires =
       add(
-          OptionSpec.builder("--expires").paramLabel("TIME").type(String.class).defaultValue("7d"),
-          "When the approval ends: after this long, or at a time such as 2026-12-01T00:00:00Z; ${DEFAULT-VALUE} if not given.");
+          OptionSpec.builder("--expires").paramLabel("TIME").type(String.class),
+          "When the approval ends: after this long, or at a time such as 2026-12-01T00:00:00Z; 7d if not given.");
   private final OptionSpec uses =
       add(
           OptionSpec.builder("--uses").paramLabel("N").type(Integer.class),
@@ -60,6 +61,8 @@ public final class ApproveCommand extends Subcommand {
       flag(
           "--trust-prices",
           "Signs the estimate's prices even if they differ from your own price book.");
+  private final OptionSpec again =
+      flag("--again", "Signs one more approval even if a valid approval allows the same already.");
   private final OptionSpec note =
       option("--note", "TEXT", "A text that is kept with the approval.");
   private final OptionSpec envelope =
@@ -108,35 +111,40 @@ public final class ApproveCommand extends Subcommand {
     boolean family = envelope.getValue() != null;
     if (family == (estimate.getValue() != null)) {
       throw new ParameterException(
-          spec().commandLine(), "`approve ESTIMATE`, or `approve --envelope NAME`");
+          spec().commandLine(),
+          family
+              ? "approve takes an estimate or --envelope NAME, not both"
+              : "approve needs an estimate: type `approve ESTIMATE`, or `approve --envelope NAME`");
     }
     if (!family) {
       requireNoEnvelopes();
     }
     Context context = ruled();
-    ApproveEstimate approve = new ApproveEstimate(context, terms(family));
+    ApproveEstimate approve = new ApproveEstimate(context, terms());
     List<ApproveEstimate.Draft> shown = new ArrayList<>();
     Predicate<ApproveEstimate.Draft> review =
         draft -> {
           shown.add(draft);
           return agrees(draft);
         };
-    Optional<ApproveEstimate.Signed> signed =
+    ApproveEstimate.Outcome outcome =
         family
             ? approve.envelope(envelope(approve), review)
             : approve.run(estimate.getValue(), review);
     if (given(json)) {
-      out().print(Json.pretty(document(shown.get(0), signed)));
-    } else if (signed.isPresent()) {
-      String id = signed.get().file().approval().id();
-      out().println("approved: " + signed.get().path());
+      out().print(Json.pretty(document(shown, outcome)));
+    } else if (outcome instanceof ApproveEstimate.Signed signed) {
+      String id = signed.file().approval().id();
+      out().println("approved: " + signed.path());
       out().println("  nexa-slurm approvals show " + id);
       out().println("  nexa-slurm approvals revoke " + id);
+    } else if (outcome instanceof ApproveEstimate.AlreadyApproved already) {
+      out().print(ApprovalText.already(already.row()));
     } else {
       out().println("nothing was signed");
     }
-    boolean done = signed.isPresent() || given(dryRun);
-    return done ? ExitCode.OK.status() : ExitCode.NEEDS_APPROVAL.status();
+    boolean refused = outcome instanceof ApproveEstimate.NotSigned && !given(dryRun);
+    return refused ? ExitCode.NEEDS_APPROVAL.status() : ExitCode.OK.status();
   }
 
   /** Shows what would be signed, and asks the person at the terminal whether to sign it. */
@@ -151,14 +159,25 @@ public final class ApproveCommand extends Subcommand {
   }
 
   private static JsonObject document(
-      ApproveEstimate.Draft draft, Optional<ApproveEstimate.Signed> signed) {
-    return new JsonObject()
-        .with("schema_version", 1)
-        .with("signed", signed.isPresent())
-        .with("approval_id", signed.map(it -> it.file().approval().id()).orElse(null))
+      List<ApproveEstimate.Draft> shown, ApproveEstimate.Outcome outcome) {
+    JsonObject json =
+        new JsonObject()
+            .with("schema_version", 1)
+            .with("signed", outcome instanceof ApproveEstimate.Signed);
+    if (outcome instanceof ApproveEstimate.AlreadyApproved already) {
+      Approval approval = already.row().file().orElseThrow().approval();
+      return json.with("already_approved", true)
+          .with("approval_id", approval.id())
+          .with("file", already.row().path().toString())
+          .with("notes", List.of())
+          .with("statement", Json.parseObject(approval.statement()));
+    }
+    Optional<ApproveEstimate.Signed> signed =
+        outcome instanceof ApproveEstimate.Signed one ? Optional.of(one) : Optional.empty();
+    return json.with("approval_id", signed.map(it -> it.file().approval().id()).orElse(null))
         .with("file", signed.map(it -> it.path().toString()).orElse(null))
-        .with("notes", draft.notes())
-        .with("statement", Json.parseObject(draft.approval().statement()));
+        .with("notes", shown.get(0).notes())
+        .with("statement", Json.parseObject(shown.get(0).approval().statement()));
   }
 
   /** Rejects the options of an envelope for a single run, because they would not be signed. */
@@ -193,7 +212,7 @@ public final class ApproveCommand extends Subcommand {
     return Optional.of(new BigDecimal(text));
   }
 
-  private ApproveEstimate.Terms terms(boolean family) {
+  private ApproveEstimate.Terms terms() {
     Integer count = uses.getValue();
     if (count != null && count < 1) {
       throw new NexaException(
@@ -204,12 +223,13 @@ public final class ApproveCommand extends Subcommand {
     return new ApproveEstimate.Terms(
         Optional.ofNullable(key.getValue()),
         Optional.ofNullable(as.getValue()),
-        expires.getValue(),
-        count == null ? (family ? 1000 : 1) : count,
+        Optional.ofNullable(expires.getValue()),
+        Optional.ofNullable(count),
         amount(upTo),
         given(overBudget),
         Optional.ofNullable(submitter.getValue()),
         given(trustPrices),
+        given(again),
         Optional.ofNullable(note.getValue()));
   }
 

@@ -14,12 +14,15 @@ import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.records.approvals.AllowedSigners;
 import dev.nexa.slurm.records.approvals.Approval;
+import dev.nexa.slurm.records.approvals.ApprovalDirectory;
 import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
 import dev.nexa.slurm.records.approvals.ApprovedPipeline;
 import dev.nexa.slurm.records.approvals.ApprovedRun;
 import dev.nexa.slurm.records.approvals.PipelineEstimateFile;
+import dev.nexa.slurm.records.approvals.SshPublicKey;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
@@ -60,23 +63,25 @@ public final class ApproveEstimate {
    *
    * @param key the private key's file; empty for the first of ssh's default keys
    * @param principal the signer; empty for the name that allowed_signers gives for the key
-   * @param expires a duration ({@code 7d}) or a time (RFC 3339)
-   * @param uses how many runs the approval allows
+   * @param expires a duration ({@code 7d}) or a time (RFC 3339); empty for 7 days
+   * @param uses how many runs the approval allows; empty for 1, and for 1000 of an envelope
    * @param upTo the most that a run may cost with reruns of its failed tasks; empty for its
    *     reservation and 1 % more
    * @param submitter the login name that may submit; {@code any} for anybody, empty for the user
    *     who made the estimate
    * @param trustPrices whether the approver signs prices that differ from their own price book
+   * @param again whether to sign although a valid approval allows the same already
    */
   public record Terms(
       Optional<String> key,
       Optional<String> principal,
-      String expires,
-      int uses,
+      Optional<String> expires,
+      Optional<Integer> uses,
       Optional<BigDecimal> upTo,
       boolean overBudget,
       Optional<String> submitter,
       boolean trustPrices,
+      boolean again,
       Optional<String> note) {}
 
   /**
@@ -90,12 +95,17 @@ public final class ApproveEstimate {
   /** A line for the approver, such as {@code project} and its name. */
   public record Fact(String word, String value) {}
 
-  /**
-   * A signed approval.
-   *
-   * @param notes lines for the approver
-   */
-  public record Signed(ApprovalFile file, Path path, List<String> notes) {}
+  /** What became of the call. */
+  public sealed interface Outcome permits Signed, AlreadyApproved, NotSigned {}
+
+  /** A signed approval and its file. */
+  public record Signed(ApprovalFile file, Path path) implements Outcome {}
+
+  /** Nothing was signed, because this valid approval allows the same. */
+  public record AlreadyApproved(ShowApprovals.Row row) implements Outcome {}
+
+  /** Nothing was signed, because the review did not agree. */
+  public record NotSigned() implements Outcome {}
 
   public ApproveEstimate(Context context, Terms terms) {
     this.context = context;
@@ -109,11 +119,10 @@ public final class ApproveEstimate {
    *
    * @param typed an estimate's file, the beginning of its digest, or a run's config
    * @param review gets the approval before it is signed, and returns whether to sign it
-   * @return empty if the review does not agree; nothing is signed then
    * @throws NexaException if the estimate or the options are not valid, if the prices are not the
    *     approver's, or if submit would reject the approval
    */
-  public Optional<Signed> run(String typed, Predicate<Draft> review) {
+  public Outcome run(String typed, Predicate<Draft> review) {
     requireOneName(terms.submitter());
     EstimateLookup lookup = new EstimateLookup(context);
     if (lookup.isConfig(typed) && terms.submitter().isEmpty()) {
@@ -122,7 +131,7 @@ public final class ApproveEstimate {
           ErrorCode.ARGUMENT_MISSING,
           "the submitter is not known: "
               + typed
-              + " is a config, and a config does not name the submitter",
+              + " is a config, which does not say who will submit the run",
           Advice.step("add --for USER, or --for any"),
           Advice.step("for a pipeline: `pipeline run` writes the estimate that you can approve"));
     }
@@ -135,7 +144,8 @@ public final class ApproveEstimate {
     ApprovedRun run = checked(typed, estimate, notes);
     Money most = most(run.reservation(), "the run", withRerun(run.reservation()));
     unknown(terms.submitter()).ifPresent(notes::add);
-    return sign(most, run, facts(List.of(estimate), run.reservation(), run, notes), notes, review);
+    List<Fact> facts = facts(List.of(estimate), run.reservation(), run, notes);
+    return sign(run.reservation(), most, run, facts, notes, review);
   }
 
   /** A script's variable may be empty, and an approval is for one user or for any. */
@@ -148,8 +158,7 @@ public final class ApproveEstimate {
     }
   }
 
-  private Optional<Signed> pipeline(
-      String typed, PipelineEstimateFile file, Predicate<Draft> review) {
+  private Outcome pipeline(String typed, PipelineEstimateFile file, Predicate<Draft> review) {
     List<String> notes = new ArrayList<>();
     List<ApprovedPipeline.Stage> stages = new ArrayList<>();
     List<EstimateFile> estimates = new ArrayList<>();
@@ -169,7 +178,7 @@ public final class ApproveEstimate {
     Money reservation = pipeline.reservation();
     List<Fact> facts = facts(estimates, reservation, pipeline, notes);
     Money most = most(reservation, "the pipeline", reservation);
-    return sign(most, pipeline, facts, notes, review);
+    return sign(reservation, most, pipeline, facts, notes, review);
   }
 
   /** Returns the project of the runs, and what is left of the budgets that they take from. */
@@ -278,9 +287,8 @@ public final class ApproveEstimate {
    * Approves a family of runs. {@code upTo} must be present.
    *
    * @param review gets the approval before it is signed, and returns whether to sign it
-   * @return empty if the review does not agree; nothing is signed then
    */
-  public Optional<Signed> envelope(ApprovalEnvelope envelope, Predicate<Draft> review) {
+  public Outcome envelope(ApprovalEnvelope envelope, Predicate<Draft> review) {
     BigDecimal upTo =
         terms
             .upTo()
@@ -291,7 +299,7 @@ public final class ApproveEstimate {
                         "--envelope needs --up-to: the most that one run may cost",
                         Advice.step("add --up-to AMOUNT, such as --up-to 200")));
     Money most = money(upTo, policy.approvalOver().currency());
-    return sign(most, envelope, List.of(), new ArrayList<>(), review);
+    return sign(most, most, envelope, List.of(), new ArrayList<>(), review);
   }
 
   /** Returns an amount in the policy's currency. */
@@ -356,13 +364,33 @@ public final class ApproveEstimate {
     }
   }
 
-  private Optional<Signed> sign(
+  /**
+   * Signs an approval, unless a valid one allows the same.
+   *
+   * @param least the amount that an existing approval must allow if the approver typed none
+   */
+  private Outcome sign(
+      Money least,
       Money most,
       Approval.Scope scope,
       List<Fact> facts,
       List<String> notes,
       Predicate<Draft> review) {
     Instant now = Instant.ofEpochSecond(Instant.now().getEpochSecond());
+    int uses = terms.uses().orElse(scope instanceof ApprovalEnvelope ? 1000 : 1);
+    Optional<ShowApprovals.Row> existing =
+        terms.again()
+            ? Optional.empty()
+            : existing(
+                new ExistingApproval.Wanted(
+                    scope,
+                    terms.expires().map(typed -> expires(now)),
+                    terms.uses().orElse(1),
+                    terms.upTo().isPresent() ? most : least,
+                    terms.overBudget()));
+    if (existing.isPresent()) {
+      return new AlreadyApproved(existing.get());
+    }
     SigningKey key = SigningKey.of(context.environment(), terms.key());
     String principal = terms.principal().orElseGet(() -> key.principal(approvals));
     Approval approval;
@@ -373,7 +401,7 @@ public final class ApproveEstimate {
               principal,
               now,
               expires(now),
-              terms.uses(),
+              uses,
               most,
               terms.overBudget(),
               terms.note(),
@@ -382,18 +410,38 @@ public final class ApproveEstimate {
       throw new NexaException(ErrorCode.OPTION_INVALID, String.valueOf(wrong.getMessage()), wrong);
     }
     requireUsable(approval);
+    // Before the approver reads and signs: a signature that does not count is work for nothing.
+    key.publicKey().ifPresent(half -> requireMaySign(principal, half, now));
     List<Fact> all = new ArrayList<>(facts);
     all.add(new Fact("key", key.text()));
     if (!review.test(new Draft(approval, all, notes))) {
-      return Optional.empty();
+      return new NotSigned();
     }
     ApprovalFile file = key.sign(approval);
     requireCounts(file, now);
-    return Optional.of(new Signed(file, keep(file), notes));
+    return new Signed(file, keep(file));
+  }
+
+  /** Returns a valid approval that allows all this, and that the submitter may use. */
+  private Optional<ShowApprovals.Row> existing(ExistingApproval.Wanted wanted) {
+    ApprovalDirectory kept = new ApprovalDirectory(here(), context.workspace().files());
+    List<ShowApprovals.Row> usable = new ArrayList<>();
+    for (ShowApprovals.Row row : new ShowApprovals(context).like(wanted.scope(), kept)) {
+      Optional<UnixUser> submitter = wanted.scope().submitter();
+      boolean own =
+          !approvals.policy().selfApproval()
+              && submitter.isPresent()
+              && row.file().isPresent()
+              && approvals.signers().selfApproval(row.file().get(), submitter.get()).isPresent();
+      if (!own) {
+        usable.add(row);
+      }
+    }
+    return ExistingApproval.find(wanted, usable, Instant.now());
   }
 
   private Instant expires(Instant now) {
-    String text = terms.expires();
+    String text = terms.expires().orElse("7d");
     try {
       Instant expires =
           text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(TimeLimit.parse(text));
@@ -438,29 +486,47 @@ public final class ApproveEstimate {
     }
   }
 
+  private void requireMaySign(String principal, SshPublicKey key, Instant now) {
+    AllowedSigners allowed = approvals.signers().allowed();
+    Optional<String> refusal =
+        allowed.problems().isEmpty()
+            ? allowed.refusal(principal, key, Approval.NAMESPACE, now)
+            : Optional.of("nobody's signature counts: " + String.join("; ", allowed.problems()));
+    if (refusal.isPresent()) {
+      throw refused(refusal.get(), principal, key);
+    }
+  }
+
   private void requireCounts(ApprovalFile file, Instant now) {
     Optional<String> refusal = approvals.signers().refusal(file, now);
-    if (refusal.isEmpty()) {
-      return;
+    if (refusal.isPresent()) {
+      throw refused(refusal.get(), file.approval().approver(), file.signature().key());
     }
+  }
+
+  private NexaException refused(String why, String approver, SshPublicKey key) {
     AllowedSigners allowed = approvals.signers().allowed();
-    List<String> holders = allowed.holders(file.signature().key());
+    List<String> holders = allowed.holders(key);
     List<Advice> advice = new ArrayList<>(List.of(Advice.step("nothing was written")));
-    if (holders.isEmpty()) {
+    if (holders.isEmpty() && allowed.problems().isEmpty()) {
+      advice.addAll(SigningKey.listing(allowed, approver, key));
+    } else if (!holders.isEmpty() && !holders.contains(approver)) {
+      // Does not advise to add a line that would give the key to another name.
       advice.add(
           Advice.step(
-              "the owner of "
+              "this key belongs to "
+                  + String.join(", ", holders)
+                  + ": type the command again without --as"));
+    } else {
+      advice.add(
+          Advice.step(
+              Workspace.ownerOf(Path.of(allowed.file()))
+                  + ", who owns "
                   + allowed.file()
-                  + " can add the line: "
-                  + file.approval().approver()
-                  + " "
-                  + file.signature().key().line()));
-    } else if (terms.principal().isPresent() && !holders.contains(terms.principal().get())) {
-      // Does not advise to add a line that would give the key to another name.
-      advice.add(Advice.step("this key is " + String.join(", ", holders) + "'s: leave out --as"));
+                  + ", can correct it (docs/approvals.md)"));
     }
-    throw new NexaException(
-        ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + refusal.get(), advice);
+    return new NexaException(
+        ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + why, advice);
   }
 
   /**
@@ -472,8 +538,12 @@ public final class ApproveEstimate {
     if (!Files.exists(directory) || Files.isWritable(directory)) {
       return approvals.directory().add(file);
     }
-    Path here = context.root().toAbsolutePath().normalize().resolve(file.approval().fileName());
+    Path here = here().resolve(file.approval().fileName());
     context.workspace().files().replace(here, file.text());
     return here;
+  }
+
+  private Path here() {
+    return context.root().toAbsolutePath().normalize();
   }
 }

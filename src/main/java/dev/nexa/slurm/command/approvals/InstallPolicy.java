@@ -44,7 +44,8 @@ public final class InstallPolicy {
     if (!approved.isAbsolute()) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--approved-dir: expected an absolute path, got '" + approved + "'");
+          "--approved-dir: expected an absolute path, got '" + approved + "'",
+          Advice.step("--approved-dir " + PolicyCommand.APPROVED));
     }
     Policy policy = context.configs().policy();
     Policy.Gate gate =
@@ -103,6 +104,20 @@ public final class InstallPolicy {
    * @throws NexaException if the file exists and was not written by nexa-slurm
    */
   public void write(Rendered rendered, Path file) {
+    if (Files.isDirectory(file)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--to: expected a file, but " + file + " is a folder",
+          Advice.command(
+              "", "nexa-slurm", "policy", "install", "--to", file.resolve("job_submit.lua")));
+    }
+    Path folder = file.toAbsolutePath().normalize().getParent();
+    if (folder != null && !Files.isDirectory(folder)) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "--to: the folder " + folder + " does not exist",
+          Advice.command("makes it; then type this again", "mkdir", "-p", folder));
+    }
     if (Files.exists(file) && !DurableFiles.read(file).startsWith(JobSubmitLua.FIRST_WORDS)) {
       throw new NexaException(
           ErrorCode.FILE_EXISTS,
@@ -113,15 +128,20 @@ public final class InstallPolicy {
     context.workspace().files().replace(file, rendered.text());
   }
 
+  private static String writes(Path file) {
+    return Advice.command("", "nexa-slurm", "policy", "install", "--to", file).toString();
+  }
+
   /**
    * Returns the problems with the installed file and the folder of tokens; empty if there are none.
    */
   public List<String> check(Rendered rendered, Path file, Path approved) {
     List<String> problems = new ArrayList<>();
     if (!Files.exists(file)) {
-      problems.add("there is no " + file);
+      problems.add("there is no " + file + "; type: " + writes(file));
     } else if (!DurableFiles.read(file).equals(rendered.text())) {
-      problems.add(file + " is not what this policy, profile and version render");
+      problems.add(
+          file + " is not what this policy, profile and version render; type: " + writes(file));
     }
     problems.addAll(new TokenDirectory(approved).problems());
     return problems;

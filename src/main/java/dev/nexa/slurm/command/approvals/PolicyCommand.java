@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.units.Moment;
 import dev.nexa.slurm.command.approvals.InstallPolicy.Rendered;
+import dev.nexa.slurm.command.shared.JobOptions;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.TokenDirectory;
@@ -45,7 +46,9 @@ public final class PolicyCommand extends Subcommand {
   @Override
   public Integer call() {
     throw new ParameterException(
-        spec().commandLine(), "`policy show`, `policy install`, `policy plan` or `policy replay`");
+        spec().commandLine(),
+        "policy needs a command: type `policy show`, `policy install`, `policy plan` or `policy"
+            + " replay`");
   }
 
   /** The command {@code policy show}. */
@@ -115,15 +118,25 @@ public final class PolicyCommand extends Subcommand {
         return ExitCode.OK.status();
       }
       install.write(rendered, Path.of(file));
-      out().println("wrote " + file + ", from " + rendered.policy() + ". Next, as root:");
+      Path written = Path.of(file).toAbsolutePath().normalize();
       out()
           .println(
-              "  read it; place it beside slurm.conf as job_submit.lua, on each machine of slurmctld");
-      for (String line : TokenDirectory.setUp(directory)) {
-        out().println("  " + line);
+              "wrote " + written + " from " + rendered.policy() + "; Slurm does not use it yet");
+      out().println("next, on each machine of slurmctld, as root:");
+      out().println("  1. read " + written);
+      out()
+          .println(
+              "  2. copy it to job_submit.lua beside slurm.conf; it must belong to root:"
+                  + " install -o root -m 644 "
+                  + written
+                  + " /etc/slurm/job_submit.lua");
+      int step = 3;
+      for (String line : new TokenDirectory(directory).setUp()) {
+        out().println("  " + step + ". " + line);
+        step++;
       }
-      out().println("  JobSubmitPlugins=lua   # in slurm.conf; then: scontrol reconfigure");
-      out().println("  " + Script.shellLine(again(file, named)));
+      out().println("  5. write JobSubmitPlugins=lua into slurm.conf, then: scontrol reconfigure");
+      out().println("  6. " + Script.shellLine(again(written.toString(), named)));
       return ExitCode.OK.status();
     }
 
@@ -146,7 +159,7 @@ public final class PolicyCommand extends Subcommand {
     private int checked(List<String> problems) {
       problems.forEach(out()::println);
       if (problems.isEmpty()) {
-        out().println("as it should be");
+        out().println("the script is up to date, and only root can approve");
       }
       return problems.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
     }
@@ -181,10 +194,14 @@ public final class PolicyCommand extends Subcommand {
       Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
       ZoneId zone = zone();
       Instant begin = time(since, zone, now).orElse(now.minus(Duration.ofDays(30)));
+      JobOptions.requirePast(since, begin, now);
       Instant end = time(until, zone, now).orElse(now);
+      if (end.isAfter(now)) {
+        err().println("note: " + JobOptions.endsNow(until, now));
+        end = now;
+      }
       if (!begin.isBefore(end)) {
-        throw new NexaException(
-            ErrorCode.OPTION_INVALID, "--since " + begin + " is not before --until " + end);
+        throw JobOptions.emptyPeriod(begin, end);
       }
       Optional<Path> file = Optional.ofNullable(from.<String>getValue()).map(Path::of);
       ReplayPolicy.Replayed replayed =

@@ -182,13 +182,13 @@ public final class ReplayPolicy {
           ErrorCode.FILE_UNREADABLE,
           "cannot read " + file + ": " + DurableFiles.reason(failed),
           failed,
-          Advice.step(takes()));
+          Advice.step("write the file with: " + takes()));
     }
     if (!reader.missing().isEmpty()) {
       throw new NexaException(
           ErrorCode.ACCOUNTING_FILE_UNUSABLE,
           file + " lacks the columns " + String.join(", ", reader.missing()),
-          Advice.step(takes()));
+          Advice.step("write the file with: " + takes()));
     }
   }
 

@@ -12,6 +12,8 @@ import dev.nexa.slurm.records.approvals.ApprovalFile;
 import dev.nexa.slurm.records.approvals.ApprovalMatcher;
 import dev.nexa.slurm.records.approvals.ApprovalUse;
 import dev.nexa.slurm.records.approvals.ApprovalUseLog;
+import dev.nexa.slurm.records.approvals.ApprovedPipeline;
+import dev.nexa.slurm.records.approvals.ApprovedRun;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
@@ -88,6 +90,31 @@ public final class ShowApprovals {
       rows.add(row(found));
     }
     return rows;
+  }
+
+  /**
+   * Returns the approvals of the same plan, or all envelopes.
+   *
+   * @param more another folder where approvals may lie
+   */
+  List<Row> like(Approval.Scope scope, ApprovalDirectory more) {
+    List<Row> rows = new ArrayList<>();
+    Optional<String> digest = digest(scope);
+    for (ApprovalDirectory directory : List.of(approvals.directory(), more)) {
+      List<ApprovalDirectory.Found> found =
+          digest.isPresent() ? directory.of(digest.get()) : directory.envelopes();
+      found.forEach(one -> rows.add(row(one)));
+    }
+    return rows;
+  }
+
+  private static Optional<String> digest(Approval.Scope scope) {
+    if (scope instanceof ApprovedRun run) {
+      return Optional.of(run.configDigest());
+    }
+    return scope instanceof ApprovedPipeline pipeline
+        ? Optional.of(pipeline.digest())
+        : Optional.empty();
   }
 
   /** Returns the approval whose id begins with this text. */

@@ -147,9 +147,10 @@ public final class CostsCommand extends Subcommand {
           () ->
               accuracy.groups().isEmpty()
                   ? options.nothing(
-                      "completed run",
-                      () -> new SummarizeCosts(existing()).unmatched(options.meant(), true),
-                      "No completed runs.\n")
+                          "completed run",
+                          () -> new SummarizeCosts(existing()).unmatched(options.meant(), true),
+                          "No completed runs.\n")
+                      + "Only completed runs count here; `nexa-slurm costs` counts all.\n"
                   : CostsText.forPeople(accuracy).table(style())
                       + CostsText.sameInAllRows(accuracy),
           () -> CostsText.listing(accuracy),
@@ -190,7 +191,9 @@ public final class CostsCommand extends Subcommand {
                   ? "The policy has no budgets; `budgets:` in configs/policy.yaml gives some.\n"
                   : BudgetText.forPeople(budgets).table(style())
                       + BudgetText.sameInAllRows(budgets)
-                      + asOf.sentence(Instant.now()),
+                      + (problems.isEmpty()
+                          ? asOf.sentence(Instant.now())
+                          : "SPENT may be wrong: see above what is not counted.\n"),
           () -> BudgetText.listing(budgets),
           () -> BudgetText.listing(budgets).markdown(),
           () -> BudgetText.json(budgets, asOf, problems));

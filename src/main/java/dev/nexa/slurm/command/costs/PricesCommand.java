@@ -78,11 +78,11 @@ public final class PricesCommand extends Subcommand {
                   Optional.ofNullable(partition.getValue()),
                   Optional.ofNullable(account.getValue()),
                   day(day));
-      out()
-          .print(
-              given(json)
-                  ? Json.pretty(RatesText.json(shown.key(), shown.rates()))
-                  : RatesText.of(shown.key(), shown.rates()));
+      if (given(json)) {
+        out().print(Json.pretty(RatesText.json(shown.key(), shown.rates())));
+      } else {
+        printTable(RatesText.of(shown.key(), shown.rates(), style()));
+      }
       return ExitCode.OK.status();
     }
   }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.costs;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.job.config.PriceBook.Price;
 import dev.nexa.slurm.job.estimate.BillingMode.BillingRate;
 import dev.nexa.slurm.job.estimate.PriceKey;
@@ -16,7 +17,7 @@ public final class RatesText {
           .text("what", Priced::what)
           .text("unit", Priced::unit)
           .money("price", priced -> priced.price().price())
-          .text("source", priced -> priced.price().source());
+          .note("source", priced -> priced.price().source());
 
   private RatesText() {}
 
@@ -26,14 +27,14 @@ public final class RatesText {
    * Returns the prices as a table, with the run they apply to and an explanation of unusual
    * charges.
    */
-  public static String of(PriceKey key, Rates rates) {
+  public static String of(PriceKey key, Rates rates, TableStyle style) {
     StringBuilder text = new StringBuilder("Prices of ").append(rates.book());
     text.append(", as of ").append(rates.asOf()).append(", in ").append(rates.currency());
     text.append(", for cluster ").append(key.cluster());
     key.partition().ifPresent(partition -> text.append(", partition ").append(partition));
     key.account().ifPresent(account -> text.append(", account ").append(account));
     text.append(", on ").append(key.day()).append(".\n\n");
-    text.append(COLUMNS.of(priced(rates)).table());
+    text.append(COLUMNS.of(priced(rates)).table(style));
     if (key.day().toString().compareTo(rates.asOf()) < 0) {
       text.append("\nThat day is before ").append(rates.asOf());
       text.append(", the day of which the book knows its prices (as_of).\n");

@@ -3,6 +3,8 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.money.bills.Bills;
 import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.ledger.FinishedRuns;
+import dev.nexa.slurm.money.ledger.LedgerLine;
+import dev.nexa.slurm.money.ledger.UnlistedRuns;
 import dev.nexa.slurm.money.summary.Accuracy;
 import dev.nexa.slurm.money.summary.CostSummary;
 import dev.nexa.slurm.money.summary.GroupBy;
@@ -15,7 +17,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Implements {@code costs} and {@code costs accuracy}. Reads only the ledger and imported bills.
+ * Implements {@code costs} and {@code costs accuracy}. Reads the ledger, imported bills, and the
+ * names of cost files, to see whether the ledger is complete.
  */
 public final class SummarizeCosts {
   private static final int PIECE = 1 << 16;
@@ -36,9 +39,7 @@ public final class SummarizeCosts {
       GroupBy by, RunFilter where, Optional<GroupOrder> order, List<String> problems) {
     CostSummary summary =
         new CostSummary(by, where, new Bills(context.workspace()).charges(), order);
-    FinishedRuns runs = new FinishedRuns(context.workspace());
-    runs.forEach(summary::add);
-    problems.addAll(runs.problems());
+    read(summary::add, problems);
     return summary;
   }
 
@@ -62,10 +63,9 @@ public final class SummarizeCosts {
    */
   public void focus(RunFilter where, List<String> problems, Consumer<String> out) {
     Charges charges = new Bills(context.workspace()).charges();
-    FinishedRuns runs = new FinishedRuns(context.workspace());
     FocusRows rows = new FocusRows();
     StringBuilder text = new StringBuilder(2 * PIECE).append(FocusRows.heading());
-    runs.forEach(
+    read(
         run -> {
           if (where.accepts(run)) {
             rows.lines(text, run, charges.apiRows(run));
@@ -74,9 +74,9 @@ public final class SummarizeCosts {
               text.setLength(0);
             }
           }
-        });
+        },
+        problems);
     out.accept(text.toString());
-    problems.addAll(runs.problems());
   }
 
   /**
@@ -91,9 +91,20 @@ public final class SummarizeCosts {
   /** Returns how accurate estimates were, in groups. */
   public Accuracy accuracy(GroupBy by, RunFilter where, List<String> problems) {
     Accuracy accuracy = new Accuracy(by, where);
-    FinishedRuns runs = new FinishedRuns(context.workspace());
-    runs.forEach(accuracy::add);
-    problems.addAll(runs.problems());
+    read(accuracy::add, problems);
     return accuracy;
+  }
+
+  /** Reads the ledger, and adds a line for each record that is not counted. */
+  private void read(Consumer<LedgerLine> each, List<String> problems) {
+    UnlistedRuns unlisted = UnlistedRuns.of(context.workspace());
+    FinishedRuns runs = new FinishedRuns(context.workspace());
+    runs.forEach(
+        run -> {
+          unlisted.seen(run);
+          each.accept(run);
+        });
+    problems.addAll(runs.problems());
+    unlisted.report(problems);
   }
 }

@@ -31,7 +31,8 @@ public final class CronCommand extends Subcommand {
   @Override
   public Integer call() {
     throw new ParameterException(
-        spec().commandLine(), "`cron install`, `cron show` or `cron remove`");
+        spec().commandLine(),
+        "cron needs a command: type `cron install`, `cron show` or `cron remove`");
   }
 
   /** The command {@code cron install}. */

@@ -1,32 +1,62 @@
 package dev.nexa.slurm.command.jobs;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.CancelRun;
 import dev.nexa.slurm.run.control.EarlierEnd;
 import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.reconcile.StatusRows;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code nexa-slurm cancel}. */
 public final class CancelCommand extends Subcommand {
-  private final PositionalParamSpec reference = run();
+  private final PositionalParamSpec reference =
+      add(
+          PositionalParamSpec.builder().paramLabel("RUN").arity("0..1").type(String.class),
+          "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
+  private final OptionSpec all =
+      flag(
+          "--all", "Ends all your unfinished runs of the workspace. At a terminal, it asks first.");
 
   public CancelCommand() {
     super(
         "cancel",
-        "Ends all jobs of a run, or one task of the run.",
+        "Ends all jobs of a run, one task of the run, or all runs.",
         "nexa-slurm cancel latest",
         "nexa-slurm cancel train_20251101_143200",
-        "nexa-slurm cancel 12345_7");
+        "nexa-slurm cancel 12345_7",
+        "nexa-slurm cancel --all");
   }
 
   @Override
   public Integer call() {
+    if (given(all) == (reference.getValue() != null)) {
+      throw new NexaException(
+          given(all) ? ErrorCode.OPTIONS_CONFLICT : ErrorCode.ARGUMENT_MISSING,
+          given(all)
+              ? "--all ends all runs, and " + reference.getValue() + " names one"
+              : "Missing required parameter: 'RUN'",
+          Advice.command("shows the unfinished runs", "nexa-slurm", "status"),
+          Advice.step("to end one: nexa-slurm cancel RUN"),
+          Advice.step("to end all: nexa-slurm cancel --all"));
+    }
     Context context = existing();
+    if (given(all)) {
+      return cancelAll(context);
+    }
     RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
     Optional<EarlierEnd> ended = EarlierEnd.of(context, found.run(), found.task());
     if (ended.isPresent()) {
@@ -35,6 +65,32 @@ public final class CancelCommand extends Subcommand {
       return ExitCode.OK.status();
     }
     out().println(cancelling(found, new CancelRun(context).cancel(found.run(), found.task())));
+    return ExitCode.OK.status();
+  }
+
+  private int cancelAll(Context context) {
+    List<RunId> own = new ArrayList<>(context.workspace().openRuns());
+    own.removeIf(id -> context.workspace().run(id).isOfAnotherUser());
+    List<String> problems = new ArrayList<>();
+    List<RunRow> rows = new ArrayList<>(new StatusRows(context).rows(own, problems));
+    problems.forEach(err()::println);
+    rows.removeIf(row -> row.status().ended());
+    if (rows.isEmpty()) {
+      out().println("No run of yours is unfinished. Nothing was cancelled.");
+      return ExitCode.OK.status();
+    }
+    rows.forEach(row -> err().println("  " + row.runId() + "  " + row.forPeople().state()));
+    if (!confirmed(
+        "Cancel " + (rows.size() == 1 ? "this run?" : "these " + rows.size() + " runs?"))) {
+      out().println("Nothing was cancelled.");
+      return ExitCode.OK.status();
+    }
+    CancelRun cancel = new CancelRun(context);
+    for (RunRow row : rows) {
+      RunFolder run = context.workspace().run(new RunId(row.runId()));
+      RunLookup.Found found = new RunLookup.Found(run, OptionalInt.empty());
+      out().println(run.id() + ": " + cancelling(found, cancel.cancel(run, found.task())));
+    }
     return ExitCode.OK.status();
   }
 

@@ -10,11 +10,13 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
 import dev.nexa.slurm.command.shared.ConfigOptions;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.estimate.Comparison;
 import dev.nexa.slurm.job.estimate.EstimateDiff;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.AccountCheck;
 import dev.nexa.slurm.run.start.ExpectStart;
 import dev.nexa.slurm.run.start.ModelNumbers;
 import dev.nexa.slurm.run.start.OutlookText;
@@ -98,6 +100,10 @@ public final class EstimateCommand extends Subcommand {
     Prepared prepared = planned.calibrated(numbers);
     ExpectedStart start = new ExpectStart(context).of(prepared.plan());
     tellNotes(prepared.plan());
+    if (!prepared.plan().scheduler().equals(ClusterProfile.LOCAL)) {
+      AccountCheck.of(context, prepared.plan().allocation().account())
+          .ifPresent(missing -> err().println("note: " + missing));
+    }
     PrintWriter out = out();
     List<BudgetClaim> budgets = prepared.budgets(context);
     if (given(json)) {

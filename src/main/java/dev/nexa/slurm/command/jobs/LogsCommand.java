@@ -9,6 +9,7 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.TerminalOutput;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.LogFiles;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import java.io.OutputStream;
 import java.io.PrintWriter;
@@ -94,8 +95,33 @@ public final class LogsCommand extends Subcommand {
       return;
     }
     RunLookup.requireTask(run, one.orElse(0));
+    if (asked != null) {
+      requireRank(run, one.orElse(0), asked);
+    }
     new FollowLogs(context, err()::println)
         .copy(run, one.orElse(0), ofRank, lines(), given(follow), stream);
+  }
+
+  /** Checks that the task has this rank. A program may start other ranks than were planned. */
+  private static void requireRank(RunFolder run, int task, int rank) {
+    long ranks = run.shownPlan().ranks();
+    if (rank < ranks || LogFiles.of(run).ofRank(task, rank).isPresent()) {
+      return;
+    }
+    throw new NexaException(
+        ErrorCode.RUN_UNKNOWN,
+        "there is no rank "
+            + rank
+            + ": a task of "
+            + run.id()
+            + (ranks < 2 ? " is one process, without ranks" : " has ranks 0 to " + (ranks - 1)),
+        Advice.command(
+            ranks < 2 ? "prints its output" : "prints the output of all ranks",
+            "nexa-slurm",
+            "logs",
+            "--task",
+            task,
+            run.id()));
   }
 
   private OptionalInt lines() {

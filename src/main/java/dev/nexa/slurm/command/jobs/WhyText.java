@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.run.diagnosis.Clue;
 import dev.nexa.slurm.run.diagnosis.Explanation;
 import dev.nexa.slurm.run.diagnosis.Failure;
 import dev.nexa.slurm.run.diagnosis.Finding;
@@ -27,7 +28,7 @@ public final class WhyText {
     if (explanation.failure().isEmpty() && explanation.refusals().size() > 1) {
       explanation.refusals().forEach(refusal -> line(text, "refused", refusal));
     }
-    explanation.waiting().ifPresent(waiting -> waiting(text, waiting));
+    explanation.waiting().ifPresent(waiting -> waiting(text, waiting, explanation));
     return text.toString();
   }
 
@@ -54,6 +55,7 @@ public final class WhyText {
     }
     root.flatMap(Finding::advice).ifPresent(advice -> line(text, "to do", advice));
     failure.remedy().ifPresent(remedy -> line(text, root(root), words(remedy)));
+    failure.clues().forEach(clue -> line(text, clue.name(), clue.text()));
     failure.slurm().ifPresent(slurm -> slurm(text, slurm));
     failure
         .verdict()
@@ -136,7 +138,7 @@ public final class WhyText {
                         + " used by the largest process that Slurm measured"));
   }
 
-  private static void waiting(StringBuilder text, Waiting waiting) {
+  private static void waiting(StringBuilder text, Waiting waiting, Explanation explanation) {
     line(text, "reason", waiting.reason());
     waiting
         .partition()
@@ -145,7 +147,10 @@ public final class WhyText {
                 line(
                     text,
                     "place",
-                    waiting.ahead().map(count -> count + " jobs before it, ").orElse("")
+                    waiting
+                            .ahead()
+                            .map(count -> count + (count == 1 ? " job" : " jobs") + " before it, ")
+                            .orElse("")
                         + "partition "
                         + partition));
     line(
@@ -154,6 +159,18 @@ public final class WhyText {
         waiting.start().map(at -> "expected at " + at).orElse("Slurm does not know when"));
     for (Waiting.Sooner sooner : waiting.sooner()) {
       line(text, "sooner", sooner.option() + ": " + sooner.start());
+      line(
+          text,
+          "",
+          "nexa-slurm cancel "
+              + explanation.run()
+              + " && nexa-slurm submit "
+              + explanation.config()
+              + " "
+              + sooner.option());
+    }
+    if (!waiting.sooner().isEmpty()) {
+      line(text, "", "(add the other options that you gave to submit)");
     }
   }
 
@@ -218,6 +235,8 @@ public final class WhyText {
                         .with("key", remedy.key())
                         .with("now", remedy.now())
                         .with("next", remedy.next())));
+    failure.status().ifPresent(status -> json.with("exit_status", status));
+    json.with("clues", failure.clues().stream().map(Clue::text).toList());
     failure.slurm().ifPresent(slurm -> json.with("slurm", json(slurm)));
     return json.with("last_lines", failure.lastLines().stream().map(LogLine::text).toList());
   }

@@ -13,10 +13,12 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.OtherRuns;
+import dev.nexa.slurm.run.reconcile.RunRow;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,8 +26,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Implements {@code runs list}: the runs of the workspace, from their manifests. Does not ask a
- * scheduler.
+ * Implements {@code runs list}: the runs of the workspace, from their manifests. Asks a scheduler
+ * only for {@link #now}.
  */
 public final class ListRuns {
   private final Context context;
@@ -82,6 +84,42 @@ public final class ListRuns {
       }
     }
     return manifests;
+  }
+
+  /**
+   * Adds to the manifests of unfinished runs what {@code status} shows of them now: a manifest is
+   * as old as the last pass.
+   *
+   * @param notes receives a line if the scheduler did not answer
+   */
+  public void now(List<ManifestFile> manifests, List<String> notes) {
+    Workspace workspace = context.workspace();
+    Set<RunId> open = new HashSet<>(workspace.openRuns());
+    open.removeIf(id -> workspace.run(id).isOfAnotherUser());
+    Map<String, ManifestFile> unfinished = new LinkedHashMap<>();
+    for (ManifestFile manifest : manifests) {
+      if (open.contains(new RunId(manifest.runId()))) {
+        unfinished.put(manifest.runId(), manifest);
+      }
+    }
+    if (unfinished.isEmpty()) {
+      return;
+    }
+    Optional<List<RunRow>> rows =
+        RunNow.rows(context, unfinished.keySet().stream().map(RunId::new).toList());
+    if (rows.isEmpty()) {
+      notes.add(
+          "the scheduler did not answer: the state of "
+              + (unfinished.size() == 1 ? "1 run" : unfinished.size() + " runs")
+              + " is that of the last pass; `nexa-slurm reconcile` brings it up to date");
+    }
+    for (RunRow row : rows.orElse(List.of())) {
+      ManifestFile manifest = unfinished.get(row.runId());
+      if (manifest != null) {
+        RunRow words = row.forPeople();
+        manifest.now(words.status(), words.state(), row.soFar().orElse(row.cost()));
+      }
+    }
   }
 
   /** Counts all runs, to explain a filter that no run matches. */

@@ -94,7 +94,10 @@ public final class ReconcileCommand extends Subcommand {
             () ->
                 new NexaException(
                     ErrorCode.OPTION_INVALID,
-                    "--watch: expected a pause such as 60s, 5m or 1h, got '" + text + "'",
+                    "--watch: expected a pause such as 60s, 5m or 1h, got '"
+                        + text
+                        + "'"
+                        + Span.hint(text),
                     Advice.step("--watch 60s")));
   }
 

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.RunRow;
@@ -48,13 +49,21 @@ public record RunNow(Optional<RunRow> row, String asOf) {
   }
 
   private static Optional<RunRow> ask(Context context, RunFolder run) {
+    return rows(context, List.of(run.id())).flatMap(rows -> rows.stream().findFirst());
+  }
+
+  /**
+   * Returns the rows of {@code status} for unfinished runs; empty if a scheduler did not answer
+   * within three seconds. Asks each scheduler once.
+   */
+  static Optional<List<RunRow>> rows(Context context, List<RunId> runs) {
     FutureTask<List<RunRow>> question =
-        new FutureTask<>(() -> new StatusRows(context).rows(List.of(run.id()), new ArrayList<>()));
+        new FutureTask<>(() -> new StatusRows(context).rows(runs, new ArrayList<>()));
     Thread asking = new Thread(question, "status");
     asking.setDaemon(true);
     asking.start();
     try {
-      return question.get(MOST_SECONDS, TimeUnit.SECONDS).stream().findFirst();
+      return Optional.of(question.get(MOST_SECONDS, TimeUnit.SECONDS));
     } catch (ExecutionException | TimeoutException noAnswer) {
       return Optional.empty();
     } catch (InterruptedException interrupted) {

@@ -60,7 +60,7 @@ public final class RunsCommand extends Subcommand {
     ListCommand() {
       super(
           "list",
-          "Lists the runs, newest first, from their manifests.",
+          "Lists the runs, newest first, with the state that unfinished runs have now.",
           "nexa-slurm runs list --limit 100 --json",
           "nexa-slurm runs list --where 'status=failed cost>10 created>=7d'");
     }
@@ -96,6 +96,9 @@ public final class RunsCommand extends Subcommand {
                     () -> list.unmatched(SumOptions.meant(where)),
                     "No run matches: there are no runs here.\n"));
       } else {
+        List<String> notes = new ArrayList<>();
+        list.now(runs, notes);
+        notes.forEach(note -> err().println("note: " + note));
         printTable(RunsText.of(runs, style()));
       }
       return ExitCode.OK.status();

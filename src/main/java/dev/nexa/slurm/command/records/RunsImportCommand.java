@@ -86,10 +86,12 @@ final class RunsImportCommand extends Subcommand {
     }
     Instant begin = whose.since(now).orElseGet(() -> now.minus(USUAL));
     Instant end = whose.time(until, now).orElse(now);
-    end = end.isAfter(now) ? now : end;
+    if (end.isAfter(now)) {
+      err().println("note: " + JobOptions.endsNow(until, now));
+      end = now;
+    }
     if (!begin.isBefore(end)) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID, "--since " + begin + " is not before --until " + end);
+      throw JobOptions.emptyPeriod(begin, end);
     }
     @Nullable String profile = cluster.getValue();
     return new Asked(accounts, users, begin, end, Optional.ofNullable(profile), given(dryRun));

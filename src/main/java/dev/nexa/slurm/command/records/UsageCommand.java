@@ -148,7 +148,7 @@ public final class UsageCommand extends Subcommand {
   }
 
   private void printTable(ShowUsage usage) {
-    UsageText text = new UsageText();
+    UsageText text = new UsageText(style());
     usage.each(text::measure);
     PrintWriter out = out();
     out.print(text.heading());

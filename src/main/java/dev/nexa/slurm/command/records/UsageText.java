@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.records;
 
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.text.TextTable;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.cluster.sacct.JobUsage;
@@ -7,13 +8,15 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Formats the table of {@code usage}: a line for each job, and a last line for all.
  *
  * <p>The caller passes all jobs twice: first to {@link #measure}, which finds the column widths,
- * then to {@link #line}. So a million jobs need no memory.
+ * then to {@link #line}. So a million jobs need no memory. If a line does not fit the terminal, the
+ * user, the attempts, the memory and the name follow on an indented line; nothing is cut.
  */
 public final class UsageText {
   private static final String UNKNOWN = "-";
@@ -35,14 +38,58 @@ public final class UsageText {
   private static final List<Boolean> RIGHT =
       List.of(false, false, false, true, true, true, true, true, true, true, false);
 
+  /** The columns that stay in line on a narrow terminal; the others follow below. */
+  private static final List<Integer> IN_LINE = List.of(0, 2, 4, 5, 6, 7, 9);
+
+  private static final String INDENT = "    ";
+  private static final List<Integer> BELOW = List.of(1, 3, 8, 10);
+
   private final TextTable table = new TextTable(RIGHT);
+  private final TextTable narrow = new TextTable(picked(RIGHT, IN_LINE));
+  private final TableStyle style;
   private long jobs;
   private @Nullable Long elapsed;
   private @Nullable Long cpuSeconds;
   private @Nullable Long gpuSeconds;
 
-  public UsageText() {
-    table.measure(HEADING);
+  public UsageText(TableStyle style) {
+    this.style = style;
+    measure(HEADING);
+  }
+
+  private void measure(List<String> cells) {
+    table.measure(cells);
+    narrow.measure(picked(cells, IN_LINE));
+  }
+
+  private static <T> List<T> picked(List<T> cells, List<Integer> columns) {
+    return columns.stream().map(cells::get).toList();
+  }
+
+  private String text(List<String> cells) {
+    return table.width() <= style.width() ? table.line(cells) : narrow.line(picked(cells, IN_LINE));
+  }
+
+  /** Returns the columns that do not fit, with their headings. */
+  private String below(List<String> cells) {
+    if (table.width() <= style.width()) {
+      return "";
+    }
+    StringBuilder text = new StringBuilder();
+    String line = "";
+    for (int column : BELOW) {
+      String value = cells.get(column);
+      if (!value.equals(UNKNOWN)) {
+        String words = HEADING.get(column).toLowerCase(Locale.ROOT) + " " + value;
+        boolean full = INDENT.length() + line.length() + 2 + words.length() > style.width();
+        if (full && !line.isEmpty()) {
+          text.append(INDENT).append(line).append('\n');
+          line = "";
+        }
+        line += line.isEmpty() ? words : ", " + words;
+      }
+    }
+    return line.isEmpty() ? "" : text.append(INDENT).append(line).append('\n').toString();
   }
 
   /** Measures a job. Call this once for each job before {@link #heading}. */
@@ -51,7 +98,7 @@ public final class UsageText {
     elapsed = plus(elapsed, job.elapsedSeconds());
     cpuSeconds = plus(cpuSeconds, job.cpuSeconds());
     gpuSeconds = plus(gpuSeconds, job.gpuSeconds());
-    table.measure(cells(job));
+    measure(cells(job));
   }
 
   private static @Nullable Long plus(@Nullable Long sum, @Nullable Long more) {
@@ -63,18 +110,19 @@ public final class UsageText {
 
   /** Returns the heading. Call this after all jobs were measured. */
   public String heading() {
-    table.measure(total());
-    return table.line(HEADING);
+    measure(total());
+    return text(HEADING);
   }
 
   /** Returns a job's line. */
   public String line(JobUsage job) {
-    return table.line(cells(job));
+    List<String> cells = cells(job);
+    return text(cells) + below(cells);
   }
 
   /** Returns the line with the sums of all jobs. */
   public String sum() {
-    return table.line(total());
+    return text(total());
   }
 
   private List<String> total() {

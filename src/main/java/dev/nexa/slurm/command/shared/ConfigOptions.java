@@ -19,17 +19,17 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The options that submit, estimate and render share: the config and its overrides. */
 public final class ConfigOptions {
-  /** Options that people know from sbatch: name, label, key, description. */
+  /** Options that people know from sbatch: names, label, description. */
   private static final String[][] FLAGS = {
-    {"--nodes", "N", "Nodes of each task."},
+    {"-N, --nodes", "N", "Nodes of each task."},
     {"--gpus", "[TYPE:]N", "GPUs on each node (not of the whole job), such as 4 or h100:4."},
-    {"--cpus", "N", "CPUs on each node."},
+    {"-c, --cpus", "N", "CPUs on each node."},
     {"--mem", "SIZE", "Memory on each node, with its unit, such as 64G."},
-    {"--time", "LIMIT", "Time limit, such as 90m, 12h or 1-12:00:00."},
-    {"--partition", "NAME", "The partition."},
-    {"--account", "NAME", "The Slurm account to charge."},
+    {"-t, --time", "LIMIT", "Time limit, such as 90m, 12h or 1-12:00:00."},
+    {"-p, --partition", "NAME", "The partition."},
+    {"-A, --account", "NAME", "The Slurm account to charge."},
     {"--backend", "NAME", "The backend, such as shell, python or accelerate."},
-    {"--name", "NAME", "The run's name in reports."},
+    {"-J, --name", "NAME", "The run's name in reports."},
   };
 
   private final Subcommand command;
@@ -65,7 +65,7 @@ public final class ConfigOptions {
             .heading("%nThe same as --set of a key:%n");
     for (String[] flag : FLAGS) {
       OptionSpec option =
-          OptionSpec.builder(flag[0])
+          OptionSpec.builder(flag[0].split(", ", -1))
               .paramLabel(flag[1])
               .type(String.class)
               .description(flag[2])

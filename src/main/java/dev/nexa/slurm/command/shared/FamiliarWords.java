@@ -1,11 +1,15 @@
 package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.money.summary.RunField;
+import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Words that people type by habit, because another program has a command of that name, and the
- * commands of ours that do it.
+ * Words that people type by habit, because another program has a command or an option of that name,
+ * and what does it here.
  *
  * <p>A command that ends or changes something is named in a sentence, never as a command that can
  * be run as it is.
@@ -47,6 +51,136 @@ final class FamiliarWords {
               Advice.step("To see a price before a run: nexa-slurm estimate CONFIG"));
       case "version" -> List.of(Advice.command("", "nexa-slurm", "--version"));
       default -> List.of();
+    };
+  }
+
+  /**
+   * Returns what does what the word says, in a command that adds runs up; empty for other words.
+   *
+   * @param command the command, such as {@code nexa-slurm costs}
+   */
+  static List<Advice> ofSums(String command, String word) {
+    if (word.matches("[a-z_]+(:[^=]*)?(=|!=|<|>|~).*")) {
+      return List.of(
+          Advice.step(
+              "Put the whole expression into single quotes: --where 'project=nlp " + word + "'"));
+    }
+    if (RunField.words(true).contains(word)) {
+      return List.of(
+          Advice.step("To group by it: " + command + " --by " + word),
+          Advice.step("To group by several, without a space: --by project," + word));
+    }
+    return switch (word) {
+      case "report", "reports", "summary", "total", "totals", "month", "list", "ls" ->
+          List.of(
+              Advice.command("shows what finished runs cost", (Object[]) command.split(" ", -1)));
+      case "desc", "asc" -> List.of(Advice.step("Leave it out: the largest group comes first"));
+      default -> List.of();
+    };
+  }
+
+  /** Returns what does here what an option of other reports does; empty for other options. */
+  private static Optional<Advice> ofReports(String name, Collection<String> own) {
+    String bare = name.replaceFirst("^-+", "");
+    boolean formats = own.contains("--format");
+    if (own.contains("--where") && RunField.words(false).contains(bare)) {
+      return Optional.of(Advice.step(name + ": type --where " + bare + "=VALUE"));
+    }
+    String ours =
+        switch (name) {
+          case "--csv", "--markdown", "--focus" -> formats ? "type --format " + bare : "";
+          case "--html", "--pdf", "--xlsx", "--excel" ->
+              formats ? "type --format markdown or --format csv" : "";
+          case "-o", "--output", "--out", "--file" -> formats ? "type --format csv > FILE" : "";
+          case "--since", "--from", "--after", "--start", "--year" ->
+              own.contains("--where") ? "type --where 'ended>=2025-11', with your date" : "";
+          case "--until", "--to", "--before", "--end" ->
+              own.contains("--where") ? "type --where 'ended<2025-12', with your date" : "";
+          default -> "";
+        };
+    return ours.isEmpty() ? Optional.empty() : Optional.of(Advice.step(name + ": " + ours));
+  }
+
+  /** The options of sbatch and of other programs that {@link #option} knows. */
+  static final List<String> OPTIONS =
+      List.of(
+          "--gpus-per-node",
+          "--cpus-per-task",
+          "--job-name",
+          "--ntasks",
+          "--ntasks-per-node",
+          "--output",
+          "--chdir",
+          "--wait",
+          "--watch",
+          "--lines");
+
+  /**
+   * Returns what does here what an option does elsewhere; empty for other options.
+   *
+   * @param command the command's name, such as {@code logs}
+   * @param name the option as it was typed, without its value
+   * @param own the long names of the command's options; an option of ours is named only if it is
+   *     among them
+   */
+  static Optional<Advice> option(String command, String name, Collection<String> own) {
+    if (own.contains("--set")) {
+      return Optional.ofNullable(job(name)).map(ours -> Advice.step(name + ": " + ours));
+    }
+    Optional<Advice> report = ofReports(name, own);
+    if (report.isPresent()) {
+      return report;
+    }
+    return switch (name) {
+      case "-w", "--wait", "--watch" -> Optional.of(Advice.step(waiting(command)));
+      case "-n", "--lines" ->
+          own.contains("--tail")
+              ? Optional.of(Advice.step("--tail N prints the last N lines"))
+              : Optional.empty();
+      default -> Optional.empty();
+    };
+  }
+
+  private static String waiting(String command) {
+    return switch (command) {
+      case "logs" -> "-f goes on until the run has ended";
+      case "status" -> "To see the state every 30 seconds: watch -n 30 nexa-slurm status";
+      default -> "To wait for the end of a run: nexa-slurm logs -f RUN";
+    };
+  }
+
+  /** Returns what a job's option of sbatch or of a container program is here. */
+  private static @Nullable String job(String name) {
+    return switch (name) {
+      case "-G" ->
+          "type --gpus N, the GPUs on each node; sbatch's -G counts the GPUs of the whole job";
+      case "--gres", "--gpus-per-node", "--gpus-per-task" ->
+          "type --gpus [TYPE:]N, the GPUs on each node";
+      case "--cpus-per-task", "--cpus-per-gpu" ->
+          "type --cpus N, the CPUs on each node for all processes together";
+      case "--mem-per-cpu", "--mem-per-gpu" -> "type --mem SIZE, the memory on each node";
+      case "--job-name" -> "type --name NAME";
+      case "-n", "--ntasks", "--ntasks-per-node", "--nproc_per_node", "--nproc-per-node" ->
+          "leave it out, because the launcher starts one process for each GPU; --nodes and --gpus"
+              + " say how many";
+      case "-a", "--array" ->
+          "write a sweep into the config, which makes an array (docs/sweeps.md)";
+      case "-o", "-e", "--output", "--error" ->
+          "leave it out, because nexa-slurm keeps the output, and `nexa-slurm logs RUN` prints it";
+      case "-q", "--qos" -> "type --set resources.qos=NAME";
+      case "-C", "--constraint" -> "type --set resources.constraint=FEATURES";
+      case "-w", "--nodelist" -> "type --set resources.nodelist=NODES";
+      case "-L", "--licenses" -> "type --set resources.licenses=NAMES";
+      case "--reservation" -> "type --set resources.reservation=NAME";
+      case "--exclusive" -> "type --set resources.exclusive=true";
+      case "-D", "--chdir" -> "type --set workdir=DIR";
+      case "--export", "--env" -> "type --set env.NAME=VALUE for each variable";
+      case "--image", "--container", "--container-image" -> "type --set software.container=IMAGE";
+      case "--requeue" -> "type --set requeues=1";
+      case "-d" -> "type --dependency TYPE:RUN";
+      case "-W" -> "type --wait";
+      case "-f" -> "type the config without an option: nexa-slurm submit CONFIG";
+      default -> null;
     };
   }
 }

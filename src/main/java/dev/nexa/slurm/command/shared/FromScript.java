@@ -9,6 +9,7 @@ import dev.nexa.slurm.job.config.SbatchHeader;
 import dev.nexa.slurm.job.config.ScriptConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import java.io.PrintWriter;
@@ -16,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,40 +45,77 @@ record FromScript(Context context, String script, List<String> args, Map<String,
       Prepared.Request request, List<String> set, Optional<String> save, PrintWriter err) {
     ConfigSource.Found found = context.source().file(script);
     SbatchHeader header = SbatchHeader.of(found.text());
-    Map<String, String> all = with(header, set);
-    tell(header, all, set, err);
-    Map<String, String> keys = keys(all);
-    where(found).forEach(keys::putIfAbsent);
+    Map<String, String> lines = lines(header, set);
+    Map<String, String> all = new LinkedHashMap<>(lines);
+    all.putAll(options);
+    tell(header, lines, all, set, err);
+    Map<String, String> shape = shape(set, keys(all));
+    where(found).forEach(shape::putIfAbsent);
     if (save.isPresent()) {
-      Path file = Path.of(save.get());
-      String yaml = new ScriptConfig(below(file, found), args, keys).yaml();
-      requireNoSecret(file, yaml);
-      write(file, yaml);
-      err.println(
-          "wrote "
-              + file
-              + (set.isEmpty() ? "" : ", without the values of --set")
-              + ": nexa-slurm submit "
-              + file
-              + " runs it again");
-      return new Prepared.Request(
-          save.get(), set, request.cluster(), request.from(), request.sameNode(), false);
+      return saved(request, set, Path.of(save.get()), found, all, shape, err);
     }
     String name = script.substring(script.lastIndexOf('/') + 1);
-    Map<String, String> shape = shape(set, keys);
-    shape.putAll(where(found));
-    String yaml = new ScriptConfig(name, args, shape).yaml();
+    shape.putAll(keys(lines));
     err.println(
         "note: to keep this as a config, add --save "
             + name.substring(0, name.lastIndexOf('.'))
             + ".yaml");
     List<String> overrides = new ArrayList<>(set);
-    all.forEach((option, value) -> overrides.add(option + "=" + value));
+    options.forEach((option, value) -> overrides.add(option + "=" + value));
     return request
         .with(overrides)
         .made(
             new ConfigSource.Found(
-                found.name(), yaml.getBytes(StandardCharsets.UTF_8), found.path()));
+                found.name(),
+                new ScriptConfig(name, args, shape).yaml(),
+                found.path(),
+                places(header, lines)));
+  }
+
+  /** Writes the config, and returns a request that reads it. */
+  private Prepared.Request saved(
+      Prepared.Request request,
+      List<String> set,
+      Path file,
+      ConfigSource.Found found,
+      Map<String, String> all,
+      Map<String, String> shape,
+      PrintWriter err) {
+    Map<String, String> values = keys(all);
+    shape.forEach(values::putIfAbsent);
+    ScriptConfig config = new ScriptConfig(below(file, found), args, values);
+    List<String> left = new ArrayList<>();
+    for (String one : set) {
+      Optional<ScriptConfig> more = config.with(one);
+      config = more.orElse(config);
+      if (more.isEmpty()) {
+        left.add(one);
+      }
+    }
+    String yaml = config.yaml();
+    requireNoSecret(file, yaml);
+    write(file, yaml);
+    err.println(
+        "wrote "
+            + file
+            + (left.isEmpty() ? "" : ", without --set " + String.join(" --set ", left))
+            + ": nexa-slurm submit "
+            + file
+            + " runs it again");
+    return new Prepared.Request(
+        file.toString(), left, request.cluster(), request.from(), request.sameNode(), false);
+  }
+
+  /** Returns where the values of {@code #SBATCH} lines are written, by the keys that they set. */
+  private Map<String, Position> places(SbatchHeader header, Map<String, String> lines) {
+    Map<String, Position> places = new HashMap<>();
+    for (Map.Entry<String, String> line : lines.entrySet()) {
+      String place = script + ":" + header.lines().get(line.getKey());
+      for (String key : Overrides.keys(line.getKey(), line.getValue()).keySet()) {
+        places.put(key, new Position(place, 0, 0));
+      }
+    }
+    return places;
   }
 
   /**
@@ -98,20 +137,19 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     return where;
   }
 
-  /** Returns the typed options, and those of the script's {@code #SBATCH} lines below them. */
-  private Map<String, String> with(SbatchHeader header, List<String> set) {
-    Map<String, String> all = new LinkedHashMap<>();
+  /** Returns the options of the {@code #SBATCH} lines that no typed option replaces. */
+  private Map<String, String> lines(SbatchHeader header, List<String> set) {
+    Map<String, String> lines = new LinkedHashMap<>();
     for (Map.Entry<String, String> option : header.options().entrySet()) {
-      boolean replaced = false;
+      boolean replaced = options.containsKey(option.getKey());
       for (String key : Overrides.keys(option.getKey(), option.getValue()).keySet()) {
         replaced |= isSet(set, key);
       }
       if (!replaced) {
-        all.put(option.getKey(), option.getValue());
+        lines.put(option.getKey(), option.getValue());
       }
     }
-    all.putAll(options);
-    return all;
+    return lines;
   }
 
   private static boolean isSet(List<String> set, String key) {
@@ -119,16 +157,13 @@ record FromScript(Context context, String script, List<String> args, Map<String,
   }
 
   private void tell(
-      SbatchHeader header, Map<String, String> all, List<String> set, PrintWriter err) {
+      SbatchHeader header,
+      Map<String, String> lines,
+      Map<String, String> all,
+      List<String> set,
+      PrintWriter err) {
     StringBuilder read = new StringBuilder();
-    header
-        .options()
-        .forEach(
-            (option, value) -> {
-              if (!options.containsKey(option) && all.containsKey(option)) {
-                read.append(' ').append(option).append(' ').append(value);
-              }
-            });
+    lines.forEach((option, value) -> read.append(' ').append(option).append(' ').append(value));
     if (read.length() > 0) {
       err.println("note: from the #SBATCH lines of " + script + ":" + read);
     }
@@ -145,8 +180,8 @@ record FromScript(Context context, String script, List<String> args, Map<String,
   }
 
   /**
-   * Returns the values that decide which lines the config has. The other values stay overrides, so
-   * that a message names the option and not a line of a file that does not exist.
+   * Returns the values that decide which lines the config has. The other typed values stay
+   * overrides, so that a message names the option.
    */
   private static Map<String, String> shape(List<String> set, Map<String, String> keys) {
     Map<String, String> shape = new LinkedHashMap<>();

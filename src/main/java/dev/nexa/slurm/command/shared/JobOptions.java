@@ -47,7 +47,40 @@ public final class JobOptions {
 
   /** Returns the value of {@code --since}; a duration counts back from {@code now}. */
   public Optional<Instant> since(Instant now) {
-    return time(since, now);
+    Optional<Instant> time = time(since, now);
+    time.ifPresent(begin -> requirePast(since, begin, now));
+    return time;
+  }
+
+  /**
+   * Checks that a period does not begin in the future.
+   *
+   * @param option the option that gives its begin
+   * @throws NexaException if it does
+   */
+  public static void requirePast(OptionSpec option, Instant begin, Instant now) {
+    if (begin.isAfter(now)) {
+      throw wrong(option, future(option, now), option.longestName() + " 7d");
+    }
+  }
+
+  /** Returns the note that a period ends now, because the option gives a time in the future. */
+  public static String endsNow(OptionSpec option, Instant now) {
+    return option.longestName() + ": " + future(option, now) + ", so the period ends now";
+  }
+
+  private static String future(OptionSpec option, Instant now) {
+    return typed(option).orElse("")
+        + " is in the future; now it is "
+        + now.truncatedTo(ChronoUnit.SECONDS);
+  }
+
+  /** Returns the error for a period that ends before it begins. */
+  public static NexaException emptyPeriod(Instant begin, Instant end) {
+    return new NexaException(
+        ErrorCode.OPTION_INVALID,
+        "--since " + begin + " is not before --until " + end + ": the period is empty",
+        Advice.step("the earlier time belongs to --since: --since 30d --until 1d"));
   }
 
   /** Returns the time that another option gives. */

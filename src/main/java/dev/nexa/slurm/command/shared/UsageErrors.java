@@ -4,11 +4,12 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.money.summary.RunField;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -31,36 +32,86 @@ public final class UsageErrors implements IParameterExceptionHandler {
   private static final Set<String> ENDING =
       Set.of("cancel", "interrupt", "revoke", "remove", "stop");
 
+  /** A command with more options names only the nearest ones. */
+  private static final int MOST_OPTIONS = 6;
+
+  /** picocli's message for a number that is mistyped or too large names a type of Java. */
+  private static final Pattern NOT_A_NUMBER =
+      Pattern.compile(
+          "Invalid value for .*?'(-[^']*|<?[^']*>?)'.*: '(.*)' is not an? (?:int|long)");
+
   @Override
   public int handleParseException(ParameterException wrong, String[] args) {
     CommandLine commandLine = wrong.getCommandLine();
     CommandSpec spec = commandLine.getCommandSpec();
     List<Advice> advice = new ArrayList<>();
     String message = String.valueOf(wrong.getMessage());
-    if (wrong instanceof UnmatchedArgumentException unmatched) {
-      message = unmatched(spec, unmatched.getUnmatched(), advice);
+    List<String> unknown = unknown(wrong, spec, args);
+    if (!unknown.isEmpty()) {
+      message = unmatched(spec, unknown, advice);
+    }
+    String[] examples = spec.usageMessage().footer();
+    if (unknown.isEmpty() && wrong instanceof MissingParameterException && examples.length > 0) {
+      advice.add(Advice.step("for example: " + examples[0].strip()));
     }
     if (wrong instanceof OverwrittenOptionException twice
         && twice.getOverwritten() instanceof OptionSpec option) {
       message = option.longestName() + " is given more than once; expected it once";
       if (option.longestName().equals("--where")) {
         advice.add(Advice.step("Write all terms into one: --where 'status=failed cost>10'"));
+      } else if (option.longestName().equals("--by")) {
+        advice.add(Advice.step("Write all names into one: --by project,user"));
       }
+    }
+    Matcher number = NOT_A_NUMBER.matcher(message);
+    if (number.matches()) {
+      message = number.group(1) + ": expected a whole number, got '" + number.group(2) + "'";
     }
     advice.add(
         Advice.command(
             "",
             Stream.concat(Stream.of(spec.qualifiedName().split(" ", -1)), Stream.of("--help"))
                 .toArray()));
-    return Failures.print(commandLine, new NexaException(code(wrong), message, advice));
+    return Failures.print(
+        commandLine,
+        new NexaException(
+            unknown.isEmpty() ? code(wrong) : ErrorCode.OPTION_UNKNOWN, message, advice));
+  }
+
+  /**
+   * Returns the words that the command does not know. picocli reports a missing parameter before a
+   * mistyped option, which is mostly the cause.
+   */
+  private static List<String> unknown(ParameterException wrong, CommandSpec spec, String[] args) {
+    if (wrong instanceof UnmatchedArgumentException unmatched) {
+      return unmatched.getUnmatched();
+    }
+    List<String> unknown = new ArrayList<>();
+    if (wrong instanceof MissingParameterException) {
+      for (String word : args) {
+        if (word.equals("--")) {
+          break;
+        }
+        String name = word.split("=", 2)[0];
+        boolean known = spec.findOption(name) != null || spec.root().findOption(name) != null;
+        if (name.matches("--[A-Za-z].*") && !known) {
+          unknown.add(word);
+        }
+      }
+    }
+    return unknown;
   }
 
   /** Returns the message for words that the command does not know, and adds suggestions. */
   private static String unmatched(CommandSpec spec, List<String> words, List<Advice> advice) {
     List<String> options = words.stream().filter(word -> word.matches("--?[A-Za-z].*")).toList();
-    if (!options.isEmpty()) {
-      for (String option : options) {
-        nearestOption(spec, option).map(UsageErrors::didYouMean).ifPresent(advice::add);
+    boolean mistypedCommand = !spec.subcommands().isEmpty() && !words.get(0).startsWith("-");
+    if (!options.isEmpty() && !mistypedCommand) {
+      options.forEach(option -> advice.add(suggestion(spec, option)));
+      if (spec.findOption("--save") != null) {
+        advice.add(
+            Advice.step(
+                "an option of the script comes after --, such as train.py -- " + options.get(0)));
       }
       return (options.size() == 1 ? "Unknown option: " : "Unknown options: ") + quoted(options);
     }
@@ -72,7 +123,11 @@ public final class UsageErrors implements IParameterExceptionHandler {
               ? "; " + spec.qualifiedName() + " takes options only"
               : "");
     }
-    List<Advice> familiar = spec.parent() == null ? FamiliarWords.advice(word) : List.of();
+    boolean sums = spec.findOption("--by") != null;
+    List<Advice> familiar =
+        spec.parent() == null
+            ? FamiliarWords.advice(word)
+            : sums ? FamiliarWords.ofSums(spec.qualifiedName(), word) : List.of();
     advice.addAll(familiar);
     if (familiar.isEmpty()) {
       nearestCommand(word, spec.subcommands().keySet())
@@ -82,10 +137,6 @@ public final class UsageErrors implements IParameterExceptionHandler {
     boolean lists = word.equals("list") || word.equals("ls");
     if (lists && spec.subcommands().containsKey("show")) {
       advice.add(didYouMean(spec.qualifiedName() + " show"));
-    }
-    OptionSpec by = spec.findOption("--by");
-    if (by != null && RunField.words(true).contains(word)) {
-      advice.add(Advice.step("To group by it: " + spec.qualifiedName() + " --by " + word));
     }
     return "There is no command '" + spec.qualifiedName() + " " + word + "'";
   }
@@ -98,21 +149,47 @@ public final class UsageErrors implements IParameterExceptionHandler {
     return words.stream().map(word -> "'" + word + "'").collect(Collectors.joining(", "));
   }
 
-  /** Returns the option that was probably meant, without its value. */
-  private static Optional<String> nearestOption(CommandSpec spec, String typed) {
-    int equals = typed.indexOf('=');
-    String name = (equals < 0 ? typed : typed.substring(0, equals)).replaceFirst("^-+", "");
-    List<String> known = new ArrayList<>();
+  /** Returns the option that was probably meant, else what other programs' option is here. */
+  private static Advice suggestion(CommandSpec spec, String typed) {
+    String name = typed.split("=", 2)[0];
+    List<String> own = new ArrayList<>();
     for (OptionSpec option : spec.options()) {
       if (!option.hidden()) {
-        known.add(option.longestName().replaceFirst("^-+", ""));
+        own.add(option.longestName());
       }
     }
-    Optional<String> nearest = Nearest.to(name, known);
-    boolean limits = name.equals("top") || name.equals("head") || name.equals("max");
-    if (limits && known.contains("limit")) {
-      return Optional.of("--limit");
+    if (List.of("--top", "--head", "--max").contains(name) && own.contains("--limit")) {
+      return didYouMean("--limit");
     }
+    Optional<Advice> familiar = FamiliarWords.option(spec.name(), name, own);
+    if (familiar.isPresent()) {
+      return familiar.get();
+    }
+    Optional<String> nearest = nearestOption(name, own);
+    if (nearest.isPresent()) {
+      return didYouMean(nearest.get());
+    }
+    Optional<Advice> nearlyFamiliar =
+        Nearest.to(name, FamiliarWords.OPTIONS)
+            .flatMap(word -> FamiliarWords.option(spec.name(), word, own));
+    own.removeAll(List.of("--help", "--version", "--workspace", "--stacktrace"));
+    return nearlyFamiliar.orElseGet(() -> Advice.step(options(spec, name, own)));
+  }
+
+  private static String options(CommandSpec spec, String typed, List<String> own) {
+    if (own.isEmpty()) {
+      return spec.qualifiedName() + " has no options of its own";
+    }
+    return own.size() <= MOST_OPTIONS
+        ? "the options of " + spec.qualifiedName() + " are " + String.join(", ", own)
+        : "the nearest options are " + String.join(", ", Nearest.first(typed, own, 3));
+  }
+
+  /** Returns the option that was probably meant: mistyped, begun, or with other hyphens. */
+  private static Optional<String> nearestOption(String typed, List<String> own) {
+    String name = typed.replaceFirst("^-+", "");
+    List<String> known = own.stream().map(option -> option.replaceFirst("^-+", "")).toList();
+    Optional<String> nearest = name.length() > 1 ? Nearest.to(name, known) : Optional.empty();
     if (nearest.isEmpty() && name.length() > 1) {
       List<String> begun = known.stream().filter(one -> one.startsWith(name)).toList();
       nearest = begun.size() == 1 ? Optional.of(begun.get(0)) : nearest;

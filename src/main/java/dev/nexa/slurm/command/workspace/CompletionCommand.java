@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.workspace;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.backend.Backends;
 import dev.nexa.slurm.money.summary.RunField;
 import java.io.IOException;
 import java.io.InputStream;
@@ -11,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
@@ -88,11 +90,19 @@ public final class CompletionCommand extends Subcommand {
     String label = argument.paramLabel();
     String description = String.join(" ", argument.description());
     Matcher oneOf = ONE_OF.matcher(description);
-    if (argument instanceof OptionSpec option && option.longestName().equals("--cluster")) {
+    String name = argument instanceof OptionSpec option ? option.longestName() : "";
+    if (name.equals("--cluster")) {
       return "CLUSTER";
     }
+    if (name.equals("--backend")) {
+      return "," + String.join(",", Backends.names());
+    }
+    if (name.equals("--partition") || name.equals("--account")) {
+      return name.substring(2).toUpperCase(Locale.ROOT);
+    }
     return switch (label) {
-      case "CONFIG", "DIR", "RUN" -> label;
+      case "CONFIG" -> description.contains("a script") ? "SCRIPT" : label;
+      case "DIR", "RUN" -> label;
       case "[NAME=]RUN" -> "RUN";
       case "TYPE:RUN" -> "AFTER";
       case "FILE", "PATH", "ESTIMATE" -> "FILE";

@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
@@ -128,10 +129,18 @@ public final class ExplainCommand extends Subcommand {
   }
 
   private static NexaException unknown(String typed) {
-    List<String> codes = Stream.of(ErrorCode.values()).map(ErrorCode::text).toList();
+    List<String> names = new ArrayList<>();
+    for (ErrorCode code : ErrorCode.values()) {
+      names.add(code.text());
+    }
+    for (ConfigKey key : ConfigKey.of("")) {
+      names.add(key.path());
+      // Of a section, the keys below it.
+      ConfigKey.of(key.path()).forEach(below -> names.add(below.path()));
+    }
     return new NexaException(
         ErrorCode.OPTION_INVALID,
-        "there is no error code '" + typed + "'" + Nearest.hint(typed, codes),
+        "there is no error code and no key '" + typed + "'" + Nearest.hint(typed, names),
         Advice.command("lists all codes", "nexa-slurm", "explain"),
         Advice.command("lists the keys of a run's config", "nexa-slurm", "explain", CONFIG));
   }

@@ -8,6 +8,7 @@ import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.workspace.InitWorkspace.Initialized;
 import dev.nexa.slurm.command.workspace.ProfileDifferences.Difference;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -17,7 +18,6 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm init}. */
 public final class InitCommand extends Subcommand {
-  private static final int MOST_SHARED = 40;
   private static final Columns<Difference> DIFFERENCES =
       new Columns<Difference>()
           .text("key", Difference::key)
@@ -70,20 +70,25 @@ public final class InitCommand extends Subcommand {
   }
 
   private static void tell(ShareWorkspace share, List<Path> shared, PrintWriter out) {
-    for (Path path : shared.subList(0, Math.min(MOST_SHARED, shared.size()))) {
-      out.println("shared " + path);
-    }
-    int more = shared.size() - MOST_SHARED;
-    if (more > 0) {
-      out.println("shared " + more + " more files and folders; --json lists all");
-    }
+    share.parts(shared).forEach((part, count) -> out.println("shared " + part + inIt(count)));
     out.println(share.sentence(shared.isEmpty()));
     share
         .closed()
         .ifPresent(
             folder ->
                 out.println(
-                    "members can't enter " + folder + ": move the workspace, or chmod +x it"));
+                    "members can't enter "
+                        + folder
+                        + ": move the workspace, or "
+                        + Workspace.ownerOf(folder)
+                        + " types: chmod o+x "
+                        + folder));
+  }
+
+  private static String inIt(int count) {
+    return count == 0
+        ? ""
+        : " and " + count + (count == 1 ? " file or folder in it" : " files and folders in it");
   }
 
   private static void tell(Initialized done, PrintWriter out) {

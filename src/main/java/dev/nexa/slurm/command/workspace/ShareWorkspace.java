@@ -54,6 +54,7 @@ final class ShareWorkspace {
   private static final List<String> PARTS =
       List.of(
           "configs",
+          "data",
           "docs",
           "templates",
           "plugins",
@@ -114,6 +115,13 @@ final class ShareWorkspace {
             "storage/durable/.nexa-runs",
             "storage/shared",
             "storage/shared/.nexa-runs",
+            "data",
+            "data/raw",
+            "data/processed",
+            "data/processed/distillation",
+            "data/processed/training",
+            "data/processed/evaluation",
+            "data/processed/raw_summary",
             "runs/open",
             "runs/manifests",
             "runs")) {
@@ -167,7 +175,7 @@ final class ShareWorkspace {
     }
     walk(
         (path, attributes) -> {
-          if (!attributes.owner().equals(me)) {
+          if (!attributes.owner().equals(me) && !root.relativize(path).startsWith("data")) {
             throw refused(path);
           }
         });
@@ -221,8 +229,9 @@ final class ShareWorkspace {
             }
           });
       for (Map.Entry<String, Integer> folder : FOLDERS.entrySet()) {
-        if (attributes(root.resolve(folder.getKey())).owner().equals(me)) {
-          set(root.resolve(folder.getKey()), folder.getValue());
+        Path path = root.resolve(folder.getKey());
+        if (attributes(path).owner().equals(me) && isHere(path)) {
+          set(path, folder.getValue());
         }
       }
       return changed;
@@ -233,6 +242,11 @@ final class ShareWorkspace {
           failed,
           Advice.step("mend that, then type it again: it goes on where it stopped"));
     }
+  }
+
+  /** Returns whether no link leads out of the workspace: a mode set there would share more. */
+  private boolean isHere(Path path) throws IOException {
+    return path.toRealPath().equals(root.toRealPath().resolve(root.relativize(path)));
   }
 
   private boolean isMembers(Path path) {
@@ -270,6 +284,20 @@ final class ShareWorkspace {
       throw new IOException(path + " does not keep the mode " + Integer.toOctalString(mode));
     }
     changed.add(path);
+  }
+
+  /**
+   * Returns the workspace and its parts that were changed, in their order, each with the number of
+   * changed files and folders in it.
+   */
+  Map<Path, Integer> parts(List<Path> shared) {
+    Map<Path, Integer> parts = new LinkedHashMap<>();
+    for (Path path : shared) {
+      Path below = root.relativize(path);
+      Path part = path.equals(root) ? root : root.resolve(below.getName(0));
+      parts.merge(part, path.equals(part) ? 0 : 1, Integer::sum);
+    }
+    return parts;
   }
 
   /** Returns what members have to type to use the workspace. */

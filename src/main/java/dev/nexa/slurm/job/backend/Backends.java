@@ -40,6 +40,11 @@ public final class Backends {
     return Optional.empty();
   }
 
+  /** Returns the names of the built-in backends. */
+  public static List<String> names() {
+    return all().stream().map(Backend::name).toList();
+  }
+
   static List<Backend> all() {
     List<Backend> all = new ArrayList<>();
     ServiceLoader.load(Backend.class).forEach(all::add);

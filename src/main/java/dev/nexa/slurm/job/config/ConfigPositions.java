@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config;
 
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Position;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import java.util.List;
@@ -15,18 +16,23 @@ public final class ConfigPositions {
   private final Map<String, Position> positions;
   private final List<String> before;
   private final Map<String, Position> inOptionsFile;
+  private final Position beginning;
 
   ConfigPositions(
-      String file, Map<String, Position> positions, Map<String, Position> inOptionsFile) {
-    this(file, Map.copyOf(positions), List.of(), inOptionsFile);
+      ConfigSource.Found file,
+      Map<String, Position> positions,
+      Map<String, Position> inOptionsFile) {
+    this(file.name(), file.beginning(), Map.copyOf(positions), List.of(), inOptionsFile);
   }
 
   private ConfigPositions(
       String file,
+      Position beginning,
       Map<String, Position> positions,
       List<String> before,
       Map<String, Position> inOptionsFile) {
     this.file = file;
+    this.beginning = beginning;
     this.positions = positions;
     this.before = before;
     this.inOptionsFile = inOptionsFile;
@@ -45,7 +51,7 @@ public final class ConfigPositions {
    */
   public ConfigPositions ofPoint(int task) {
     List<String> places = List.of("sweep.points[" + task + "].", "sweep.");
-    return new ConfigPositions(file, positions, places, inOptionsFile);
+    return new ConfigPositions(file, beginning, positions, places, inOptionsFile);
   }
 
   /** Returns whether the config or its sweep sets the key. */
@@ -77,8 +83,7 @@ public final class ConfigPositions {
       nearest = nearest.substring(0, Math.max(0, nearest.lastIndexOf('.')));
     }
     Position at = positions.get(nearest);
-    return new Problem(
-        ErrorCode.CONFIG_CONFLICT, at == null ? new Position(file, 1, 1) : at, key, message);
+    return new Problem(ErrorCode.CONFIG_CONFLICT, at == null ? beginning : at, key, message);
   }
 
   private Problem inOptionsFile(String key, String message) {

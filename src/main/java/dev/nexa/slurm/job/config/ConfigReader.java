@@ -402,6 +402,15 @@ public final class ConfigReader {
       Problem.throwIfAny(problems);
       return SkyPilotPrices.book(name, digest, file, values);
     }
+    if (root instanceof YamlNode.Mapping mapping && mapping.entries().containsKey("price_book")) {
+      problems.add(
+          new Problem(
+              ErrorCode.CONFIG_CONFLICT,
+              root.at(),
+              "",
+              "this is a cluster profile, not a price book; price books are in configs/prices"));
+      Problem.throwIfAny(problems);
+    }
     Values values = checker.section(PriceBook.SPEC, root, "");
     Problem.throwIfAny(problems);
     PriceBook.check(values, problems);
@@ -411,7 +420,13 @@ public final class ConfigReader {
 
   /** Checked here, so that {@link SkyPilotPrices} is loaded only for such a file. */
   private static boolean isOfSkyPilot(YamlNode root) {
-    return root instanceof YamlNode.Mapping mapping && mapping.entries().containsKey("slurm");
+    if (!(root instanceof YamlNode.Mapping mapping) || !mapping.entries().containsKey("slurm")) {
+      return false;
+    }
+    // A cluster profile has a section `slurm` too.
+    return !(mapping.entries().get("slurm").value() instanceof YamlNode.Mapping slurm)
+        || slurm.entries().containsKey("pricing")
+        || slurm.entries().containsKey("cluster_configs");
   }
 
   /** Reads the GPU catalog, configs/gpus.yaml. */
@@ -501,6 +516,8 @@ public final class ConfigReader {
     if (node.isEmpty()) {
       throw new ConfigException(problems);
     }
-    return node.get();
+    return file.places().isEmpty()
+        ? node.get()
+        : YamlReader.moved(node.get(), "", file.places().get(), file.beginning());
   }
 }

@@ -460,7 +460,7 @@ public record RunConfig(
     return new RunConfig(
         source,
         new ConfigPositions(
-            source.name(),
+            source,
             values.positions(),
             optionsFile.isPresent() ? optionsFile.get().positions() : Map.of()),
         values.text("stage"),
@@ -510,10 +510,13 @@ public record RunConfig(
           values.problem(
               "stage", "'" + stage + "' is taken by files beside the runs; choose another name"));
     }
-    Serving.check(values, problems);
-    // Checked here, so that DataStage is loaded only for a config that needs it.
-    if (values.has("data") || values.optionalText("backend").orElse("").equals("data")) {
-      DataStage.check(values, problems);
+    // What the keys of a stage mean is not known while its stage or backend is wrong.
+    if (!values.isWrong("stage") && !values.isWrong("backend")) {
+      Serving.check(values, problems);
+      // Checked here, so that DataStage is loaded only for a config that needs it.
+      if (values.has("data") || values.optionalText("backend").orElse("").equals("data")) {
+        DataStage.check(values, problems);
+      }
     }
     Values array = values.section("array");
     if (values.has("sweep")) {
@@ -526,13 +529,15 @@ public record RunConfig(
       checkPoints(values, problems);
     } else {
       Training.check(values, problems);
-      if (values.has("array") && !array.has("shards")) {
+      if (values.has("array") && !array.has("shards") && !array.isWrong("shards")) {
         problems.add(array.problem("shards", "missing; expected " + SHARDS.expected()));
       }
     }
     boolean again =
         values.optionalInteger("requeues").orElse(0) > 0
-            || values.optionalInteger("chain").orElse(1) > 1;
+            || values.optionalInteger("chain").orElse(1) > 1
+            || values.isWrong("requeues")
+            || values.isWrong("chain");
     if (values.has("warn_before_end") && !again) {
       problems.add(
           values.problem(
@@ -548,6 +553,7 @@ public record RunConfig(
     Values resources = values.section("resources");
     if (resources.has("gpu_type")
         && resources.optionalInteger("gpus_per_node").orElse(0) == 0
+        && !resources.isWrong("gpus_per_node")
         && !values.has("options_file")) {
       problems.add(resources.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
     }

@@ -129,7 +129,9 @@ record RunDefaults(
             entry.problem("", "is never used: an entry before it fits every run; move it up"));
       }
       forAll |= !entry.has(UP_TO) && !entry.has(TRAINS);
-      if (entry.has("gpu_type") && entry.optionalInteger("gpus_per_node").orElse(0) == 0) {
+      if (entry.has("gpu_type")
+          && entry.optionalInteger("gpus_per_node").orElse(0) == 0
+          && !entry.isWrong("gpus_per_node")) {
         problems.add(entry.problem("gpu_type", "names a GPU, but gpus_per_node is 0"));
       }
     }

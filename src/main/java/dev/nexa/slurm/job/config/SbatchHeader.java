@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,9 +14,11 @@ import java.util.regex.Pattern;
  *
  * @param options the values of our options ({@link Overrides#OPTIONS}) that follow from them, by
  *     their names
+ * @param lines the numbers of the lines that set these options, from 1
  * @param unread the other options, as written
  */
-public record SbatchHeader(Map<String, String> options, List<String> unread) {
+public record SbatchHeader(
+    Map<String, String> options, Map<String, Integer> lines, List<String> unread) {
   /** Their options and ours. */
   private static final Map<String, String> OURS =
       Map.ofEntries(
@@ -42,20 +45,22 @@ public record SbatchHeader(Map<String, String> options, List<String> unread) {
 
   /** Reads the lines of a script. A later line wins, as at sbatch. */
   public static SbatchHeader of(String script) {
-    Map<String, String> options = new LinkedHashMap<>();
-    List<String> unread = new ArrayList<>();
+    SbatchHeader header =
+        new SbatchHeader(new LinkedHashMap<>(), new HashMap<>(), new ArrayList<>());
+    int number = 0;
     for (String line : script.split("\n", -1)) {
+      number++;
       Matcher directive = DIRECTIVE.matcher(line.strip());
       if (directive.matches()) {
-        read(directive.group(1).replaceFirst("\\s+#.*", "").strip(), options, unread);
+        header.read(directive.group(1).replaceFirst("\\s+#.*", "").strip(), number);
       } else if (!line.isBlank() && !line.startsWith("#")) {
         break;
       }
     }
-    return new SbatchHeader(options, List.copyOf(unread));
+    return header;
   }
 
-  private static void read(String text, Map<String, String> options, List<String> unread) {
+  private void read(String text, int line) {
     Matcher option = (text.startsWith("--") ? LONG : SHORT).matcher(text);
     String ours = option.matches() ? OURS.getOrDefault(option.group(1), "") : "";
     String value = ours.isEmpty() ? "" : value(option.group(1), ours, unquoted(option.group(2)));
@@ -63,6 +68,7 @@ public record SbatchHeader(Map<String, String> options, List<String> unread) {
       unread.add(text);
     } else {
       options.put(ours, value);
+      lines.put(ours, line);
     }
   }
 

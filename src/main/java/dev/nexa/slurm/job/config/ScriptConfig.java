@@ -1,9 +1,17 @@
 package dev.nexa.slurm.job.config;
 
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.job.config.yaml.Position;
+import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.ValueType;
+import dev.nexa.slurm.job.config.yaml.YamlNode;
+import dev.nexa.slurm.job.config.yaml.YamlReader;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -23,6 +31,51 @@ public record ScriptConfig(String script, List<String> args, Map<String, String>
   private static final Pattern TRAINS =
       Pattern.compile("(?i)(train|finetune|fine_tune|sft|dpo|pretrain).*");
   private static final Pattern EVALUATES = Pattern.compile("(?i)(eval|test|bench).*");
+
+  /** The keys that have a line of their own; the lines of other keys follow them. */
+  private static final Set<String> OWN_LINES =
+      Set.of(
+          "stage",
+          "name",
+          "backend",
+          "workdir",
+          "env.PYTHONPATH",
+          "resources.nodes",
+          "resources.gpus_per_node",
+          "resources.gpu_type",
+          "resources.cpus_per_task",
+          "resources.memory",
+          "resources.time",
+          "resources.partition",
+          "resources.account");
+
+  /**
+   * Returns this config with a value of {@code --set} as a line of its own; empty if such a line
+   * would not say what the override does, as for an element of a list.
+   */
+  public Optional<ScriptConfig> with(String override) {
+    int equals = override.indexOf('=');
+    if (equals < 1) {
+      return Optional.empty();
+    }
+    Map<String, String> more = new LinkedHashMap<>(values);
+    more.put(override.substring(0, equals), override.substring(equals + 1));
+    ScriptConfig config = new ScriptConfig(script, args, more);
+    List<Problem> problems = new ArrayList<>();
+    Optional<YamlNode> line = config.tree(problems);
+    Optional<YamlNode> wanted =
+        tree(problems).map(old -> Overrides.apply(old, List.of(override), problems));
+    boolean same = problems.isEmpty() && line.equals(wanted.map(ScriptConfig::withoutPlaces));
+    return same ? Optional.of(config) : Optional.empty();
+  }
+
+  private Optional<YamlNode> tree(List<Problem> problems) {
+    return YamlReader.read(script, yaml(), problems).map(ScriptConfig::withoutPlaces);
+  }
+
+  private static YamlNode withoutPlaces(YamlNode node) {
+    return YamlReader.moved(node, "", Map.of(), new Position("", 0, 0));
+  }
 
   /** Returns the config in YAML, with a comment behind each line that needs one. */
   public String yaml() {
@@ -60,6 +113,7 @@ public record ScriptConfig(String script, List<String> args, Map<String, String>
       text.append("env:\n  ");
       String beside = values.getOrDefault("env.PYTHONPATH", "");
       line(text, "PYTHONPATH", beside, "it can import the modules that lie here");
+      others(text, "env.");
     }
     text.append("resources:  # of each task; CPUs, GPUs and memory are on each node\n");
     resource(text, "nodes", "");
@@ -76,7 +130,21 @@ public record ScriptConfig(String script, List<String> args, Map<String, String>
         "Slurm ends the job then" + given);
     resource(text, "partition", "");
     resource(text, "account", "");
+    others(text, "resources.");
+    others(text, "");
     return text.toString();
+  }
+
+  /** Adds the lines of the keys that begin so and have no line of their own, as they were typed. */
+  private void others(StringBuilder text, String begin) {
+    values.forEach(
+        (key, value) -> {
+          String rest = key.startsWith(begin) ? key.substring(begin.length()) : ".";
+          if (!OWN_LINES.contains(key) && !rest.contains(".")) {
+            text.append(begin.isEmpty() ? "" : "  ").append(rest).append(": ");
+            text.append(value).append('\n');
+          }
+        });
   }
 
   private void entrypoint(StringBuilder text) {

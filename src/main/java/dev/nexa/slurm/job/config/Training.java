@@ -126,8 +126,13 @@ public record Training(Map<String, Object> given, Set<String> fromOptions) {
     return new Training(given);
   }
 
-  /** Adds a problem for each contradiction between keys. */
+  /** Adds a problem for each contradiction between keys, if each key has a right value. */
   static void check(Values values, List<Problem> problems) {
+    for (KnownKey key : KEYS.keys()) {
+      if (values.isWrong(key.name())) {
+        return;
+      }
+    }
     Training training = from(values);
     if (training.flag("fp16") && training.flag("bf16")) {
       problems.add(values.problem("bf16", "fp16 is true too; a run has one precision"));

@@ -265,12 +265,6 @@ public record Rates(
       }
     }
     List<Advice> advice = new ArrayList<>();
-    // Only if the user mistyped the type: the price of another GPU would be wrong.
-    Nearest.to(type, new TreeSet<>(prices.keySet()))
-        .map(
-            near ->
-                Advice.step("did you mean '" + near + "'? Then write resources.gpu_type: " + near))
-        .ifPresent(advice::add);
     advice.add(
         Advice.step(
             "for a new run: add " + key + "." + type + " to configs/prices/" + book + ".yaml"));
@@ -284,6 +278,7 @@ public record Rates(
             + " '"
             + type
             + "'"
+            + Nearest.product(type, new TreeSet<>(prices.keySet()))
             + (prices.isEmpty()
                 ? ""
                 : "; it has " + String.join(", ", new TreeSet<>(prices.keySet()))),

@@ -53,7 +53,7 @@ final class TokenRates {
             + "' has no price for the API's model '"
             + model
             + "'"
-            + Nearest.hint(model, known)
+            + Nearest.product(model, known)
             + (known.isEmpty() ? "" : "; it has " + String.join(", ", known)),
         Advice.step(
             "write into configs/prices/"

@@ -123,7 +123,7 @@ final class PartitionChoice {
     return wanted.append(TimeLimit.words(asked.time())).toString();
   }
 
-  /** Returns the nearest GPU type of the cluster if no partition has the requested one. */
+  /** Returns another spelling of the requested GPU type if no partition has that type. */
   private String otherType() {
     Set<String> types = new LinkedHashSet<>();
     cluster.gpuType().ifPresent(types::add);
@@ -132,7 +132,7 @@ final class PartitionChoice {
     }
     String type = asked.gpuType().orElse("");
     boolean known = types.stream().anyMatch(type::equalsIgnoreCase);
-    return known || gpus == 0 ? "" : Nearest.hint(type, types);
+    return known || gpus == 0 ? "" : Nearest.product(type, types);
   }
 
   /** Returns why the job does not fit the partition; an empty text if it fits. */

@@ -87,7 +87,7 @@ final class PartitionLimits {
     }
     if (asked.gpusPerNode() > 0 && differ(asked.gpuType(), partition.gpuType())) {
       String near = partition.gpuType().orElse("");
-      String hint = Nearest.hint(asked.gpuType().orElse(""), List.of(near));
+      String hint = Nearest.product(asked.gpuType().orElse(""), List.of(near));
       add(misfits, "gpu_type", name, partition, asked, hint);
     }
     if (above(asked.cpusPerTask(), partition.cpusPerNode())) {

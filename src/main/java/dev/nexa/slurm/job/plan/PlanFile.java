@@ -228,6 +228,11 @@ public final class PlanFile {
     return whole(json, "max_parallel");
   }
 
+  /** Processes of a distributed launch of one task, on all nodes; 0 if a task is one process. */
+  public long ranks() {
+    return json.number("ranks_per_node") * nodes();
+  }
+
   /** How often Slurm may run a task again. */
   public int requeues() {
     return (int) json.number("requeues");

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Reads the tokens that runs sent to and received from an API, such as a teacher model's. The input
@@ -54,7 +55,10 @@ public final class ApiUsage {
                 + "' has no api_tokens of '"
                 + model
                 + "'"
-                + Nearest.hint(model, book.apiTokens().keySet()));
+                + Nearest.product(model, book.apiTokens().keySet())
+                + (book.apiTokens().isEmpty()
+                    ? ""
+                    : "; it has " + String.join(", ", new TreeSet<>(book.apiTokens().keySet()))));
       }
       add(rows, name, line, id, "input", price.input(), book.currency());
       add(rows, name, line, id, "output", price.output(), book.currency());

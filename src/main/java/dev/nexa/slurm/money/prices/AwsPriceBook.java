@@ -114,7 +114,10 @@ public final class AwsPriceBook {
       there.add(instance.type());
     }
     throw wrong(
-        "it has no price of '" + type + "'" + Nearest.hint(type, there),
+        "it has no price of '"
+            + type
+            + "'; the nearest types that it has are "
+            + String.join(", ", Nearest.first(type, there, 3)),
         "see what it has: grep -o '\"instanceType\" *: *\"[^\"]*\"' FILE | sort -u");
   }
 

@@ -37,6 +37,9 @@ public final class RunFilter {
   private static final Pattern YEAR_FIRST = Pattern.compile("(\\d{4})[-/._ ]?(\\d{1,2})");
   private static final Pattern MONTH_FIRST = Pattern.compile("(\\d{1,2})[-/._ ](\\d{4})");
 
+  /** An operator with a space after it, and a value. */
+  private static final Pattern SPACED = Pattern.compile("^(=|!=|<=?|>=?|~)\\s*(\\S+)");
+
   /** A term whose value has spaces and no quotes, at the end of the text. */
   private static final Pattern UNQUOTED =
       Pattern.compile("([^\\s=!<>~]+(?:!=|=|~))([^\\s=!<>~\"]+(?: +[^\\s=!<>~\"]+)+)$");
@@ -118,8 +121,7 @@ public final class RunFilter {
     if (!form.matches() || form.group(2) == null) {
       throw place.wrong(
           "expected a name, one of = != < <= > >= ~, and a value, such as status=failed"
-              + colon(place.text)
-              + unquoted(text, place));
+              + hint(text, place));
     }
     String name = form.group(1);
     Optional<RunProperty> known = RunProperty.of(name);
@@ -146,6 +148,23 @@ public final class RunFilter {
       case DURATION -> number(field, operator, seconds(value, place), place);
       case TIME -> time(field, operator, value, place, now);
     };
+  }
+
+  /** Returns what is probably wrong with a term that has no operator; may be empty. */
+  private static String hint(String text, Place place) {
+    if (List.of("and", "or", "AND", "OR", "&&", "||", ",").contains(place.text)) {
+      return "; write a space between two terms, and both must hold; there is no 'or'";
+    }
+    if (RunProperty.of(place.text).isPresent()) {
+      String rest = text.substring(place.column - 1 + place.text.length()).strip();
+      Matcher spaced = SPACED.matcher(rest);
+      return spaced.find()
+          ? "; write " + place.text + spaced.group(1) + spaced.group(2) + ", without spaces"
+          : "; put the expression into single quotes, because the shell takes > and < itself: '"
+              + place.text
+              + ">10'";
+    }
+    return colon(place.text) + unquoted(text, place);
   }
 
   /** Returns the hint that a term has a colon for an operator; empty for others. */
@@ -255,6 +274,9 @@ public final class RunFilter {
       hint = didYouMean(yearFirst.group(1), yearFirst.group(2));
     } else if (monthFirst.matches()) {
       hint = didYouMean(monthFirst.group(2), monthFirst.group(1));
+    } else if (value.matches("\\d{4}([^0-9].*)?")) {
+      String year = value.substring(0, 4);
+      hint = "; for several months: --where 'month>=" + year + "-01 month<=" + year + "-12'";
     }
     return "expected a month such as 2025-11, this or last, got '" + value + "'" + hint;
   }
@@ -327,7 +349,8 @@ public final class RunFilter {
   private static BigDecimal seconds(String value, Place place) {
     Optional<Duration> span = Span.of(value);
     if (span.isEmpty()) {
-      throw place.wrong("expected a time such as " + Span.FORMS + ", got '" + value + "'");
+      throw place.wrong(
+          "expected a time such as " + Span.FORMS + ", got '" + value + "'" + Span.hint(value));
     }
     return BigDecimal.valueOf(span.get().toSeconds());
   }

@@ -105,7 +105,9 @@ public record ApprovalDirectory(Path path, DurableFiles files) {
     if (!BEGINNING.matcher(typed).matches()) {
       throw new NexaException(
           ErrorCode.APPROVAL_UNKNOWN,
-          "'" + typed + "' is no approval's id; one looks like 4f1c0a9be2d37765",
+          "'"
+              + typed
+              + "' is not the id of an approval: expected hex digits such as 4f1c0a9be2d37765",
           Advice.command("shows them", "nexa-slurm", "approvals", "list"));
     }
     List<Found> matching = new ArrayList<>();

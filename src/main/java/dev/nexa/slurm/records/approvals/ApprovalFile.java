@@ -52,7 +52,8 @@ public record ApprovalFile(String name, String text, Approval approval, SshSigna
   public static ApprovalFile parse(String name, String text) {
     int begin = text.indexOf("\n" + SshSignature.BEGIN);
     if (begin < 0) {
-      throw new BrokenException(name, "has no SSH signature: it is cut short, or no approval");
+      throw new BrokenException(
+          name, "is not a whole approval: it has no SSH signature at its end");
     }
     try {
       SshSignature signature = SshSignature.parse(text.substring(begin + 1));

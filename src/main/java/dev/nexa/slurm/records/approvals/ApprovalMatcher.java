@@ -116,7 +116,7 @@ public final class ApprovalMatcher {
 
   private static List<String> run(ApprovedRun run, Proposal proposal) {
     List<String> differences =
-        new ArrayList<>(ApprovedValues.differences(run.limits(), proposal.limits()));
+        new ArrayList<>(ApprovedLimits.differences(run.limits(), proposal.limits()));
     JsonObject approved = run.whatRuns();
     JsonObject now = proposal.whatRuns();
     Optional<String> code = approved.optionalText("code_sha256");

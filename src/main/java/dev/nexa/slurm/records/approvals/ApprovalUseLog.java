@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -235,7 +236,48 @@ public final class ApprovalUseLog {
         "the use of an approval can't be counted: " + failed.getMessage(),
         failed,
         Advice.step("nothing was submitted"),
-        Advice.step("each submitter needs write access there: mkdir -m 1777 " + used));
+        Advice.step(opens(used, folder, Files::isWritable)));
+  }
+
+  /**
+   * Returns the command that lets every submitter count uses, and who may type it.
+   *
+   * @param used the folder of all approvals' uses
+   * @param folder the folder of one approval, in {@code used}
+   */
+  static String opens(Path used, Path folder, Predicate<Path> writable) {
+    for (Path path : List.of(used, folder)) {
+      if (Files.exists(path) && !writable.test(path)) {
+        return "each submitter must be able to write to "
+            + path
+            + "; "
+            + owner(path)
+            + " types: chmod 1777 "
+            + path;
+      }
+    }
+    if (Files.exists(used)) {
+      return "ask the owner of " + used + " (" + owner(used) + ") to check its file system";
+    }
+    Path above = used.getParent();
+    while (above != null && !Files.exists(above)) {
+      above = above.getParent();
+    }
+    return "each submitter must be able to write to "
+        + used
+        + ", which does not exist; "
+        + (above == null ? "root" : owner(above))
+        + " types: mkdir -p -m 1777 "
+        + used;
+  }
+
+  private static String owner(Path path) {
+    try {
+      String owner = Files.getOwner(path).getName();
+      return owner.equals("root") ? owner : owner + " or root";
+    } catch (IOException | UnsupportedOperationException unknown) {
+      return "root";
+    }
   }
 
   private OptionalInt claimed(

@@ -8,16 +8,14 @@ import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Says which values of a run are not those that were approved. */
+/** Names each value of a run that differs from the approved value, by its key. */
 public final class ApprovedValues {
   private ApprovedValues() {}
 
   /** One line for each value, by name: {@code nodes: 1 was approved, this is 2}. */
   public static List<String> differences(JsonObject approved, JsonObject now) {
-    List<JsonDiff.Change> changes = new ArrayList<>(JsonDiff.between(approved, now));
-    changes.sort(Comparator.comparing(JsonDiff.Change::path));
     List<String> lines = new ArrayList<>();
-    for (JsonDiff.Change change : changes) {
+    for (JsonDiff.Change change : changes(approved, now)) {
       lines.add(
           change.path()
               + ": "
@@ -28,7 +26,15 @@ public final class ApprovedValues {
     return lines;
   }
 
-  private static String shown(@Nullable Object value) {
+  /** Returns the values that differ, by name. */
+  static List<JsonDiff.Change> changes(JsonObject approved, JsonObject now) {
+    List<JsonDiff.Change> changes = new ArrayList<>(JsonDiff.between(approved, now));
+    changes.sort(Comparator.comparing(JsonDiff.Change::path));
+    return changes;
+  }
+
+  /** Returns a value as it is in JSON; {@code none} for null. */
+  static String shown(@Nullable Object value) {
     if (value == null) {
       return "none";
     }

@@ -28,8 +28,8 @@ public final class GuardedPath {
   private GuardedPath() {}
 
   /**
-   * Returns which part of the path another user can change; empty if there is none, or if the file
-   * system has no user ids.
+   * Returns which part of the path another user can change, and the command against that; empty if
+   * there is none, or if the file system has no user ids.
    *
    * @param trusted user ids
    */
@@ -76,7 +76,8 @@ public final class GuardedPath {
     int uid = (Integer) Files.getAttribute(part, "unix:uid", LinkOption.NOFOLLOW_LINKS);
     int mode = (Integer) Files.getAttribute(part, "unix:mode", LinkOption.NOFOLLOW_LINKS);
     if (!trusted.contains(uid)) {
-      return Optional.of(part + " belongs to uid " + uid);
+      String chown = Files.isSymbolicLink(part) ? "chown -h root " : "chown root ";
+      return Optional.of(part + " belongs to uid " + uid + "; root types: " + chown + part);
     }
     if (Files.isSymbolicLink(part)) {
       // The mode of a link means nothing. Its folder decides who may replace it.
@@ -84,7 +85,8 @@ public final class GuardedPath {
     }
     boolean sticky = Files.isDirectory(part) && (mode & STICKY) != 0;
     return (mode & OTHERS_WRITE) != 0 && !sticky
-        ? Optional.of(part + " is writable by others than its owner")
+        ? Optional.of(
+            part + " is writable by others than its owner; root types: chmod go-w " + part)
         : Optional.empty();
   }
 

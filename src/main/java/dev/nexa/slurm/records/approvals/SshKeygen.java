@@ -50,11 +50,7 @@ public record SshKeygen(Map<String, String> environment) {
               List.of("ssh-keygen", "-Y", "sign", "-n", namespace, "-f", "" + key, "" + statement);
           CommandResult result = run(argv, environment, folder);
           if (!result.succeeded()) {
-            throw new NexaException(
-                ErrorCode.SIGNING_FAILED,
-                "ssh-keygen did not sign with " + key + ": " + result.err().strip(),
-                Advice.command("shows the agent's keys", "ssh-add", "-l"),
-                Advice.step("--key names another"));
+            throw SigningFailure.of(key, result.err().strip(), environment);
           }
           return DurableFiles.read(folder.resolve("statement.sig"));
         });

@@ -13,7 +13,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.stream.Stream;
 
 /**
  * The admin's folder of approvals that slurmctld accepts. slurmctld's Lua cannot see who owns a
@@ -25,6 +24,11 @@ import java.util.stream.Stream;
 public record TokenDirectory(Path path) {
 
   private static final String MODE = "rw-r--r--";
+
+  /** The shell asks Slurm for SlurmUser, so that the line can be typed as it is. */
+  private static final String SLURM_USER =
+      "\"$(scontrol show config | sed -n 's/^SlurmUser *= *\\([^(]*\\).*/\\1/p')\"";
+
   private static final Set<Integer> ROOT = Set.of(0);
 
   /**
@@ -37,9 +41,7 @@ public record TokenDirectory(Path path) {
     List<String> problems = problems();
     if (!problems.isEmpty()) {
       throw new NexaException(
-          ErrorCode.APPROVAL_NOT_INSTALLABLE,
-          problems.get(0),
-          Stream.of(setUp(path)).map(Advice::step).toList());
+          ErrorCode.APPROVAL_NOT_INSTALLABLE, problems.get(0), Advice.step("nothing was written"));
     }
     Path file = path.resolve(token.id());
     files.replace(file, token.text().getBytes(StandardCharsets.US_ASCII), MODE);
@@ -53,12 +55,20 @@ public record TokenDirectory(Path path) {
   public List<String> problems() {
     List<String> problems = new ArrayList<>();
     if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
-      problems.add("there is no folder " + path + ", where slurmctld looks for approvals");
+      problems.add(
+          "there is no folder "
+              + path
+              + ", where slurmctld looks for approvals; root types: "
+              + makePath());
       return problems;
     }
     guarded(path, problems);
     if (!Files.isDirectory(path.resolve("used"), LinkOption.NOFOLLOW_LINKS)) {
-      problems.add("there is no folder " + path.resolve("used") + ", where uses are counted");
+      problems.add(
+          "there is no folder "
+              + path.resolve("used")
+              + ", where slurmctld counts uses; root types: "
+              + makeUsed());
     }
     if (!problems.isEmpty()) {
       return problems;
@@ -77,17 +87,22 @@ public record TokenDirectory(Path path) {
 
   private static void guarded(Path file, List<String> problems) {
     if (Files.isSymbolicLink(file)) {
-      problems.add(file + " is a symbolic link");
+      problems.add(file + " is a symbolic link; root types: rm " + file);
     } else {
       GuardedPath.problem(file, ROOT).ifPresent(problems::add);
     }
   }
 
-  /** Returns the commands that an admin types to create such a folder. */
-  public static String[] setUp(Path path) {
-    return new String[] {
-      "install -d -o root -m 755 " + path,
-      "install -d -o SLURM_USER -m 755 " + path.resolve("used") + "   # slurm.conf's SlurmUser"
-    };
+  /** Returns the commands that root types to create such a folder. */
+  public List<String> setUp() {
+    return List.of(makePath(), makeUsed());
+  }
+
+  private String makePath() {
+    return "install -d -o root -m 755 " + path;
+  }
+
+  private String makeUsed() {
+    return "install -d -o " + SLURM_USER + " -m 755 " + path.resolve("used");
   }
 }

@@ -43,7 +43,7 @@ public record UnixUser(String user, Optional<Long> uid) {
   }
 
   /** Returns whether both have the same name, and the same uid if both uids are known. */
-  boolean is(UnixUser other) {
+  public boolean is(UnixUser other) {
     return user.equals(other.user)
         && (uid.isEmpty() || other.uid.isEmpty() || uid.equals(other.uid));
   }

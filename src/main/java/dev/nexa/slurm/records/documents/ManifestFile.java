@@ -114,6 +114,12 @@ public final class ManifestFile {
     return this;
   }
 
+  /** Replaces the recorded state and cost by those of this moment, for a list of runs. */
+  public ManifestFile now(RunStatus status, String state, Money cost) {
+    json.with("status", status.text()).with("state", state);
+    return cost(cost);
+  }
+
   /** Adds a phrase that names what the cost does not include, or not yet. */
   public ManifestFile costLacks(Optional<String> lacks) {
     json.withOptional(LACKS, lacks);

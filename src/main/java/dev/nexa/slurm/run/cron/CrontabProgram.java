@@ -111,22 +111,26 @@ public final class CrontabProgram {
       return runner.stream(
           new Command(argv, environment, Path.of("/"), PATIENCE), out, started -> {});
     } catch (IOException notStarted) {
+      List<Advice> advice = new ArrayList<>();
+      advice.add(
+          Advice.step("nothing was changed; root can install cron (Debian: apt install cron)"));
+      advice.addAll(OtherPasses.withoutCrontab(environment));
       throw new NexaException(
-          ErrorCode.CRON_FAILED,
-          "crontab can't be started: " + notStarted.getMessage(),
-          Advice.step("nothing was changed; install cron (Debian: apt install cron)"),
-          Advice.step("or use a systemd user timer: nexa-slurm cron install --systemd"));
+          ErrorCode.CRON_FAILED, "crontab can't be started: " + notStarted.getMessage(), advice);
     }
   }
 
-  private static NexaException failed(String what, CommandResult result) {
+  private NexaException failed(String what, CommandResult result) {
     String said = result.err().strip();
+    List<Advice> advice = new ArrayList<>(List.of(Advice.step("the crontab is as it was")));
+    advice.addAll(OtherPasses.withoutCrontab(environment));
     return new NexaException(
         ErrorCode.CRON_FAILED,
         what
             + " failed: "
-            + (result.timedOut() ? "no answer in time" : said.isEmpty() ? "it said nothing" : said),
-        Advice.step(
-            "the crontab is as it was; a systemd user timer needs none: nexa-slurm cron install --systemd"));
+            + (result.timedOut()
+                ? "no answer in time"
+                : said.isEmpty() ? "it printed no reason" : said),
+        advice);
   }
 }

@@ -27,7 +27,7 @@ public record HeartbeatCheck(boolean late, String words) {
     if (heartbeat.isEmpty()) {
       return anyRun
           ? new HeartbeatCheck(true, "no pass has been made yet")
-          : new HeartbeatCheck(false, "no run has been made yet: passes leave no heartbeat");
+          : new HeartbeatCheck(false, "there is no run yet, so no pass was needed");
     }
     Heartbeat last = heartbeat.get();
     // During an outage passes ask Slurm less often. Such a gap is not a missing pass.

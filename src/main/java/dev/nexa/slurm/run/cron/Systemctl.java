@@ -52,11 +52,11 @@ public final class Systemctl {
     for (List<String> call : calls) {
       String failure = one(argv(call));
       if (!failure.isEmpty()) {
-        throw new NexaException(
-            ErrorCode.CRON_FAILED,
-            failure,
-            Advice.step("nothing is installed: systemd does not run services of yours here"),
-            Advice.command("uses your crontab instead", "nexa-slurm", "cron", "install"));
+        List<Advice> advice = new ArrayList<>();
+        advice.add(
+            Advice.step("nothing is installed: systemd does not run services of yours here"));
+        advice.addAll(OtherPasses.withoutSystemd(environment));
+        throw new NexaException(ErrorCode.CRON_FAILED, failure, advice);
       }
     }
   }
@@ -75,7 +75,7 @@ public final class Systemctl {
       String said = result.timedOut() ? "no answer in time" : result.err().strip();
       return result.succeeded()
           ? ""
-          : typed + " failed: " + (said.isEmpty() ? "it said nothing" : said);
+          : typed + " failed: " + (said.isEmpty() ? "it printed no reason" : said);
     } catch (IOException notStarted) {
       return typed + " can't be started: " + notStarted.getMessage();
     }

@@ -64,27 +64,35 @@ final class ApprovalRefusal {
     if (exceedsLimit()) {
       advice.add(Advice.step("the limit is approval_over in " + policy.name()));
     }
+    addNearest(refused.mismatches(), advice);
+    // Where somebody can approve it, their command names the estimate.
+    advice.add(
+        Advice.step(
+            approvals.isEmpty()
+                ? "nothing was submitted; the estimate is in estimates/" + shortName + "….json"
+                : "nothing was submitted; the estimate is written"));
     warnings.forEach(warning -> advice.add(Advice.note(warning)));
-    String less = "ask for less: a shorter time, fewer tasks, fewer requeues";
     if (over) {
       advice.add(
           Advice.command("releases what ended runs had reserved", "nexa-slurm", "reconcile"));
-      less = "ask for less";
     }
+    advice.add(
+        Advice.step(
+            (over ? "or " : "") + "ask for less: a shorter time, fewer tasks, fewer requeues"));
     if (approvals.isEmpty()) {
-      advice.add(Advice.step(over ? "or " + less : less));
       advice.add(
           Advice.step(
               "or ask the policy's owner: it names nobody who may approve (docs/approvals.md)"));
-      advice.add(
-          Advice.step(
-              "nothing was submitted; the estimate is in estimates/" + shortName + "….json"));
       return new NexaException(code, why(refused), advice);
     }
     ask(approvals.get(), file.resolveSibling(shortName), over, advice);
-    advice.add(Advice.step("or " + less));
-    advice.add(Advice.step("nothing was submitted"));
-    List<Decision.Mismatch> nearest = new ArrayList<>(refused.mismatches());
+    approvals.get().note().ifPresent(note -> advice.add(Advice.note(note)));
+    return new NexaException(code, why(refused), advice);
+  }
+
+  /** Adds why the approvals that are most like the run do not cover it. */
+  private static void addNearest(List<Decision.Mismatch> mismatches, List<Advice> advice) {
+    List<Decision.Mismatch> nearest = new ArrayList<>(mismatches);
     nearest.sort(Comparator.comparingInt(Decision.Mismatch::distance));
     int shown = Math.min(nearest.size(), MISMATCHES_SHOWN);
     for (Decision.Mismatch mismatch : nearest.subList(0, shown)) {
@@ -98,8 +106,6 @@ final class ApprovalRefusal {
               "approvals",
               "list"));
     }
-    approvals.get().note().ifPresent(note -> advice.add(Advice.note(note)));
-    return new NexaException(code, why(refused), advice);
   }
 
   /**
@@ -125,8 +131,7 @@ final class ApprovalRefusal {
   }
 
   /**
-   * Adds the advice that names the approvers, the command for them, and the folder where submit
-   * looks.
+   * Adds what the user does next, with the folder where submit looks, then the approver's command.
    *
    * @param file the path of the estimate with the beginning of its name
    */
@@ -143,19 +148,21 @@ final class ApprovalRefusal {
           Advice.step(
               "nobody may approve it now: the owner of "
                   + approvals.signers().allowed().file()
-                  + " can add a line"));
+                  + " can add an approver's line (docs/approvals.md)"));
       return;
     }
     List<String> command = new ArrayList<>(List.of("nexa-slurm", "approve", file.toString()));
     if (over) {
       command.add("--over-budget");
     }
-    advice.add(Advice.step("ask " + either(principals) + " to type: " + Script.shellLine(command)));
+    String approvers = either(principals);
+    advice.add(Advice.step("or ask " + approvers + " to approve it, then type this again"));
+    advice.add(Advice.step(approvers + " types: " + Script.shellLine(command)));
     advice.add(
-        Advice.step(
-            "then type this again (it looks in "
+        Advice.note(
+            "submit looks for approvals in "
                 + approvals.directory().path()
-                + "), or add --approval FILE"));
+                + "; elsewhere: --approval FILE"));
   }
 
   /**

@@ -122,7 +122,7 @@ public final class BudgetGate implements AutoCloseable {
         }
       }
       for (String problem : holder.unread) {
-        over.add("what is left of the budgets can't be told: " + problem);
+        over.add("what is left of the budgets is not known: " + problem);
       }
       return over;
     }
@@ -213,7 +213,7 @@ public final class BudgetGate implements AutoCloseable {
       }
     }
     for (String problem : unread) {
-      over.add("what is left of the budgets can't be told: " + problem);
+      over.add("what is left of the budgets is not known: " + problem);
     }
     return over;
   }

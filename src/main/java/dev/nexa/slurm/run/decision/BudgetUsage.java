@@ -6,14 +6,12 @@ import dev.nexa.slurm.money.bills.Charges;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.ledger.FinishedRuns;
 import dev.nexa.slurm.money.ledger.LedgerLine;
-import dev.nexa.slurm.records.runs.RunId;
-import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.money.ledger.UnlistedRuns;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.OtherRuns;
 import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Computes the use of the policy's budgets from the ledger, the unfinished runs and the bills, for
@@ -36,60 +34,26 @@ public final class BudgetUsage {
   }
 
   List<BudgetStatus> on(Policy policy, LocalDate day, List<String> problems) {
+    if (policy.budgets().isEmpty()) {
+      return List.of();
+    }
     // The order matters: a run is closed after its ledger line exists, so read the open runs before
     // the ledger.
-    Set<String> untold = policy.budgets().isEmpty() ? Set.of() : context.workspace().runsWithCost();
+    UnlistedRuns unlisted = UnlistedRuns.of(context.workspace());
     List<LedgerLine> open = new OtherRuns(context.workspace()).unfinished(problems);
-    if (!untold.isEmpty()) {
-      for (RunId id : context.workspace().openRuns()) {
-        untold.remove(id.value());
-      }
-    }
     Charges charges = new Bills(context.workspace()).charges();
     List<BudgetStatus> budgets = new ArrayList<>();
     for (Policy.Budget budget : policy.budgets()) {
       budgets.add(new BudgetStatus(budget, day, open, charges));
     }
-    if (!budgets.isEmpty()) {
-      FinishedRuns runs = new FinishedRuns(context.workspace());
-      runs.forEach(
-          run -> {
-            untold.remove(run.runId());
-            budgets.forEach(budget -> budget.add(run));
-          });
-      problems.addAll(runs.problems());
-      missing(untold, problems);
-    }
+    FinishedRuns runs = new FinishedRuns(context.workspace());
+    runs.forEach(
+        run -> {
+          unlisted.seen(run);
+          budgets.forEach(budget -> budget.add(run));
+        });
+    problems.addAll(runs.problems());
+    unlisted.report(problems);
     return budgets;
-  }
-
-  /**
-   * Reports finished runs without a ledger line. A deleted or cut ledger must not free the budgets.
-   */
-  private void missing(Set<String> untold, List<String> problems) {
-    int missing = 0;
-    for (String id : untold) {
-      missing += RunId.parse(id).map(this::hasLine).orElse(false) ? 1 : 0;
-    }
-    if (missing > 0) {
-      problems.add(
-          "the ledger does not tell of "
-              + (missing == 1 ? "1 finished run" : missing + " finished runs")
-              + ": `nexa-slurm audit --repair` writes "
-              + (missing == 1 ? "it" : "them")
-              + " again");
-    }
-  }
-
-  /**
-   * Returns whether the run should be in the ledger. A run that died before its first submission
-   * has no end time and no line.
-   */
-  private boolean hasLine(RunId id) {
-    try {
-      return RunState.of(context.workspace().run(id).journal().read()).created().isPresent();
-    } catch (RuntimeException unreadable) {
-      return true;
-    }
   }
 }

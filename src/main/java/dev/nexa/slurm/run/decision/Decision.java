@@ -32,7 +32,7 @@ public sealed interface Decision permits Approved, Decision.Refused {
 
     /** Returns the mismatch of a trusted approval; there must be at least one difference. */
     static Mismatch of(String approval, List<String> differences) {
-      String text = approval + " does not cover it: " + String.join(";\n    ", differences);
+      String text = approval + " does not cover it:\n    " + String.join(";\n    ", differences);
       return new Mismatch(approval, List.copyOf(differences), text);
     }
 

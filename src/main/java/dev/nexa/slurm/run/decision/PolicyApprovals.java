@@ -12,6 +12,7 @@ import dev.nexa.slurm.records.approvals.GuardedPath;
 import dev.nexa.slurm.records.approvals.RevokedKeys;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.SshKeygen;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -77,10 +78,18 @@ public record PolicyApprovals(
 
   private static void requireThere(Path file, String key) {
     if (!Files.isReadable(file)) {
+      boolean there = Files.exists(file);
       throw new NexaException(
           ErrorCode.APPROVALS_UNUSABLE,
-          "the policy's approvals." + key + " can't be read: " + file,
-          Advice.step("the policy's owner puts it there, readable for all"));
+          "the policy's approvals."
+              + key
+              + " can't be read: "
+              + file
+              + (there ? " is not readable for you" : " does not exist"),
+          Advice.step(
+              there
+                  ? Workspace.ownerOf(file) + " types: chmod a+r " + file
+                  : "the policy's owner writes it, readable for all (docs/approvals.md)"));
     }
   }
 
@@ -100,9 +109,12 @@ public record PolicyApprovals(
       if (problem.isPresent()) {
         throw new NexaException(
             ErrorCode.APPROVALS_UNUSABLE,
-            "approvals can't be trusted here: " + problem.get() + " (" + path + ")",
-            Advice.step("it must belong to root or to who owns " + ConfigReader.ADMIN_POLICY),
-            Advice.step("and be writable by nobody else: chmod go-w"));
+            "approvals can't be trusted here: " + problem.get(),
+            Advice.step(
+                path
+                    + " and each folder above it must belong to root or to the owner of "
+                    + ConfigReader.ADMIN_POLICY
+                    + ", and nobody else may write there"));
       }
     }
   }

@@ -69,11 +69,11 @@ final class AttemptLogs {
     return parts.isEmpty() ? Optional.empty() : Optional.of(parts.get(0).file());
   }
 
-  /** Returns the last lines that are not blank. */
+  /** Returns the last lines that are not blank and that the program itself printed. */
   List<LogLine> last(int lines) {
     List<LogLine> said = new ArrayList<>();
     for (LogLine line : parts.isEmpty() ? List.<LogLine>of() : parts.get(0).lines()) {
-      if (!line.text().isBlank()) {
+      if (!line.text().isBlank() && !line.text().startsWith("nexa-slurm: ")) {
         said.add(line);
       }
     }

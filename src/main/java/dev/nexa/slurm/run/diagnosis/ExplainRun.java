@@ -1,6 +1,9 @@
 package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.process.Command;
+import dev.nexa.slurm.base.process.CommandResult;
+import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.cluster.sacct.DumpText;
 import dev.nexa.slurm.cluster.sacct.JobUsage;
 import dev.nexa.slurm.cluster.sacct.JobUsages;
@@ -8,12 +11,16 @@ import dev.nexa.slurm.cluster.sacct.Problems;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.job.config.Signatures;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.TaskResults;
+import dev.nexa.slurm.run.start.AccountCheck;
+import java.io.IOException;
+import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,12 +60,14 @@ public final class ExplainRun {
     Optional<Failure> failure =
         failure(run, facts, journal, tasks, task, problems)
             .map(one -> withMemory(one, run, problems));
+    failure = failure.map(one -> one.cancelledBy(uid -> userName(context, uid)));
     List<Explanation.Similar> similar =
         failure.isEmpty()
             ? List.of()
             : new SimilarRuns(context.workspace(), signatures()).to(run.id(), failure.get());
     return new Explanation(
         run.id(),
+        run.shownPlan().config(),
         tasks.state(),
         failure,
         refusals(journal),
@@ -127,7 +136,23 @@ public final class ExplainRun {
             reading.followed(),
             Remedy.of(kind, run.shownPlan().json(), Optional.empty()),
             logs.newest(),
-            verdict.root().isPresent() ? List.of() : logs.last(LAST_LINES)));
+            status(attempt, own),
+            Clue.of(kind, run.shownPlan().json()),
+            verdict.isShown() ? List.of() : logs.last(LAST_LINES)));
+  }
+
+  /** Returns the exit status; accounting prints it as {@code exit:signal}. */
+  private static OptionalInt status(EndedAttempt attempt, Optional<OwnRecord> own) {
+    if (own.isPresent()) {
+      return OptionalInt.of(own.get().exitCode());
+    }
+    String[] parts = attempt.exitCode().split(":", -1);
+    boolean known = parts.length == 2 && (parts[0] + parts[1]).matches("\\d{2,6}");
+    if (!known) {
+      return OptionalInt.empty();
+    }
+    int signal = Integer.parseInt(parts[1]);
+    return OptionalInt.of(signal > 0 ? 128 + signal : Integer.parseInt(parts[0]));
   }
 
   /** Returns the attempt's own record of its first failure; empty if it left none. */
@@ -183,9 +208,31 @@ public final class ExplainRun {
         slurm, verdict, Remedy.of(kind, run.shownPlan().json(), slurm.peakBytes()));
   }
 
+  /** Returns the login name of a uid; empty if this machine does not know it. */
+  private static Optional<String> userName(Context context, String uid) {
+    try {
+      CommandResult result =
+          new CommandRunner()
+              .run(
+                  new Command(
+                      List.of("id", "-nu", "--", uid),
+                      context.environment(),
+                      context.root(),
+                      Duration.ofSeconds(5)));
+      String name = result.out().strip();
+      return result.succeeded() && !name.isEmpty() ? Optional.of(name) : Optional.empty();
+    } catch (IOException noProgram) {
+      return Optional.empty();
+    }
+  }
+
   private Optional<Waiting> waiting(RunFolder run, List<QueueEntry> queue, List<String> problems) {
     for (QueueEntry entry : queue) {
       if (entry.state() == JobState.PENDING) {
+        PlanFile plan = run.shownPlan();
+        if (!plan.isLocal()) {
+          AccountCheck.of(context, plan.account()).ifPresent(problems::add);
+        }
         return Optional.of(new ExplainWait(context).of(run, entry, problems));
       }
     }

@@ -1,6 +1,6 @@
 package dev.nexa.slurm.run.diagnosis;
 
-import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
 import dev.nexa.slurm.cluster.scheduler.PendingReason;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
@@ -79,7 +79,7 @@ final class ExplainWait {
     for (int part : new int[] {2, 4}) {
       Duration shorter = Duration.ofMinutes(limit.toMinutes() / part);
       if (!shorter.isZero()) {
-        String time = TimeLimit.format(shorter);
+        String time = Span.text(shorter);
         List<String> changed = with(options, "--time=" + time);
         add(slurm.expectedStart(changed), "resources.time=" + time, start, sooner);
       }

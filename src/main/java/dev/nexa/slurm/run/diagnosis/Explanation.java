@@ -7,6 +7,7 @@ import java.util.Optional;
 /**
  * Why a run failed, or why it waits.
  *
+ * @param config the config's path, as it was typed
  * @param state the run's state in detail, in lower case
  * @param failure why a task failed; empty if none did
  * @param refusals what the scheduler answered when it refused a submission; mostly empty
@@ -15,6 +16,7 @@ import java.util.Optional;
  */
 public record Explanation(
     RunId run,
+    String config,
     String state,
     Optional<Failure> failure,
     List<String> refusals,

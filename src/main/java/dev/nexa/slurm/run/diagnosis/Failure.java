@@ -4,6 +4,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Function;
 
 /**
  * Why one task of a run failed.
@@ -19,7 +21,9 @@ import java.util.Optional;
  * @param followed findings that only followed from it
  * @param remedy the value to change; empty if none is obvious
  * @param log the log that was read first; empty if there is none
- * @param lastLines the last lines of the log, if no cause is known; else empty
+ * @param status the exit status of the rank or command that failed first; empty if it is not known
+ * @param clues facts about the run that help with such a failure
+ * @param lastLines the last lines that the program printed, if no line shows the cause; else empty
  */
 public record Failure(
     int task,
@@ -33,6 +37,8 @@ public record Failure(
     List<Finding> followed,
     Optional<Remedy> remedy,
     Optional<Path> log,
+    OptionalInt status,
+    List<Clue> clues,
     List<LogLine> lastLines) {
 
   /**
@@ -86,6 +92,46 @@ public record Failure(
         followed,
         change,
         log,
+        status,
+        clues,
+        lastLines);
+  }
+
+  /**
+   * Returns a copy that names the user who cancelled the task, where Slurm gives a uid.
+   *
+   * @param names the login name of a uid; empty if it is not known
+   */
+  Failure cancelledBy(Function<String, Optional<String>> names) {
+    String state = slurm.map(Accounted::state).orElse("");
+    Optional<Finding> root = verdict.root();
+    if (root.isEmpty()
+        || !root.get().id().equals("cancelled")
+        || !state.matches("CANCELLED by \\d+")) {
+      return this;
+    }
+    String uid = state.substring("CANCELLED by ".length());
+    Optional<String> name = names.apply(uid);
+    return name.isEmpty()
+        ? this
+        : with(verdict.meaning("The user " + name.get() + " (uid " + uid + ") cancelled it."));
+  }
+
+  private Failure with(Verdict revised) {
+    return new Failure(
+        task,
+        failedTasks,
+        attempt,
+        rank,
+        node,
+        slurm,
+        revised,
+        confirmations,
+        followed,
+        remedy,
+        log,
+        status,
+        clues,
         lastLines);
   }
 
@@ -95,10 +141,8 @@ public record Failure(
     if (root.isPresent()) {
       return (verdict.certain() ? "" : "Probably: ") + root.get().sentence();
     }
-    return slurm.isPresent()
-        ? "It ended with exit code "
-            + slurm.get().exitCode().replaceFirst(":0$", "")
-            + " and printed no reason that is known here."
+    return status.isPresent()
+        ? ExitWords.sentence(status.getAsInt(), lastLines.isEmpty())
         : "No record and no log says why.";
   }
 }

@@ -57,6 +57,11 @@ public record Finding(
     return new Finding(id, failure, means, advice, key, other.line());
   }
 
+  /** Returns a copy with another sentence. */
+  Finding meaning(String words) {
+    return new Finding(id, failure, words, advice, key, line);
+  }
+
   /** Returns the finding as one sentence; that of an exception quotes the exception. */
   String sentence() {
     return id.equals(EXCEPTION) && line.isPresent()

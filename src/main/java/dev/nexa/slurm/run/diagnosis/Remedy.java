@@ -2,7 +2,7 @@ package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
-import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.base.units.Span;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.Optional;
@@ -37,8 +37,7 @@ public record Remedy(String key, String now, String next) {
       case "time-limit" -> {
         Duration now = Duration.ofSeconds(allocation.number("time_limit_seconds"));
         yield Optional.of(
-            new Remedy(
-                "resources.time", TimeLimit.format(now), TimeLimit.format(now.multipliedBy(2))));
+            new Remedy("resources.time", Span.text(now), Span.text(now.multipliedBy(2))));
       }
       case "gpu-memory" -> {
         Optional<BigDecimal> batch =

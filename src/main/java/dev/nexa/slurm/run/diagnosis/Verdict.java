@@ -75,6 +75,16 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
     return killed && full ? new Verdict(Optional.of(Stated.memoryUsedUp()), false, root) : this;
   }
 
+  /** Returns whether nothing is left to look for in the log: Slurm or a line shows the cause. */
+  boolean isShown() {
+    return root.isPresent() && !root.get().id().equals(Stated.SIGNAL);
+  }
+
+  /** Returns a copy whose cause has other words. */
+  Verdict meaning(String words) {
+    return new Verdict(root.map(one -> one.meaning(words)), certain, also);
+  }
+
   private static boolean sameKind(Finding one, Finding other) {
     return one.failure().equals(other.failure());
   }

@@ -42,7 +42,8 @@ public final class RenderRun {
   }
 
   /**
-   * Renders a run as {@code submit} would submit it, except for approvals and budgets.
+   * Renders a run as {@code submit} would submit it, except for approvals and budgets. Checks the
+   * plan against Slurm's partitions, as {@code estimate} does.
    *
    * @param after the value of {@code --dependency}, as {@link Dependencies} reads it
    * @throws dev.nexa.slurm.base.error.NexaException if the policy asks for a gate and none is among
@@ -50,6 +51,9 @@ public final class RenderRun {
    */
   public Rendered forSubmit(Prepared.Request request, Optional<String> after) {
     Prepared prepared = Prepared.of(context, request);
+    if (prepared.asksSlurm()) {
+      RequirePartition.of(context, prepared.plan());
+    }
     Script script = script(prepared);
     List<Earlier> earlier = Dependencies.of(context, prepared.inputs(), after);
     new RequireGate(context, prepared.policy()).of(SubmitRun.plan(prepared, script), earlier);

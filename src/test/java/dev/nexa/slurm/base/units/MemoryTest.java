@@ -32,8 +32,16 @@ class MemoryTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"", "G", "64X", "-1", "1.5G", "64  G", "6 4G", "64G ", "1e3", "٦٤G", "1P"})
+  @CsvSource({"1.5G, 1536M", "0.5T, 512G", ".25GiB, 256M", "0.0001G, 1M", "1.5, 1536M for 1.5 GiB"})
+  void aFractionIsRefusedWithTheSizeToWrite(String text, String right) {
+    assertThatThrownBy(() -> Memory.parseWithUnit(text))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "expected a memory size such as 64G or 512M, got '" + text + "': write " + right);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "G", "64X", "-1", "64  G", "6 4G", "64G ", "1e3", "٦٤G", "1P"})
   void anythingElseIsRefused(String text) {
     assertThatThrownBy(() -> Memory.parse(text))
         .isInstanceOf(IllegalArgumentException.class)

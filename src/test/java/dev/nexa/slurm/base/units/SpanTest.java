@@ -21,6 +21,30 @@ class SpanTest {
     assertThat(Span.of(text)).contains(Duration.ofSeconds(seconds));
   }
 
+  @ParameterizedTest(name = "{0} is written {1}")
+  @CsvSource({
+    "1.5h, 90m",
+    "1.5d, 36h",
+    "0.25h, 15m",
+    ".5m, 30s",
+    "0.3s, 1s",
+    "1.5 hours, 90m",
+    "2 hours, 2h",
+    "90min, 90m",
+    "7D, 7d",
+    "1.5 weeks, 252h"
+  })
+  void whatPeopleWriteHasAFormOfOurs(String text, String right) {
+    assertThat(Span.respelled(text)).contains(right);
+    assertThat(Span.of(right)).isPresent();
+  }
+
+  @ParameterizedTest(name = "[{0}]")
+  @ValueSource(strings = {"", "h", "0h", "1.5", "3 months", "1.5.2h", "soon"})
+  void forAnotherTextThereIsNone(String text) {
+    assertThat(Span.respelled(text)).isEmpty();
+  }
+
   @ParameterizedTest(name = "[{0}]")
   @ValueSource(
       strings = {"", "7", "d", "7 d", "-7d", "1.5h", "12h1d", "1h1h", "7D", "1h30", "1234567890s"})

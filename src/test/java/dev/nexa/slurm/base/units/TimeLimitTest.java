@@ -52,12 +52,10 @@ class TimeLimitTest {
       strings = {
         "",
         " ",
-        "12 h",
         "12hh",
         "h",
         "-5",
         "+5",
-        "1.5h",
         "1e3",
         "12:",
         ":30",
@@ -67,7 +65,6 @@ class TimeLimitTest {
         "1-2:3:4:5",
         "UNLIMITED",
         "1h1d",
-        "12H",
         "٤٥",
         "1000000000",
         "45\n"
@@ -76,6 +73,14 @@ class TimeLimitTest {
     assertThatThrownBy(() -> TimeLimit.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("expected " + TimeLimit.FORMS + ", got '" + text + "'");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"12 h, 12h", "1.5h, 90m", "12H, 12h", "2.5 days, 60h", "1.5, 90m for 1.5 hours"})
+  void aFormOfPeopleIsRefusedWithTheFormToWrite(String text, String right) {
+    assertThatThrownBy(() -> TimeLimit.parse(text))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("expected a time limit such as 12h or 90m, got '" + text + "': write " + right);
   }
 
   @ParameterizedTest

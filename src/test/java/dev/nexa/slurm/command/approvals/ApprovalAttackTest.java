@@ -73,10 +73,17 @@ class ApprovalAttackTest {
     Path file = estimates.resolve(Site.names(estimates).get(0));
     String shortName = file.getFileName().toString().substring(0, 8);
     assertThat(screen.err())
-        .contains("→ ask boss@site to type: nexa-slurm approve " + estimates.resolve(shortName))
+        .contains("→ boss@site types: nexa-slurm approve " + estimates.resolve(shortName))
         .endsWith(
             "\nnote: This limit is set in the workspace, not by the admin: you can change it there.\n");
-    assertThat(screen.err().indexOf("ask boss")).isLessThan(screen.err().indexOf("nothing was"));
+    assertThat(screen.err())
+        .containsSubsequence(
+            "the limit is approval_over in ",
+            "nothing was submitted",
+            "ask for less",
+            "or ask boss@site to approve it, then type this again",
+            "boss@site types: ",
+            "submit looks for approvals in " + site.approvals);
     refused(screen, "without an approval");
     Screen approve =
         ada.type("approve", file.toString(), "--key", site.boss.toString(), "--note", "go");
@@ -97,11 +104,11 @@ class ApprovalAttackTest {
     assertThat(screen.err().replace(folder.toString(), "/srv"))
         .doesNotContainPattern("[0-9a-f]{20}");
     for (String line : screen.err().replace(folder.toString(), "/srv").split("\n", -1)) {
-      // The error's code and the first difference make a line longer.
-      boolean longer = line.contains("[needs-approval]") || line.contains("does not cover it");
+      // The error's code makes a line longer.
+      boolean longer = line.contains("[needs-approval]");
       assertThat(line.length()).as(line).isLessThanOrEqualTo(longer ? 120 : 84);
     }
-    String typed = screen.err().split("to type: nexa-slurm approve ", -1)[1].split("\n", -1)[0];
+    String typed = screen.err().split(" types: nexa-slurm approve ", -1)[1].split("\n", -1)[0];
     assertThat(ada.type("approve", typed, "--key", "" + site.boss).exit()).isZero();
     assertThat(ada.type("submit", "run.yaml").exit()).isZero();
   }
@@ -117,8 +124,8 @@ class ApprovalAttackTest {
     Screen screen = ada.type("submit", "run.yaml");
 
     refused(screen, "→ nexa-slurm approvals list    shows 2 more that do not cover it");
-    assertThat(screen.err().indexOf("ask boss")).isLessThan(screen.err().indexOf("does not cover"));
-    assertThat(screen.err().split(" does not cover it: ", -1)[1]).doesNotContain("time_limit");
+    assertThat(screen.err().indexOf("does not cover")).isLessThan(screen.err().indexOf("ask boss"));
+    assertThat(screen.err().split(" does not cover it:\n", -1)[1]).doesNotContain("time limit");
   }
 
   @Test
@@ -130,7 +137,7 @@ class ApprovalAttackTest {
 
     refused(broken, "allowed_signers:1: no key on this line", "nobody can approve until");
     refused(nobody, "→ nobody may approve it now");
-    assertThat(broken.err() + nobody.err()).doesNotContain("to type:");
+    assertThat(broken.err() + nobody.err()).doesNotContain(" types: nexa-slurm");
   }
 
   @Test
@@ -301,15 +308,15 @@ class ApprovalAttackTest {
 
     refused(
         ada.type("submit", "run.yaml", "--set", "resources.time=9h", "--approval", file(file)),
-        "time_limit_seconds: 18000 was approved, this is 32400",
+        "time limit: 05:00:00 was approved, this is 09:00:00 (resources.time)",
         "the reservation: at most ");
     refused(
         ada.type("submit", "run.yaml", "--set", "array.shards=16", "--set", "requeues=1"),
-        "tasks: 8 was approved, this is 16",
-        "requeues: 0 was approved, this is 1");
+        "tasks: 8 was approved, this is 16 (array.shards or sweep)",
+        "requeues of each task: 0 was approved, this is 1 (requeues)");
     refused(
         ada.type("submit", "run.yaml", "--set", "resources.account=theirs"),
-        "account: none was approved, this is theirs");
+        "account: none was approved, this is theirs (resources.account)");
     refused(
         ada.type("submit", "run.yaml", "--set", "tags=[other]"),
         "the script: not the bytes that were approved");
@@ -555,7 +562,7 @@ class ApprovalAttackTest {
       Screen revoke = ada.type("approvals", "revoke", id);
       assertThat(show.exit()).as(id).isEqualTo(2);
       assertThat(revoke.exit()).as(id).isEqualTo(2);
-      assertThat(show.err()).contains("is no approval's id");
+      assertThat(show.err()).contains("is not the id of an approval");
     }
     assertThat(Site.names(site.approvals)).containsExactly(old.fileName());
   }

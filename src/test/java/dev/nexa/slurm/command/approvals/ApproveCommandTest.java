@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.command.Site;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
@@ -18,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -44,7 +46,7 @@ class ApproveCommandTest {
     String digest = site.estimate(ada).text("config_digest");
 
     JsonObject byConfig = approve("run.yaml").json();
-    JsonObject byDigest = approve(digest.substring(0, 12)).json();
+    JsonObject byDigest = approve(digest.substring(0, 12), "--again").json();
 
     assertThat(byConfig.object("statement").text("config_digest")).isEqualTo(digest);
     assertThat(byConfig.object("statement").object("what_runs").toString())
@@ -60,8 +62,10 @@ class ApproveCommandTest {
     ada.file("estimates/" + digest.substring(0, 6) + "0".repeat(58) + ".json", "{}");
 
     JsonObject relative = approve("estimates/" + digest.substring(0, 12)).json();
-    JsonObject absolute = approve(estimates.resolve(digest.substring(0, 9)).toString()).json();
-    JsonObject written = approve("estimates/" + digest.substring(0, 8) + "….json").json();
+    JsonObject absolute =
+        approve(estimates.resolve(digest.substring(0, 9)).toString(), "--again").json();
+    JsonObject written =
+        approve("estimates/" + digest.substring(0, 8) + "….json", "--again").json();
     Screen two = ada.type("approve", "estimates/" + digest.substring(0, 5));
     Screen none = ada.type("approve", "estimates/ffffffff");
     Screen slip = ada.type("approve", "estimate/a1753");
@@ -222,11 +226,141 @@ class ApproveCommandTest {
               .type("approve", "run.yaml", "--for", "any", "--key", site.boss + ".pub");
 
       assertThat(without.exit()).isEqualTo(2);
-      assertThat(without.err()).contains("ssh-keygen did not sign with ", "--key names another");
+      assertThat(without.err())
+          .contains(
+              "no private key belongs to " + site.boss + ".pub",
+              "no ssh-agent is running (SSH_AUTH_SOCK is not set)",
+              "eval \"$(ssh-agent)\"; ssh-add");
       assertThat(with.exit()).as(with.err()).isZero();
     } finally {
       agent.destroy();
     }
+  }
+
+  /** Each cause has its own sentence, and the command that removes it. */
+  @Test
+  void aKeyThatCannotSignIsNamedWithItsCause() throws IOException {
+    Path key = folder.resolve("key");
+    Files.copy(site.boss, key);
+
+    assertThat(withKey(key))
+        .contains(
+            "there is no " + key + ".pub: ", "ssh-keygen -y -f " + key + " > " + key + ".pub");
+    Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-r--r--"));
+    assertThat(withKey(key))
+        .contains("other users can access the private key " + key + " (mode 0644)")
+        .contains("→ chmod 600 " + key + " ");
+    Files.setPosixFilePermissions(key, PosixFilePermissions.fromString("rw-------"));
+    Files.copy(Path.of(site.mallory + ".pub"), Path.of(key + ".pub"));
+    site.allow("boss@site " + Keys.line(site.mallory) + "\n");
+    assertThat(withKey(key)).contains(key + ".pub is not the public half of " + key);
+    Site.write(Path.of(key + ".pub"), "ssh-ed25519 nonsense\n");
+    assertThat(withKey(key)).contains(key + ".pub is not a public key", "ssh-keygen -y -f " + key);
+    assertThat(withKey(folder.resolve("none")))
+        .contains("--key: the file " + folder.resolve("none") + " does not exist");
+    assertThat(withKey(folder)).contains(folder + " is not a file");
+    assertThat(withKey(Site.write(folder.resolve("notes"), "my key\n")))
+        .contains(folder.resolve("notes") + " is not an SSH private key");
+    assertThat(
+            withKey(
+                Site.write(
+                    folder.resolve("crlf"), Files.readString(site.boss).replace("\n", "\r\n"))))
+        .contains("has Windows line ends");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void aKeyWithAPassphraseNeedsATerminalOrTheRightPassphrase() {
+    Path key = folder.resolve("locked");
+    Keys.run(folder, "ssh-keygen", "-q", "-t", "ed25519", "-N", "secret", "-f", "" + key);
+    site.allow("boss@site " + Keys.line(key) + "\n");
+    ada.program("ask", "echo wrong");
+
+    assertThat(withKey(key))
+        .contains("needs a passphrase, and there is no terminal", "→ ssh-add " + key);
+    ada.with("SSH_ASKPASS", ada.bin.resolve("ask").toString());
+    ada.with("SSH_ASKPASS_REQUIRE", "force");
+    assertThat(withKey(key)).contains("the passphrase for " + key + " is wrong");
+  }
+
+  private String withKey(Path key) {
+    Screen screen = ada.type("approve", "run.yaml", "--for", "any", "--key", "" + key);
+    assertThat(screen.exit()).as(screen.err()).isEqualTo(2);
+    assertThat(screen.err()).contains("  → ").doesNotContain("Exception");
+    return screen.err();
+  }
+
+  @Test
+  void aSecondApprovalOfTheSameIsNotSigned() throws IOException {
+    String id = approve("run.yaml").json().text("approval_id");
+
+    Screen again = ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss);
+    JsonObject json = approve("run.yaml").json();
+    Screen dry = ada.type("approve", "run.yaml", "--for", Site.ME, "--dry-run");
+
+    assertThat(again.exit()).as(again.err()).isZero();
+    assertThat(again.out())
+        .contains("already approved: ", "approval " + id + " of 2", " by boss@site\n")
+        .contains("for 1 more run of at most 1.83 USD\n", "add --again to sign one more approval");
+    assertThat(json.flag("signed")).isFalse();
+    assertThat(json.flag("already_approved")).isTrue();
+    assertThat(json.text("approval_id")).isEqualTo(id);
+    assertThat(dry.out()).startsWith("already approved: ");
+    assertThat(Site.names(site.approvals)).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--again", "--uses=2", "--up-to=500", "--expires=20d", "--over-budget"})
+  void anApproverWhoAllowsMoreSignsOnceMore(String more) {
+    approve("run.yaml");
+
+    assertThat(approve("run.yaml", more).json().flag("signed")).isTrue();
+    assertThat(Site.names(site.approvals)).hasSize(2);
+  }
+
+  @Test
+  void aUsedUpOrRevokedApprovalIsSignedAnew() {
+    approve("run.yaml");
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    String second = approve("run.yaml").json().text("approval_id");
+    ada.type("approvals", "revoke", second);
+
+    assertThat(approve("run.yaml").json().flag("signed")).isTrue();
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+  }
+
+  @Test
+  void theListFitsATerminalAndCutsNoId() throws IOException {
+    String id = approve("run.yaml", "--uses=1000").json().text("approval_id");
+    Context context = new Context(ada.workspace, Map.of("PATH", ada.bin + ":/usr/bin:/bin"));
+
+    String table = ApprovalText.table(new ShowApprovals(context).list(), new TableStyle(80, false));
+
+    assertThat(table.lines()).allMatch(line -> line.length() <= 80);
+    assertThat(table).contains(id, "UP TO", "for run.yaml");
+  }
+
+  @Test
+  void whatIsMissingIsSaidInASentence() {
+    assertThat(ada.type("approve").err()).contains("approve needs an estimate: type `approve EST");
+    assertThat(ada.type("approve", "run.yaml", "--envelope", "e").err())
+        .contains("approve takes an estimate or --envelope NAME, not both");
+    assertThat(ada.type("approve", "run.yaml", "--uses", "none").err())
+        .contains("--uses: expected a whole number, got 'none'")
+        .doesNotContain(" int");
+    assertThat(ada.type("approvals").err()).contains("approvals needs a command: type `approvals");
+  }
+
+  @Test
+  void anEnvelopeIsNotSignedTwice() {
+    String[] command = {
+      "approve", "--envelope", "e", "--users", "eve", "--up-to", "5", "--key", "" + site.boss
+    };
+
+    assertThat(ada.type(command).out()).contains("approved: ").doesNotContain("already");
+    assertThat(ada.type(command).out()).contains("already approved: ", "for 1000 more runs");
+    command[6] = "6";
+    assertThat(ada.type(command).out()).doesNotContain("already approved");
   }
 
   @Test
@@ -263,10 +397,14 @@ class ApproveCommandTest {
     site.allow(Site.ME + " " + Keys.line(site.boss) + "\n");
     Screen own = ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss);
 
-    assertThat(stranger.err()).contains("allowed_signers names nobody for ", "--as PRINCIPAL");
+    assertThat(stranger.err())
+        .contains("your key " + site.mallory + " (SHA256:", " is not in " + site.allowedSigners)
+        .contains(" can add this line to " + site.allowedSigners + ":\n")
+        .contains("→ " + Site.ME + " namespaces=\"nexa-slurm\" " + Keys.line(site.mallory) + "\n");
     assertThat(claims.exit()).isEqualTo(3);
     assertThat(claims.err())
-        .contains("submit would refuse this approval", "can add the line: boss@site ssh-ed25519");
+        .contains(
+            "submit would refuse this approval", "boss@site namespaces=\"nexa-slurm\" ssh-ed25519");
     assertThat(longer.err()).contains("lets an approval last 30 days at most");
     assertThat(less.err()).contains("--up-to 0.10 USD is less than the run can cost");
     assertThat(never.err()).contains("--uses: expected 1 or more, got 0");
@@ -389,8 +527,8 @@ class ApproveCommandTest {
 
     assertThat(screen.exit()).isEqualTo(3);
     assertThat(screen.err())
-        .contains("this key is ada@site's: leave out --as")
-        .doesNotContain("can add the line");
+        .contains("this key belongs to ada@site: type the command again without --as")
+        .doesNotContain("can add this line");
   }
 
   @Test
@@ -667,9 +805,12 @@ class ApproveCommandTest {
     assertThat(kept.object("submitter").text("user")).isEqualTo(Site.ME);
   }
 
-  private Screen approve(String estimate) {
-    Screen screen =
-        ada.type("approve", estimate, "--for", Site.ME, "--key", site.boss.toString(), "--json");
+  private Screen approve(String estimate, String... more) {
+    List<String> words =
+        new ArrayList<>(
+            List.of("approve", estimate, "--for", Site.ME, "--key", "" + site.boss, "--json"));
+    words.addAll(List.of(more));
+    Screen screen = ada.type(words.toArray(new String[0]));
     assertThat(screen.exit()).as(screen.err()).isZero();
     return screen;
   }

@@ -123,7 +123,7 @@ class PolicyCommandTest {
             "does not say gpus_per_node of old: jobs with whole nodes there need an approval");
     assertThat(installed.out())
         .contains(
-            "wrote " + file + ", from ",
+            "wrote " + file + " from ",
             "install -d -o root -m 755 /etc/nexa-slurm/approved\n",
             "JobSubmitPlugins=lua",
             "scontrol reconfigure",
@@ -147,14 +147,24 @@ class PolicyCommandTest {
         .isEqualTo(
             "there is no "
                 + file
+                + "; type: nexa-slurm policy install --to "
+                + file
                 + "\nthere is no folder "
                 + folder
-                + "/none, where slurmctld looks for approvals\n");
+                + "/none, where slurmctld looks for approvals; root types: install -d -o root -m 755 "
+                + folder
+                + "/none\n");
     assertThat(file).doesNotExist();
 
     terminal.type("policy", "install", "--to", file.toString());
     assertThat(terminal.type(check).out())
-        .startsWith(file + " is not what this policy, profile and version render\n");
+        .startsWith(file + " is not what this policy, profile and version render; type: ");
+    assertThat(terminal.type("policy", "install", "--to", "" + folder).err())
+        .contains(
+            "--to: expected a file, but " + folder + " is a folder",
+            "→ nexa-slurm policy install --to " + folder + "/job_submit.lua");
+    assertThat(terminal.type("policy", "install", "--to", folder + "/etc/x.lua").err())
+        .contains("--to: the folder " + folder + "/etc does not exist", "→ mkdir -p " + folder);
   }
 
   @Test

@@ -65,6 +65,22 @@ class PolicyReplayTest {
   }
 
   @Test
+  void aPeriodInTheFutureIsNamed() {
+    Terminal terminal =
+        new Terminal(folder)
+            .file("configs/policy.yaml", POLICY)
+            .file("configs/clusters/default.yaml", Site.PROFILE)
+            .file("jobs.txt", ROWS);
+    assertThat(terminal.type("policy", "replay", "--since", "2999-01-01").err())
+        .contains("--since: 2999-01-01 is in the future; now it is 2", "→ --since 7d");
+    assertThat(terminal.type("policy", "replay", "--since", "2d", "--until", "3d").err())
+        .contains("is not before --until ", "the period is empty", "→ the earlier time");
+    assertThat(
+            terminal.type("policy", "replay", "--from", "jobs.txt", "--until", "2999-01-01").err())
+        .contains("note: --until: 2999-01-01 is in the future; ", ", so the period ends now");
+  }
+
+  @Test
   void eachRuleIsJudgedByItself() {
     Screen screen = replay(ROWS);
 
@@ -119,7 +135,9 @@ class PolicyReplayTest {
 
     assertThat(columns.exit()).isEqualTo(2);
     assertThat(columns.err())
-        .contains("lacks the columns Account, Submit, ElapsedRaw, AllocTRES", "→ sacct -a -X -P");
+        .contains(
+            "lacks the columns Account, Submit, ElapsedRaw, AllocTRES",
+            "→ write the file with: sacct -a -X -P");
     assertThat(limits.exit()).isZero();
     assertThat(limits.err()).contains("each job is judged by what it used");
     assertThat(limits.out()).contains("approval_over 10.00 USD                  1  13.85");

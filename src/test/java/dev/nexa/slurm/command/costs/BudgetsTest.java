@@ -165,7 +165,7 @@ class BudgetsTest {
     Screen screen = terminal.type("submit", "run.yaml");
 
     assertThat(screen.exit()).isEqualTo(3);
-    assertThat(screen.err()).contains("what is left of the budgets can't be told: ");
+    assertThat(screen.err()).contains("what is left of the budgets is not known: ");
   }
 
   /** Else `rm runs/ledger-*.jsonl` would open every budget. */
@@ -180,10 +180,15 @@ class BudgetsTest {
 
     Screen screen = terminal.type("submit", "run.yaml");
 
-    String missing = "the ledger does not tell of 1 finished run: `nexa-slurm audit --repair`";
+    String missing =
+        "the ledger lacks 1 finished run, so sums are too low: `nexa-slurm audit --repair`";
     assertThat(screen.exit()).isEqualTo(3);
-    assertThat(screen.err()).contains("what is left of the budgets can't be told: " + missing);
+    assertThat(screen.err()).contains("what is left of the budgets is not known: " + missing);
     assertThat(terminal.type("costs", "budget").err()).contains(missing);
+    assertThat(terminal.type("costs", "budget").out()).contains("SPENT may be wrong");
+    assertThat(terminal.type("costs").err()).contains(missing);
+    assertThat(terminal.type("costs", "accuracy").err()).contains(missing);
+    assertThat(terminal.type("costs", "--format", "focus").err()).contains(missing);
     Lines.write(
         terminal.workspace,
         Instant.now().toString().substring(0, 7),

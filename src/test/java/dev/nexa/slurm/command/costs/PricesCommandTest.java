@@ -2,9 +2,14 @@ package dev.nexa.slurm.command.costs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.run.Context;
 import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,6 +71,23 @@ class PricesCommandTest {
                   whole: {exclusive: true, cpus_per_node: 64, gpus_per_node: 8, gpu_type: h100, memory_per_node: 1T}
                 storage: {scratch: /s, durable: /d, shared: /h}
                 """);
+  }
+
+  @Test
+  void theTableFitsATerminal() {
+    Context context = new Context(terminal.workspace, Map.of("PATH", "/none"));
+    ShowPrices.Shown shown =
+        new ShowPrices(context)
+            .show(
+                Optional.of("big"),
+                Optional.of("gpu"),
+                Optional.of("nlp"),
+                LocalDate.parse("2026-03-01"));
+
+    String text = RatesText.of(shown.key(), shown.rates(), new TableStyle(60, false));
+
+    assertThat(text.lines().skip(2)).allMatch(line -> line.length() <= 60);
+    assertThat(text).contains("gpu:h100  gpu_hour   4.95  contract 17").contains("agreement 4\n");
   }
 
   @Test
@@ -180,6 +202,16 @@ class PricesCommandTest {
   }
 
   @Test
+  void aClusterProfileIsNoPriceBook() {
+    terminal.file("profile.yaml", "price_book: default\nslurm: {kill_wait_seconds: 30}\n");
+
+    Screen screen = terminal.type("prices", "check", terminal.workspace + "/profile.yaml");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("this is a cluster profile, not a price book");
+  }
+
+  @Test
   void checkTellsWhatIsWrong() {
     terminal.file("configs/prices/bad.yaml", "currency: EUR\nas_of: 2026-01-01\ngpu_hours: {}\n");
 
@@ -243,7 +275,8 @@ class PricesCommandTest {
     terminal.file("index.json", OFFER);
 
     assertThat(aws("--types", "p5.24xlarge").err())
-        .contains("it has no price of 'p5.24xlarge' (did you mean 'p5.48xlarge'?)");
+        .contains(
+            "it has no price of 'p5.24xlarge'; the nearest types that it has are p5.48xlarge");
     assertThat(aws("--region", "eu-west-1").err()).contains("there is no instance with Linux");
     terminal.file("index.json", "{\"products\": {");
     assertThat(aws().err()).contains("index.json: line 1: ");

@@ -119,7 +119,16 @@ class CronCommandTest {
     Files.delete(folder.resolve("bin/crontab"));
     terminal.program("systemctl", "echo \"$*\" >>$HOME/systemctl");
 
-    assertThat(terminal.type("cron", "install").err()).contains("cron install --systemd");
+    assertThat(terminal.type("cron", "install").err())
+        .contains("nexa-slurm reconcile --watch 5m")
+        .doesNotContain("--systemd");
+    Files.createDirectories(folder.resolve("xdg/systemd/private"));
+    assertThat(
+            terminal
+                .with("XDG_RUNTIME_DIR", folder.resolve("xdg").toString())
+                .type("cron", "install")
+                .err())
+        .containsSubsequence("cron install --systemd", "reconcile --watch 5m");
     assertThat(terminal.type("cron", "install", "--systemd").exit()).isZero();
 
     Path units = folder.resolve(".config/systemd/user");
@@ -138,7 +147,7 @@ class CronCommandTest {
   }
 
   @Test
-  void aTimerThatSystemdDoesNotStartIsNotLeftBehind() {
+  void aTimerThatSystemdDoesNotStartIsNotLeftBehind() throws IOException {
     terminal.program("systemctl", "echo 'Failed to connect to bus' >&2; exit 1");
 
     Screen screen = terminal.type("cron", "install", "--systemd");
@@ -146,7 +155,12 @@ class CronCommandTest {
     assertThat(screen.exit()).isEqualTo(1);
     assertThat(screen.err())
         .contains("systemctl --user daemon-reload failed: Failed to connect to bus")
-        .contains("nothing is installed", "→ nexa-slurm cron install    uses your crontab");
+        .contains("nothing is installed", "→ nexa-slurm cron install    uses your crontab")
+        .contains("→ nexa-slurm reconcile --watch 5m    always works");
+    Files.delete(folder.resolve("bin/crontab"));
+    assertThat(terminal.type("cron", "install", "--systemd").err())
+        .contains("→ nexa-slurm reconcile --watch 5m    always works")
+        .doesNotContain("nexa-slurm cron install");
     assertThat(folder.resolve(".config/systemd/user")).isEmptyDirectory();
     assertThat(terminal.type("cron", "remove"))
         .returns(0, Screen::exit)

@@ -78,7 +78,7 @@ class FirstHourTest {
           memory: 16   | resources.memory: a memory size needs a unit: write 16G for 16 GiB (sbatch's --mem=16 means 16 MiB, which is 16M)
           memory: "16" | resources.memory: a memory size needs a unit: write 16G for 16 GiB (sbatch's --mem=16 means 16 MiB, which is 16M)
           memory: 64000 | resources.memory: a memory size needs a unit: write 64000M (sbatch's --mem=64000 means 64000 MiB, which is 64000M)
-          memory: 1.5T | resources.memory: expected a memory size with its unit: 64G, 512M or 1T, got '1.5T'
+          memory: 1.5T | resources.memory: expected a memory size such as 64G or 512M, got '1.5T': write 1536G
           memory: 128G | resources.memory: you ask for 128 GiB on a node; partition 'gpu' has 62.5 GiB on a node
           nodes: two   | resources.nodes: expected a whole number from 1 to 100000, got text 'two'
           """)
@@ -172,19 +172,23 @@ class FirstHourTest {
   }
 
   @Test
-  void aMistypedGpuNamesTheNearest() {
-    terminal.file("run.yaml", GOOD + "resources: {time: 1h, gpus_per_node: 1, gpu_type: h1000}\n");
+  void anotherSpellingOfAGpuIsSuggestedAndAnotherGpuIsNot() {
+    terminal.file("run.yaml", GOOD + "resources: {time: 1h, gpus_per_node: 1, gpu_type: H-100}\n");
 
     assertThat(problems("run.yaml").get(0))
         .endsWith(
-            "no partition of cluster profile 'default' fits 1 node with 1 h1000 GPU, 1 CPU, for 1 hour"
+            "no partition of cluster profile 'default' fits 1 node with 1 H-100 GPU, 1 CPU, for 1 hour"
                 + " (did you mean 'h100'?):");
 
     terminal.file("configs/clusters/default.yaml", PROFILE.split("default_partition", -1)[0]);
     Screen unknown = terminal.type("estimate", "run.yaml");
     assertThat(unknown.exit()).isEqualTo(2);
     assertThat(unknown.err())
-        .contains("→ did you mean 'h100'? Then write resources.gpu_type: h100\n");
+        .contains("has no price for GPU type 'H-100' (did you mean 'h100'?); it has ");
+    Screen real = terminal.type("estimate", "run.yaml", "--gpus", "v100:1");
+    assertThat(real.err())
+        .contains("has no price for GPU type 'v100'; it has a100, h100")
+        .doesNotContain("did you mean");
   }
 
   @Test

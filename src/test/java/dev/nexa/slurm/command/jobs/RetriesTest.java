@@ -134,6 +134,11 @@ class RetriesTest {
     assertThat(person.manifest(run).number("attempts")).isEqualTo(3);
     assertThat(person.manifest(run).text("status")).isEqualTo("failed");
     assertThat(person.manifest(run).objects("failures")).hasSize(3);
+    // Accounting has whole seconds: two attempts of one second would be one row.
+    Path events = workspace.resolve(".nexa-local/jobs/1/events.jsonl");
+    assertThat(DurableFiles.read(events).lines().filter(line -> line.contains("START")).toList())
+        .hasSize(3)
+        .doesNotHaveDuplicates();
   }
 
   private static final String STUCK =

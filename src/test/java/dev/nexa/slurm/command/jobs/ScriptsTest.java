@@ -96,17 +96,12 @@ class ScriptsTest {
 
     Screen script = type("estimate" + options);
     Screen kept = type("estimate --save " + saved + options);
-    Screen again = type("estimate " + saved + " --json --set lr=1e-4");
+    Screen again = type("estimate " + saved + " --json");
 
     assertThat(script.exit()).as(script.err()).isZero();
     assertThat(script.err()).isEqualTo("note: to keep this as a config, add --save train.yaml\n");
     assertThat(kept.err())
-        .isEqualTo(
-            "wrote "
-                + saved
-                + ", without the values of --set: nexa-slurm submit "
-                + saved
-                + " runs it again\n");
+        .isEqualTo("wrote " + saved + ": nexa-slurm submit " + saved + " runs it again\n");
     assertThat(kept.json().text("config_digest"))
         .isEqualTo(script.json().text("config_digest"))
         .isEqualTo(again.json().text("config_digest"));
@@ -130,8 +125,26 @@ class ScriptsTest {
               gpu_type: h100
               memory: 64G
               time: 2h  # Slurm ends the job then
+            lr: 1e-4
             """
                 .replace("HERE", terminal.workspace.toString()));
+  }
+
+  @Test
+  void saveKeepsWhatALineCanSayAndNamesTheRest() {
+    Screen screen =
+        type(
+            "estimate train.py --time 1h --set resources.gpus_per_node=2"
+                + " --set resources.gpu_type=h100 --set env.A=b:c"
+                + " --set tags=[a,b] --set stage=eval --set entrypoint.args.0=x --save "
+                + saved);
+
+    assertThat(screen.err())
+        .startsWith(
+            "wrote " + saved + ", without --set entrypoint.args.0=x: nexa-slurm submit " + saved);
+    assertThat(DurableFiles.read(saved))
+        .contains("\nstage: eval ", "\n  A: b:c\n", "\n  gpus_per_node: 2\n", "\ntags: [a,b]\n")
+        .doesNotContain("launcher: python");
   }
 
   @Test
@@ -217,6 +230,28 @@ class ScriptsTest {
                 + " text 'two' [config-wrong-type]");
     assertThat(type("estimate run.yaml --mem 16").err())
         .contains("nexa-slurm: --mem 16: resources.memory: a memory size needs a unit: write 16G");
+    assertThat(type("estimate run.yaml --time 1.5h --mem 1.5G").err())
+        .contains(
+            "--time 1.5h: resources.time: expected a time limit such as 12h or 90m, got '1.5h': write 90m")
+        .contains(
+            "resources.memory: expected a memory size such as 64G or 512M, got '1.5G': write 1536M");
+    assertThat(type("estimate run.yaml --time 1.5 --mem 1.5").err())
+        .contains("got '1.5': write 90m for 1.5 hours", "got '1.5': write 1536M for 1.5 GiB");
+  }
+
+  @Test
+  void aPlaceIsNeverALineOfAConfigThatNobodyWrote() {
+    terminal.file(
+        "old.sh", "#!/bin/bash\n#SBATCH --time=forever\n#SBATCH --gres=gpu:h100:99\nsrun x\n");
+
+    assertThat(type("estimate old.sh").err())
+        .contains("old.sh:2: resources.time: expected a time limit")
+        .contains("old.sh:3: resources.gpus_per_node: expected a whole number from 0 to 64");
+    assertThat(type("estimate old.sh --time 1h --gpus 0 --mem x").err())
+        .contains("nexa-slurm: --mem x: resources.memory:");
+    assertThat(type("estimate train.py --backend hf").err())
+        .contains("/train.py: model_name: missing; backend hf needs it")
+        .contains("nexa-slurm: the config of ");
   }
 
   @Test
@@ -226,7 +261,7 @@ class ScriptsTest {
         "echo 'PartitionName=gpu Default=YES MaxNodes=4 MaxTime=2-00:00:00'\n"
             + "echo 'PartitionName=cpu Default=NO MaxNodes=UNLIMITED MaxTime=UNLIMITED'");
 
-    for (String command : new String[] {"estimate", "submit"}) {
+    for (String command : new String[] {"estimate", "submit", "submit --dry-run"}) {
       assertThat(type(command + " run.yaml --partition gpuu"))
           .returns(2, Screen::exit)
           .extracting(Screen::err)

@@ -114,7 +114,7 @@ class WhyCommandTest {
 
   @ParameterizedTest
   @CsvSource({
-    "TIMEOUT, reached its time limit of 10 minutes, resources.time is 0-00:10:00: try --set resources.time=0-00:20:00",
+    "TIMEOUT, reached its time limit of 10 minutes, resources.time is 10m: try --set resources.time=20m",
     "OUT_OF_MEMORY, used more memory than it was given, resources.memory is 1G: try --set resources.memory=2G",
     "NODE_FAIL, n1 failed, requeues",
     "PREEMPTED, took the nodes for another job, requeues",
@@ -134,8 +134,79 @@ class WhyCommandTest {
     log(1, "one\ntwo\nthree\n");
 
     assertThat(terminal.type("why").out())
-        .contains("It ended with exit code 0 and printed no reason that is known here.")
+        .contains("The program ended with status 0 and printed nothing that explains it.")
         .contains("last lines   one", "three");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "3, and printed nothing that explains it.",
+    "2, Many programs end so if an option is wrong.",
+    "126, The shell found a command and may not run it",
+    "127, The shell did not find a command.",
+    "137, Signal 9 (KILL) ended it",
+    "139, Signal 11 (SEGV) ended it",
+    "143, Signal 15 (TERM) ended it"
+  })
+  void aStatusAloneGetsItsMeaningAndWhatToTry(int status, String words) throws IOException {
+    Path results = terminal.workspace.resolve("runs/" + run + "/submissions/" + key + "/results");
+    Files.createDirectories(results);
+    Files.writeString(
+        results.resolve("1.0.failure.json"),
+        "{\"class\":\"exit\",\"exit_code\":" + status + ",\"signal\":0,\"text\":\"\"}");
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    log(1, "nexa-slurm: node n1 is well\nepoch 1\n");
+
+    assertThat(terminal.type("why").out())
+        .startsWith(run + ": The program ended with status " + status + " and printed nothing")
+        .contains(
+            words, "last lines   epoch 1\n", "`bash -x SCRIPT`", "to do        Run the program");
+    log(1, "nexa-slurm: node n1 is well\n");
+    assertThat(terminal.type("why").out())
+        .startsWith(run + ": The program ended with status " + status + " and printed nothing.");
+  }
+
+  @Test
+  void whatIsMissingIsAnsweredWithWhereItWasLookedFor() {
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    log(1, "ModuleNotFoundError: No module named 'a'\n");
+    assertThat(terminal.type("why").out())
+        .contains("looked in    no PYTHONPATH is set: --set env.PYTHONPATH=FOLDER adds a folder");
+    log(1, "FileNotFoundError: [Errno 2] No such file or directory: 'x'\n");
+    assertThat(terminal.type("why").out()).contains("looked in    the run does not start in your");
+    terminal.file(
+        "run.yaml",
+        "stage: train\nbackend: shell\nrun: 'true'\nworkdir: /data\nenv: {PYTHONPATH: /code}\n"
+            + "array: {shards: 3}\nresources: {time: 10m, memory: 1G}\n");
+    submitOne();
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    log(1, "ModuleNotFoundError: No module named 'a'\n");
+    assertThat(terminal.type("why").out()).contains("looked in    PYTHONPATH=/code\n");
+    log(1, "FileNotFoundError: [Errno 2] No such file or directory: 'x'\n");
+    assertThat(terminal.type("why").out())
+        .contains("looked in    the run starts in /data (workdir)");
+  }
+
+  @Test
+  void theUserWhoCancelledHasAName() {
+    terminal.program("id", "[ \"$3\" = 1000 ] && echo grace");
+    accounting("COMPLETED", "CANCELLED by 1000", "COMPLETED");
+
+    assertThat(terminal.type("why").out())
+        .startsWith(run + ": The user grace (uid 1000) cancelled it.\n");
+  }
+
+  @Test
+  void anAccountThatAccountingDoesNotKnowIsNoted() {
+    terminal.program("sacctmgr", "case \"$*\" in *name=nlp*) echo nlp;; esac");
+
+    assertThat(terminal.type("estimate", "run.yaml", "--account", "nlpp").err())
+        .contains("note: Slurm's accounting has no account 'nlpp'");
+    assertThat(terminal.type("estimate", "run.yaml", "--account", "nlp").err())
+        .doesNotContain("accounting");
+    terminal.program("sacctmgr", "exit 1");
+    assertThat(terminal.type("estimate", "run.yaml", "--account", "nlpp").err())
+        .doesNotContain("accounting");
   }
 
   @Test

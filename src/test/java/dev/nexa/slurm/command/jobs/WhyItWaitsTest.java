@@ -71,8 +71,14 @@ class WhyItWaitsTest {
         .isEqualTo("--set resources.partition=idle");
     assertThat(person.says("why", third.text("run_id")))
         .startsWith(third.text("run_id") + ": other jobs are ahead in the queue\n")
-        .contains("place        1 jobs before it, partition busy")
-        .contains("sooner       --set resources.partition=idle: ");
+        .contains("place        1 job before it, partition busy")
+        .contains("sooner       --set resources.partition=idle: ")
+        .contains(
+            "nexa-slurm cancel "
+                + third.text("run_id")
+                + " && nexa-slurm submit "
+                + config
+                + " --set resources.partition=idle\n");
     assertThat(
             person
                 .json("why", second.text("run_id"), "--json")

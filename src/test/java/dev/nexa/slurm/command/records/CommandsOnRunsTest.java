@@ -63,6 +63,37 @@ class CommandsOnRunsTest {
         .containsExactly(name.endsWith("_1") ? "4711_1" : "--name=" + key + " 4711");
   }
 
+  @Test
+  void cancelAllAsksAndThenEndsEachUnfinishedRun() {
+    terminal.program("squeue", Terminal.queueRow(4711, 0, "PENDING", "Priority", key));
+
+    Screen no = terminal.answering("n\n").type("cancel", "--all");
+    assertThat(no.err()).contains("  " + run + "  queued", "Cancel this run? [y/N] ");
+    assertThat(no.out()).isEqualTo("Nothing was cancelled.\n");
+    assertThat(terminal.argv("scancel")).isEmpty();
+
+    Screen yes = terminal.answering("y\n").type("cancel", "--all");
+    assertThat(yes.out()).startsWith(run + ": Cancelling job 4711. ");
+    assertThat(terminal.argv("scancel")).containsExactly("--name=" + key + " 4711");
+    assertThat(terminal.type("cancel", "--all", run).err())
+        .startsWith("nexa-slurm: --all ends all runs, and " + run + " names one");
+    assertThat(terminal.type("cancel").err())
+        .contains("Missing required parameter: 'RUN'", "→ to end all: nexa-slurm cancel --all");
+  }
+
+  @Test
+  void aRankThatTheTaskDoesNotHaveIsNamedWithThoseThatItHas() {
+    assertThat(terminal.type("logs", "--rank", "4", "4711_0").err())
+        .startsWith(
+            "nexa-slurm: there is no rank 4: a task of " + run + " is one process, without ranks")
+        .contains("→ nexa-slurm logs --task 0 " + run);
+    terminal.file("train.py", "print()\n");
+    String two =
+        terminal.type("submit", "train.py", "--gpus", "h100:2", "--json").json().text("run_id");
+    assertThat(terminal.type("logs", "--rank", "2", two).err())
+        .startsWith("nexa-slurm: there is no rank 2: a task of " + two + " has ranks 0 to 1");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"data_20000101_000000", "4712", "4712_1", "nonsense", "../etc", ""})
   void aNameOfNoRunIsToldWithWhereTheOthersAre(String reference) {
@@ -242,8 +273,16 @@ class CommandsOnRunsTest {
             "as of       now; `nexa-slurm reconcile` writes the records",
             "tasks       1 completed, 1 running",
             "cost        0.04 USD so far");
-    assertThat(terminal.type("runs", "list").out()).contains("submitted").doesNotContain("unconf");
+    assertThat(terminal.type("runs", "list").out())
+        .containsPattern(run + " +running +running +- +1 CPU +0.04 USD");
     assertThat(files()).isEqualTo(files);
+    terminal.program("squeue", "echo 'error: Connection refused' >&2; exit 1");
+    Screen unanswered = terminal.type("runs", "list");
+    assertThat(unanswered.out()).contains("submitted").doesNotContain("unconf");
+    assertThat(unanswered.err())
+        .isEqualTo(
+            "note: the scheduler did not answer: the state of 1 run is that of the last pass;"
+                + " `nexa-slurm reconcile` brings it up to date\n");
   }
 
   @Test

@@ -244,6 +244,7 @@ class UsageCommandTest {
           usage latest                            | expected a job id such as 123
           usage 12_[1-4]                          | expected a job id
           usage 12 --since soon                   | --since: expected a time such as 7d
+          usage 12 --since 2999-01-01             | --since: 2999-01-01 is in the future
           usage 12 --delimiter ;                  | --delimiter says what the file of --from is like
           usage 12 --fields JobID                 | --fields says what the file of --from is like
           usage --from no-such-file               | cannot read

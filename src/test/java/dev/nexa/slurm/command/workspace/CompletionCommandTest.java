@@ -24,9 +24,12 @@ class CompletionCommandTest {
   @BeforeEach
   void sitDown() {
     terminal = new Terminal(folder);
+    terminal.program("sinfo", "printf 'gpu\\ncpu\\n'");
+    terminal.program("sacctmgr", "printf 'nlp\\nvision\\n'");
     terminal
         .file("configs/train/science.yaml", "")
-        .file("configs/train/script.py", "")
+        .file("train/own.py", "")
+        .file("train/notes.txt", "")
         .file("configs/clusters/gpu4.yaml", "")
         .file("runs/manifests/train_20251101_143200.json", "{}")
         .file("runs/manifests/cost_train_20251101_143200.json", "{}")
@@ -70,11 +73,42 @@ class CompletionCommandTest {
           costs --by acc                     | account
           costs --where reserv               | reservation
           explain option-unk                 | option-unknown
+          submit train/                       | train/own.py
+          estimate -t 1h train/o              | train/own.py
+          serve train/                        | ''
+          submit --backend acc               | accelerate
+          submit --partition g               | gpu
+          submit -p c                        | cpu
+          submit --account nl                | nlp
           submit --set re                    | ''
           submit --nothing                   | ''
           """)
   void bashCompletes(String typed, String expected) throws Exception {
     assertThat(completed(terminal.workspace, typed)).isEqualTo(expected);
+  }
+
+  /** zsh itself leaves out the words that begin otherwise. */
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({
+    "sub, submit",
+    "submit --wa, --wait",
+    "submit -p g, gpu",
+    "submit --backend acc, accelerate",
+    "submit train/, train/own.py",
+    "runs sh, show",
+    "logs tr, train_20251101_143200"
+  })
+  void zshCompletes(String typed, String expected) throws Exception {
+    List<String> words = new ArrayList<>(List.of("zsh", "-f", "-c"));
+    words.add(
+        "autoload -U compinit; compinit -D -u; source \"$1\"; shift; COMP_WORDS=(\"$@\")"
+            + " words=(\"$@\"); COMP_CWORD=$(($# - 1)) CURRENT=$#; compgen -F _nexa_slurm");
+    words.add("zsh");
+    words.add(terminal.workspace.resolve("completion.bash").toString());
+    words.add("nexa-slurm");
+    words.addAll(List.of(typed.split(" +", -1)));
+
+    assertThat(run(terminal.workspace, words).split("\n", -1)).contains(expected);
   }
 
   /** From a folder below the workspace, whose runs are the workspace's. */
@@ -114,7 +148,12 @@ class CompletionCommandTest {
     words.add(terminal.workspace.resolve("completion.bash").toString());
     words.add("nexa-slurm");
     Arrays.stream(typed.split(" +", -1)).map(word -> word.replace("''", "")).forEach(words::add);
+    return run(where, words);
+  }
+
+  private String run(Path where, List<String> words) throws Exception {
     ProcessBuilder builder = new ProcessBuilder(words).directory(where.toFile());
+    builder.environment().merge("PATH", terminal.bin.toString(), (old, bin) -> bin + ":" + old);
     builder.environment().remove("NEXA_WORKSPACE");
     Process bash = builder.redirectErrorStream(true).start();
     return new String(bash.getInputStream().readAllBytes(), UTF_8).strip();

@@ -150,6 +150,8 @@ class ErrorPagesTest {
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err())
-        .contains("there is no error code 'run-unknwon' (did you mean 'run-unknown'?)");
+        .contains("there is no error code and no key 'run-unknwon' (did you mean 'run-unknown'?)");
+    assertThat(new Terminal(folder).type("explain", "resorces.memory").err())
+        .contains("no key 'resorces.memory' (did you mean 'resources.memory'?)");
   }
 }

@@ -89,6 +89,29 @@ class TeamTest {
   }
 
   @Test
+  void membersWriteDataAndTheGroupKeepsIt() throws IOException {
+    shared("022", "init");
+    team.shell(ANN, "echo a >data/raw/ann.txt; mkdir data/raw/corpus; ln -s /tmp data/raw/link");
+    team.shell(ANN, "umask 077; echo s >data/raw/secret");
+    int tmp = (Integer) Files.getAttribute(Path.of("/tmp"), "unix:mode");
+
+    well(team.typesUnder("077", ANN, "init", "--group", GROUP));
+
+    for (String name : List.of("data", "data/raw", "data/processed", "data/processed/training")) {
+      assertThat(mode(name)).as(name).isEqualTo("3770");
+    }
+    assertThat(mode("data/raw/corpus")).isEqualTo("2750");
+    assertThat(mode("data/raw/ann.txt")).isEqualTo("640");
+    assertThat(mode("data/raw/secret")).isEqualTo("600");
+    assertThat(Files.getAttribute(Path.of("/tmp"), "unix:mode")).isEqualTo(tmp);
+    assertThat(team.shell(BOB, "cat data/raw/ann.txt")).contains("a");
+    assertThat(team.shell(BOB, "umask 022; echo b >data/raw/bob.txt; stat -c %G data/raw/bob.txt"))
+        .contains(GROUP);
+    assertThat(team.shell(BOB, "rm -f data/raw/ann.txt")).contains("not permitted");
+    assertThat(well(team.types(ANN, "init", "--group", GROUP))).contains("already");
+  }
+
+  @Test
   void onlyTheOwnerOfEverythingSharesAWorkspace() throws IOException {
     shared("022", "init");
     team.shell(ANN, "mkdir -m 777 runs");

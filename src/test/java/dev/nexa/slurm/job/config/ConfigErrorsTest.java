@@ -207,7 +207,7 @@ class ConfigErrorsTest {
   @Nested
   class Units {
     @ParameterizedTest(name = "{0}")
-    @ValueSource(strings = {"12 h", "12hh", "1.5h", "-5", "1_000", "soon", "1e3", "UNLIMITED"})
+    @ValueSource(strings = {"12hh", "-5", "1_000", "soon", "1e3", "UNLIMITED"})
     void aTimeThatIsNoneIsToldWithTheFormsThatAre(String time) {
       assertThat(problems("stage: data\nbackend: shell\nresources:\n  time: " + time + "\n"))
           .containsExactly(
@@ -218,7 +218,21 @@ class ConfigErrorsTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @ValueSource(strings = {"64X", "-1", "1.5G", "1_000", "lots"})
+    @CsvSource({"time, 1.5h, 90m", "time, 12 h, 12h", "memory, 1.5G, 1536M"})
+    void aFractionOrASpaceIsAnsweredWithWhatToWrite(String key, String typed, String right) {
+      String resources = key.equals("time") ? "" : "  time: 10m\n";
+      assertThat(
+              problems(
+                  "stage: data\nbackend: shell\nresources:\n"
+                      + resources
+                      + ("  " + key + ": " + typed + "\n")))
+          .singleElement()
+          .asString()
+          .endsWith("got '" + typed + "': write " + right);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {"64X", "-1", "1_000", "lots"})
     void soIsAMemorySize(String memory) {
       assertThat(
               problems(

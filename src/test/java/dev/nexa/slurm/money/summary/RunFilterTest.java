@@ -104,6 +104,7 @@ class RunFilterTest {
           prject=x               | unknown name 'prject' (did you mean 'project'?); known are run, stage
           tag:=x                 | unknown name 'tag:'
           project=               | there is no value behind =; project=- selects the runs that have none
+          month=2026-Q4          | got '2026-Q4'; for several months: --where 'month>=2026-01 month<=2026-12'
           month=-                | expected a month such as 2025-11, this or last, got '-'
           cost=-                 | expected a number such as 10 or 0.5, got '-'
           stauts=failed          | term 1 'stauts=failed', at character 1: unknown name 'stauts' (did you mean 'status'?)
@@ -113,6 +114,9 @@ class RunFilterTest {
           state!=compelted       | no run has the state 'compelted' (did you mean 'completed'?)
           status                 | expected a name, one of = != < <= > >= ~, and a value
           status=                | there is no value behind =
+          project=x and cost>1   | such as status=failed; write a space between two terms, and both must hold; there is no 'or'
+          cost > 10              | such as status=failed; write cost>10, without spaces
+          cost                   | put the expression into single quotes, because the shell takes > and < itself: 'cost>10'
           stage<train            | stage is a text: it takes =, != and ~ only
           cost~1                 | cost is a number: it takes =, !=, <, <=, > and >= only
           cost>lots              | expected a number such as 10 or 0.5, got 'lots'

@@ -65,8 +65,8 @@ class ApprovalMatcherTest {
                     file("a.py", "1"),
                     "0.04")))
         .containsExactly(
-            "account: lab was approved, this is own",
-            "time_limit_seconds: 3600 was approved, this is 3000");
+            "account: lab was approved, this is own (resources.account)",
+            "time limit: 01:00:00 was approved, this is 00:50:00 (resources.time)");
     assertThat(
             differences(
                 approval,

@@ -84,6 +84,24 @@ class ApprovalUseLogTest {
         .hasMessageContaining("can't be counted");
   }
 
+  /** mkdir of a folder that exists would fail: the advice must work if it is typed. */
+  @Test
+  void theAdviceAgainstAMissingPermissionFitsWhatExists() throws Exception {
+    Path used = folder.resolve("used");
+    Path own = used.resolve("1");
+
+    assertThat(ApprovalUseLog.opens(used, own, path -> false))
+        .contains("which does not exist; ")
+        .endsWith(" types: mkdir -p -m 1777 " + used);
+    Files.createDirectory(used);
+    assertThat(ApprovalUseLog.opens(used, own, path -> false))
+        .endsWith(" types: chmod 1777 " + used);
+    Files.createDirectory(own);
+    assertThat(ApprovalUseLog.opens(used, own, path -> path.equals(used)))
+        .endsWith(" types: chmod 1777 " + own);
+    assertThat(ApprovalUseLog.opens(used, own, path -> true)).contains("check its file system");
+  }
+
   @Test
   void aReservationThatIsNoAmountIsAUseOfNobodyKnowsWhom() throws Exception {
     ApprovalUseLog uses = uses(2, Optional.empty());

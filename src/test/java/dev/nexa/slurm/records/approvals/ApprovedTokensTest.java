@@ -65,9 +65,10 @@ class ApprovedTokensTest {
     JsonObject more = limits(plan(GENERATE.replace("500000", "500001")));
     JsonObject same = limits(plan(GENERATE.replace("4e9", "4000000000")));
 
-    assertThat(ApprovedValues.differences(approved, more))
-        .containsExactly("api_output_tokens: 500000 was approved, this is 500001");
-    assertThat(ApprovedValues.differences(approved, same)).isEmpty();
+    assertThat(ApprovedLimits.differences(approved, more))
+        .containsExactly(
+            "output tokens of the API: 500000 was approved, this is 500001 (data.generate)");
+    assertThat(ApprovedLimits.differences(approved, same)).isEmpty();
   }
 
   /** Approvals that were signed before there were tokens keep their digests. */

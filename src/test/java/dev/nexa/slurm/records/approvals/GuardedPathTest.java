@@ -28,11 +28,11 @@ class GuardedPathTest {
     assertThat(GuardedPath.problem(file, trusted)).isEmpty();
     mode(file, "rw-rw-r--");
     assertThat(GuardedPath.problem(file, trusted))
-        .contains(file + " is writable by others than its owner");
+        .contains(file + " is writable by others than its owner; root types: chmod go-w " + file);
     mode(file, "rw-r--r--");
     mode(below, "rwxr-xrwx");
     assertThat(GuardedPath.problem(file, trusted))
-        .contains(below + " is writable by others than its owner");
+        .contains(below + " is writable by others than its owner; root types: chmod go-w " + below);
     mode(below, "rwxr-xr-x");
     assertThat(GuardedPath.problem(file, Set.of(4711)).orElseThrow()).contains("belongs to uid");
     assertThat(GuardedPath.problem(below.resolve("none"), trusted).orElseThrow())
@@ -66,9 +66,11 @@ class GuardedPathTest {
     assertThat(GuardedPath.problem(allowed, trusted)).isEmpty();
     mode(scratch, "rwxrwxrwx");
     assertThat(GuardedPath.problem(allowed, trusted))
-        .contains(scratch + " is writable by others than its owner");
+        .contains(
+            scratch + " is writable by others than its owner; root types: chmod go-w " + scratch);
     assertThat(GuardedPath.problem(scratch.resolve("link/../good/signers"), trusted))
-        .contains(scratch + " is writable by others than its owner");
+        .contains(
+            scratch + " is writable by others than its owner; root types: chmod go-w " + scratch);
     mode(scratch, "rwxr-xr-x");
     Files.createSymbolicLink(etc.resolve("a"), Path.of("b"));
     Files.createSymbolicLink(etc.resolve("b"), Path.of("a"));
@@ -86,7 +88,8 @@ class GuardedPathTest {
 
     assertThat(GuardedPath.problem(link, Set.of(0))).isEmpty();
     Files.setAttribute(link, "unix:uid", 4711, LinkOption.NOFOLLOW_LINKS);
-    assertThat(GuardedPath.problem(link, Set.of(0))).contains(link + " belongs to uid 4711");
+    assertThat(GuardedPath.problem(link, Set.of(0)))
+        .contains(link + " belongs to uid 4711; root types: chown -h root " + link);
   }
 
   private static void mode(Path path, String mode) throws IOException {

@@ -48,7 +48,8 @@ class TokenDirectoryTest {
 
     assertThatThrownBy(() -> directory.install(token(1), DurableFiles.onDisk()))
         .isInstanceOf(NexaException.class)
-        .hasMessage(approved + " is writable by others than its owner");
+        .hasMessage(
+            approved + " is writable by others than its owner; root types: chmod go-w " + approved);
   }
 
   @Test
@@ -56,7 +57,8 @@ class TokenDirectoryTest {
     Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxrwxrwx"));
 
     assertThat(directory.problems())
-        .containsExactly(folder + " is writable by others than its owner");
+        .containsExactly(
+            folder + " is writable by others than its owner; root types: chmod go-w " + folder);
   }
 
   @Test
@@ -66,7 +68,9 @@ class TokenDirectoryTest {
     Path link = Files.createSymbolicLink(approved.resolve("fedcba9876543210"), file);
 
     assertThat(directory.problems())
-        .containsExactlyInAnyOrder(file + " belongs to uid 12345", link + " is a symbolic link");
+        .containsExactlyInAnyOrder(
+            file + " belongs to uid 12345; root types: chown root " + file,
+            link + " is a symbolic link; root types: rm " + link);
   }
 
   @Test
@@ -74,12 +78,17 @@ class TokenDirectoryTest {
     Files.delete(approved.resolve("used"));
 
     assertThatThrownBy(() -> directory.install(token(1), DurableFiles.onDisk()))
-        .hasMessage("there is no folder " + approved.resolve("used") + ", where uses are counted");
+        .hasMessageStartingWith(
+            "there is no folder "
+                + approved.resolve("used")
+                + ", where slurmctld counts uses; root types: install -d -o \"$(scontrol show config")
+        .hasMessageEndingWith(" -m 755 " + approved.resolve("used"));
     assertThat(new TokenDirectory(folder.resolve("none")).problems())
         .containsExactly(
             "there is no folder "
                 + folder.resolve("none")
-                + ", where slurmctld looks for approvals");
+                + ", where slurmctld looks for approvals; root types: install -d -o root -m 755 "
+                + folder.resolve("none"));
   }
 
   private static SlurmToken token(int uses) {

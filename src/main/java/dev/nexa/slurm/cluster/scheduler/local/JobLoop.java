@@ -82,12 +82,23 @@ final class JobLoop {
       if (running.size() >= atOnce) {
         return;
       }
+      if (isTooSoon(pending)) {
+        continue;
+      }
       switch (dependency.verdict(pending)) {
         case MET -> start(pending);
         case WAITS -> {}
         case NEVER -> cancelIfAsked(pending);
       }
     }
+  }
+
+  /**
+   * Returns whether the attempt before this one ended in this second. Accounting has whole seconds,
+   * and two attempts of one second would be one row to its readers. Slurm waits for two minutes.
+   */
+  private static boolean isTooSoon(Attempt pending) {
+    return pending.restart() > 0 && now() <= pending.submit();
   }
 
   private void cancelIfAsked(Attempt pending) {

@@ -219,6 +219,17 @@ public final class SlurmCommands {
     return List.of("scontrol", "update", "JobId=" + jobId, "Dependency=" + dependency);
   }
 
+  static List<String> account(String name) {
+    return List.of(
+        "sacctmgr",
+        "--noheader",
+        "--parsable2",
+        "show",
+        "account",
+        "name=" + name,
+        "format=Account");
+  }
+
   static List<String> defaultAccount(String user) {
     return List.of(
         "sacctmgr",

@@ -429,6 +429,15 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   /**
+   * Returns whether accounting has an account, by one call of sacctmgr.
+   *
+   * @throws SchedulerUnavailable if accounting cannot be asked
+   */
+  public boolean knowsAccount(String name) {
+    return ask(SlurmCommands.account(name)).out().lines().anyMatch(name::equalsIgnoreCase);
+  }
+
+  /**
    * Returns the account that Slurm charges if a job names none; empty if accounting does not know
    * the user.
    */

@@ -151,6 +151,8 @@ public final class Checker {
   private static void put(Values values, String key, Optional<Object> value, Position at) {
     if (value.isPresent()) {
       values.put(key, value.get(), at);
+    } else {
+      values.putWrong(key, at);
     }
   }
 

@@ -48,11 +48,27 @@ public record ConfigSource(Path workspace) {
     private final String name;
     private final byte[] bytes;
     private final Optional<Path> path;
+    private final Optional<Map<String, Position>> places;
 
     public Found(String name, byte[] bytes, Optional<Path> path) {
+      this(name, bytes, path, Optional.empty());
+    }
+
+    /**
+     * Makes a config that is in no file.
+     *
+     * @param places where the user wrote some of its values, by the paths of their keys
+     */
+    public Found(String name, String text, Optional<Path> path, Map<String, Position> places) {
+      this(name, text.getBytes(StandardCharsets.UTF_8), path, Optional.of(places));
+    }
+
+    private Found(
+        String name, byte[] bytes, Optional<Path> path, Optional<Map<String, Position>> places) {
       this.name = name;
       this.bytes = bytes;
       this.path = path;
+      this.places = places;
     }
 
     /** Returns the file's name for messages: the path, or {@code jar:path}. */
@@ -68,6 +84,21 @@ public record ConfigSource(Path workspace) {
     /** Returns the file's path on disk; empty for a file of the jar. */
     public Optional<Path> path() {
       return path;
+    }
+
+    /**
+     * Returns where the user wrote some values of a config that is in no file, by the paths of
+     * their keys; empty for a file, whose lines are the places.
+     */
+    public Optional<Map<String, Position>> places() {
+      return places;
+    }
+
+    /** Returns the position of what the config as a whole lacks. */
+    public Position beginning() {
+      return places.isEmpty()
+          ? new Position(name, 1, 1)
+          : new Position("the config of " + name, 0, 0);
     }
 
     /**

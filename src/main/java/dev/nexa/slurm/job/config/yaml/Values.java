@@ -38,6 +38,16 @@ public final class Values {
     positions.put(key, position);
   }
 
+  /** Notes where a value is that is wrong and has a problem. */
+  void putWrong(String key, Position position) {
+    positions.put(key, position);
+  }
+
+  /** Returns whether the key was written with a wrong value, which has a problem already. */
+  public boolean isWrong(String key) {
+    return positions.containsKey(key) && !values.containsKey(key);
+  }
+
   /** Returns whether the mapping has a valid value for the key, written or by default. */
   public boolean has(String key) {
     return values.containsKey(key);

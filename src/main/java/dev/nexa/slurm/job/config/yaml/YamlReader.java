@@ -88,7 +88,7 @@ public final class YamlReader {
     Scalar asItIs = new Scalar(at, text, ScalarType.STRING);
     try {
       YamlNode node = read("", text, problems).orElse(asItIs);
-      return problems.isEmpty() ? moved(node, at) : asItIs;
+      return problems.isEmpty() ? moved(node, "", Map.of(), at) : asItIs;
     } catch (ConfigException tooDeep) {
       return asItIs;
     }
@@ -115,18 +115,33 @@ public final class YamlReader {
     return Optional.empty();
   }
 
-  private static YamlNode moved(YamlNode node, Position at) {
+  /**
+   * Returns a copy of a tree with other positions.
+   *
+   * @param path the path of the node, such as {@code resources.time}; empty for a whole document
+   * @param places the positions of some nodes, by their paths
+   * @param otherwise the position of the other nodes
+   */
+  public static YamlNode moved(
+      YamlNode node, String path, Map<String, Position> places, Position otherwise) {
+    Position at = places.getOrDefault(path, otherwise);
     if (node instanceof Scalar scalar) {
       return new Scalar(at, scalar.text(), scalar.type());
     }
+    String begin = path.isEmpty() ? "" : path + ".";
     if (node instanceof Sequence sequence) {
-      return new Sequence(
-          at, sequence.elements().stream().map(element -> moved(element, at)).toList());
+      List<YamlNode> elements = new ArrayList<>();
+      for (YamlNode element : sequence.elements()) {
+        elements.add(moved(element, begin + elements.size(), places, otherwise));
+      }
+      return new Sequence(at, elements);
     }
     Map<String, Entry> entries = new LinkedHashMap<>();
-    ((Mapping) node)
-        .entries()
-        .forEach((name, entry) -> entries.put(name, new Entry(at, moved(entry.value(), at))));
+    for (Map.Entry<String, Entry> entry : ((Mapping) node).entries().entrySet()) {
+      String key = begin + entry.getKey();
+      YamlNode value = moved(entry.getValue().value(), key, places, otherwise);
+      entries.put(entry.getKey(), new Entry(value.at(), value));
+    }
     return new Mapping(at, entries);
   }
 

@@ -1,0 +1,150 @@
+package dev.nexa.slurm.command.approvals;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.records.approvals.SigningFailure;
+import dev.nexa.slurm.records.approvals.SshPublicKey;
+import dev.nexa.slurm.records.runs.Workspace;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The file of a signing key: a private key, or the public half of a key in an agent or a token.
+ *
+ * @param path the file; absolute
+ * @param environment the user's variables, which name the agent
+ */
+record KeyFile(Path path, Map<String, String> environment) {
+  /** A private key of RSA-16384 has 13 KB; a longer file is not a key. */
+  private static final int LONGEST = 1 << 16;
+
+  private static final int OTHERS = 077;
+  private static final String PRIVATE_KEY_BEGINS = "the first line `-----BEGIN … PRIVATE KEY-----`";
+
+  /**
+   * Checks that ssh-keygen can use the file, as far as this can be seen before it is called.
+   *
+   * @throws NexaException if it cannot
+   */
+  void requireUsable() {
+    if (!Files.exists(path)) {
+      throw failed(
+          "--key: the file " + path + " does not exist",
+          Files.isRegularFile(publicFile())
+              ? Advice.step(
+                  "if an agent or a token holds the private key, name the public half: --key "
+                      + publicFile())
+              : Advice.command("lists your keys", "ls", folder()));
+    }
+    if (!Files.isRegularFile(path)) {
+      throw failed(
+          "--key: " + path + " is not a file",
+          Advice.step("name a key in it: --key " + path + "/KEY"));
+    }
+    if (!Files.isReadable(path)) {
+      throw failed(
+          "--key: you may not read " + path + ", which belongs to " + Workspace.ownerOf(path),
+          Advice.step("name a key of your own: --key PATH"));
+    }
+    String text = latin(path);
+    if (!isPrivateKey(text)) {
+      if (path.toString().endsWith(".pub") || isPublicKey(text)) {
+        return;
+      }
+      throw failed(
+          "--key: " + path + " is not an SSH private key: " + PRIVATE_KEY_BEGINS + " is missing",
+          Advice.command("lists your keys", "ls", folder()),
+          Advice.command("makes a new key", "ssh-keygen", "-t", "ed25519"));
+    }
+    if (text.indexOf('\r') >= 0) {
+      throw failed(
+          "--key: " + path + " has Windows line ends, which ssh-keygen can't read",
+          Advice.command("removes them; then type this again", "sed", "-i", "s/\\r$//", path));
+    }
+    // An agent may hold the key, and then ssh-keygen does not look at the file.
+    boolean agent = !environment.getOrDefault("SSH_AUTH_SOCK", "").isEmpty();
+    if (!agent || !Files.exists(publicFile())) {
+      tooOpen();
+    }
+  }
+
+  /** ssh-keygen refuses a key of yours that others can access; root's keys of others it takes. */
+  private void tooOpen() {
+    try {
+      int mode = (Integer) Files.getAttribute(path, "unix:mode") & 0777;
+      if ((mode & OTHERS) != 0
+          && Files.getOwner(path).equals(Files.getOwner(Path.of("/proc/self")))) {
+        throw SigningFailure.tooOpen(path, String.format("%04o", mode));
+      }
+    } catch (IOException | UnsupportedOperationException | IllegalArgumentException noModes) {
+      // ssh-keygen reports what it does not accept.
+    }
+  }
+
+  private static boolean isPrivateKey(String text) {
+    return text.startsWith("-----BEGIN ")
+        && text.lines().findFirst().orElse("").contains("PRIVATE KEY");
+  }
+
+  private static boolean isPublicKey(String text) {
+    try {
+      SshPublicKey.parse(text);
+      return true;
+    } catch (IllegalArgumentException no) {
+      return false;
+    }
+  }
+
+  /** Returns the file's text; empty for a file that is too long for a key. */
+  private static String latin(Path file) {
+    return file.toFile().length() > LONGEST
+        ? ""
+        : new String(DurableFiles.readBytes(file), StandardCharsets.ISO_8859_1);
+  }
+
+  private Path folder() {
+    return path.getParent() != null && Files.isDirectory(path.getParent())
+        ? path.getParent()
+        : Path.of(environment.getOrDefault("HOME", "/"), ".ssh");
+  }
+
+  /**
+   * Returns the public half; empty if there is no file of it.
+   *
+   * @throws NexaException if the file is not a public key that may sign
+   */
+  Optional<SshPublicKey> publicHalf() {
+    Path file = publicFile();
+    try {
+      return Files.isRegularFile(file)
+          ? Optional.of(SshPublicKey.parse(latin(file)))
+          : Optional.empty();
+    } catch (IllegalArgumentException broken) {
+      throw new NexaException(
+          ErrorCode.SIGNING_FAILED,
+          file + " is not a public key that can sign approvals: " + broken.getMessage(),
+          broken,
+          file.equals(path)
+              ? Advice.step("name another key: --key PATH")
+              : SigningFailure.makesPublicHalf(path));
+    }
+  }
+
+  /** Returns the file of the public half, which is the key itself if that is a public key. */
+  Path publicFile() {
+    String name = path.toString();
+    boolean isPublic =
+        name.endsWith(".pub") || (Files.isRegularFile(path) && isPublicKey(latin(path)));
+    return isPublic ? path : Path.of(name + ".pub");
+  }
+
+  private static NexaException failed(String message, Advice... advice) {
+    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
+  }
+}
