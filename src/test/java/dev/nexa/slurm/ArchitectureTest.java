@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** The folders are the architecture: ten rooms, and in the last one a folder for each family. */
+/** The folders are the architecture: eleven rooms, and in the last one a folder for each family. */
 class ArchitectureTest {
   private static final String ROOT = "dev.nexa.slurm.";
 
