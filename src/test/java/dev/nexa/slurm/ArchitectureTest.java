@@ -38,6 +38,7 @@ class ArchitectureTest {
           "cluster",
           "records",
           "money",
+          "storage",
           "run",
           "data",
           "pipeline",

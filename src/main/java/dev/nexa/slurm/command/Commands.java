@@ -28,6 +28,8 @@ import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Specified;
 import dev.nexa.slurm.command.shared.UsageErrors;
+import dev.nexa.slurm.command.storage.CleanupCommand;
+import dev.nexa.slurm.command.storage.StorageCommand;
 import dev.nexa.slurm.command.workspace.CompletionCommand;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
@@ -70,6 +72,8 @@ public final class Commands {
           "pipeline",
           "data",
           "eval",
+          "storage",
+          "cleanup",
           "init",
           "explain");
 
@@ -117,6 +121,8 @@ public final class Commands {
       case "pipeline" -> new PipelineCommand();
       case "data" -> new DataCommand();
       case "eval" -> new EvalCommand();
+      case "storage" -> new StorageCommand();
+      case "cleanup" -> new CleanupCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);

@@ -581,6 +581,16 @@ public final class Workspace {
     return lock("budgets.lock", patience);
   }
 
+  /**
+   * Takes the lock for cleanups of the storage tiers.
+   *
+   * @param patience how long to wait for another holder
+   * @return empty if another process still holds the lock
+   */
+  public Optional<FileLock> lockCleanup(Duration patience) {
+    return lock("cleanup.lock", patience);
+  }
+
   private Optional<FileLock> lock(String name, Duration patience) {
     files.directories(runs());
     files.directories(state());
