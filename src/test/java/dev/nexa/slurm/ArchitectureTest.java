@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.FieldSource;
 
-/** The folders are the architecture: ten rooms, and in the last one a folder for each family. */
+/** The folders are the architecture: eleven rooms, and in the last one a folder for each family. */
 class ArchitectureTest {
   private static final String ROOT = "dev.nexa.slurm.";
 
@@ -197,6 +197,8 @@ class ArchitectureTest {
         .doNotHaveFullyQualifiedName(ROOT + "command.serve.ServeCommand")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "run.reconcile.RunFacts")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "storage.cleanup.PastRetention")
         .should()
         .callMethodWhere(name("shownPlan").or(name("shownEstimate")).or(name("shown")))
         .check(CLASSES);

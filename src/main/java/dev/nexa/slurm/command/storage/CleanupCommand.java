@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.command.shared.DaysOption;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
@@ -24,7 +25,7 @@ import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm cleanup}. */
 public final class CleanupCommand extends Subcommand {
-  private static final int MOST_DAYS = 36_500;
+  private static final int DEFAULT_DAYS = 7;
   private static final String DEFAULT_SIZE = "+2G";
   private static final String DEFAULT_GRACE = "3d";
 
@@ -141,21 +142,7 @@ public final class CleanupCommand extends Subcommand {
 
   private int days() {
     @Nullable String typed = days.getValue();
-    if (typed == null) {
-      return 7;
-    }
-    try {
-      int number = Integer.parseInt(typed);
-      if (number >= 0 && number <= MOST_DAYS) {
-        return number;
-      }
-    } catch (NumberFormatException none) {
-      // Refused below.
-    }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
-        "--days: expected a whole number of days from 0 to 36500, got '" + typed + "'",
-        Advice.step("--days 7"));
+    return typed == null ? DEFAULT_DAYS : DaysOption.parse("--days", typed);
   }
 
   private static long size(String typed) {

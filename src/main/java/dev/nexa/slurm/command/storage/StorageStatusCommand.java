@@ -77,6 +77,9 @@ final class StorageStatusCommand extends Subcommand {
     }
     if (key.isPresent()) {
       for (Measured one : measured) {
+        if (one.usage().rows().isEmpty()) {
+          continue;
+        }
         out().println();
         out().println(one.root().tier().key() + " " + one.root().path());
         printTable(StorageText.rows(one.usage(), key.get(), most, style()));

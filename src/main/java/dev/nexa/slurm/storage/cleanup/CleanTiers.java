@@ -14,6 +14,7 @@ import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -109,9 +110,8 @@ public final class CleanTiers {
       state.paths().stream()
           .filter(CleanupJournal::mayBeInTrash)
           .forEach(path -> inTrash.add(path.full()));
-      if (state.bytesInTrash() + state.paths().stream().filter(CleanupJournal::mayBeInTrash).count()
-              > 0
-          && state.left(now).isZero()) {
+      boolean inUse = state.paths().stream().anyMatch(CleanupJournal::mayBeInTrash);
+      if (inUse ? state.left(now).isZero() : leftEmpty(state)) {
         due.add(state);
       }
     }
@@ -119,6 +119,17 @@ public final class CleanTiers {
     CleanupPlan plan =
         new FindCandidates(workspace, runs, settings, now, inTrash).find(configs, roots);
     return new Planned(plan, due, settings, roots, now);
+  }
+
+  /** Returns whether a killed process left the empty trash of a cleanup. */
+  private static boolean leftEmpty(State state) {
+    for (TrashedPath path : state.paths()) {
+      Path trash = path.tier().resolve(path.trash()).getParent();
+      if (trash != null && Files.isDirectory(trash, LinkOption.NOFOLLOW_LINKS)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns the state of each of the user's cleanups, oldest first. */
@@ -157,6 +168,7 @@ public final class CleanTiers {
       journal.begin(workspace, planned.now(), planned.settings(), host());
       passing.accept(CleanupStep.BEGUN);
       Trash trash = new Trash(journal, workspace.files(), Optional.empty(), passing);
+      Set<Path> tiers = new LinkedHashSet<>();
       int number = 0;
       for (Candidate candidate : planned.plan().candidates()) {
         number++;
@@ -167,6 +179,8 @@ public final class CleanTiers {
         move(trash, number, candidate, runs)
             .ifPresent(why -> failed.add(new KeptPath(candidate.full(), why)));
       }
+      planned.plan().candidates().forEach(one -> tiers.add(one.root().path()));
+      tiers.forEach(trash::removeEmpty);
       List<TrashedPath> moved =
           journal.read().map(State::paths).orElse(List.of()).stream()
               .filter(path -> path.phase() == Phase.MOVED)

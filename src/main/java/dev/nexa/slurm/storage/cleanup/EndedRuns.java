@@ -96,6 +96,7 @@ final class EndedRuns {
     boolean listed = queued.runs().contains(id);
     for (Submission submission : state.submissions()) {
       listed |= submission.jobId().isPresent() && queued.jobs().contains(submission.jobId().get());
+      listed |= submission.duplicates().stream().anyMatch(queued.jobs()::contains);
     }
     return listed ? Optional.of("a job of its run is in the queue") : Optional.empty();
   }
@@ -104,8 +105,9 @@ final class EndedRuns {
     Set<RunId> runs = new HashSet<>();
     Set<Long> jobs = new HashSet<>();
     for (QueueEntry entry : schedulers.apply(scheduler).queue()) {
-      RunId.ofKey(entry.name()).ifPresent(runs::add);
+      // For some minutes squeue also lists jobs that have ended.
       if (entry.active()) {
+        RunId.ofKey(entry.name()).ifPresent(runs::add);
         jobs.add(entry.arrayJobId());
         jobs.add(entry.rawJobId());
       }

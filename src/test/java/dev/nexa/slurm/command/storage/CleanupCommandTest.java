@@ -354,4 +354,55 @@ class CleanupCommandTest {
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).contains(message);
   }
+
+  @Test
+  void aPassCleansUpOnceADay() throws IOException {
+    Files.createDirectories(site.terminal.workspace.resolve("runs/open"));
+    Path left = site.scratchOf(site.ended(RUN), "x");
+
+    Screen first = type("reconcile", "--quiet", "--cleanup", "7");
+
+    assertThat(first.exit()).as(first.toString()).isZero();
+    assertThat(first.err()).contains("cleanup: moved 1 path (1 byte) into the trash of cleanup_");
+    assertThat(left).doesNotExist();
+    Path next = site.scratchOf(site.ended("train_20251002_143200"), "x");
+    assertThat(type("reconcile", "--quiet", "--cleanup", "7").err()).isEmpty();
+    assertThat(next).exists();
+    CleanupSite.old(site.terminal.workspace.resolve(".nexa/cleaned"));
+    type("reconcile", "--quiet", "--cleanup", "7");
+    assertThat(next).doesNotExist();
+    assertThat(type("reconcile", "--cleanup", "x").exit()).isEqualTo(2);
+  }
+
+  @Test
+  void aClosedPipelineKeepsWhatItsNextRunCanReuse() {
+    Path all =
+        site.checkpointsOf(site.ended(RUN), Optional.empty(), "checkpoint-1", "checkpoint-2");
+    Path scratch = site.scratchOf(site.ended("train_20251002_143200"), "x");
+    String stage =
+        """
+        {"stage": "NAME", "config": "x", "run_id": "RUN", "after": {}, "tasks": 1, "total": "0",
+         "config_digest": "a", "script_digest": "b"}""";
+    String text =
+        """
+        {"schema_version": 1, "pipeline_id": "pipeline_20251001_143200", "name": "nightly", "file": "f",
+         "user": "ada", "created": "2025-10-01T14:32:00Z", "scheduler": "slurm", "stages": [STAGES],
+         "total": "0", "currency": "USD"}"""
+            .replace(
+                "STAGES",
+                stage.replace("NAME", "a").replace("RUN", RUN)
+                    + ","
+                    + stage.replace("NAME", "b").replace("RUN", "train_20251002_143200"));
+    site.terminal.file("pipelines/pipeline_20251001_143200/pipeline.json", text);
+
+    Screen closed = look();
+    assertThat(reason(closed, all)).isEqualTo("the next run of the pipeline nightly can reuse it");
+    assertThat(removes(closed)).containsExactly(scratch.toString());
+
+    site.terminal.file("pipelines/open/pipeline_20251001_143200", "");
+    Screen open = look();
+    assertThat(removes(open)).isEmpty();
+    assertThat(reason(open, scratch))
+        .isEqualTo("the pipeline pipeline_20251001_143200 has not ended");
+  }
 }

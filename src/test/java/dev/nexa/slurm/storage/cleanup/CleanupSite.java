@@ -25,7 +25,6 @@ import java.util.stream.Stream;
 
 /** A workspace with tiers on which runs left files. */
 public final class CleanupSite {
-  public static final Instant LONG_AGO = Instant.now().minus(Duration.ofDays(30));
   private static final Duration WEEK = Duration.ofDays(7);
 
   public final Path folder;
@@ -54,6 +53,10 @@ public final class CleanupSite {
     terminal.with("PATH", terminal.bin + ":/usr/bin:/bin");
   }
 
+  static Instant longAgo() {
+    return Instant.now().minus(Duration.ofDays(30));
+  }
+
   private static Path made(Path path) {
     try {
       return Files.createDirectories(path).toRealPath();
@@ -72,23 +75,23 @@ public final class CleanupSite {
     RunFolder run = workspace.run(new RunId(id));
     made(workspace.manifests());
     made(run.path());
-    run.journal().append(new Event(Event.Type.CREATED, LONG_AGO, new JsonObject()));
+    run.journal().append(new Event(Event.Type.CREATED, longAgo(), new JsonObject()));
     run.journal()
         .append(
             new Event(
                 Event.Type.SUBMITTING,
-                LONG_AGO,
+                longAgo(),
                 new JsonObject()
                     .with("key", id + ".abcdef")
                     .with("tasks", "0")
                     .with("scheduler", "slurm")),
             new Event(
                 Event.Type.SUBMITTED,
-                LONG_AGO,
+                longAgo(),
                 new JsonObject().with("key", id + ".abcdef").with("job_id", 4711)));
     if (ended) {
       run.journal()
-          .append(new Event(Event.Type.FINISHED, LONG_AGO, new JsonObject().with("version", 1)));
+          .append(new Event(Event.Type.FINISHED, longAgo(), new JsonObject().with("version", 1)));
       write(workspace.manifests().resolve(id + ".json"), "{\"run_id\": \"" + id + "\"}");
     } else {
       made(workspace.runs().resolve("open"));
@@ -129,7 +132,7 @@ public final class CleanupSite {
     try (Stream<Path> all = Files.walk(path)) {
       for (Path one : (Iterable<Path>) all.sorted(java.util.Comparator.reverseOrder())::iterator) {
         if (!Files.isSymbolicLink(one)) {
-          Files.setLastModifiedTime(one, FileTime.from(LONG_AGO));
+          Files.setLastModifiedTime(one, FileTime.from(longAgo()));
         }
       }
       return path;
