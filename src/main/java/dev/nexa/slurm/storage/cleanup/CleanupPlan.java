@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.cleanup;
 import dev.nexa.slurm.records.runs.RunId;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -41,12 +42,18 @@ public final class CleanupPlan {
     notes.add(note);
   }
 
-  /** Returns what is moved, in the order of the tiers. */
+  /** Orders both lists by path; a folder is read in any order. */
+  void sort() {
+    candidates.sort(Comparator.comparing(Candidate::full));
+    kept.sort(Comparator.comparing(KeptPath::path));
+  }
+
+  /** Returns what is moved, ordered by path. */
   public List<Candidate> candidates() {
     return candidates;
   }
 
-  /** Returns what is kept. */
+  /** Returns what is kept, ordered by path. */
   public List<KeptPath> kept() {
     return kept;
   }

@@ -106,6 +106,7 @@ final class FindCandidates {
     if (!places.isEmpty()) {
       judge(places, references(configs, roots, places));
     }
+    plan.sort();
     return plan;
   }
 
