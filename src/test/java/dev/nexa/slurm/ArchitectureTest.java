@@ -199,6 +199,8 @@ class ArchitectureTest {
         .doNotHaveFullyQualifiedName(ROOT + "command.serve.ServeCommand")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "run.reconcile.RunFacts")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "storage.cleanup.PastRetention")
         .should()
         .callMethodWhere(name("shownPlan").or(name("shownEstimate")).or(name("shown")))
         .check(CLASSES);

@@ -30,6 +30,8 @@ import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Specified;
 import dev.nexa.slurm.command.shared.UsageErrors;
+import dev.nexa.slurm.command.storage.CleanupCommand;
+import dev.nexa.slurm.command.storage.StorageCommand;
 import dev.nexa.slurm.command.workspace.CompletionCommand;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
@@ -74,6 +76,8 @@ public final class Commands {
           "eval",
           "datasets",
           "lineage",
+          "storage",
+          "cleanup",
           "init",
           "explain");
 
@@ -123,6 +127,8 @@ public final class Commands {
       case "eval" -> new EvalCommand();
       case "datasets" -> new DatasetsCommand();
       case "lineage" -> new LineageCommand();
+      case "storage" -> new StorageCommand();
+      case "cleanup" -> new CleanupCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);

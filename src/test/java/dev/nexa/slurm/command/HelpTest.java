@@ -64,6 +64,11 @@ class HelpTest {
         "serve",
         "serve list",
         "serve stop",
+        "storage",
+        "storage init",
+        "storage status",
+        "cleanup",
+        "cleanup list",
         "init",
         "explain"
       })

@@ -486,6 +486,11 @@ public final class DurableFiles {
     return file.resolveSibling("." + name + TEMPORARY);
   }
 
+  /** Returns whether a file's name is that of a temporary file of this program. */
+  public static boolean isTemporary(String name) {
+    return name.matches("\\..+\\..+\\.\\d+\\.\\d+\\" + TEMPORARY);
+  }
+
   /** Returns this machine's name, shortened and escaped for use in a file name. */
   private static String host() {
     try {

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.cron.CronPasses.Installed;
 import dev.nexa.slurm.command.cron.CronPasses.Shown;
+import dev.nexa.slurm.command.shared.DaysOption;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.run.cron.PassInterval;
@@ -44,12 +45,19 @@ public final class CronCommand extends Subcommand {
     private final OptionSpec metrics =
         option("--metrics", "FILE", "Each pass writes FILE, for Prometheus' node_exporter.");
 
+    private final OptionSpec cleanup =
+        option(
+            "--cleanup",
+            "DAYS",
+            "Once a day, a pass also does `cleanup --days DAYS --yes` (docs/storage.md).");
+
     InstallCommand() {
       super(
           "install",
           "Writes this workspace's line into your crontab, or corrects it; every other line stays.",
           "nexa-slurm cron install",
           "nexa-slurm cron install --every 10m --metrics /var/lib/node_exporter/science.prom",
+          "nexa-slurm cron install --cleanup 7",
           "nexa-slurm cron install --systemd");
     }
 
@@ -59,9 +67,14 @@ public final class CronCommand extends Subcommand {
       PassInterval period = time == null ? PassInterval.DEFAULT : PassInterval.parse(time);
       @Nullable String file = metrics.getValue();
       Optional<Path> wanted = file == null ? Optional.empty() : Optional.of(Path.of(file));
+      @Nullable String typed = cleanup.getValue();
+      Optional<Integer> days =
+          typed == null ? Optional.empty() : Optional.of(DaysOption.parse("--cleanup", typed));
       CronPasses passes = new CronPasses(existing());
       Installed installed =
-          given(systemd) ? passes.intoSystemd(period, wanted) : passes.intoCrontab(period, wanted);
+          given(systemd)
+              ? passes.intoSystemd(period, wanted, days)
+              : passes.intoCrontab(period, wanted, days);
       out().println(installed.by() + "  " + installed.what());
       out()
           .println(

@@ -91,10 +91,15 @@ public final class CronPasses {
     }
   }
 
-  /** Writes the workspace's line into the user's crontab, or corrects it. */
-  public Installed intoCrontab(PassInterval every, Optional<Path> metrics) {
+  /**
+   * Writes the workspace's line into the user's crontab, or corrects it.
+   *
+   * @param cleanupDays the days of {@code cleanup}, if passes also clean up
+   */
+  public Installed intoCrontab(
+      PassInterval every, Optional<Path> metrics, Optional<Integer> cleanupDays) {
     Crontab before = program.read();
-    Crontab after = before.with(command(metrics), every);
+    Crontab after = before.with(command(metrics, cleanupDays), every);
     if (!after.equals(before)) {
       program.write(after);
     }
@@ -106,9 +111,10 @@ public final class CronPasses {
    *
    * @throws NexaException if systemd does not start it; a first timer is then removed again
    */
-  public Installed intoSystemd(PassInterval every, Optional<Path> metrics) {
+  public Installed intoSystemd(
+      PassInterval every, Optional<Path> metrics, Optional<Integer> cleanupDays) {
     boolean first = !timer.written();
-    boolean replaced = timer.write(command(metrics), every);
+    boolean replaced = timer.write(command(metrics, cleanupDays), every);
     List<List<String>> calls = new ArrayList<>();
     calls.add(List.of("daemon-reload"));
     calls.add(List.of("enable", "--now", timer.name()));
@@ -206,12 +212,14 @@ public final class CronPasses {
             + timer.service());
   }
 
-  private PassCommand command(Optional<Path> metrics) {
-    return PassCommand.of(
-        context.environment(),
-        System.getProperty("java.home"),
-        System.getProperty("java.class.path"),
-        workspace,
-        metrics);
+  private PassCommand command(Optional<Path> metrics, Optional<Integer> cleanupDays) {
+    PassCommand command =
+        PassCommand.of(
+            context.environment(),
+            System.getProperty("java.home"),
+            System.getProperty("java.class.path"),
+            workspace,
+            metrics);
+    return cleanupDays.isPresent() ? command.cleaning(cleanupDays.get()) : command;
   }
 }

@@ -7,6 +7,7 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.storage.cleanup.PastRetention;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Model.OptionSpec;
@@ -14,6 +15,8 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code nexa-slurm audit}. */
 public final class AuditCommand extends Subcommand {
+  private static final int MOST_PAST = 20;
+
   private final PositionalParamSpec references =
       add(
           PositionalParamSpec.builder()
@@ -52,6 +55,7 @@ public final class AuditCommand extends Subcommand {
       report.notes().forEach(note -> err().println("note: " + note));
       report.mended().forEach(mended -> out().println("mended: " + mended));
       report.corrected().forEach(run -> out().println("corrected: " + run));
+      tellRetention(report.pastRetention());
       out()
           .println(
               report.runs()
@@ -67,6 +71,22 @@ public final class AuditCommand extends Subcommand {
               "  → `nexa-slurm audit --repair` repairs the records that accounting still proves");
     }
     return report.remaining() == 0 ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+  }
+
+  private void tellRetention(List<PastRetention> past) {
+    for (PastRetention one : past.subList(0, Math.min(MOST_PAST, past.size()))) {
+      out().println("retention: " + one.words());
+    }
+    if (past.size() > MOST_PAST) {
+      out()
+          .println(
+              "retention: "
+                  + (past.size() - MOST_PAST)
+                  + " more runs are past it; --json lists all");
+    }
+    if (!past.isEmpty()) {
+      err().println("  → `" + PastRetention.COMMAND + "` shows which old checkpoints can go");
+    }
   }
 
   private static List<RunId> runs(Context context, List<String> named) {

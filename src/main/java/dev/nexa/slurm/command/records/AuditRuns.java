@@ -21,6 +21,8 @@ import dev.nexa.slurm.run.reconcile.ProfileSacctFields;
 import dev.nexa.slurm.run.reconcile.RecordRepair;
 import dev.nexa.slurm.run.reconcile.SchedulerPoll;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
+import dev.nexa.slurm.storage.cleanup.PastRetention;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -50,6 +52,7 @@ public final class AuditRuns {
    * @param corrected runs for which a record, a journal line or a ledger line was written
    * @param mended a sentence for each other repair
    * @param remaining how many differences remain
+   * @param pastRetention the runs whose durable files are past their retention
    */
   public record Report(
       int runs,
@@ -58,7 +61,8 @@ public final class AuditRuns {
       List<String> notes,
       List<RunId> corrected,
       List<String> mended,
-      int remaining) {
+      int remaining,
+      List<PastRetention> pastRetention) {
     /** Returns the document that {@code --json} prints. */
     public JsonObject toJson() {
       return new JsonObject()
@@ -69,7 +73,8 @@ public final class AuditRuns {
           .with("notes", notes)
           .with("corrected", corrected.stream().map(RunId::value).toList())
           .with("mended", mended)
-          .with("remaining", remaining);
+          .with("remaining", remaining)
+          .with("past_retention", pastRetention.stream().map(PastRetention::toJson).toList());
     }
   }
 
@@ -123,6 +128,7 @@ public final class AuditRuns {
             pass.rows += evidence.rowsRead();
             for (Map.Entry<RunId, RunState> run : part.entrySet()) {
               pass.audit(run.getKey(), run.getValue(), evidence, weights);
+              pass.retain(run.getKey(), run.getValue());
             }
           });
       ProfileSacctFields.tellRefusal(scheduler, pass.notes);
@@ -135,7 +141,8 @@ public final class AuditRuns {
         pass.notes,
         pass.corrected,
         pass.mended,
-        pass.remaining);
+        pass.remaining,
+        pass.pastRetention);
   }
 
   /** Removes other users' runs, because only the user of a local job can read its rows. */
@@ -161,12 +168,23 @@ public final class AuditRuns {
     private final List<RunId> corrected = new ArrayList<>();
     private final List<String> mended = new ArrayList<>();
     private final Map<RunId, Settled> settled = new LinkedHashMap<>();
+    private final List<PastRetention> pastRetention = new ArrayList<>();
+    private final Instant now = Instant.now();
     private int rows;
     private int remaining;
 
     Pass(LedgerCheck ledger, boolean repair) {
       this.ledger = ledger;
       this.repair = repair;
+    }
+
+    /** Looks whether the run's durable files should be gone. A broken record is reported above. */
+    void retain(RunId id, RunState state) {
+      try {
+        PastRetention.of(context.workspace().run(id), state, now).ifPresent(pastRetention::add);
+      } catch (RuntimeException broken) {
+        // The audit of the run has a difference for it.
+      }
     }
 
     /** Audits one run. A failure is a difference of this run only. */

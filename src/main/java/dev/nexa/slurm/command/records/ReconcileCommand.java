@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.command.shared.DaysOption;
 import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.run.AdvancePipelines;
@@ -15,9 +16,11 @@ import dev.nexa.slurm.run.reconcile.ReconcileRuns.Pass;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm reconcile}. */
@@ -30,6 +33,11 @@ public final class ReconcileCommand extends Subcommand {
       flag("--quiet", "Prints nothing when nothing changed and there is no problem.");
   private final OptionSpec metrics =
       option("--metrics", "FILE", "Writes FILE after each pass, for Prometheus' node_exporter.");
+  private final OptionSpec cleanup =
+      option(
+          "--cleanup",
+          "DAYS",
+          "Once a day, also does `cleanup --days DAYS --yes`, after the pass.");
   private final OptionSpec json = flag("--json", "Prints one JSON document for each pass.");
 
   public ReconcileCommand() {
@@ -51,6 +59,9 @@ public final class ReconcileCommand extends Subcommand {
           (given(quiet) ? reconcile.reconcilePatiently() : Optional.of(reconcile.reconcile()))
               .map(done -> withPipelines(context, done));
       int status = pass.isPresent() ? tell(pass.get()) : ExitCode.SCHEDULER.status();
+      if (status == ExitCode.OK.status()) {
+        cleanUp(context);
+      }
       writeMetrics(context);
       return status;
     }
@@ -60,6 +71,7 @@ public final class ReconcileCommand extends Subcommand {
           .reconcilePatiently()
           .map(done -> withPipelines(context, done))
           .ifPresent(this::tell);
+      cleanUp(context);
       writeMetrics(context);
       Thread.sleep(pause.toMillis());
     }
@@ -72,6 +84,27 @@ public final class ReconcileCommand extends Subcommand {
       new AdvancePipelines(context).advance(problems);
     }
     return pass.with(problems);
+  }
+
+  /** Cleans up the tiers if that is due. A failure is reported and does not end the passes. */
+  private void cleanUp(Context context) {
+    @Nullable String typed = cleanup.getValue();
+    if (typed == null) {
+      return;
+    }
+    int days = DaysOption.parse("--cleanup", typed);
+    if (!context.workspace().cleanupIsDue(Instant.now())) {
+      return;
+    }
+    try {
+      for (String line : new DailyCleanup(context).clean(days)) {
+        err().println(line);
+      }
+    } catch (NexaException failed) {
+      Failures.tell(err(), failed);
+    } catch (RuntimeException failed) {
+      err().println("cleanup: " + failed.getMessage());
+    }
   }
 
   /**

@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -185,14 +186,15 @@ public final class RootCommand implements Runnable {
    * @return whether the answer is yes; true without a question if nobody can be asked
    */
   boolean confirmed(String question, PrintWriter err) {
-    if (keyboard == null || (keyboard == System.in && !Stdout.canAsk())) {
+    if (!canAsk()) {
       return true;
     }
     err.print(question + " [y/N] ");
     err.flush();
     StringBuilder answer = new StringBuilder();
+    InputStream answers = Objects.requireNonNull(keyboard);
     try {
-      for (int next = keyboard.read(); next >= 0 && next != '\n'; next = keyboard.read()) {
+      for (int next = answers.read(); next >= 0 && next != '\n'; next = answers.read()) {
         answer.append((char) next);
       }
     } catch (IOException gone) {
@@ -200,6 +202,11 @@ public final class RootCommand implements Runnable {
     }
     String typed = answer.toString().strip().toLowerCase(Locale.ROOT);
     return typed.equals("y") || typed.equals("yes");
+  }
+
+  /** Returns whether a person can be asked. */
+  boolean canAsk() {
+    return keyboard != null && (keyboard != System.in || Stdout.canAsk());
   }
 
   boolean showsStacktrace() {

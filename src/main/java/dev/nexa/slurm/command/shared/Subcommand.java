@@ -196,6 +196,11 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return RootCommand.of(spec).confirmed(question, err());
   }
 
+  /** Returns whether a person is at a terminal and can be asked. */
+  protected final boolean canAsk() {
+    return RootCommand.of(spec).canAsk();
+  }
+
   /** Prints the notes of a plan, and what its code is, as lines for the user. */
   protected final void tellNotes(Plan plan) {
     for (String note : plan.notes()) {

@@ -125,6 +125,7 @@ public final class InitCommand extends Subcommand {
     }
     out.println(
         done.written().isEmpty() ? "everything is there already" : "now look through " + profile);
+    out.println("`nexa-slurm storage init` makes the folders of the storage tiers");
     out.println("next: " + next(done, profile));
   }
 

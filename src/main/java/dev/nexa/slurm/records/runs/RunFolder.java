@@ -123,7 +123,7 @@ public final class RunFolder {
   }
 
   /** Returns the folder with the files beside the script. */
-  Path runner() {
+  public Path runner() {
     return path().resolve(RUNNER);
   }
 

@@ -392,6 +392,7 @@ public final class Workspace {
     clear(state().resolve("import.lock"));
     clear(state().resolve("budgets.lock"));
     clear(state().resolve("accounting.lock"));
+    clear(state().resolve("cleanup.lock"));
     clear(ledgerLock());
     Path swept = state().resolve("swept");
     if (Files.exists(swept)) {
@@ -433,6 +434,26 @@ public final class Workspace {
         pipeline.giveUp();
       }
     }
+  }
+
+  /**
+   * Returns whether a cleanup of the tiers is due: at most one a day is. If it returns true, the
+   * next one is due a day later.
+   */
+  public boolean cleanupIsDue(Instant now) {
+    if (stateForWriting().isEmpty()) {
+      return false;
+    }
+    Path cleaned = own(state(), "cleaned", "");
+    if (Files.exists(cleaned)) {
+      Instant last = DurableFiles.written(cleaned);
+      if (last.isBefore(now.plus(Duration.ofHours(1)))
+          && last.isAfter(now.minus(Duration.ofDays(1)))) {
+        return false;
+      }
+    }
+    files.replace(cleaned, now + "\n");
+    return true;
   }
 
   /** A program has 100 MB, so what a killed submit left of one is worth removing. */
@@ -579,6 +600,16 @@ public final class Workspace {
    */
   public Optional<FileLock> lockBudgets(Duration patience) {
     return lock("budgets.lock", patience);
+  }
+
+  /**
+   * Takes the lock for cleanups of the storage tiers.
+   *
+   * @param patience how long to wait for another holder
+   * @return empty if another process still holds the lock
+   */
+  public Optional<FileLock> lockCleanup(Duration patience) {
+    return lock("cleanup.lock", patience);
   }
 
   private Optional<FileLock> lock(String name, Duration patience) {

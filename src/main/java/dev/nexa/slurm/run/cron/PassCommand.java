@@ -70,6 +70,13 @@ public record PassCommand(List<String> argv, Path workspace) {
     return new PassCommand(argv, root);
   }
 
+  /** Returns a command whose passes also clean up the storage tiers, once a day. */
+  public PassCommand cleaning(int days) {
+    List<String> all = new ArrayList<>(argv);
+    all.addAll(List.of("--cleanup", "" + days));
+    return new PassCommand(all, workspace);
+  }
+
   /** Rejects characters that a crontab and a unit file cannot quote. */
   private static void requirePlain(String word) {
     for (int i = 0; i < word.length(); i++) {

@@ -80,6 +80,15 @@ class CronCommandTest {
   }
 
   @Test
+  void passesCanCleanUp() throws IOException {
+    assertThat(terminal.type("cron", "install", "--cleanup", "14").exit()).isZero();
+
+    assertThat(crontab).content().contains(" reconcile --quiet --cleanup 14 # nexa-slurm every");
+    assertThat(terminal.type("cron", "install", "--cleanup", "soon").err())
+        .contains("--cleanup: expected a whole number of days");
+  }
+
+  @Test
   void whoHasNoCrontabGetsOne() {
     assertThat(terminal.type("cron", "install").exit()).isZero();
 

@@ -73,6 +73,7 @@ class InitCommandTest {
         .doesNotContain("wrote")
         .endsWith(
             "everything is there already\n"
+                + "`nexa-slurm storage init` makes the folders of the storage tiers\n"
                 + "next: nexa-slurm submit configs/data/quickstart.yaml --local --wait\n");
   }
 

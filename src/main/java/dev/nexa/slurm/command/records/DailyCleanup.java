@@ -1,0 +1,63 @@
+package dev.nexa.slurm.command.records;
+
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.cleanup.CleanTiers;
+import dev.nexa.slurm.storage.cleanup.CleanTiers.Done;
+import dev.nexa.slurm.storage.cleanup.CleanTiers.Planned;
+import dev.nexa.slurm.storage.cleanup.KeptPath;
+import dev.nexa.slurm.storage.cleanup.Settings;
+import dev.nexa.slurm.storage.cleanup.TrashedPath;
+import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The cleanup that passes of reconcile do once a day, with the defaults of {@code cleanup}. */
+final class DailyCleanup {
+  private static final long PRUNE_OVER = 2L << 30;
+  private static final Duration GRACE = Duration.ofDays(3);
+
+  private final Context context;
+
+  DailyCleanup(Context context) {
+    this.context = context;
+  }
+
+  /** Cleans up, and returns a line for each thing that was done or failed; empty for nothing. */
+  List<String> clean(int days) {
+    CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
+    Planned planned =
+        clean.plan(
+            new Settings(Duration.ofDays(days), PRUNE_OVER, GRACE, Optional.empty()),
+            TierRoot.of(context.configs(), context.workspace().root(), Optional.empty()),
+            Instant.now());
+    List<String> lines = new ArrayList<>();
+    if (planned.isEmpty()) {
+      return lines;
+    }
+    Done done = clean.run(planned);
+    add(lines, done.deleted(), " from the trash for good", "deleted ");
+    add(lines, done.moved(), " into the trash of " + done.id().orElse(null), "moved ");
+    for (KeptPath failed : done.failed()) {
+      lines.add("cleanup: " + failed.path() + ": " + failed.reason());
+    }
+    return lines;
+  }
+
+  private static void add(List<String> lines, List<TrashedPath> paths, String where, String what) {
+    long bytes = paths.stream().mapToLong(TrashedPath::bytes).sum();
+    if (!paths.isEmpty()) {
+      lines.add(
+          "cleanup: "
+              + what
+              + paths.size()
+              + (paths.size() == 1 ? " path (" : " paths (")
+              + Memory.plain(bytes)
+              + ")"
+              + where);
+    }
+  }
+}

@@ -1,0 +1,208 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.command.shared.DaysOption;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.cleanup.CleanTiers;
+import dev.nexa.slurm.storage.cleanup.CleanTiers.Done;
+import dev.nexa.slurm.storage.cleanup.CleanTiers.Planned;
+import dev.nexa.slurm.storage.cleanup.Settings;
+import dev.nexa.slurm.storage.tiers.Tier;
+import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm cleanup}. */
+public final class CleanupCommand extends Subcommand {
+  private static final int DEFAULT_DAYS = 7;
+  private static final String DEFAULT_SIZE = "+2G";
+  private static final String DEFAULT_GRACE = "3d";
+
+  private final OptionSpec days =
+      option(
+          "--days",
+          "N",
+          "Keeps the files of runs that ended, and files that were modified, in the last N days; 7 if not given.");
+  private final OptionSpec pruneSize =
+      option(
+          "--prune-size",
+          "+SIZE",
+          "Removes old checkpoints of more than SIZE only; +2G if not given. The best and the last checkpoint stay.");
+  private final OptionSpec grace =
+      option(
+          "--grace",
+          "TIME",
+          "How long moved files stay in the trash: 12h, 3d. A later cleanup deletes them. 3d if not given.");
+  private final OptionSpec tier =
+      option("--tier", "TIER", "Only this tier: scratch, durable or shared.");
+  private final OptionSpec cluster =
+      option(
+          "--cluster",
+          "NAME",
+          "Only the tiers of configs/clusters/NAME.yaml. Default: those of all profiles of the workspace.");
+  private final OptionSpec dryRun =
+      flag("--dry-run", "Shows what would be removed and kept; changes nothing.");
+  private final OptionSpec yes = flag("-y, --yes", "Removes without a question, as cron must.");
+  private final OptionSpec quiet =
+      flag("--quiet", "Does not list what is kept, and prints nothing if there is nothing to do.");
+  private final OptionSpec undo =
+      option("--undo", "ID", "Brings back what the cleanup ID moved into the trash.");
+  private final OptionSpec json = jsonFlag();
+
+  public CleanupCommand() {
+    super(
+        "cleanup",
+        "Removes what ended runs left on the storage tiers: scratch folders, old checkpoints, and"
+            + " leftovers of our own. Moves them into a trash folder first.",
+        "nexa-slurm cleanup --dry-run",
+        "nexa-slurm cleanup --days 7 --prune-size +2G",
+        "nexa-slurm cleanup --undo cleanup_20251101_143200_k3x9ab",
+        "nexa-slurm cleanup list");
+    spec().addSubcommand("list", new CleanupListCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
+    @Nullable String id = undo.getValue();
+    if (id != null) {
+      return tellUndone(clean.undo(id));
+    }
+    Settings settings = settings();
+    Planned planned =
+        clean.plan(
+            settings,
+            TierRoot.of(
+                context.configs(),
+                context.workspace().root(),
+                Optional.ofNullable(cluster.<String>getValue())),
+            Instant.now());
+    boolean text = !given(json);
+    if (text && !(given(quiet) && planned.isEmpty())) {
+      printTable(CleanupText.plan(planned, given(quiet), style()));
+      planned.plan().notes().forEach(note -> err().println("note: " + note));
+    }
+    boolean acts = !planned.isEmpty() && !given(dryRun) && agrees(planned);
+    Optional<Done> done = acts ? Optional.of(clean.run(planned)) : Optional.empty();
+    if (!text) {
+      out().print(Json.pretty(CleanupText.document(planned, done)));
+    } else if (done.isPresent()) {
+      out().print(CleanupText.done(done.get(), settings));
+    } else if (!planned.isEmpty()) {
+      out().println("nothing was removed");
+    }
+    return done.isPresent() && !done.get().failed().isEmpty()
+        ? ExitCode.DEFECT.status()
+        : ExitCode.OK.status();
+  }
+
+  private boolean agrees(Planned planned) {
+    if (given(yes)) {
+      return true;
+    }
+    if (!canAsk()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "nobody can be asked here whether to remove "
+              + planned.plan().candidates().size()
+              + " paths",
+          Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
+    }
+    return confirmed(CleanupText.question(planned));
+  }
+
+  private Integer tellUndone(Done done) {
+    if (given(json)) {
+      out().print(Json.pretty(CleanupText.undone(done)));
+    } else {
+      out().print(CleanupText.undoneText(done));
+    }
+    return done.failed().isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+  }
+
+  private Settings settings() {
+    return new Settings(
+        Duration.ofDays(days()),
+        size(Optional.ofNullable(pruneSize.<String>getValue()).orElse(DEFAULT_SIZE)),
+        grace(Optional.ofNullable(grace.<String>getValue()).orElse(DEFAULT_GRACE)),
+        Optional.ofNullable(tier.<String>getValue()).map(Tier::of));
+  }
+
+  private int days() {
+    @Nullable String typed = days.getValue();
+    return typed == null ? DEFAULT_DAYS : DaysOption.parse("--days", typed);
+  }
+
+  private static long size(String typed) {
+    String size = typed.startsWith("+") ? typed.substring(1) : typed;
+    if (size.equals("0")) {
+      return 0;
+    }
+    try {
+      return Memory.parseWithUnit(size);
+    } catch (IllegalArgumentException none) {
+      // Refused below.
+    }
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        "--prune-size: expected a size with its unit, such as +2G or +500M, got '" + typed + "'",
+        Advice.step("--prune-size +2G: checkpoints of more than 2 GiB"));
+  }
+
+  private static Duration grace(String typed) {
+    return typed.equals("0") || typed.matches("0[smhdw]")
+        ? Duration.ZERO
+        : Span.of(typed)
+            .orElseThrow(
+                () ->
+                    new NexaException(
+                        ErrorCode.OPTION_INVALID,
+                        "--grace: expected a time such as 12h or 3d, got '"
+                            + typed
+                            + "'"
+                            + Span.hint(typed),
+                        Advice.step("--grace 3d")));
+  }
+
+  /** The command {@code nexa-slurm cleanup list}. */
+  private static final class CleanupListCommand extends Subcommand {
+    private final OptionSpec json = jsonFlag();
+
+    CleanupListCommand() {
+      super(
+          "list",
+          "Lists your cleanups of this workspace, and what is still in the trash.",
+          "nexa-slurm cleanup list");
+    }
+
+    @Override
+    public Integer call() {
+      Context context = existing();
+      CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
+      Instant now = Instant.now();
+      if (given(json)) {
+        out()
+            .print(
+                Json.pretty(
+                    new JsonObject()
+                        .with("schema_version", 1)
+                        .with("cleanups", CleanupText.json(clean.journals()))));
+      } else {
+        printTable(CleanupText.list(clean.journals(), now, style()));
+      }
+      return ExitCode.OK.status();
+    }
+  }
+}

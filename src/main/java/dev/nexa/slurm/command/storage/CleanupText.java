@@ -1,0 +1,253 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.TableStyle;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.PlainTime;
+import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.storage.cleanup.Candidate;
+import dev.nexa.slurm.storage.cleanup.CleanTiers.Done;
+import dev.nexa.slurm.storage.cleanup.CleanTiers.Planned;
+import dev.nexa.slurm.storage.cleanup.CleanupJournal.State;
+import dev.nexa.slurm.storage.cleanup.KeptPath;
+import dev.nexa.slurm.storage.cleanup.Settings;
+import dev.nexa.slurm.storage.cleanup.TrashedPath;
+import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** What {@code cleanup} prints. */
+final class CleanupText {
+  private static final Columns<Candidate> REMOVES =
+      new Columns<Candidate>()
+          .text("removes", one -> one.full().toString())
+          .number("files", Candidate::files)
+          .text("bytes", one -> Memory.plain(one.bytes()))
+          .right()
+          .note("why", Candidate::why);
+
+  private static final Columns<KeptPath> KEEPS =
+      new Columns<KeptPath>()
+          .text("keeps", one -> one.path().toString())
+          .note("why", KeptPath::reason);
+
+  private CleanupText() {}
+
+  /**
+   * Returns the plan.
+   *
+   * @param quiet whether to leave out what is kept
+   */
+  static String plan(Planned planned, boolean quiet, TableStyle style) {
+    StringBuilder text = new StringBuilder();
+    List<Candidate> candidates = planned.plan().candidates();
+    if (!quiet && !planned.plan().kept().isEmpty()) {
+      text.append(KEEPS.of(planned.plan().kept()).table(style)).append('\n');
+    }
+    if (!candidates.isEmpty()) {
+      text.append(REMOVES.of(candidates).table(style));
+      text.append(paths(candidates.size()))
+          .append(", ")
+          .append(Memory.plain(planned.plan().bytes()))
+          .append('\n');
+    }
+    for (State due : planned.due()) {
+      text.append("deletes the trash of ")
+          .append(due.id())
+          .append(" (")
+          .append(Memory.plain(due.bytesInTrash()))
+          .append("), whose grace period is over\n");
+    }
+    if (planned.isEmpty()) {
+      text.append("nothing to remove\n");
+    }
+    return text.toString();
+  }
+
+  /** Returns the question before anything is removed. */
+  static String question(Planned planned) {
+    List<String> acts = new ArrayList<>();
+    if (!planned.plan().candidates().isEmpty()) {
+      acts.add(
+          "Move "
+              + paths(planned.plan().candidates().size())
+              + " ("
+              + Memory.plain(planned.plan().bytes())
+              + ") into the trash for "
+              + Span.text(planned.settings().grace()));
+    }
+    if (!planned.due().isEmpty()) {
+      acts.add(
+          (acts.isEmpty() ? "Delete " : "delete ")
+              + Memory.plain(planned.dueBytes())
+              + " of old trash");
+    }
+    return String.join(", and ", acts) + "?";
+  }
+
+  private static String paths(int count) {
+    return count + (count == 1 ? " path" : " paths");
+  }
+
+  /** Returns what came of it. */
+  static String done(Done done, Settings settings) {
+    StringBuilder text = new StringBuilder();
+    if (!done.deleted().isEmpty()) {
+      text.append("deleted ")
+          .append(paths(done.deleted().size()))
+          .append(" from the trash: ")
+          .append(Memory.plain(bytes(done.deleted())))
+          .append('\n');
+    }
+    if (done.id().isPresent()) {
+      text.append("moved ")
+          .append(paths(done.moved().size()))
+          .append(" into the trash: ")
+          .append(Memory.plain(bytes(done.moved())))
+          .append(
+              settings.grace().isZero()
+                  ? "; the next cleanup deletes them\n"
+                  : "; a cleanup after " + Span.text(settings.grace()) + " deletes them\n");
+    }
+    failed(text, done);
+    if (!done.moved().isEmpty()) {
+      text.append("  nexa-slurm cleanup --undo ").append(done.id().orElseThrow()).append('\n');
+    }
+    return text.toString();
+  }
+
+  private static void failed(StringBuilder text, Done done) {
+    for (KeptPath one : done.failed()) {
+      text.append("not done: ").append(one.path()).append(": ").append(one.reason()).append('\n');
+    }
+  }
+
+  private static long bytes(List<TrashedPath> paths) {
+    return paths.stream().mapToLong(TrashedPath::bytes).sum();
+  }
+
+  /** Returns what an undo brought back, and what it could not. */
+  static String undoneText(Done done) {
+    StringBuilder text = new StringBuilder();
+    for (TrashedPath path : done.moved()) {
+      text.append("brought back ").append(path.full()).append('\n');
+    }
+    failed(text, done);
+    if (done.moved().isEmpty() && done.failed().isEmpty()) {
+      text.append("nothing of it is in the trash\n");
+    }
+    return text.toString();
+  }
+
+  /** Returns the document of an undo. */
+  static JsonObject undone(Done done) {
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("cleanup_id", done.id().orElseThrow().value())
+        .with("restored", moved(done.moved()))
+        .with("failed", kept(done.failed()));
+  }
+
+  /** Returns the document of a cleanup. */
+  static JsonObject document(Planned planned, Optional<Done> done) {
+    List<JsonObject> removes = new ArrayList<>();
+    for (Candidate one : planned.plan().candidates()) {
+      removes.add(
+          new JsonObject()
+              .with("tier", one.root().tier().key())
+              .with("path", one.full().toString())
+              .with("run_id", one.run().map(Object::toString).orElse(null))
+              .with("bytes", one.bytes())
+              .with("files", one.files())
+              .with("why", one.why()));
+    }
+    List<JsonObject> due = json(planned.due());
+    JsonObject document =
+        new JsonObject()
+            .with("schema_version", 1)
+            .with("cleanup_id", done.flatMap(Done::id).map(Object::toString).orElse(null))
+            .with("removes", removes)
+            .with("bytes", planned.plan().bytes())
+            .with("keeps", kept(planned.plan().kept()))
+            .with("notes", planned.plan().notes())
+            .with("due", due)
+            .with("acted", done.isPresent());
+    if (done.isPresent()) {
+      document
+          .with("moved", moved(done.get().moved()))
+          .with("deleted", moved(done.get().deleted()))
+          .with("failed", kept(done.get().failed()));
+    }
+    return document;
+  }
+
+  private static List<JsonObject> moved(List<TrashedPath> paths) {
+    List<JsonObject> all = new ArrayList<>();
+    for (TrashedPath path : paths) {
+      all.add(
+          new JsonObject()
+              .with("path", path.full().toString())
+              .with("trash", path.tier().resolve(path.trash()).toString())
+              .with("run_id", path.run().isEmpty() ? null : path.run())
+              .with("bytes", path.bytes()));
+    }
+    return all;
+  }
+
+  private static List<JsonObject> kept(List<KeptPath> paths) {
+    List<JsonObject> all = new ArrayList<>();
+    for (KeptPath path : paths) {
+      all.add(new JsonObject().with("path", path.path().toString()).with("reason", path.reason()));
+    }
+    return all;
+  }
+
+  /** Returns the user's cleanups, newest last. */
+  static String list(List<State> states, Instant now, TableStyle style) {
+    if (states.isEmpty()) {
+      return "There is no cleanup yet.\n";
+    }
+    return new Columns<State>()
+        .text("cleanup", state -> state.id().value())
+        .text("at", state -> PlainTime.utc(state.at()))
+        .text("host", State::host)
+        .number("in trash", CleanupText::inTrash)
+        .text("bytes", state -> Memory.plain(state.bytesInTrash()))
+        .right()
+        .number("restored", state -> state.count(Phase.RESTORED))
+        .number("deleted", state -> state.count(Phase.DELETED))
+        .text(
+            "deleted after",
+            state -> inTrash(state) == 0 ? "-" : PlainTime.utc(state.deleteAfter()))
+        .of(states)
+        .table(style);
+  }
+
+  private static long inTrash(State state) {
+    return state.count(Phase.MOVED)
+        + state.count(Phase.MOVING)
+        + state.count(Phase.RESTORING)
+        + state.count(Phase.DELETING);
+  }
+
+  /** Returns the cleanups for JSON. */
+  static List<JsonObject> json(List<State> states) {
+    List<JsonObject> all = new ArrayList<>();
+    for (State state : states) {
+      all.add(
+          new JsonObject()
+              .with("cleanup_id", state.id().value())
+              .with("at", state.at())
+              .with("host", state.host())
+              .with("delete_after", state.deleteAfter())
+              .with("in_trash", inTrash(state))
+              .with("bytes_in_trash", state.bytesInTrash())
+              .with("restored", state.count(Phase.RESTORED))
+              .with("deleted", state.count(Phase.DELETED)));
+    }
+    return all;
+  }
+}

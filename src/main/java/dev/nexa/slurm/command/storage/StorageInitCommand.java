@@ -1,0 +1,85 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.tiers.MakeFolders;
+import dev.nexa.slurm.storage.tiers.MakeFolders.Folder;
+import dev.nexa.slurm.storage.tiers.MakeFolders.Outcome;
+import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm storage init}. */
+final class StorageInitCommand extends Subcommand {
+  private final OptionSpec cluster =
+      option(
+          "--cluster",
+          "NAME",
+          "Only the tiers of configs/clusters/NAME.yaml. Default: those of all profiles of the workspace.");
+  private final OptionSpec dryRun = flag("--dry-run", "Shows what would be made; makes nothing.");
+  private final OptionSpec json = jsonFlag();
+
+  StorageInitCommand() {
+    super(
+        "init",
+        "Makes the folders of the storage tiers that do not exist yet. Never changes what exists.",
+        "nexa-slurm storage init",
+        "nexa-slurm storage init --cluster default --dry-run");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    List<TierRoot> roots =
+        TierRoot.of(
+            context.configs(),
+            context.workspace().root(),
+            Optional.ofNullable(cluster.<String>getValue()));
+    List<Folder> folders = new MakeFolders(given(dryRun)).make(roots);
+    boolean failed = folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED);
+    if (given(json)) {
+      out().print(Json.pretty(document(folders)));
+    } else {
+      tell(folders);
+    }
+    return failed ? ExitCode.USAGE.status() : ExitCode.OK.status();
+  }
+
+  private void tell(List<Folder> folders) {
+    int there = 0;
+    for (Folder folder : folders) {
+      String note = folder.note().isEmpty() ? "" : ": " + folder.note();
+      switch (folder.outcome()) {
+        case MADE -> out().println("made   " + folder.path());
+        case WOULD_MAKE -> out().println("would make " + folder.path());
+        case FAILED -> err().println("nexa-slurm: " + folder.path() + " could not be made" + note);
+        case EXISTS -> there++;
+      }
+    }
+    out().println(there + " of " + folders.size() + " folders exist already");
+    if (folders.stream().anyMatch(one -> one.outcome() == Outcome.FAILED)) {
+      err()
+          .println(
+              "  → set `storage` in the profile to folders that you can write to, or ask the admin to make these");
+    }
+  }
+
+  private static JsonObject document(List<Folder> folders) {
+    List<JsonObject> all = new ArrayList<>();
+    for (Folder folder : folders) {
+      JsonObject one =
+          new JsonObject()
+              .with("tier", folder.root().tier().key())
+              .with("path", folder.path().toString())
+              .with("outcome", folder.outcome().name().toLowerCase(Locale.ROOT));
+      all.add(folder.note().isEmpty() ? one : one.with("note", folder.note()));
+    }
+    return new JsonObject().with("schema_version", 1).with("folders", all);
+  }
+}

@@ -1,0 +1,168 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.CommandRunner;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.tiers.MeasureTier;
+import dev.nexa.slurm.storage.tiers.MeasureTier.Measured;
+import dev.nexa.slurm.storage.tiers.Tier;
+import dev.nexa.slurm.storage.tiers.TierRoot;
+import dev.nexa.slurm.storage.tiers.UsageKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm storage status}. */
+final class StorageStatusCommand extends Subcommand {
+  private static final int MOST_UNREAD = 20;
+
+  private final OptionSpec tier =
+      option("--tier", "TIER", "Only this tier: scratch, durable or shared.");
+  private final OptionSpec by =
+      option("--by", "KEY", "Adds a row for each run, user or folder: the largest first.");
+  private final OptionSpec cluster =
+      option(
+          "--cluster",
+          "NAME",
+          "Only the tiers of configs/clusters/NAME.yaml. Default: those of all profiles of the workspace.");
+  private final OptionSpec limit =
+      option("--limit", "N", "With --by: shows at most N rows of a tier; 40 if not given.");
+  private final OptionSpec json = jsonFlag();
+
+  StorageStatusCommand() {
+    super(
+        "status",
+        "Shows how much lies on the storage tiers, against the free space. Follows no link.",
+        "nexa-slurm storage status",
+        "nexa-slurm storage status --tier scratch --by run");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    Optional<Tier> only = Optional.ofNullable(tier.<String>getValue()).map(Tier::of);
+    Optional<UsageKey> key = Optional.ofNullable(by.<String>getValue()).map(UsageKey::named);
+    int most = most();
+    List<TierRoot> missing = new ArrayList<>();
+    List<Measured> measured = new ArrayList<>();
+    MeasureTier measure = new MeasureTier(new CommandRunner(), context.environment());
+    for (TierRoot root :
+        TierRoot.of(
+            context.configs(),
+            context.workspace().root(),
+            Optional.ofNullable(cluster.<String>getValue()))) {
+      if (only.isPresent() && only.get() != root.tier()) {
+        continue;
+      }
+      if (root.exists()) {
+        measured.add(measure.measure(root, key.orElse(UsageKey.FOLDER)));
+      } else {
+        missing.add(root);
+      }
+    }
+    if (given(json)) {
+      out().print(Json.pretty(document(measured, missing, key.isPresent())));
+      return ExitCode.OK.status();
+    }
+    if (!measured.isEmpty()) {
+      printTable(StorageText.tiers(measured, style()));
+    }
+    if (key.isPresent()) {
+      for (Measured one : measured) {
+        if (one.usage().rows().isEmpty()) {
+          continue;
+        }
+        out().println();
+        out().println(one.root().tier().key() + " " + one.root().path());
+        printTable(StorageText.rows(one.usage(), key.get(), most, style()));
+      }
+    }
+    for (TierRoot root : missing) {
+      err()
+          .println(
+              "note: "
+                  + root.path()
+                  + " ("
+                  + root.key()
+                  + ") is not on this host; `nexa-slurm storage init` makes it");
+    }
+    measured.forEach(this::tellUnread);
+    return ExitCode.OK.status();
+  }
+
+  private int most() {
+    @Nullable String typed = limit.getValue();
+    if (typed == null) {
+      return StorageText.MOST_ROWS;
+    }
+    try {
+      int most = Integer.parseInt(typed);
+      if (most > 0) {
+        return most;
+      }
+    } catch (NumberFormatException none) {
+      // Refused below.
+    }
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        "--limit: expected a whole number from 1 on, got '" + typed + "'",
+        Advice.step("--limit 40"));
+  }
+
+  private void tellUnread(Measured one) {
+    List<String> unread = one.unread();
+    for (String message : unread.subList(0, Math.min(MOST_UNREAD, unread.size()))) {
+      err().println("note: not counted: " + message);
+    }
+    if (unread.size() > MOST_UNREAD) {
+      err()
+          .println(
+              "note: "
+                  + (unread.size() - MOST_UNREAD)
+                  + " more folders of "
+                  + one.root().path()
+                  + " are not counted; --json lists them");
+    }
+  }
+
+  private static JsonObject document(
+      List<Measured> measured, List<TierRoot> missing, boolean withRows) {
+    List<JsonObject> tiers = new ArrayList<>();
+    for (Measured one : measured) {
+      JsonObject tier =
+          StorageText.TOTAL
+              .addTo(
+                  new JsonObject()
+                      .with("tier", one.root().tier().key())
+                      .with("path", one.root().path().toString())
+                      .with("profiles", one.root().profiles()),
+                  one.usage().total())
+              .with("free_bytes", one.free())
+              .with("size_bytes", one.size())
+              .with("unread", one.unread());
+      if (withRows) {
+        List<JsonObject> rows = new ArrayList<>();
+        one.usage()
+            .rows()
+            .forEach(
+                row ->
+                    rows.add(
+                        StorageText.TOTAL.addTo(new JsonObject().with("key", row.key()), row)));
+        tier.with("rows", rows);
+      }
+      tiers.add(tier);
+    }
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("tiers", tiers)
+        .with("not_on_this_host", missing.stream().map(root -> root.path().toString()).toList());
+  }
+}

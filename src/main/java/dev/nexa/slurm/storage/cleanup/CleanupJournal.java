@@ -1,0 +1,274 @@
+package dev.nexa.slurm.storage.cleanup;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * {@code cleanup/<id>.jsonl} in the workspace: what a cleanup did, one JSON object a line. A line
+ * is on disk before the act that it announces. Only one process writes, under the workspace's lock.
+ */
+public final class CleanupJournal {
+  private static final String END = ".jsonl";
+  private static final int VERSION = 1;
+
+  private final Path file;
+  private final DurableFiles files;
+  private final CleanupId id;
+
+  CleanupJournal(Workspace workspace, CleanupId id) {
+    this.file = folder(workspace).resolve(id + END);
+    this.files = workspace.files();
+    this.id = id;
+  }
+
+  /** Returns the folder of all journals. */
+  static Path folder(Workspace workspace) {
+    return workspace.root().resolve("cleanup");
+  }
+
+  public CleanupId id() {
+    return id;
+  }
+
+  /** Returns the journal's file. */
+  public Path file() {
+    return file;
+  }
+
+  /** Returns the user's journals, oldest first. */
+  public static List<CleanupJournal> all(Workspace workspace) {
+    List<CleanupJournal> all = new ArrayList<>();
+    try (DirectoryStream<Path> found =
+        Files.newDirectoryStream(folder(workspace), "cleanup_*" + END)) {
+      for (Path file : found) {
+        String name = file.getFileName().toString();
+        String id = name.substring(0, name.length() - END.length());
+        if (CleanupId.isOne(id)) {
+          all.add(new CleanupJournal(workspace, new CleanupId(id)));
+        }
+      }
+    } catch (NoSuchFileException none) {
+      return all;
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", folder(workspace), failed);
+    }
+    all.sort(java.util.Comparator.comparing(journal -> journal.id.value()));
+    return all;
+  }
+
+  /**
+   * Returns the journal of a cleanup.
+   *
+   * @throws NexaException if there is none
+   */
+  public static CleanupJournal existing(Workspace workspace, String id) {
+    CleanupJournal journal = new CleanupJournal(workspace, new CleanupId(id));
+    if (!Files.exists(journal.file)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "there is no cleanup " + id + " in " + workspace.root(),
+          Advice.command("shows all cleanups", "nexa-slurm", "cleanup", "list"));
+    }
+    return journal;
+  }
+
+  /** Returns whether another user of a shared workspace made the cleanup. */
+  public boolean isOfAnotherUser() {
+    try {
+      return !Files.getOwner(file).equals(Files.getOwner(Path.of("/proc/self")));
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read the owner of", file, failed);
+    }
+  }
+
+  /** Begins a journal. */
+  void begin(Workspace workspace, Instant now, Settings settings, String host) {
+    files.directories(folder(workspace));
+    append(
+        new JsonObject()
+            .with("type", "begun")
+            .with("schema_version", VERSION)
+            .with("at", now)
+            .with("cleanup_id", id.value())
+            .with("workspace", workspace.root().toString())
+            .with("host", host)
+            .with("delete_after", now.plus(settings.grace()))
+            .with("age_seconds", settings.age().toSeconds())
+            .with("prune_over_bytes", settings.pruneOver()));
+  }
+
+  /** Announces a move. */
+  void moving(TrashedPath path, String why) {
+    append(
+        new JsonObject()
+            .with("type", "moving")
+            .with("at", Instant.now())
+            .with("number", path.number())
+            .with("tier", path.tier().toString())
+            .with("path", path.path().toString())
+            .with("trash", path.trash().toString())
+            .with("run_id", path.run())
+            .with("bytes", path.bytes())
+            .with("files", path.files())
+            .with("identity", path.identity())
+            .with("why", why));
+  }
+
+  /** Says what became of a path. */
+  void now(TrashedPath path, Phase phase, String note) {
+    JsonObject line =
+        new JsonObject()
+            .with("type", phase.name().toLowerCase(Locale.ROOT))
+            .with("at", Instant.now())
+            .with("number", path.number());
+    append(note.isEmpty() ? line : line.with("note", note));
+  }
+
+  private void append(JsonObject line) {
+    removeTornLine();
+    files.append(file, Json.compact(line) + "\n");
+  }
+
+  /** Removes a last line that a crash has cut short. What it announced was not done. */
+  private void removeTornLine() {
+    try {
+      byte[] bytes = Files.exists(file) ? Files.readAllBytes(file) : new byte[0];
+      if (bytes.length == 0 || bytes[bytes.length - 1] == '\n') {
+        return;
+      }
+      int end = bytes.length;
+      while (end > 0 && bytes[end - 1] != '\n') {
+        end--;
+      }
+      files.truncate(file, end);
+    } catch (IOException failed) {
+      throw new UncheckedIOException("Cannot read " + file + ": " + failed.getMessage(), failed);
+    }
+  }
+
+  /**
+   * What a journal says.
+   *
+   * @param at when the cleanup began
+   * @param host where it ran; a tier may be a disk of that host
+   * @param deleteAfter when its trash may be deleted
+   */
+  public record State(
+      CleanupId id, Instant at, String host, Instant deleteAfter, List<TrashedPath> paths) {
+    /** Returns how many paths are in this phase. */
+    public long count(Phase phase) {
+      return paths.stream().filter(path -> path.phase() == phase).count();
+    }
+
+    /** Returns the bytes of the paths that are or may be in the trash. */
+    public long bytesInTrash() {
+      return paths.stream()
+          .filter(CleanupJournal::mayBeInTrash)
+          .mapToLong(TrashedPath::bytes)
+          .sum();
+    }
+
+    /** Returns how long the trash still stays; zero if it may go. */
+    public Duration left(Instant now) {
+      return now.isBefore(deleteAfter) ? Duration.between(now, deleteAfter) : Duration.ZERO;
+    }
+  }
+
+  /** Returns whether the disk may have the path in the trash. */
+  static boolean mayBeInTrash(TrashedPath path) {
+    return switch (path.phase()) {
+      case MOVING, MOVED, RESTORING, DELETING -> true;
+      case KEPT, RESTORED, DELETED -> false;
+    };
+  }
+
+  /**
+   * Reads the journal.
+   *
+   * @return empty if a crash left no whole line; then nothing was moved
+   * @throws NexaException if a whole line cannot be read
+   */
+  public Optional<State> read() {
+    String text = new String(DurableFiles.readBytes(file), StandardCharsets.UTF_8);
+    String whole = text.substring(0, text.lastIndexOf('\n') + 1);
+    if (whole.isEmpty()) {
+      return Optional.empty();
+    }
+    Map<Integer, TrashedPath> paths = new LinkedHashMap<>();
+    JsonObject first = new JsonObject();
+    int number = 0;
+    for (String line : whole.split("\n", -1)) {
+      number++;
+      if (line.isEmpty()) {
+        continue;
+      }
+      try {
+        JsonObject json = Json.parseObject(line);
+        if (json.text("type").equals("begun")) {
+          first = json;
+        } else {
+          apply(paths, json);
+        }
+      } catch (RuntimeException broken) {
+        throw new NexaException(
+            ErrorCode.JOURNAL_DAMAGED,
+            file + " line " + number + " cannot be read: " + broken.getMessage(),
+            broken,
+            Advice.step("nothing of this cleanup is deleted or brought back"));
+      }
+    }
+    return Optional.of(
+        new State(
+            id,
+            first.instant("at"),
+            first.text("host"),
+            first.instant("delete_after"),
+            List.copyOf(paths.values())));
+  }
+
+  private static void apply(Map<Integer, TrashedPath> paths, JsonObject json) {
+    int number = Math.toIntExact(json.number("number"));
+    String type = json.text("type");
+    if (type.equals("moving")) {
+      paths.put(
+          number,
+          new TrashedPath(
+              number,
+              Path.of(json.text("tier")),
+              Path.of(json.text("path")),
+              Path.of(json.text("trash")),
+              json.text("run_id"),
+              json.number("bytes"),
+              json.number("files"),
+              json.text("identity"),
+              Phase.MOVING));
+      return;
+    }
+    TrashedPath path = paths.get(number);
+    if (path == null) {
+      throw new IllegalArgumentException("number " + number + " was never moved");
+    }
+    paths.put(number, path.in(Phase.valueOf(type.toUpperCase(Locale.ROOT))));
+  }
+}

@@ -1,0 +1,86 @@
+package dev.nexa.slurm.storage.cleanup;
+
+import dev.nexa.slurm.records.runs.RunId;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** What a cleanup would move into the trash, and what it keeps. */
+public final class CleanupPlan {
+  /** So many entries of a tier that are not the workspace's are named; the others are counted. */
+  private static final int MOST_NAMED = 100;
+
+  private final List<Candidate> candidates = new ArrayList<>();
+  private final List<KeptPath> kept = new ArrayList<>();
+  private final Map<String, Integer> foreign = new HashMap<>();
+  private final List<String> notes = new ArrayList<>();
+
+  CleanupPlan() {}
+
+  void remove(Candidate candidate) {
+    candidates.add(candidate);
+  }
+
+  void keep(Path path, String reason) {
+    kept.add(new KeptPath(path, reason));
+  }
+
+  /** Keeps an entry that is not the workspace's; a tier may have any number of them. */
+  void keepForeign(Path path, String reason) {
+    String key = path.getParent() + ": " + reason;
+    if (foreign.merge(key, 1, Integer::sum) <= MOST_NAMED) {
+      kept.add(new KeptPath(path, reason));
+    }
+  }
+
+  void note(String note) {
+    notes.add(note);
+  }
+
+  /** Orders both lists by path; a folder is read in any order. */
+  void sort() {
+    candidates.sort(Comparator.comparing(Candidate::full));
+    kept.sort(Comparator.comparing(KeptPath::path));
+  }
+
+  /** Returns what is moved, ordered by path. */
+  public List<Candidate> candidates() {
+    return candidates;
+  }
+
+  /** Returns what is kept, ordered by path. */
+  public List<KeptPath> kept() {
+    return kept;
+  }
+
+  /**
+   * Returns sentences about tiers that were not looked at, and about entries that are not named.
+   */
+  public List<String> notes() {
+    List<String> all = new ArrayList<>(notes);
+    foreign.forEach(
+        (key, count) -> {
+          if (count > MOST_NAMED) {
+            all.add(count - MOST_NAMED + " further entries are kept in " + key);
+          }
+        });
+    return all;
+  }
+
+  /** Returns the bytes of all candidates. */
+  public long bytes() {
+    return candidates.stream().mapToLong(Candidate::bytes).sum();
+  }
+
+  /** Returns the runs of the candidates. */
+  Set<RunId> runs() {
+    Set<RunId> runs = new LinkedHashSet<>();
+    candidates.forEach(one -> one.run().ifPresent(runs::add));
+    return runs;
+  }
+}

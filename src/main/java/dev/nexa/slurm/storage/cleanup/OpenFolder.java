@@ -1,0 +1,225 @@
+package dev.nexa.slurm.storage.cleanup;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.util.EnumSet;
+import java.util.Iterator;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * An open folder. All that is done below it is done relative to this open folder (openat(2)), and
+ * no link is followed. So nobody can lead a call elsewhere by replacing a folder with a link.
+ */
+final class OpenFolder implements Closeable {
+  private static final Path SELF = Path.of(".");
+  private static final int MOST_READS = 5;
+  private static final Set<PosixFilePermission> OWNER =
+      Set.of(
+          PosixFilePermission.OWNER_READ,
+          PosixFilePermission.OWNER_WRITE,
+          PosixFilePermission.OWNER_EXECUTE);
+
+  private final SecureDirectoryStream<Path> stream;
+  private final Path path;
+
+  private OpenFolder(SecureDirectoryStream<Path> stream, Path path) {
+    this.stream = stream;
+    this.path = path;
+  }
+
+  /**
+   * Opens a tier.
+   *
+   * @param root its folder, with all links resolved
+   */
+  @SuppressWarnings("StreamResourceLeak") // The open folder closes it.
+  static OpenFolder root(Path root) throws IOException {
+    DirectoryStream<Path> stream = Files.newDirectoryStream(root);
+    if (stream instanceof SecureDirectoryStream<Path> secure) {
+      return new OpenFolder(secure, root);
+    }
+    stream.close();
+    throw new FileSystemException(
+        root.toString(), null, "this file system has no openat(2); nothing is removed there");
+  }
+
+  /** Opens a folder in this one. A link is an error. */
+  OpenFolder open(String name) throws IOException {
+    return new OpenFolder(
+        stream.newDirectoryStream(Path.of(name), LinkOption.NOFOLLOW_LINKS), path.resolve(name));
+  }
+
+  /** Opens the folder at the end of a relative path, which may be empty. */
+  OpenFolder openAll(Path relative) throws IOException {
+    OpenFolder now = open(".");
+    for (Path part : relative) {
+      if (part.toString().isEmpty()) {
+        continue;
+      }
+      try (OpenFolder before = now) {
+        now = before.open(part.toString());
+      }
+    }
+    return now;
+  }
+
+  /** Where the folder was when it was opened, for messages. */
+  Path path() {
+    return path;
+  }
+
+  /** Does something with each entry, in no order. */
+  interface Visit {
+    void visit(String name) throws IOException;
+  }
+
+  /** Visits the entries one by one, so that a folder may have any number of them. */
+  void forEach(Visit visit) throws IOException {
+    // A stream can be read once, and this one also serves the relative calls.
+    try (DirectoryStream<Path> entries =
+        stream.newDirectoryStream(SELF, LinkOption.NOFOLLOW_LINKS)) {
+      Iterator<Path> all = entries.iterator();
+      while (hasNext(all)) {
+        visit.visit(all.next().getFileName().toString());
+      }
+    }
+  }
+
+  private static boolean hasNext(Iterator<Path> entries) throws IOException {
+    try {
+      return entries.hasNext();
+    } catch (java.nio.file.DirectoryIteratorException failed) {
+      throw failed.getCause();
+    }
+  }
+
+  /** Returns the attributes of an entry itself, also of a link; empty if there is none. */
+  Optional<PosixFileAttributes> attributes(String name) throws IOException {
+    try {
+      return Optional.of(
+          stream
+              .getFileAttributeView(
+                  Path.of(name), PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+              .readAttributes());
+    } catch (NoSuchFileException none) {
+      return Optional.empty();
+    }
+  }
+
+  /** Returns the identity of an entry: its device and inode. */
+  static String identity(PosixFileAttributes attributes) {
+    return String.valueOf(attributes.fileKey());
+  }
+
+  /** Returns the device of an entry, as text. */
+  static String device(PosixFileAttributes attributes) {
+    String identity = identity(attributes);
+    return identity.substring(0, Math.max(0, identity.indexOf(',')));
+  }
+
+  /**
+   * Returns the text of a small file.
+   *
+   * @param most the largest size in bytes; a larger file is an error
+   * @return empty if there is no such file, or it is a link or another thing
+   */
+  Optional<String> text(String name, int most) throws IOException {
+    Optional<PosixFileAttributes> attributes = attributes(name);
+    if (attributes.isEmpty() || !attributes.get().isRegularFile()) {
+      return Optional.empty();
+    }
+    if (attributes.get().size() > most) {
+      throw new FileSystemException(
+          path.resolve(name).toString(), null, "it has more than " + most + " bytes");
+    }
+    try (SeekableByteChannel channel =
+        stream.newByteChannel(
+            Path.of(name), Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+      ByteBuffer bytes = ByteBuffer.allocate((int) attributes.get().size());
+      while (bytes.hasRemaining() && channel.read(bytes) >= 0) {}
+      return Optional.of(new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8));
+    } catch (NoSuchFileException gone) {
+      return Optional.empty();
+    }
+  }
+
+  /** Moves an entry into another open folder of this file system, by one rename. */
+  void move(String name, OpenFolder to, String newName) throws IOException {
+    stream.move(Path.of(name), to.stream, Path.of(newName));
+  }
+
+  /** Removes a file or a link, never what a link leads to. */
+  void deleteFile(String name) throws IOException {
+    stream.deleteFile(Path.of(name));
+  }
+
+  /** Removes an empty folder. */
+  void deleteFolder(String name) throws IOException {
+    stream.deleteDirectory(Path.of(name));
+  }
+
+  /**
+   * Removes an entry with all that is below it, except what links lead to.
+   *
+   * @param removed called after each removed file and link
+   */
+  void deleteTree(String name, Runnable removed) throws IOException {
+    Optional<PosixFileAttributes> attributes = attributes(name);
+    if (attributes.isEmpty()) {
+      return;
+    }
+    if (!attributes.get().isDirectory()) {
+      deleteFile(name);
+      removed.run();
+      return;
+    }
+    letOwnerIn(name, attributes.get());
+    for (int n = 1; ; n++) {
+      try (OpenFolder folder = open(name)) {
+        folder.forEach(entry -> folder.deleteTree(entry, removed));
+      }
+      try {
+        deleteFolder(name);
+        return;
+      } catch (DirectoryNotEmptyException skipped) {
+        // Some file systems skip entries of a folder that changes while it is read.
+        if (n == MOST_READS) {
+          throw skipped;
+        }
+      }
+    }
+  }
+
+  /** Lets the owner remove what is in a folder that its owner made read-only. */
+  private void letOwnerIn(String name, PosixFileAttributes attributes) throws IOException {
+    Set<PosixFilePermission> permissions = EnumSet.copyOf(OWNER);
+    permissions.addAll(attributes.permissions());
+    if (permissions.size() > attributes.permissions().size()) {
+      stream
+          .getFileAttributeView(
+              Path.of(name), PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+          .setPermissions(permissions);
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    stream.close();
+  }
+}

@@ -1,0 +1,49 @@
+package dev.nexa.slurm.storage.cleanup;
+
+import java.nio.file.Path;
+
+/**
+ * A file or folder that a cleanup moved or meant to move.
+ *
+ * @param number its number in the cleanup, from 1
+ * @param tier the tier's folder, with all links resolved
+ * @param path its path below the tier
+ * @param trash its path in the trash, below the tier
+ * @param run the run that made it; an empty text for a temporary file
+ * @param identity its device and inode
+ * @param phase what the journal says became of it
+ */
+public record TrashedPath(
+    int number,
+    Path tier,
+    Path path,
+    Path trash,
+    String run,
+    long bytes,
+    long files,
+    String identity,
+    Phase phase) {
+  /** How far a path is, by the journal. The disk decides between the first two. */
+  public enum Phase {
+    /** The move was announced. It may have happened. */
+    MOVING,
+    MOVED,
+    /** It was not moved, because it changed. */
+    KEPT,
+    /** Its way back was announced. It may have happened. */
+    RESTORING,
+    RESTORED,
+    /** Its deletion has begun, so that it cannot come back. */
+    DELETING,
+    DELETED
+  }
+
+  /** Returns the full path where it was. */
+  public Path full() {
+    return tier.resolve(path);
+  }
+
+  TrashedPath in(Phase next) {
+    return new TrashedPath(number, tier, path, trash, run, bytes, files, identity, next);
+  }
+}

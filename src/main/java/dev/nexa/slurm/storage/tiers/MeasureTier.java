@@ -1,0 +1,111 @@
+package dev.nexa.slurm.storage.tiers;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.process.Command;
+import dev.nexa.slurm.base.process.CommandResult;
+import dev.nexa.slurm.base.process.CommandRunner;
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Measures a tier with find(1). Java does not report the allocated size of a file.
+ *
+ * <p>find reads one folder at a time and follows no link, so neither find nor this class holds the
+ * tree in memory.
+ */
+public final class MeasureTier {
+  private static final Duration LONGEST = Duration.ofHours(12);
+
+  /** CommandRunner keeps so many bytes of the messages. */
+  private static final int KEPT_MESSAGES = 64 * 1024;
+
+  private final CommandRunner runner;
+  private final Map<String, String> environment;
+
+  /** Creates a measurer that starts find with these variables, and messages in English. */
+  public MeasureTier(CommandRunner runner, Map<String, String> environment) {
+    this.runner = runner;
+    this.environment = new HashMap<>(environment);
+    this.environment.put("LC_ALL", "C");
+  }
+
+  /**
+   * A measured tier.
+   *
+   * @param unread a message for each folder or file that could not be read; the sums lack it
+   * @param free the bytes that this user can still write; the file system may count a quota here
+   * @param size the bytes of the file system
+   */
+  public record Measured(TierRoot root, Usage usage, List<String> unread, long free, long size) {}
+
+  /**
+   * Measures the tier.
+   *
+   * @throws NexaException if find cannot be started, or does not know -printf
+   */
+  public Measured measure(TierRoot root, UsageKey by) {
+    Usage usage = new Usage(by);
+    FoundFiles files = new FoundFiles(usage);
+    List<String> argv =
+        List.of(
+            "find",
+            "-P",
+            root.path().toString(),
+            "-mindepth",
+            "1",
+            "!",
+            "-type",
+            "d",
+            "-printf",
+            "%s %b %Ts %u %P\\0");
+    try {
+      CommandResult result =
+          runner.stream(new Command(argv, environment, root.path(), LONGEST), files, started -> {});
+      if (result.timedOut() || (result.exit() != 0 && result.err().isBlank())) {
+        throw failed(root, result.timedOut() ? "find took 12 hours" : "find ended early");
+      }
+      if (result.err().contains("-printf")) {
+        throw failed(root, "this find does not know -printf: " + result.err().strip());
+      }
+      FileStore store = Files.getFileStore(root.path());
+      return new Measured(
+          root, usage, unread(result.err()), store.getUsableSpace(), store.getTotalSpace());
+    } catch (java.io.FileNotFoundException none) {
+      throw failed(root, "there is no find on the PATH");
+    } catch (IOException failed) {
+      throw DurableFiles.failure("measure", root.path(), failed);
+    }
+  }
+
+  private static NexaException failed(TierRoot root, String why) {
+    return new NexaException(
+        ErrorCode.IO_FAILED,
+        root.path() + " could not be measured: " + why,
+        Advice.step("install GNU findutils"));
+  }
+
+  /** Returns find's messages, {@code find: '/a/b': Permission denied}, without its name. */
+  static List<String> unread(String messages) {
+    List<String> unread = new ArrayList<>();
+    for (String line : messages.split("\n", -1)) {
+      String text = line.startsWith("find: ") ? line.substring("find: ".length()) : line;
+      // A file that a job removed meanwhile is missing from no sum.
+      if (!text.isBlank() && !text.endsWith("No such file or directory")) {
+        unread.add(text);
+      }
+    }
+    if (messages.length() >= KEPT_MESSAGES) {
+      unread.add("and more folders; this shows all of them: find TIER >/dev/null");
+    }
+    return unread;
+  }
+}
