@@ -28,6 +28,7 @@ import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Specified;
 import dev.nexa.slurm.command.shared.UsageErrors;
+import dev.nexa.slurm.command.storage.SyncCommand;
 import dev.nexa.slurm.command.workspace.CompletionCommand;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
@@ -70,6 +71,7 @@ public final class Commands {
           "pipeline",
           "data",
           "eval",
+          "sync",
           "init",
           "explain");
 
@@ -117,6 +119,7 @@ public final class Commands {
       case "pipeline" -> new PipelineCommand();
       case "data" -> new DataCommand();
       case "eval" -> new EvalCommand();
+      case "sync" -> new SyncCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);
