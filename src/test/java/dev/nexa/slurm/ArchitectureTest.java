@@ -126,7 +126,7 @@ class ArchitectureTest {
     "org.apache.commons.exec.., base.process",
     "tools.jackson.., 'base.json, job.config'",
     "org.snakeyaml.., job.config",
-    "software.amazon.awssdk.., 'data.storage, money.bills.aws'",
+    "software.amazon.awssdk.., 'storage.s3, money.bills.aws'",
     "java.net.http.., 'data.generate, run.server'",
     "java.sql.., data.engine",
     "org.duckdb.., none",

@@ -32,6 +32,7 @@ import dev.nexa.slurm.command.shared.Specified;
 import dev.nexa.slurm.command.shared.UsageErrors;
 import dev.nexa.slurm.command.storage.CleanupCommand;
 import dev.nexa.slurm.command.storage.StorageCommand;
+import dev.nexa.slurm.command.storage.SyncCommand;
 import dev.nexa.slurm.command.workspace.CompletionCommand;
 import dev.nexa.slurm.command.workspace.ExplainCommand;
 import dev.nexa.slurm.command.workspace.InitCommand;
@@ -78,6 +79,7 @@ public final class Commands {
           "lineage",
           "storage",
           "cleanup",
+          "sync",
           "init",
           "explain");
 
@@ -129,6 +131,7 @@ public final class Commands {
       case "lineage" -> new LineageCommand();
       case "storage" -> new StorageCommand();
       case "cleanup" -> new CleanupCommand();
+      case "sync" -> new SyncCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);

@@ -71,6 +71,12 @@ public enum ErrorCode {
   AWS_CREDENTIALS(Group.USER, ExitCode.USAGE),
   AWS_QUERY_REFUSED(Group.USER, ExitCode.USAGE),
 
+  // Storage.
+  S3_REFUSED(Group.USER, ExitCode.USAGE),
+  SYNC_DELETION_REFUSED(Group.USER, ExitCode.USAGE),
+  SYNC_DIFFERS(Group.USER, ExitCode.DEFECT),
+  SYNC_INCOMPLETE(Group.USER, ExitCode.DEFECT),
+
   // Batches, evaluations and gates.
   BATCH_REQUESTS_INVALID(Group.USER, ExitCode.USAGE),
   BATCH_INCOMPLETE(Group.USER, ExitCode.GATE_FAILED),
@@ -120,6 +126,7 @@ public enum ErrorCode {
   DATA_NO_ROOM(Group.CLUSTER, ExitCode.DEFECT),
   API_UNUSABLE(Group.CLUSTER, ExitCode.DEFECT),
   AWS_UNAVAILABLE(Group.CLUSTER, ExitCode.DEFECT),
+  S3_UNAVAILABLE(Group.CLUSTER, ExitCode.DEFECT),
 
   /** An exception that no code expected. */
   DEFECT(Group.DEFECT, ExitCode.DEFECT);

@@ -8,7 +8,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
-import dev.nexa.slurm.money.bills.AwsJar;
+import dev.nexa.slurm.money.bills.AwsCosts;
 import dev.nexa.slurm.money.bills.CostSource.Question;
 import dev.nexa.slurm.money.bills.ImportedMonth;
 import java.net.URI;
@@ -74,7 +74,7 @@ final class CostsImportAwsCommand extends Subcommand {
     Instant now = Instant.now();
     Question question = question(LocalDate.ofInstant(now, ZoneOffset.UTC));
     ImportAwsCosts.Result result =
-        new ImportAwsCosts(existing(), new AwsJar(), now).run(question, given(refresh));
+        new ImportAwsCosts(existing(), new AwsCosts(), now).run(question, given(refresh));
     if (given(json)) {
       out().print(Json.pretty(document(result, now)));
     } else {

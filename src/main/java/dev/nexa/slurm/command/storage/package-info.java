@@ -1,4 +1,4 @@
-/** The commands storage and cleanup: the folders of the tiers, their sizes, and what may go. */
+/** The commands storage, cleanup and sync: the folders of the tiers, what may go, and S3. */
 @NullMarked
 package dev.nexa.slurm.command.storage;
 

@@ -156,6 +156,31 @@ public record ClusterProfile(
               listOf(ValueType.choice(SACCT_FIELDS.toArray(new String[0]))),
               "Fields of this Slurm's sacct that not every version has. `reconcile` asks for them too."));
 
+  /** Here and not in S3Settings: a submit does not load that class. */
+  private static final Section S3 =
+      section(
+          optional(
+              "endpoint",
+              ValueType.text("a URL such as https://minio.example.org:9000", "https?://[^\\s@]+"),
+              "The store's URL, for MinIO, Ceph or Backblaze. Default: AWS."),
+          optional(
+              "region",
+              ValueType.text("a region such as us-east-1", "[a-z0-9-]{2,40}"),
+              "The bucket's region. Default: the region that the AWS SDK finds."),
+          optional(
+              "path_style",
+              ValueType.BOOLEAN,
+              "Whether the bucket's name is in the URL's path, as MinIO and Ceph need it. Default: false."),
+          optional(
+              "storage_class",
+              ValueType.text("a storage class such as STANDARD_IA", "[A-Z0-9_]{1,40}"),
+              "The storage class of new objects. Default: the bucket's."),
+          optional(
+              "sse",
+              ValueType.choice("AES256", "aws:kms"),
+              "The encryption of new objects at rest. Default: the bucket's."),
+          optional("sse_kms_key", ValueType.TEXT, "The KMS key for `sse: aws:kms`."));
+
   static final Section SPEC =
       section(
           withDefault(
@@ -197,7 +222,12 @@ public record ClusterProfile(
                   optional(
                       "retention_days",
                       ValueType.integer(1, 36_500),
-                      "How many days a run's durable files are kept, and charged for.")),
+                      "How many days a run's durable files are kept, and charged for."),
+                  optional(
+                      "s3_prefix",
+                      ValueType.TEXT,
+                      "NEXA_S3_PREFIX: where `sync` keeps the durable files in S3, such as s3://bucket/prefix."),
+                  optional("s3", S3, "How `sync` reaches S3.")),
               "The three storage tiers."),
           optional(
               "software",
@@ -238,9 +268,21 @@ public record ClusterProfile(
    * The folders of the three storage tiers, as absolute paths.
    *
    * @param retentionDays how many days durable files are kept and charged for; empty if not given
+   * @param s3Prefix the address in S3 that durable files are synced with; empty if not given
+   * @param s3 how S3 is reached; empty if the profile does not say
    */
   public record Storage(
-      String scratch, String durable, String shared, Optional<Integer> retentionDays) {
+      String scratch,
+      String durable,
+      String shared,
+      Optional<Integer> retentionDays,
+      Optional<String> s3Prefix,
+      Optional<S3Settings> s3) {
+
+    /** Creates tiers that are not synced with S3. */
+    public Storage(String scratch, String durable, String shared, Optional<Integer> retentionDays) {
+      this(scratch, durable, shared, retentionDays, Optional.empty(), Optional.empty());
+    }
 
     /**
      * Replaces {@code ${scratch}}, {@code ${durable}} and {@code ${shared}} in the text by the
@@ -322,7 +364,11 @@ public record ClusterProfile(
             storage.text("scratch"),
             storage.text("durable"),
             storage.text("shared"),
-            storage.optionalInteger("retention_days")),
+            storage.optionalInteger("retention_days"),
+            storage.optionalText("s3_prefix"),
+            storage.has("s3")
+                ? Optional.of(S3Settings.from(storage.section("s3")))
+                : Optional.empty()),
         Software.from(values.section("software")),
         values.textMap("env"),
         values.text("java"),

@@ -1,0 +1,114 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.program.AwsJar;
+import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.storage.sync.Leftovers;
+import dev.nexa.slurm.storage.sync.ObjectStore;
+import dev.nexa.slurm.storage.sync.ObjectStore.Pending;
+import dev.nexa.slurm.storage.sync.ObjectStores;
+import dev.nexa.slurm.storage.sync.S3Place;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code sync abort-leftovers}. */
+final class AbortLeftoversCommand extends Subcommand {
+  private static final Duration USUAL_AGE = Duration.ofDays(1);
+
+  private final SyncPlaces places = new SyncPlaces(this);
+  private final OptionSpec olderThan =
+      option(
+          "--older-than",
+          "TIME",
+          "Only uploads that began this long ago, such as 12h or 7d; 1d if not given. A running sync uses younger ones.");
+  private final OptionSpec dryRun = flag("--dry-run", "Lists the uploads, and removes none.");
+  private final OptionSpec yes = flag("--yes", "Removes them without a question on the terminal.");
+  private final OptionSpec json = jsonFlag();
+
+  AbortLeftoversCommand() {
+    super(
+        "abort-leftovers",
+        "Lists multipart uploads that nobody completed, whose parts S3 charges for, and removes them.",
+        "nexa-slurm sync abort-leftovers --dry-run",
+        "nexa-slurm sync abort-leftovers --older-than 7d --yes");
+  }
+
+  @Override
+  public Integer call() {
+    Duration age = age();
+    S3Place s3 = places.s3(context(), 2);
+    try (AwsJar jar = AwsJar.open();
+        ObjectStore store = jar.load(ObjectStores.class).open(s3)) {
+      Leftovers leftovers = new Leftovers(store, s3.prefix());
+      List<Pending> found = leftovers.begunBefore(Instant.now().minus(age));
+      if (!given(json)) {
+        found.forEach(upload -> out().println(upload.started() + "  " + upload.key()));
+        out().flush();
+      }
+      boolean remove =
+          !found.isEmpty()
+              && !given(dryRun)
+              && (given(yes)
+                  || confirmed(
+                      "Remove "
+                          + found.size()
+                          + " uploads? A sync that stopped before it sent the last part begins such a file again."));
+      if (remove) {
+        leftovers.abort(found);
+      }
+      print(s3, found, remove);
+    }
+    return ExitCode.OK.status();
+  }
+
+  private void print(S3Place s3, List<Pending> found, boolean removed) {
+    if (given(json)) {
+      List<JsonObject> uploads =
+          found.stream()
+              .map(
+                  upload ->
+                      new JsonObject()
+                          .with("key", upload.key())
+                          .with("upload_id", upload.uploadId())
+                          .with("started", upload.started()))
+              .toList();
+      out()
+          .print(
+              Json.pretty(
+                  new JsonObject()
+                      .with("schema_version", 1)
+                      .with("address", s3.address())
+                      .with("uploads", uploads)
+                      .with("removed", removed)));
+    } else {
+      out()
+          .println(
+              found.size()
+                  + " unfinished uploads in "
+                  + s3.address()
+                  + (removed ? " removed" : ""));
+    }
+  }
+
+  private Duration age() {
+    String typed = olderThan.getValue();
+    if (typed == null) {
+      return USUAL_AGE;
+    }
+    return Span.of(typed)
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ErrorCode.OPTION_INVALID,
+                    "--older-than: expected a time such as 12h or 7d, got '" + typed + "'",
+                    Advice.step("--older-than 1d")));
+  }
+}

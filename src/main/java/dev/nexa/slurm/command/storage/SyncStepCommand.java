@@ -1,0 +1,279 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.program.AwsJar;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.storage.sync.DeleteLimit;
+import dev.nexa.slurm.storage.sync.Direction;
+import dev.nexa.slurm.storage.sync.Filters;
+import dev.nexa.slurm.storage.sync.ObjectStore;
+import dev.nexa.slurm.storage.sync.ObjectStores;
+import dev.nexa.slurm.storage.sync.PlanReport;
+import dev.nexa.slurm.storage.sync.SyncOptions;
+import dev.nexa.slurm.storage.sync.SyncReport;
+import dev.nexa.slurm.storage.sync.SyncRun;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The commands {@code sync plan}, {@code sync push}, {@code sync pull} and {@code sync verify}. */
+final class SyncStepCommand extends Subcommand {
+  private static final Pattern RATE = Pattern.compile("([1-9]\\d{0,8})([KMG]?)");
+  private static final String INCLUDE = "--include";
+  private static final String EXCLUDE = "--exclude";
+  private static final int THREADS = 16;
+
+  /** What a command does after both sides were compared. */
+  enum Step {
+    PLAN("Shows what `sync push` would copy, or `sync pull` with --pull. Copies nothing."),
+    PUSH("Copies new and changed files of a folder to S3."),
+    PULL("Copies new and changed objects from S3 to a folder."),
+    VERIFY(
+        "Compares each file's SHA-256 with the SHA-256 that S3 keeps of it, and names each difference.");
+
+    private final String help;
+
+    Step(String help) {
+      this.help = help;
+    }
+
+    String word() {
+      return name().toLowerCase(java.util.Locale.ROOT);
+    }
+  }
+
+  private final Step step;
+  private final SyncPlaces places = new SyncPlaces(this);
+  private final @Nullable OptionSpec pull;
+  private final @Nullable OptionSpec delete;
+  private final @Nullable OptionSpec maxDelete;
+  private final @Nullable OptionSpec overwrite;
+  private final @Nullable OptionSpec dryRun;
+  private final @Nullable OptionSpec yes;
+  private final OptionSpec checksum;
+  private final OptionSpec bandwidth =
+      option(
+          "--bandwidth",
+          "RATE",
+          "The most bytes in a second, such as 50M; unlimited if not given.");
+  private final OptionSpec threads =
+      option("--threads", "N", "How many files are copied at once; " + THREADS + " if not given.");
+  private final OptionSpec json = jsonFlag();
+
+  SyncStepCommand(Step step) {
+    super(step.word(), step.help, "nexa-slurm sync " + step.word(), example(step));
+    this.step = step;
+    // Read in rules(), because the order of both counts.
+    globs(INCLUDE, "Copies files whose path matches, also if an --exclude before it matches.");
+    globs(
+        EXCLUDE,
+        "Leaves out files whose path matches. `*` also matches slashes. The last --include or --exclude that"
+            + " matches decides. `*.tmp` is left out from the beginning.");
+    boolean copies = step == Step.PUSH || step == Step.PULL;
+    boolean plans = copies || step == Step.PLAN;
+    pull = step == Step.PLAN ? flag("--pull", "Plans a `sync pull`.") : null;
+    delete =
+        plans
+            ? flag("--delete", "Also deletes at the target what the source does not have.")
+            : null;
+    maxDelete =
+        plans
+            ? option(
+                "--max-delete",
+                "N|P%",
+                "Refuses to delete more files, or a larger part of the target's files; 10%% if not given.")
+            : null;
+    overwrite =
+        plans
+            ? flag(
+                "--overwrite", "Also replaces files that are newer or were changed at the target.")
+            : null;
+    dryRun = copies ? flag("--dry-run", "Shows the plan, and copies nothing.") : null;
+    yes = copies ? flag("--yes", "Deletes without a question on the terminal.") : null;
+    checksum =
+        flag(
+            "--checksum",
+            step == Step.VERIFY
+                ? "Also reads all bytes in S3."
+                : "Compares the SHA-256 of all files, also of files that look unchanged.");
+  }
+
+  private static String example(Step step) {
+    return switch (step) {
+      case PLAN -> "nexa-slurm sync plan --pull --delete";
+      case PUSH -> "nexa-slurm sync push --delete --max-delete 5%";
+      case PULL ->
+          "nexa-slurm sync pull s3://nexacompute/checkpoints/run_1 /mnt/nexa_durable/checkpoints/run_1";
+      case VERIFY -> "nexa-slurm sync verify --include 'checkpoints/*' --json";
+    };
+  }
+
+  private void globs(String name, String description) {
+    add(
+        OptionSpec.builder(name).paramLabel("GLOB").type(List.class).auxiliaryTypes(String.class),
+        description);
+  }
+
+  @Override
+  public Integer call() {
+    SyncOptions options = options();
+    DeleteLimit limit = limit();
+    SyncPlaces.Pair pair = places.pair(context(), options.threads());
+    try (AwsJar jar = AwsJar.open();
+        ObjectStore store = jar.load(ObjectStores.class).open(pair.s3());
+        SyncRun run =
+            SyncRun.plan(pair.folder(), pair.s3(), store, new Filters(rules()), options)) {
+      SyncText text = new SyncText(pair.folder(), pair.s3(), options.direction());
+      return step == Step.VERIFY ? verified(run, text) : synced(run, text, limit);
+    }
+  }
+
+  private Integer verified(SyncRun run, SyncText text) {
+    PlanReport planned = run.planned();
+    SyncReport report =
+        run.compareOnly(
+            given(checksum),
+            new SyncProgress(err(), planned.compared().files(), planned.localFiles()));
+    boolean equal = report.differing() == 0 && report.failed() == 0;
+    if (given(json)) {
+      out().print(Json.pretty(text.verified(planned, report)));
+      return (equal ? ExitCode.OK : ExitCode.DEFECT).status();
+    }
+    out().print(text.skipped(planned));
+    if (!equal) {
+      throw new NexaException(
+          ErrorCode.SYNC_DIFFERS,
+          text.differs(report),
+          Advice.command("shows what would be copied", "nexa-slurm", "sync", "plan"));
+    }
+    out().println(text.equal(report));
+    return ExitCode.OK.status();
+  }
+
+  private Integer synced(SyncRun run, SyncText text, DeleteLimit limit) {
+    PlanReport planned = run.planned();
+    boolean asJson = given(json);
+    boolean only = step == Step.PLAN || (dryRun != null && given(dryRun));
+    if (!asJson) {
+      out().print(text.plan(planned, only));
+      out().flush();
+    }
+    if (only) {
+      if (asJson) {
+        out().print(Json.pretty(text.document(planned)));
+      }
+      run.checkDeletions(limit);
+      return ExitCode.OK.status();
+    }
+    run.checkDeletions(limit);
+    long deletions = planned.deleted().files();
+    if (deletions > 0
+        && !(yes != null && given(yes))
+        && !confirmed("Delete " + SyncText.files(deletions) + "?")) {
+      err().println("nothing was copied or deleted");
+      return ExitCode.INTERRUPTED.status();
+    }
+    PlanReport.Count copied = planned.copied();
+    SyncReport report =
+        run.execute(
+            limit,
+            new SyncProgress(err(), copied.files() + planned.compared().files(), copied.bytes()));
+    boolean whole = report.failed() == 0 && report.conflicts() == 0;
+    if (asJson) {
+      out().print(Json.pretty(text.document(planned, report)));
+      return (whole ? ExitCode.OK : ExitCode.DEFECT).status();
+    }
+    out().println(text.done(report));
+    if (!whole) {
+      throw new NexaException(
+          ErrorCode.SYNC_INCOMPLETE,
+          text.incomplete(report),
+          Advice.step(
+              report.failed() > 0
+                  ? "type the command again: what was copied is not copied again"
+                  : "look at both, then: --overwrite"));
+    }
+    return ExitCode.OK.status();
+  }
+
+  private SyncOptions options() {
+    boolean verify = step == Step.VERIFY;
+    boolean pulls = step == Step.PULL || (pull != null && given(pull));
+    return new SyncOptions(
+        pulls ? Direction.PULL : Direction.PUSH,
+        verify || (delete != null && given(delete)),
+        overwrite != null && given(overwrite),
+        verify || given(checksum),
+        rate(),
+        threads());
+  }
+
+  private int threads() {
+    String typed = threads.getValue();
+    if (typed == null) {
+      return THREADS;
+    }
+    if (!typed.matches("[1-9]\\d?")) {
+      throw usage("--threads: expected a number from 1 to 99, got '" + typed + "'", "--threads 8");
+    }
+    return Integer.parseInt(typed);
+  }
+
+  private long rate() {
+    String typed = bandwidth.getValue();
+    if (typed == null) {
+      return 0;
+    }
+    Matcher rate = RATE.matcher(typed);
+    if (!rate.matches()) {
+      throw usage(
+          "--bandwidth: expected bytes in a second, such as 50M, got '" + typed + "'",
+          "--bandwidth 50M");
+    }
+    int shift = List.of("", "K", "M", "G").indexOf(rate.group(2)) * 10;
+    return Long.parseLong(rate.group(1)) << shift;
+  }
+
+  private DeleteLimit limit() {
+    String typed = maxDelete == null ? null : maxDelete.<String>getValue();
+    if (typed == null) {
+      return DeleteLimit.USUAL;
+    }
+    return DeleteLimit.parse(typed)
+        .orElseThrow(
+            () ->
+                usage(
+                    "--max-delete: expected a number of files or a percentage, got '" + typed + "'",
+                    "--max-delete 10%"));
+  }
+
+  /** Returns the rules in the order in which they were typed: the last one that matches decides. */
+  private List<Filters.Rule> rules() {
+    List<Filters.Rule> rules = new ArrayList<>();
+    rules.add(Filters.UNFINISHED);
+    List<String> words = spec().commandLine().getParseResult().originalArgs();
+    for (int i = 0; i < words.size(); i++) {
+      String word = words.get(i);
+      for (boolean taken : new boolean[] {true, false}) {
+        String name = taken ? INCLUDE : EXCLUDE;
+        if (word.equals(name) && i + 1 < words.size()) {
+          rules.add(new Filters.Rule(taken, words.get(i + 1)));
+        } else if (word.startsWith(name + "=")) {
+          rules.add(new Filters.Rule(taken, word.substring(name.length() + 1)));
+        }
+      }
+    }
+    return rules;
+  }
+
+  private static NexaException usage(String message, String advice) {
+    return new NexaException(ErrorCode.OPTION_INVALID, message, Advice.step(advice));
+  }
+}

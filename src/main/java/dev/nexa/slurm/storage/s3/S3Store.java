@@ -1,0 +1,395 @@
+package dev.nexa.slurm.storage.s3;
+
+import dev.nexa.slurm.storage.sync.ObjectStore;
+import dev.nexa.slurm.storage.sync.S3Place;
+import dev.nexa.slurm.storage.sync.StoreException;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.core.ResponseInputStream;
+import software.amazon.awssdk.core.exception.SdkException;
+import software.amazon.awssdk.core.sync.RequestBody;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.GetObjectRequest;
+import software.amazon.awssdk.services.s3.model.GetObjectResponse;
+import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
+import software.amazon.awssdk.services.s3.model.ListMultipartUploadsResponse;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
+import software.amazon.awssdk.services.s3.model.ListPartsResponse;
+import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
+
+/** One bucket. */
+final class S3Store implements ObjectStore {
+  private static final String SHA256 = "nexa-sha256";
+  private static final String MTIME = "nexa-mtime";
+  private static final String TYPE = "application/octet-stream";
+
+  private final S3Client client;
+  private final S3Place place;
+  private final S3Refusal refusal;
+
+  S3Store(S3Client client, S3Place place, S3Refusal refusal) {
+    this.client = client;
+    this.place = place;
+    this.refusal = refusal;
+  }
+
+  private <T> T ask(Supplier<T> request) {
+    try {
+      return request.get();
+    } catch (SdkException failed) {
+      throw refusal.of(failed);
+    } catch (UncheckedIOException local) {
+      throw new StoreException(
+          StoreException.Kind.CHANGED, "the file changed while it was read: " + local.getMessage());
+    }
+  }
+
+  @Override
+  public Page list(String prefix, Optional<String> after) {
+    ListObjectsV2Response page =
+        ask(
+            () ->
+                client.listObjectsV2(
+                    request ->
+                        request
+                            .bucket(place.bucket())
+                            .prefix(prefix)
+                            .continuationToken(after.orElse(null))));
+    List<Listed> objects =
+        page.contents().stream()
+            .map(
+                object ->
+                    new Listed(
+                        object.key(), object.size(), bare(object.eTag()), object.lastModified()))
+            .toList();
+    boolean more = Boolean.TRUE.equals(page.isTruncated());
+    if (more && page.nextContinuationToken() == null) {
+      throw new StoreException(StoreException.Kind.BUSY, "the listing has no next page");
+    }
+    return new Page(objects, more ? Optional.of(page.nextContinuationToken()) : Optional.empty());
+  }
+
+  @Override
+  public Optional<Stored> head(String key) {
+    try {
+      HeadObjectResponse head =
+          ask(() -> client.headObject(request -> request.bucket(place.bucket()).key(key)));
+      return Optional.of(
+          stored(
+              head.contentLength(),
+              head.eTag(),
+              head.lastModified(),
+              head.metadata(),
+              head.serverSideEncryption(),
+              head.sseCustomerAlgorithm()));
+    } catch (StoreException refused) {
+      if (refused.kind() == StoreException.Kind.MISSING) {
+        return Optional.empty();
+      }
+      throw refused;
+    }
+  }
+
+  @Override
+  public Body get(String key, String etag, long from) {
+    GetObjectRequest.Builder request =
+        GetObjectRequest.builder().bucket(place.bucket()).key(key).ifMatch(quoted(etag));
+    if (from > 0) {
+      request.range("bytes=" + from + "-");
+    }
+    ResponseInputStream<GetObjectResponse> body = ask(() -> client.getObject(request.build()));
+    GetObjectResponse facts = body.response();
+    if (!bare(facts.eTag()).equals(etag)) {
+      body.abort();
+      throw new StoreException(StoreException.Kind.CHANGED, "the object in S3 changed");
+    }
+    if (from > 0
+        && (facts.contentRange() == null
+            || !facts.contentRange().startsWith("bytes " + from + "-"))) {
+      body.abort();
+      throw new StoreException(
+          StoreException.Kind.BUSY, "the store answered with other bytes than those asked for");
+    }
+    return new Body(
+        stored(
+            facts.contentLength() + from,
+            facts.eTag(),
+            facts.lastModified(),
+            facts.metadata(),
+            facts.serverSideEncryption(),
+            facts.sseCustomerAlgorithm()),
+        new Aborting(body));
+  }
+
+  @Override
+  public String put(
+      String key,
+      Content content,
+      long bytes,
+      String md5,
+      Properties properties,
+      Optional<String> replaced) {
+    return bare(
+        ask(() ->
+                client.putObject(
+                    request -> {
+                      request
+                          .bucket(place.bucket())
+                          .key(key)
+                          .contentMD5(md5)
+                          .metadata(metadata(properties))
+                          .storageClass(place.storageClass().orElse(null))
+                          .serverSideEncryption(place.encryption().orElse(null))
+                          .ssekmsKeyId(place.kmsKey().orElse(null));
+                      if (replaced.isPresent()) {
+                        request.ifMatch(quoted(replaced.get()));
+                      } else {
+                        request.ifNoneMatch("*");
+                      }
+                    },
+                    body(content, bytes)))
+            .eTag());
+  }
+
+  @Override
+  public String begin(String key, Properties properties) {
+    return ask(() ->
+            client.createMultipartUpload(
+                request ->
+                    request
+                        .bucket(place.bucket())
+                        .key(key)
+                        .metadata(metadata(properties))
+                        .storageClass(place.storageClass().orElse(null))
+                        .serverSideEncryption(place.encryption().orElse(null))
+                        .ssekmsKeyId(place.kmsKey().orElse(null))))
+        .uploadId();
+  }
+
+  @Override
+  public Part send(
+      String key, String uploadId, int number, Content content, long bytes, String md5) {
+    String etag =
+        ask(() ->
+                client.uploadPart(
+                    request ->
+                        request
+                            .bucket(place.bucket())
+                            .key(key)
+                            .uploadId(uploadId)
+                            .partNumber(number)
+                            .contentMD5(md5),
+                    body(content, bytes)))
+            .eTag();
+    return new Part(number, bytes, bare(etag));
+  }
+
+  @Override
+  public List<Part> parts(String key, String uploadId) {
+    List<Part> parts = new ArrayList<>();
+    Integer after = null;
+    while (true) {
+      Integer marker = after;
+      ListPartsResponse page =
+          ask(
+              () ->
+                  client.listParts(
+                      request ->
+                          request
+                              .bucket(place.bucket())
+                              .key(key)
+                              .uploadId(uploadId)
+                              .partNumberMarker(marker)));
+      page.parts()
+          .forEach(part -> parts.add(new Part(part.partNumber(), part.size(), bare(part.eTag()))));
+      Integer next = page.nextPartNumberMarker();
+      if (!Boolean.TRUE.equals(page.isTruncated()) || next == null || next.equals(after)) {
+        return parts;
+      }
+      after = next;
+    }
+  }
+
+  @Override
+  public String complete(String key, String uploadId, List<Part> parts, Optional<String> replaced) {
+    List<CompletedPart> made =
+        parts.stream()
+            .map(
+                part ->
+                    CompletedPart.builder()
+                        .partNumber(part.number())
+                        .eTag(quoted(part.etag()))
+                        .build())
+            .toList();
+    return bare(
+        ask(() ->
+                client.completeMultipartUpload(
+                    request -> {
+                      request
+                          .bucket(place.bucket())
+                          .key(key)
+                          .uploadId(uploadId)
+                          .multipartUpload(upload -> upload.parts(made));
+                      if (replaced.isPresent()) {
+                        request.ifMatch(quoted(replaced.get()));
+                      } else {
+                        request.ifNoneMatch("*");
+                      }
+                    }))
+            .eTag());
+  }
+
+  @Override
+  public void abort(String key, String uploadId) {
+    try {
+      ask(
+          () ->
+              client.abortMultipartUpload(
+                  request -> request.bucket(place.bucket()).key(key).uploadId(uploadId)));
+    } catch (StoreException refused) {
+      if (refused.kind() != StoreException.Kind.MISSING) {
+        throw refused;
+      }
+    }
+  }
+
+  @Override
+  public PendingPage pending(String prefix, Optional<String> after) {
+    String[] marker = after.map(text -> text.split("\n", 2)).orElse(new String[0]);
+    ListMultipartUploadsResponse page =
+        ask(
+            () ->
+                client.listMultipartUploads(
+                    request -> {
+                      request.bucket(place.bucket()).prefix(prefix);
+                      if (marker.length == 2) {
+                        request.uploadIdMarker(marker[0]).keyMarker(marker[1]);
+                      }
+                    }));
+    List<Pending> uploads =
+        page.uploads().stream()
+            .map(upload -> new Pending(upload.key(), upload.uploadId(), upload.initiated()))
+            .toList();
+    boolean more =
+        Boolean.TRUE.equals(page.isTruncated())
+            && page.nextKeyMarker() != null
+            && page.nextUploadIdMarker() != null;
+    return new PendingPage(
+        uploads,
+        more
+            ? Optional.of(page.nextUploadIdMarker() + "\n" + page.nextKeyMarker())
+            : Optional.empty());
+  }
+
+  @Override
+  public void delete(String key) {
+    ask(() -> client.deleteObject(request -> request.bucket(place.bucket()).key(key)));
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  private static RequestBody body(Content content, long bytes) {
+    return RequestBody.fromContentProvider(
+        () -> {
+          try {
+            return content.open();
+          } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+          }
+        },
+        bytes,
+        TYPE);
+  }
+
+  private static Map<String, String> metadata(Properties properties) {
+    return Map.of(SHA256, properties.sha256(), MTIME, properties.fileTime().toString());
+  }
+
+  private static Stored stored(
+      long bytes,
+      String etag,
+      Instant modified,
+      Map<String, String> metadata,
+      @Nullable ServerSideEncryption encryption,
+      @Nullable String customerKey) {
+    String mark = bare(etag);
+    boolean plain = encryption == null || encryption == ServerSideEncryption.AES256;
+    boolean isMd5 = plain && customerKey == null && mark.matches("[0-9a-f]{32}");
+    return new Stored(
+        bytes,
+        mark,
+        modified,
+        Optional.ofNullable(metadata.get(SHA256)).filter(hex -> hex.matches("[0-9a-f]{64}")),
+        isMd5 ? Optional.of(mark) : Optional.empty(),
+        time(metadata.get(MTIME)));
+  }
+
+  private static Optional<Instant> time(@Nullable String text) {
+    try {
+      return text == null ? Optional.empty() : Optional.of(Instant.parse(text));
+    } catch (DateTimeException notOurs) {
+      return Optional.empty();
+    }
+  }
+
+  private static String bare(@Nullable String etag) {
+    return etag == null ? "" : etag.replace("\"", "");
+  }
+
+  private static String quoted(String etag) {
+    return "\"" + etag + "\"";
+  }
+
+  /**
+   * Drops the connection if the stream is closed before its end: to read the rest may take long.
+   */
+  private static final class Aborting extends FilterInputStream {
+    private final ResponseInputStream<GetObjectResponse> body;
+    private boolean ended;
+
+    Aborting(ResponseInputStream<GetObjectResponse> body) {
+      super(body);
+      this.body = body;
+    }
+
+    @Override
+    public int read() throws IOException {
+      int one = super.read();
+      ended |= one < 0;
+      return one;
+    }
+
+    @Override
+    public int read(byte[] buffer, int offset, int length) throws IOException {
+      try {
+        int read = super.read(buffer, offset, length);
+        ended |= read < 0;
+        return read;
+      } catch (SdkException broken) {
+        throw new IOException("the connection broke", broken);
+      }
+    }
+
+    @Override
+    public void close() throws IOException {
+      if (ended) {
+        super.close();
+      } else {
+        body.abort();
+      }
+    }
+  }
+}

@@ -1,0 +1,251 @@
+package dev.nexa.slurm.storage.sync;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.storage.sync.ObjectStore.Body;
+import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
+import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Downloads one object: to a temporary file, checked, forced to disk, then renamed.
+ *
+ * <p>Bytes are only appended to the temporary file, so its size says how far a killed download was.
+ * The file beside it names the version. The digest at the end covers all bytes, also those from
+ * before a crash.
+ */
+final class Download {
+  private static final int BUFFER = 1 << 17;
+  private static final int ATTEMPTS = 3;
+
+  private final LocalTree tree;
+  private final ObjectStore store;
+  private final Path parts;
+  private final Retry retry;
+  private final Traffic traffic;
+
+  Download(LocalTree tree, ObjectStore store, Path parts, Retry retry, Traffic traffic) {
+    this.tree = tree;
+    this.store = store;
+    this.parts = parts;
+    this.retry = retry;
+    this.traffic = traffic;
+  }
+
+  /**
+   * What a download did.
+   *
+   * @param folders must be forced to disk before the file counts as there
+   * @param checked false if the store knows no digest of the object
+   */
+  record Fetched(Synced synced, List<Path> folders, boolean checked) {}
+
+  /**
+   * Downloads an object.
+   *
+   * @param object as it was listed
+   * @param replaced the file that it replaces; empty if there must be none
+   * @throws StoreException of kind CHANGED if the object or the file changed
+   */
+  Fetched fetch(String key, String path, Listed object, Optional<LocalFile> replaced)
+      throws IOException {
+    Path part = parts.resolve(Sha256.of(key).substring(0, 32) + ".part");
+    Path state = part.resolveSibling(part.getFileName() + ".json");
+    for (int attempt = 1; ; attempt++) {
+      long there = resumable(part, state, key, object);
+      Optional<Whole> whole = whole(key, object, part, there);
+      if (whole.isPresent()) {
+        return placed(whole.get(), path, object, part, state, replaced);
+      }
+      Files.deleteIfExists(state);
+      Files.deleteIfExists(part);
+      if (attempt == ATTEMPTS) {
+        throw new StoreException(
+            StoreException.Kind.BUSY,
+            "the bytes did not match the digest " + ATTEMPTS + " times; nothing was kept");
+      }
+    }
+  }
+
+  private Fetched placed(
+      Whole whole, String path, Listed object, Path part, Path state, Optional<LocalFile> replaced)
+      throws IOException {
+    List<Path> folders = tree.place(part, path, replaced);
+    Files.deleteIfExists(state);
+    LocalFile file =
+        tree.stat(path)
+            .orElseThrow(
+                () -> new StoreException(StoreException.Kind.CHANGED, "somebody deleted it"));
+    return new Fetched(
+        new Synced(path, file.bytes(), file.modified(), Optional.of(whole.sha256()), object.etag()),
+        folders,
+        whole.checked());
+  }
+
+  /** Returns how many bytes of this version are on disk; prepares the files. */
+  private static long resumable(Path part, Path state, String key, Listed object)
+      throws IOException {
+    if (object.bytes() > Upload.PART && Files.exists(part) && Files.exists(state)) {
+      try {
+        JsonObject begun = Json.parseObject(Files.readString(state));
+        if (begun.text("key").equals(key)
+            && begun.text("etag").equals(object.etag())
+            && Files.size(part) <= object.bytes()) {
+          return Files.size(part);
+        }
+      } catch (NexaException | IllegalArgumentException | IllegalStateException unreadable) {
+        // Begins again.
+      }
+    }
+    Files.deleteIfExists(state);
+    Files.deleteIfExists(part);
+    if (object.bytes() > Upload.PART) {
+      JsonObject begun =
+          new JsonObject()
+              .with("schema_version", 1)
+              .with("key", key)
+              .with("etag", object.etag())
+              .with("bytes", object.bytes());
+      DurableFiles.onDisk().replace(state, Json.pretty(begun));
+    }
+    return 0;
+  }
+
+  /** A temporary file that holds all bytes and is on disk. */
+  private record Whole(String sha256, boolean checked) {}
+
+  /** Fills the temporary file. Returns empty if its bytes do not match the digest. */
+  private Optional<Whole> whole(String key, Listed object, Path part, long there)
+      throws IOException {
+    MessageDigest sha256 = Sha256.digest();
+    MessageDigest md5 = md5();
+    Stored facts = null;
+    try (FileChannel out =
+        FileChannel.open(
+            part, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      long offset = digested(out, there, sha256, md5);
+      out.position(offset);
+      int failures = 0;
+      while (facts == null || offset < object.bytes()) {
+        long before = offset;
+        StoreException failure;
+        try (Body body = store.get(key, object.etag(), Math.min(offset, last(object)))) {
+          facts = body.facts();
+          offset = copied(body.in(), out, offset, object.bytes(), sha256, md5);
+          failure = new StoreException(StoreException.Kind.BUSY, "the answer was cut short");
+        } catch (Interrupted cut) {
+          offset = cut.offset;
+          failure = new StoreException(StoreException.Kind.BUSY, "the connection was cut");
+        } catch (StoreException refused) {
+          if (refused.kind() != StoreException.Kind.BUSY) {
+            throw refused;
+          }
+          failure = refused;
+        }
+        failures = offset > before ? 0 : failures + 1;
+        if (offset < object.bytes()) {
+          if (failures >= retry.attempts()) {
+            throw failure;
+          }
+          retry.pause(failures + 1);
+        }
+      }
+      String hex = Sha256.hex(sha256);
+      String md5Hex = HexFormat.of().formatHex(md5.digest());
+      boolean same =
+          offset == object.bytes()
+              && facts.sha256().map(hex::equals).orElse(true)
+              && facts.md5().map(md5Hex::equals).orElse(true);
+      if (!same) {
+        return Optional.empty();
+      }
+      if (facts.fileTime().isPresent()) {
+        Files.setLastModifiedTime(part, FileTime.from(facts.fileTime().get()));
+      }
+      out.force(true);
+      return Optional.of(new Whole(hex, facts.sha256().isPresent() || facts.md5().isPresent()));
+    }
+  }
+
+  /** The offset to ask for if all bytes are there: the last one, only to learn the digest. */
+  private static long last(Listed object) {
+    return Math.max(0, object.bytes() - 1);
+  }
+
+  private static long digested(
+      FileChannel file, long bytes, MessageDigest sha256, MessageDigest md5) throws IOException {
+    ByteBuffer buffer = ByteBuffer.allocate(BUFFER);
+    long offset = 0;
+    while (offset < bytes) {
+      buffer.clear().limit((int) Math.min(BUFFER, bytes - offset));
+      int read = file.read(buffer, offset);
+      if (read < 0) {
+        break;
+      }
+      sha256.update(buffer.array(), 0, read);
+      md5.update(buffer.array(), 0, read);
+      offset += read;
+    }
+    return offset;
+  }
+
+  /** The connection broke; the bytes before it are kept. */
+  private static final class Interrupted extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private final long offset;
+
+    Interrupted(long offset) {
+      this.offset = offset;
+    }
+  }
+
+  private long copied(
+      InputStream in, FileChannel out, long from, long end, MessageDigest sha256, MessageDigest md5)
+      throws IOException {
+    byte[] buffer = new byte[BUFFER];
+    long offset = from;
+    while (offset < end) {
+      int read;
+      try {
+        read = in.read(buffer, 0, (int) Math.min(BUFFER, end - offset));
+      } catch (IOException | StoreException cut) {
+        throw new Interrupted(offset);
+      }
+      if (read < 0) {
+        break;
+      }
+      sha256.update(buffer, 0, read);
+      md5.update(buffer, 0, read);
+      ByteBuffer bytes = ByteBuffer.wrap(buffer, 0, read);
+      while (bytes.hasRemaining()) {
+        out.write(bytes);
+      }
+      offset += read;
+      traffic.moved(read);
+    }
+    return offset;
+  }
+
+  private static MessageDigest md5() {
+    try {
+      return MessageDigest.getInstance("MD5");
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException("Java guarantees MD5", impossible);
+    }
+  }
+}

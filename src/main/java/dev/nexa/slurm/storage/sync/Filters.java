@@ -1,0 +1,68 @@
+package dev.nexa.slurm.storage.sync;
+
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * Which paths a sync copies. As in {@code aws s3 sync}, a {@code *} also matches slashes, and the
+ * last rule that matches decides.
+ */
+public final class Filters {
+  /** The rule that is always first: files that somebody still writes. */
+  public static final Rule UNFINISHED = new Rule(false, "*.tmp");
+
+  /**
+   * One option.
+   *
+   * @param include whether it is {@code --include}
+   * @param glob the pattern: {@code *}, {@code ?} and {@code [a-z]}
+   */
+  public record Rule(boolean include, String glob) {}
+
+  private record Compiled(boolean include, Pattern pattern) {}
+
+  private final List<Compiled> rules;
+
+  /** Makes the filters from the rules in the order in which they were typed. */
+  public Filters(List<Rule> rules) {
+    this.rules =
+        rules.stream().map(rule -> new Compiled(rule.include(), pattern(rule.glob()))).toList();
+  }
+
+  /** Returns whether the path is copied. */
+  public boolean takes(String path) {
+    boolean taken = true;
+    for (Compiled rule : rules) {
+      if (rule.pattern().matcher(path).matches()) {
+        taken = rule.include();
+      }
+    }
+    return taken;
+  }
+
+  /** Returns whether a part of the path is one of our own folders, which are never copied. */
+  static boolean isOurs(String path) {
+    return path.startsWith(".nexa-") || path.contains("/.nexa-");
+  }
+
+  private static Pattern pattern(String glob) {
+    StringBuilder regex = new StringBuilder();
+    for (int i = 0; i < glob.length(); i++) {
+      char c = glob.charAt(i);
+      int end = c == '[' ? glob.indexOf(']', i + 2) : -1;
+      if (c == '*') {
+        regex.append(".*");
+      } else if (c == '?') {
+        regex.append('.');
+      } else if (end > 0) {
+        String set = glob.substring(i + 1, end).replace("\\", "\\\\").replace("[", "\\[");
+        set = set.replace("&", "\\&").replace("^", "\\^");
+        regex.append('[').append(set.startsWith("!") ? "^" + set.substring(1) : set).append(']');
+        i = end;
+      } else {
+        regex.append(Pattern.quote(String.valueOf(c)));
+      }
+    }
+    return Pattern.compile(regex.toString(), Pattern.DOTALL);
+  }
+}

@@ -1,0 +1,139 @@
+package dev.nexa.slurm.storage.sync;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The objects of one bucket.
+ *
+ * <p>Every method can throw a {@link StoreException}, or a {@code NexaException} if no later
+ * request can succeed either: no credentials, no such bucket, no access.
+ */
+public interface ObjectStore extends AutoCloseable {
+  /**
+   * An object in a listing.
+   *
+   * @param etag the version's mark, without quotes
+   */
+  record Listed(String key, long bytes, String etag, Instant modified) {}
+
+  /** A page of a listing; {@code next} is empty on the last page. */
+  record Page(List<Listed> objects, Optional<String> next) {}
+
+  /**
+   * What is known of an object.
+   *
+   * @param sha256 the digest of its bytes, if we uploaded it
+   * @param md5 the digest that its version mark is; empty for objects in parts and for KMS keys
+   * @param fileTime the time of the file that we uploaded
+   */
+  record Stored(
+      long bytes,
+      String etag,
+      Instant modified,
+      Optional<String> sha256,
+      Optional<String> md5,
+      Optional<Instant> fileTime) {}
+
+  /** An object's bytes from an offset on. Closing it early drops the connection. */
+  record Body(Stored facts, InputStream in) implements Closeable {
+    @Override
+    public void close() throws IOException {
+      in.close();
+    }
+  }
+
+  /** What an upload stores beside the bytes. */
+  record Properties(String sha256, Instant fileTime) {}
+
+  /** A part that the store has. */
+  record Part(int number, long bytes, String etag) {}
+
+  /** A multipart upload that nobody completed yet. */
+  record Pending(String key, String uploadId, Instant started) {}
+
+  /** A page of uploads; {@code next} is empty on the last page. */
+  record PendingPage(List<Pending> uploads, Optional<String> next) {}
+
+  /** Bytes that can be read several times, because a request may be sent again. */
+  @FunctionalInterface
+  interface Content {
+    /** Opens the bytes from their beginning. */
+    InputStream open() throws IOException;
+  }
+
+  /**
+   * Lists up to 1000 objects whose keys begin with the prefix, in the order of {@link KeyOrder}.
+   *
+   * @param after empty for the first page, else {@code next} of the page before
+   */
+  Page list(String prefix, Optional<String> after);
+
+  /** Returns what is known of an object; empty if there is none. */
+  Optional<Stored> head(String key);
+
+  /**
+   * Opens an object, if it is still this version.
+   *
+   * @param from the offset of the first byte
+   * @throws StoreException of kind CHANGED for another version, MISSING if there is no object
+   */
+  Body get(String key, String etag, long from);
+
+  /**
+   * Uploads an object as a whole.
+   *
+   * @param md5 the digest in Base64, which the store checks
+   * @param replaced the version that it replaces; empty if there must be none
+   * @return the new version
+   * @throws StoreException of kind CHANGED if there is another version
+   */
+  String put(
+      String key,
+      Content content,
+      long bytes,
+      String md5,
+      Properties properties,
+      Optional<String> replaced);
+
+  /** Begins a multipart upload and returns its id. */
+  String begin(String key, Properties properties);
+
+  /**
+   * Uploads a part.
+   *
+   * @param number from 1
+   */
+  Part send(String key, String uploadId, int number, Content content, long bytes, String md5);
+
+  /**
+   * Returns the parts that the store has.
+   *
+   * @throws StoreException of kind MISSING if there is no such upload
+   */
+  List<Part> parts(String key, String uploadId);
+
+  /**
+   * Makes the object from its parts.
+   *
+   * @param replaced the version that it replaces; empty if there must be none
+   * @return the new version
+   */
+  String complete(String key, String uploadId, List<Part> parts, Optional<String> replaced);
+
+  /** Gives up a multipart upload. Does nothing if there is none. */
+  void abort(String key, String uploadId);
+
+  /** Lists multipart uploads whose keys begin with the prefix. */
+  PendingPage pending(String prefix, Optional<String> after);
+
+  /** Deletes an object. Does nothing if there is none. */
+  void delete(String key);
+
+  @Override
+  void close();
+}

@@ -1,0 +1,119 @@
+package dev.nexa.slurm.storage.sync;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
+import dev.nexa.slurm.storage.sync.ObjectStore.Page;
+import java.io.Closeable;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All objects below a prefix, in the order of their keys, which are relative to the prefix. The
+ * next page is asked for while the caller works on this one.
+ *
+ * <p>A page that cannot be had ends the iteration with an exception, never early.
+ */
+final class RemoteListing implements Iterator<Listed>, Closeable {
+  private final ObjectStore store;
+  private final String prefix;
+  private final Retry retry;
+  private final ExecutorService ahead =
+      Executors.newSingleThreadExecutor(SyncRun.daemons("sync-list"));
+  private Iterator<Listed> page = Collections.emptyIterator();
+  private @Nullable Future<Page> coming;
+  private String last = "";
+  private @Nullable Listed next;
+
+  RemoteListing(ObjectStore store, String prefix, Retry retry) {
+    this.store = store;
+    this.prefix = prefix;
+    this.retry = retry;
+    try {
+      ask(Optional.empty());
+      advance();
+    } catch (RuntimeException failed) {
+      close();
+      throw failed;
+    }
+  }
+
+  private void ask(Optional<String> after) {
+    coming = ahead.submit(() -> retry.call("list " + prefix, () -> store.list(prefix, after)));
+  }
+
+  @Override
+  public boolean hasNext() {
+    return next != null;
+  }
+
+  @Override
+  public Listed next() {
+    Listed object = next;
+    if (object == null) {
+      throw new NoSuchElementException();
+    }
+    advance();
+    return object;
+  }
+
+  private void advance() {
+    while (!page.hasNext() && coming != null) {
+      Page got = get(coming);
+      coming = null;
+      page = got.objects().iterator();
+      if (got.next().isPresent()) {
+        ask(got.next());
+      }
+    }
+    next = page.hasNext() ? checked(page.next()) : null;
+  }
+
+  /** A listing that is out of order would make files look as if they were missing. */
+  private Listed checked(Listed object) {
+    String key = object.key();
+    boolean inOrder =
+        key.startsWith(prefix) && (last.isEmpty() || KeyOrder.KEYS.compare(last, key) < 0);
+    if (!inOrder) {
+      throw new NexaException(
+          ErrorCode.S3_UNAVAILABLE,
+          "the store's listing of '" + prefix + "' is out of order at '" + key + "'",
+          Advice.step("nothing was copied or deleted; this store cannot be synced"));
+    }
+    last = key;
+    return new Listed(
+        key.substring(prefix.length()), object.bytes(), object.etag(), object.modified());
+  }
+
+  private static Page get(Future<Page> coming) {
+    try {
+      return coming.get();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", interrupted);
+    } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof StoreException refused) {
+        throw new NexaException(
+            ErrorCode.S3_UNAVAILABLE,
+            "the listing failed: " + refused.getMessage(),
+            Advice.step("nothing was copied or deleted; type the command again"));
+      }
+      throw failed.getCause() instanceof RuntimeException cause
+          ? cause
+          : new IllegalStateException(failed.getCause());
+    }
+  }
+
+  @Override
+  public void close() {
+    ahead.shutdownNow();
+  }
+}

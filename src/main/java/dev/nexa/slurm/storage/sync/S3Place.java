@@ -1,0 +1,78 @@
+package dev.nexa.slurm.storage.sync;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import java.net.URI;
+import java.util.Optional;
+
+/**
+ * A bucket and a prefix, and how to reach them.
+ *
+ * @param prefix the beginning of all keys: empty, or text that ends with a slash
+ * @param endpoint the store's address; empty for AWS
+ * @param region empty for the one that the SDK finds
+ * @param pathStyle whether the bucket's name is in the path, not in the host's name
+ * @param storageClass of new objects; empty for the bucket's default
+ * @param encryption {@code AES256} or {@code aws:kms}; empty for the bucket's default
+ * @param kmsKey the key for {@code aws:kms}
+ * @param awsProfile a profile of ~/.aws; empty for the SDK's default chain
+ * @param connections how many requests run at once
+ */
+public record S3Place(
+    String bucket,
+    String prefix,
+    Optional<URI> endpoint,
+    Optional<String> region,
+    boolean pathStyle,
+    Optional<String> storageClass,
+    Optional<String> encryption,
+    Optional<String> kmsKey,
+    Optional<String> awsProfile,
+    int connections) {
+  private static final String SCHEME = "s3://";
+
+  /** Returns whether the text is meant as an address of objects, not as a folder. */
+  public static boolean isAddress(String text) {
+    return text.startsWith(SCHEME);
+  }
+
+  /**
+   * Reads {@code s3://BUCKET/PREFIX}.
+   *
+   * @param where the option, key or variable that holds the text, for messages
+   */
+  public static S3Place parse(String text, String where) {
+    String rest = isAddress(text) ? text.substring(SCHEME.length()) : "";
+    int slash = rest.indexOf('/');
+    String bucket = slash < 0 ? rest : rest.substring(0, slash);
+    String prefix = slash < 0 ? "" : rest.substring(slash + 1);
+    if (!bucket.matches("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]") || ("/" + prefix).contains("//")) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          where + ": expected an address such as s3://bucket/prefix, got '" + text + "'",
+          Advice.step("name the bucket in lower-case letters, digits, dots and hyphens"));
+    }
+    return new S3Place(
+        bucket,
+        prefix.isEmpty() || prefix.endsWith("/") ? prefix : prefix + "/",
+        Optional.empty(),
+        Optional.empty(),
+        false,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        16);
+  }
+
+  /** Returns the address: {@code s3://BUCKET/PREFIX}. */
+  public String address() {
+    return SCHEME + bucket + "/" + prefix;
+  }
+
+  /** Returns the name by which the state of a sync is kept. */
+  String identity() {
+    return endpoint.map(URI::toString).orElse("aws") + "\n" + address();
+  }
+}

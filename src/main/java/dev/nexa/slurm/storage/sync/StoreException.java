@@ -1,0 +1,29 @@
+package dev.nexa.slurm.storage.sync;
+
+/** A request that the store refused or did not answer, while others may succeed. */
+public final class StoreException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /** What became of the request. */
+  public enum Kind {
+    /** The object is another version than the request allows. */
+    CHANGED,
+    /** There is no such object or upload. */
+    MISSING,
+    /** No answer, or an answer that says: try again. */
+    BUSY
+  }
+
+  private final Kind kind;
+
+  /** Creates the exception. The message holds no headers: they can hold secrets. */
+  public StoreException(Kind kind, String message) {
+    super(message);
+    this.kind = kind;
+  }
+
+  /** Returns what became of the request. */
+  public Kind kind() {
+    return kind;
+  }
+}

@@ -1,0 +1,239 @@
+package dev.nexa.slurm.storage.sync;
+
+import dev.nexa.slurm.storage.sync.Action.Kind;
+import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
+import java.io.BufferedReader;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a sync will do: one line for each path that is not the same, in a temporary file, so that a
+ * million files need no memory. It exists only if both sides were read to their end.
+ */
+final class SyncPlan implements Closeable {
+  private static final int NAMED = 1000;
+
+  private final Path file;
+  private final SyncOptions options;
+  private final Map<Kind, Tally> tallies = new EnumMap<>(Kind.class);
+  private final List<Skipped> skipped = Collections.synchronizedList(new ArrayList<>());
+  private long skippedMore;
+  private boolean complete = true;
+  private long localFiles;
+  private long remoteFiles;
+
+  private SyncPlan(Path file, SyncOptions options) {
+    this.file = file;
+    this.options = options;
+  }
+
+  /**
+   * Compares both sides. Each is read once, in order.
+   *
+   * @param prefix the beginning of the objects' keys
+   * @throws RuntimeException if a side cannot be read to its end; there is no plan then
+   */
+  static SyncPlan of(
+      LocalTree tree,
+      ObjectStore store,
+      String prefix,
+      SyncState state,
+      Filters filters,
+      SyncOptions options,
+      Retry retry)
+      throws IOException {
+    SyncPlan plan = new SyncPlan(Files.createTempFile(state.folder(), "plan-", ".tmp"), options);
+    try (LocalTree.Walk locals = tree.walk(filters, plan::skip);
+        RemoteListing remotes = new RemoteListing(store, prefix, retry);
+        SortedLines known = state.records();
+        Writer out = Files.newBufferedWriter(plan.file, StandardCharsets.UTF_8)) {
+      plan.merge(locals, remotes, known, filters, prefix, out);
+    } catch (IOException | RuntimeException failed) {
+      plan.close();
+      throw failed;
+    }
+    return plan;
+  }
+
+  private void merge(
+      Iterator<LocalFile> locals,
+      Iterator<Listed> remotes,
+      Iterator<Synced> known,
+      Filters filters,
+      String prefix,
+      Writer out)
+      throws IOException {
+    Head<LocalFile> local = new Head<>(locals);
+    Head<Listed> remote = new Head<>(remotes);
+    Head<Synced> synced = new Head<>(known);
+    while (local.value != null || remote.value != null) {
+      String path = least(local.value, remote.value);
+      while (synced.value != null && KeyOrder.KEYS.compare(synced.value.path(), path) < 0) {
+        synced.next();
+      }
+      Optional<Synced> both =
+          synced.value != null && synced.value.path().equals(path)
+              ? Optional.of(synced.value)
+              : Optional.empty();
+      Optional<LocalFile> here = Optional.empty();
+      if (local.value != null && local.value.path().equals(path)) {
+        here = Optional.of(local.value);
+        local.next();
+      }
+      Optional<Listed> there = Optional.empty();
+      if (remote.value != null && remote.value.key().equals(path)) {
+        there = Optional.of(remote.value);
+        remote.next();
+      }
+      add(path, here, there, both, filters, prefix, out);
+    }
+  }
+
+  private void add(
+      String path,
+      Optional<LocalFile> here,
+      Optional<Listed> there,
+      Optional<Synced> known,
+      Filters filters,
+      String prefix,
+      Writer out)
+      throws IOException {
+    if (Filters.isOurs(path) || !filters.takes(path)) {
+      return;
+    }
+    Optional<String> unusable = PathRules.unusable(path, prefix);
+    if (unusable.isPresent()) {
+      skip(new Skipped(path, unusable.get(), true));
+      return;
+    }
+    localFiles += here.isPresent() ? 1 : 0;
+    remoteFiles += there.isPresent() ? 1 : 0;
+    Action action = new Action(SyncComparison.of(here, there, known, options), path, here, there);
+    tallies
+        .computeIfAbsent(action.kind(), kind -> new Tally())
+        .add(action.bytes(options.direction()));
+    if (action.kind() != Kind.SAME && action.kind() != Kind.LEAVE) {
+      out.write(action.line() + "\n");
+    }
+  }
+
+  private static String least(@Nullable LocalFile local, @Nullable Listed remote) {
+    if (local == null || remote == null) {
+      return local == null ? (remote == null ? "" : remote.key()) : local.path();
+    }
+    return KeyOrder.KEYS.compare(local.path(), remote.key()) <= 0 ? local.path() : remote.key();
+  }
+
+  private void skip(Skipped name) {
+    complete &= name.complete();
+    if (skipped.size() < NAMED) {
+      skipped.add(name);
+    } else {
+      skippedMore++;
+    }
+  }
+
+  /** The next value of an iterator. */
+  private static final class Head<T> {
+    private final Iterator<T> rest;
+    private @Nullable T value;
+
+    Head(Iterator<T> rest) {
+      this.rest = rest;
+      next();
+    }
+
+    void next() {
+      value = rest.hasNext() ? rest.next() : null;
+    }
+  }
+
+  /** A number of files and their bytes. */
+  static final class Tally {
+    private long files;
+    private long bytes;
+
+    void add(long more) {
+      files++;
+      bytes += more;
+    }
+
+    long files() {
+      return files;
+    }
+
+    long bytes() {
+      return bytes;
+    }
+  }
+
+  Tally tally(Kind kind) {
+    return tallies.getOrDefault(kind, new Tally());
+  }
+
+  /** Returns the first names that are not copied. */
+  List<Skipped> skipped() {
+    return skipped;
+  }
+
+  /** Returns how many more names are not copied. */
+  long skippedMore() {
+    return skippedMore;
+  }
+
+  boolean complete() {
+    return complete;
+  }
+
+  long localFiles() {
+    return localFiles;
+  }
+
+  long remoteFiles() {
+    return remoteFiles;
+  }
+
+  /** Returns the files of the side that is changed. */
+  long targetFiles() {
+    return options.direction() == Direction.PUSH ? remoteFiles : localFiles;
+  }
+
+  /** Returns the files of the side that is read. */
+  long sourceFiles() {
+    return options.direction() == Direction.PUSH ? localFiles : remoteFiles;
+  }
+
+  /** Reads the actions, in the order of their paths. */
+  void forEach(Consumer<Action> consumer) {
+    try (BufferedReader reader = Files.newBufferedReader(file)) {
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        consumer.accept(Action.of(line));
+      }
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  BufferedReader open() throws IOException {
+    return Files.newBufferedReader(file);
+  }
+
+  @Override
+  public void close() throws IOException {
+    Files.deleteIfExists(file);
+  }
+}

@@ -1,0 +1,161 @@
+package dev.nexa.slurm.storage.sync;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.files.StagedFile;
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * What a sync remembers: a folder {@code .nexa-sync/<user>-<digest>} of the synced folder, one for
+ * each user and address. Only its user can read it.
+ *
+ * <ul>
+ *   <li>{@code state}: each path that was equal on both sides, sorted
+ *   <li>{@code log}: what became equal since then; merged into {@code state} by the next sync
+ *   <li>{@code journal.jsonl}: each deletion, written before it is done
+ *   <li>{@code parts/}, {@code uploads/}: unfinished downloads and uploads
+ * </ul>
+ */
+final class SyncState implements Closeable {
+  /** The folder of all states, in the synced folder. */
+  static final String FOLDER = ".nexa-sync";
+
+  private final DurableFiles files = DurableFiles.onDisk();
+  private final Path folder;
+  private final FileLock lock;
+
+  private SyncState(Path folder, FileLock lock) {
+    this.folder = folder;
+    this.lock = lock;
+  }
+
+  /**
+   * Opens the state of a folder and an address, and locks it.
+   *
+   * @throws NexaException if another sync of the two is running
+   */
+  static SyncState open(Path root, S3Place place) throws IOException {
+    Path all = root.resolve(FOLDER);
+    DurableFiles.onDisk().directories(all);
+    String user = System.getProperty("user.name", "user").replaceAll("[^A-Za-z0-9_.-]", "_");
+    Path folder = all.resolve(user + "-" + Sha256.of(place.identity()).substring(0, 12));
+    try {
+      Files.createDirectory(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    } catch (FileAlreadyExistsException there) {
+      requireOurs(folder);
+    }
+    ProcessIdentity me = ProcessIdentity.ofThisProcess();
+    String owner = me.host() + " " + me.pid() + " " + me.started() + " " + Instant.now();
+    try {
+      FileLock lock =
+          FileLock.acquire(folder.resolve("lock"), owner, SyncState::dead, Duration.ofMillis(500));
+      SyncState state = new SyncState(folder, lock);
+      for (String name : List.of("parts", "uploads")) {
+        Files.createDirectories(folder.resolve(name));
+      }
+      state.merge();
+      return state;
+    } catch (FileLock.LockedException locked) {
+      throw new NexaException(
+          ErrorCode.WORKSPACE_BUSY,
+          "another sync of "
+              + root
+              + " with "
+              + place.address()
+              + " is running: "
+              + locked.getMessage(),
+          Advice.step("wait until it ends; if its host is gone, delete " + folder.resolve("lock")));
+    }
+  }
+
+  private static void requireOurs(Path folder) throws IOException {
+    boolean ours =
+        Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
+            && Files.getAttribute(folder, "unix:uid", LinkOption.NOFOLLOW_LINKS)
+                .equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+    if (!ours) {
+      throw new NexaException(
+          ErrorCode.PATH_UNUSABLE,
+          folder + " is not a folder of yours",
+          Advice.step("delete it: the next sync compares the files again"));
+    }
+  }
+
+  /** A holder on another host counts as alive: a sync can take days. */
+  private static boolean dead(String owner) {
+    String[] part = owner.split(" ", -1);
+    if (part.length < 3) {
+      return false;
+    }
+    ProcessIdentity holder =
+        new ProcessIdentity(part[0], Long.parseLong(part[1]), Instant.parse(part[2]));
+    Function<Boolean, Boolean> gone = alive -> !alive;
+    return holder.alive().map(gone).orElse(false);
+  }
+
+  private void merge() throws IOException {
+    Path log = folder.resolve("log");
+    if (!Files.exists(log)) {
+      return;
+    }
+    try (SortedLines records = records();
+        StagedFile state = new StagedFile(folder.resolve("state"))) {
+      while (records.hasNext()) {
+        state.line(records.next().line());
+      }
+      state.commit();
+    }
+    Files.delete(log);
+  }
+
+  Path folder() {
+    return folder;
+  }
+
+  Path parts() {
+    return folder.resolve("parts");
+  }
+
+  Path uploads() {
+    return folder.resolve("uploads");
+  }
+
+  /** Opens all records, sorted. */
+  SortedLines records() throws IOException {
+    return new SortedLines(folder.resolve("state"), folder.resolve("log"), folder);
+  }
+
+  /** Adds records, durably. */
+  void add(List<Synced> records) {
+    StringBuilder lines = new StringBuilder();
+    records.forEach(record -> lines.append(record.line()).append('\n'));
+    files.append(folder.resolve("log"), lines.toString());
+  }
+
+  /** Adds lines to the journal, durably. */
+  void journal(String lines) {
+    files.append(folder.resolve("journal.jsonl"), lines);
+  }
+
+  @Override
+  public void close() {
+    lock.close();
+  }
+}

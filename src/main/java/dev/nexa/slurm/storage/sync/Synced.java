@@ -1,0 +1,40 @@
+package dev.nexa.slurm.storage.sync;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * What both sides had when a file and its object were last known to be equal.
+ *
+ * @param bytes the size; negative if the file and the object were removed
+ * @param modified the file's time
+ * @param sha256 the digest; empty if nobody knows it
+ * @param etag the object's version
+ */
+record Synced(String path, long bytes, Instant modified, Optional<String> sha256, String etag) {
+  static Synced removed(String path) {
+    return new Synced(path, -1, Instant.EPOCH, Optional.empty(), "-");
+  }
+
+  boolean holds(LocalFile file) {
+    return file.bytes() == bytes && file.modified().equals(modified);
+  }
+
+  boolean holds(ObjectStore.Listed object) {
+    return object.bytes() == bytes && object.etag().equals(etag);
+  }
+
+  String line() {
+    return Fields.join(path, bytes, modified, sha256.orElse("-"), etag);
+  }
+
+  static Synced of(String line) {
+    String[] fields = Fields.split(line, 5);
+    return new Synced(
+        fields[0],
+        Long.parseLong(fields[1]),
+        Instant.parse(fields[2]),
+        fields[3].equals("-") ? Optional.empty() : Optional.of(fields[3]),
+        fields[4]);
+  }
+}

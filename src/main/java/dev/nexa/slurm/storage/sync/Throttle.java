@@ -1,0 +1,37 @@
+package dev.nexa.slurm.storage.sync;
+
+/** Limits the bytes that all threads together move in a second. */
+final class Throttle {
+  private final long bytesPerSecond;
+  private long free;
+
+  /**
+   * Makes a limit.
+   *
+   * @param bytesPerSecond 0 for none
+   */
+  Throttle(long bytesPerSecond) {
+    this.bytesPerSecond = bytesPerSecond;
+    this.free = System.nanoTime();
+  }
+
+  /** Waits until these bytes may be moved. */
+  void take(long bytes) {
+    if (bytesPerSecond <= 0 || bytes <= 0) {
+      return;
+    }
+    long wait;
+    synchronized (this) {
+      long now = System.nanoTime();
+      // Unused time is not saved up.
+      free = Math.max(free, now) + (long) (bytes * 1e9 / bytesPerSecond);
+      wait = free - now;
+    }
+    try {
+      Thread.sleep(wait / 1_000_000);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", interrupted);
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package dev.nexa.slurm.storage.sync;
+
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Counts the bytes and files that a sync moved, and keeps to its bandwidth. */
+final class Traffic {
+  private static final int STEP = 1 << 16;
+
+  private final AtomicLong bytes = new AtomicLong();
+  private final AtomicLong files = new AtomicLong();
+  private final Throttle throttle;
+
+  Traffic(Throttle throttle) {
+    this.throttle = throttle;
+  }
+
+  long bytes() {
+    return bytes.get();
+  }
+
+  long files() {
+    return files.get();
+  }
+
+  void fileDone() {
+    files.incrementAndGet();
+  }
+
+  /** Waits until these bytes may be sent. */
+  void await(long more) {
+    throttle.take(more);
+  }
+
+  /** Counts bytes that were sent. */
+  void done(long more) {
+    bytes.addAndGet(more);
+  }
+
+  /** Counts bytes that came, and waits as long as they may take. */
+  void moved(long more) {
+    throttle.take(more);
+    bytes.addAndGet(more);
+  }
+
+  /** Returns the stream, whose bytes are counted when they are read. */
+  InputStream counted(InputStream in) {
+    return new FilterInputStream(in) {
+      @Override
+      public int read() throws IOException {
+        int one = super.read();
+        if (one >= 0) {
+          moved(1);
+        }
+        return one;
+      }
+
+      @Override
+      public int read(byte[] buffer, int offset, int length) throws IOException {
+        int read = super.read(buffer, offset, Math.min(length, STEP));
+        if (read > 0) {
+          moved(read);
+        }
+        return read;
+      }
+
+      @Override
+      public boolean markSupported() {
+        return false;
+      }
+    };
+  }
+}

@@ -1,0 +1,151 @@
+package dev.nexa.slurm.storage.s3;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A real S3 server as a child process: s3proxy, which checks signatures and is atomic, or s3mock,
+ * which returns checksums. Maven puts their jars into target/s3-servers.
+ */
+public final class S3Server implements AutoCloseable {
+  /** The bucket that each server has. */
+  public static final String BUCKET = "nexacompute";
+
+  public static final String KEY = "test-key";
+  public static final String SECRET = "test-secret-that-no-log-may-hold";
+
+  private static final Path JARS = Path.of("target/s3-servers").toAbsolutePath();
+
+  private final Process process;
+  private final int port;
+
+  private S3Server(Process process, int port) {
+    this.process = process;
+    this.port = port;
+  }
+
+  /** Starts s3proxy, whose objects are files below a folder. */
+  public static S3Server proxy(Path folder) throws IOException {
+    int port = freePort();
+    Path conf = folder.resolve("s3proxy.conf");
+    Files.createDirectories(folder.resolve("objects").resolve(BUCKET));
+    Files.writeString(
+        conf,
+        String.join(
+            "\n",
+            "s3proxy.endpoint=http://127.0.0.1:" + port,
+            "s3proxy.authorization=aws-v2-or-v4",
+            "s3proxy.identity=" + KEY,
+            "s3proxy.credential=" + SECRET,
+            "s3proxy.ignore-unknown-headers=true",
+            "jclouds.provider=filesystem-nio2",
+            "jclouds.identity=x",
+            "jclouds.credential=x",
+            "jclouds.filesystem.basedir=" + folder.resolve("objects"),
+            ""));
+    Path log = folder.resolve("logback.xml");
+    Files.writeString(log, "<configuration><root level=\"OFF\"/></configuration>");
+    return start(
+        folder,
+        port,
+        "-Dlogback.configurationFile=" + log,
+        "-cp",
+        JARS.resolve("jackson-annotations-2.21.jar") + ":" + JARS.resolve("s3proxy.jar"),
+        "org.gaul.s3proxy.Main",
+        "--properties",
+        conf.toString());
+  }
+
+  /** Starts s3mock. */
+  public static S3Server mock(Path folder) throws IOException {
+    int port = freePort();
+    return start(
+        folder,
+        port,
+        "-Dcom.adobe.testing.s3mock.store.initialBuckets=" + BUCKET,
+        "-Dcom.adobe.testing.s3mock.store.initial-buckets=" + BUCKET,
+        "-jar",
+        JARS.resolve("s3mock.jar").toString(),
+        "--server.port=" + freePort(),
+        "--http.port=" + port);
+  }
+
+  private static S3Server start(Path folder, int port, String... arguments) throws IOException {
+    if (!Files.exists(JARS.resolve("s3proxy.jar"))) {
+      throw new IOException("no S3 servers: mvn generate-test-resources");
+    }
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+    command.addAll(List.of(arguments));
+    Process process =
+        new ProcessBuilder(command)
+            .directory(folder.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("server.log").toFile())
+            .start();
+    S3Server server = new S3Server(process, port);
+    for (int i = 0; i < 600 && process.isAlive(); i++) {
+      try (Socket socket = new Socket()) {
+        socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 200);
+        return server;
+      } catch (IOException notYet) {
+        pause();
+      }
+    }
+    server.close();
+    throw new IOException("no server: " + Files.readString(folder.resolve("server.log")));
+  }
+
+  private static void pause() {
+    try {
+      TimeUnit.MILLISECONDS.sleep(100);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
+  public int port() {
+    return port;
+  }
+
+  public URI address() {
+    return URI.create("http://127.0.0.1:" + port);
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+    try {
+      process.waitFor(10, TimeUnit.SECONDS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Runs a server for a benchmark until it is killed: {@code proxy|mock FOLDER}. */
+  public static void main(String[] args) throws Exception {
+    Path folder = Path.of(args[1]).toAbsolutePath();
+    Files.createDirectories(folder);
+    try (S3Server server = args[0].equals("mock") ? mock(folder) : proxy(folder)) {
+      Runtime.getRuntime().addShutdownHook(new Thread(server::close));
+      System.out.println(server.port());
+      server.process.waitFor();
+    }
+  }
+}

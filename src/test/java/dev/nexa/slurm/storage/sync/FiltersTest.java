@@ -1,0 +1,36 @@
+package dev.nexa.slurm.storage.sync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.storage.sync.Filters.Rule;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class FiltersTest {
+  @ParameterizedTest
+  @CsvSource({
+    "*.tmp, a/b.tmp, true",
+    "*.tmp, a/b.tmp.x, false",
+    "a/*, a/b/c, true",
+    "a/?, a/bc, false",
+    "[!a]x, bx, true",
+    "[!a]x, ax, false",
+    "x.[a-c], x.b, true",
+    "a.b, axb, false",
+    "(x|\\), (x|\\), true",
+  })
+  void aGlobMatchesAsInTheAwsCli(String glob, String path, boolean excluded) {
+    assertThat(new Filters(List.of(new Rule(false, glob))).takes(path)).isEqualTo(!excluded);
+  }
+
+  @Test
+  void theLastRuleThatMatchesDecides() {
+    Rule nothing = new Rule(false, "*");
+    Rule models = new Rule(true, "*.pt");
+    assertThat(new Filters(List.of(nothing, models)).takes("x.pt")).isTrue();
+    assertThat(new Filters(List.of(models, nothing)).takes("x.pt")).isFalse();
+    assertThat(new Filters(List.of(Filters.UNFINISHED)).takes("a/x.tmp")).isFalse();
+  }
+}

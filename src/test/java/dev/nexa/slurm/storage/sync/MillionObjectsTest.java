@@ -1,0 +1,138 @@
+package dev.nexa.slurm.storage.sync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A plan over a million objects in 256 MiB of heap. */
+class MillionObjectsTest {
+  private static final int OBJECTS = 1_000_000;
+
+  @Test
+  void aMillionObjectsArePlannedIn256MiB(@TempDir Path folder) throws Exception {
+    Files.createDirectories(folder.resolve("here"));
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx256m",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                MillionObjectsTest.class.getName(),
+                folder.resolve("here").toString())
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("log").toFile())
+            .start();
+
+    assertThat(process.waitFor()).as(Files.readString(folder.resolve("log"))).isZero();
+    assertThat(folder.resolve("log")).content().contains("1000000 new, " + OBJECTS + " in order");
+  }
+
+  public static void main(String[] args) throws IOException {
+    S3Place place = S3Place.parse("s3://bucket/p", "test");
+    try (ObjectStore store = new Listing();
+        SyncRun run =
+            SyncRun.plan(
+                Path.of(args[0]),
+                place,
+                store,
+                SyncTrial.usual(),
+                SyncTrial.options(Direction.PULL))) {
+      long[] seen = {0};
+      run.planned().forEach(planned -> seen[0]++);
+      System.out.println(run.planned().added().files() + " new, " + seen[0] + " in order");
+    }
+  }
+
+  /** Lists a million objects, a thousand a page. */
+  private static final class Listing implements ObjectStore {
+    @Override
+    public Page list(String prefix, Optional<String> after) {
+      int from = after.map(Integer::parseInt).orElse(0);
+      List<Listed> objects = new ArrayList<>();
+      for (int i = from; i < Math.min(OBJECTS, from + 1000); i++) {
+        String key =
+            String.format(
+                Locale.ROOT,
+                "%scheckpoints/train_%04d/shard_%07d_of_a_name_that_is_rather_long.safetensors",
+                prefix,
+                i / 1000,
+                i);
+        objects.add(new Listed(key, 100_000, "0123456789abcdef0123456789abcdef", Instant.EPOCH));
+      }
+      int next = from + 1000;
+      return new Page(
+          objects, next < OBJECTS ? Optional.of(Integer.toString(next)) : Optional.empty());
+    }
+
+    @Override
+    public Optional<Stored> head(String key) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Body get(String key, String etag, long from) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public String put(
+        String key,
+        Content content,
+        long bytes,
+        String md5,
+        Properties properties,
+        Optional<String> replaced) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public String begin(String key, Properties properties) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Part send(
+        String key, String uploadId, int number, Content content, long bytes, String md5) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public List<Part> parts(String key, String uploadId) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public String complete(
+        String key, String uploadId, List<Part> parts, Optional<String> replaced) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void abort(String key, String uploadId) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public PendingPage pending(String prefix, Optional<String> after) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void delete(String key) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void close() {}
+  }
+}

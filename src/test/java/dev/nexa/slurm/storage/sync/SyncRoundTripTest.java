@@ -1,0 +1,238 @@
+package dev.nexa.slurm.storage.sync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.storage.s3.FaultProxy;
+import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
+import dev.nexa.slurm.storage.s3.S3Server;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Both real S3 servers: what a sync guarantees without faults of the network. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class SyncRoundTripTest {
+  private final Random random = new Random(1);
+  private final AtomicInteger counter = new AtomicInteger();
+  private Path folder;
+  private Map<String, S3Server> servers;
+
+  @BeforeAll
+  void start(@TempDir Path temporary) throws IOException {
+    folder = temporary;
+    Path one = Files.createDirectories(folder.resolve("s3proxy"));
+    Path other = Files.createDirectories(folder.resolve("s3mock"));
+    servers = Map.of("s3proxy", S3Server.proxy(one), "s3mock", S3Server.mock(other));
+  }
+
+  @AfterAll
+  void stop() {
+    servers.values().forEach(S3Server::close);
+  }
+
+  private Path tree(String name) throws IOException {
+    return Files.createDirectories(folder.resolve(name + counter.incrementAndGet()));
+  }
+
+  private S3Place place(String server) {
+    return SyncTrial.place(servers.get(server).address(), "r" + counter.incrementAndGet());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s3proxy", "s3mock"})
+  void copiesFilesOfAllSizesAndNamesThereAndBack(String server) throws IOException {
+    Path source = tree("source");
+    Path copy = tree("copy");
+    S3Place place = place(server);
+    SyncTrial.write(source.resolve("empty"), new byte[0]);
+    SyncTrial.write(source.resolve("a b/ü 名/+%&=.txt"), SyncTrial.bytes(random, 100));
+    SyncTrial.write(source.resolve("a/b"), SyncTrial.bytes(random, 1000));
+    SyncTrial.write(source.resolve("a.b"), SyncTrial.bytes(random, 1000));
+    SyncTrial.write(source.resolve("large"), SyncTrial.bytes(random, (17 << 20) + 3));
+    Map<String, String> expected = SyncTrial.local(source);
+    SyncTrial.write(source.resolve("writing.tmp"), new byte[] {1});
+    SyncTrial.write(source.resolve(".nexa-resume/x"), new byte[] {1});
+    Files.createSymbolicLink(source.resolve("link"), Path.of("/etc"));
+    Files.setLastModifiedTime(source.resolve("a/b"), FileTime.from(Instant.ofEpochSecond(10)));
+
+    try (ObjectStore store = SyncTrial.open(place)) {
+      try (SyncRun run =
+          SyncRun.plan(
+              source, place, store, SyncTrial.usual(), SyncTrial.options(Direction.PUSH))) {
+        assertThat(run.planned().skipped()).extracting(Skipped::path).containsExactly("link");
+        assertThat(run.execute(DeleteLimit.USUAL, (bytes, files) -> {}).copied()).isEqualTo(5);
+      }
+      assertThat(SyncTrial.remote(store, place)).isEqualTo(expected);
+      SyncTrial.sync(copy, place, store, SyncTrial.options(Direction.PULL));
+      assertThat(SyncTrial.local(copy)).isEqualTo(expected);
+      assertThat(Files.getLastModifiedTime(copy.resolve("a/b")).toInstant())
+          .isEqualTo(Instant.ofEpochSecond(10));
+      for (Path side : List.of(source, copy)) {
+        try (SyncRun again =
+            SyncRun.plan(
+                side, place, store, SyncTrial.usual(), SyncTrial.options(Direction.PUSH))) {
+          assertThat(again.planned().same().files()).isEqualTo(5);
+        }
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s3proxy", "s3mock"})
+  void anObjectThatSomebodyElseChangedIsNotReplaced(String server) throws IOException {
+    Path source = tree("source");
+    S3Place place = place(server);
+    SyncTrial.write(source.resolve("x"), new byte[] {1});
+    try (ObjectStore store = SyncTrial.open(place)) {
+      SyncTrial.sync(source, place, store, SyncTrial.options(Direction.PUSH));
+      String theirs = put(store, place.prefix() + "x", new byte[] {2, 2}, true);
+      SyncTrial.write(source.resolve("x"), new byte[] {3, 3, 3});
+
+      SyncReport report = SyncTrial.sync(source, place, store, SyncTrial.options(Direction.PUSH));
+
+      assertThat(report.conflicts()).isEqualTo(1);
+      assertThat(store.head(place.prefix() + "x").orElseThrow().etag()).isEqualTo(theirs);
+    }
+  }
+
+  /** The same after the plan: If-Match and If-None-Match. */
+  @ParameterizedTest
+  @ValueSource(strings = {"s3proxy", "s3mock"})
+  void twoSyncsAtOnceNeverOverwriteEachOther(String server) throws IOException {
+    Path source = tree("source");
+    S3Place place = place(server);
+    SyncTrial.write(source.resolve("new"), new byte[] {1});
+    SyncTrial.write(source.resolve("large"), SyncTrial.bytes(random, 9 << 20));
+    try (ObjectStore store = SyncTrial.open(place);
+        SyncRun run =
+            SyncRun.plan(
+                source, place, store, SyncTrial.usual(), SyncTrial.options(Direction.PUSH))) {
+      put(store, place.prefix() + "new", new byte[] {2, 2}, false);
+      put(store, place.prefix() + "large", new byte[] {2, 2}, false);
+
+      SyncReport report = run.execute(DeleteLimit.USUAL, (bytes, files) -> {});
+
+      assertThat(report.failed()).isEqualTo(2);
+      assertThat(store.head(place.prefix() + "new").orElseThrow().bytes()).isEqualTo(2);
+      assertThat(store.head(place.prefix() + "large").orElseThrow().bytes()).isEqualTo(2);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s3proxy", "s3mock"})
+  void anObjectThatChangesDuringADownloadLeavesNoFile(String server) throws IOException {
+    Path source = tree("source");
+    Path copy = tree("copy");
+    S3Place place = place(server);
+    SyncTrial.write(source.resolve("large"), SyncTrial.bytes(random, 12 << 20));
+    try (ObjectStore store = SyncTrial.open(place);
+        FaultProxy proxy = new FaultProxy(servers.get(server).port())) {
+      SyncTrial.sync(source, place, store, SyncTrial.options(Direction.PUSH));
+      AtomicInteger gets = new AtomicInteger();
+      proxy.choose(
+          (method, target) -> {
+            boolean object = method.equals("GET") && !target.contains("?");
+            if (object && gets.incrementAndGet() == 2) {
+              put(store, place.prefix() + "large", SyncTrial.bytes(random, 12 << 20), true);
+            }
+            return object && gets.get() == 1 ? Fault.TRUNCATED : Fault.NONE;
+          });
+      S3Place faulty = SyncTrial.place(proxy.address(), place.prefix());
+      try (ObjectStore through = SyncTrial.open(faulty)) {
+        SyncReport report =
+            SyncTrial.sync(copy, faulty, through, SyncTrial.options(Direction.PULL));
+
+        assertThat(report.failed()).isEqualTo(1);
+        assertThat(SyncTrial.local(copy)).isEmpty();
+      }
+      assertThat(SyncTrial.sync(copy, place, store, SyncTrial.options(Direction.PULL)).failed())
+          .isZero();
+      assertThat(SyncTrial.local(copy)).isEqualTo(SyncTrial.remote(store, place));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s3proxy", "s3mock"})
+  void deletesOnlyWithinTheLimitAndNotIfTheSourceIsEmpty(String server) throws IOException {
+    Path source = tree("source");
+    S3Place place = place(server);
+    for (int i = 0; i < 10; i++) {
+      SyncTrial.write(source.resolve("f" + i), new byte[] {1});
+    }
+    try (ObjectStore store = SyncTrial.open(place)) {
+      SyncTrial.sync(source, place, store, SyncTrial.options(Direction.PUSH));
+      Files.delete(source.resolve("f1"));
+      Files.delete(source.resolve("f2"));
+      try (SyncRun run =
+          SyncRun.plan(
+              source, place, store, SyncTrial.usual(), SyncTrial.deleting(Direction.PUSH))) {
+        assertThatThrownBy(() -> run.execute(DeleteLimit.USUAL, (bytes, files) -> {}))
+            .isInstanceOf(NexaException.class)
+            .hasMessageContaining("2 of 10 files would be deleted");
+      }
+      assertThat(SyncTrial.remote(store, place)).hasSize(10);
+      assertThat(SyncTrial.sync(source, place, store, SyncTrial.deleting(Direction.PUSH)).deleted())
+          .isEqualTo(2);
+      assertThat(SyncTrial.remote(store, place)).hasSize(8);
+      Path empty = tree("empty");
+      assertThatThrownBy(
+              () -> SyncTrial.sync(empty, place, store, SyncTrial.deleting(Direction.PUSH)))
+          .isInstanceOf(NexaException.class)
+          .hasMessageContaining("the source has no files");
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"s3proxy", "s3mock"})
+  void findsAndRemovesUploadsThatNobodyCompleted(String server) throws IOException {
+    S3Place place = place(server);
+    try (ObjectStore store = SyncTrial.open(place)) {
+      store.begin(
+          place.prefix() + "left", new ObjectStore.Properties("0".repeat(64), Instant.EPOCH));
+      Leftovers leftovers = new Leftovers(store, place.prefix());
+
+      assertThat(leftovers.begunBefore(Instant.now().minusSeconds(3600))).isEmpty();
+      List<ObjectStore.Pending> found = leftovers.begunBefore(Instant.now().plusSeconds(60));
+      assertThat(found)
+          .extracting(ObjectStore.Pending::key)
+          .containsExactly(place.prefix() + "left");
+      leftovers.abort(found);
+      assertThat(leftovers.begunBefore(Instant.now().plusSeconds(60))).isEmpty();
+    }
+  }
+
+  private static String put(ObjectStore store, String key, byte[] bytes, boolean replace) {
+    try {
+      String md5 =
+          Base64.getEncoder()
+              .encodeToString(java.security.MessageDigest.getInstance("MD5").digest(bytes));
+      return store.put(
+          key,
+          () -> new ByteArrayInputStream(bytes),
+          bytes.length,
+          md5,
+          new ObjectStore.Properties(
+              dev.nexa.slurm.base.files.Sha256.of(bytes), Instant.ofEpochSecond(1)),
+          replace ? store.head(key).map(ObjectStore.Stored::etag) : Optional.empty());
+    } catch (java.security.NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+}

@@ -1,0 +1,122 @@
+package dev.nexa.slurm.storage.sync;
+
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.storage.s3.S3Server;
+import dev.nexa.slurm.storage.s3.S3Stores;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+
+/** What tests with a real S3 server share: places, syncs, and the digests of both sides. */
+final class SyncTrial {
+  static final Retry FAST = new Retry(6, Duration.ofMillis(5), Duration.ofMillis(50));
+
+  static {
+    System.setProperty("aws.accessKeyId", S3Server.KEY);
+    System.setProperty("aws.secretAccessKey", S3Server.SECRET);
+    System.setProperty("aws.region", "us-east-1");
+  }
+
+  private SyncTrial() {}
+
+  static S3Place place(URI endpoint, String prefix) {
+    S3Place place = S3Place.parse("s3://" + S3Server.BUCKET + "/" + prefix, "test");
+    return new S3Place(
+        place.bucket(),
+        place.prefix(),
+        Optional.of(endpoint),
+        Optional.of("us-east-1"),
+        true,
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        8);
+  }
+
+  static ObjectStore open(S3Place place) {
+    return new S3Stores().open(place);
+  }
+
+  static SyncOptions options(Direction direction) {
+    return new SyncOptions(direction, false, false, false, 0, 4);
+  }
+
+  static SyncOptions deleting(Direction direction) {
+    return new SyncOptions(direction, true, false, false, 0, 4);
+  }
+
+  static Filters usual() {
+    return new Filters(List.of(Filters.UNFINISHED));
+  }
+
+  /** Syncs, without a limit on deletions. */
+  static SyncReport sync(Path root, S3Place place, ObjectStore store, SyncOptions options) {
+    try (SyncRun run = SyncRun.plan(root, place, store, usual(), options, FAST)) {
+      return run.execute(new DeleteLimit(100, true), (bytes, files) -> {});
+    }
+  }
+
+  static byte[] bytes(Random random, int size) {
+    byte[] bytes = new byte[size];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+
+  static void write(Path file, byte[] bytes) throws IOException {
+    Files.createDirectories(file.getParent());
+    Files.write(file, bytes);
+  }
+
+  /** The digests of all files but ours. */
+  static Map<String, String> local(Path root) throws IOException {
+    Map<String, String> digests = new TreeMap<>();
+    Files.walkFileTree(
+        root,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes facts) {
+            return folder.endsWith(SyncState.FOLDER)
+                ? FileVisitResult.SKIP_SUBTREE
+                : FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes facts)
+              throws IOException {
+            if (facts.isRegularFile()) {
+              digests.put(root.relativize(file).toString(), Sha256.of(file));
+            }
+            return FileVisitResult.CONTINUE;
+          }
+        });
+    return digests;
+  }
+
+  /** The digests of all objects, read byte by byte. */
+  static Map<String, String> remote(ObjectStore store, S3Place place) throws IOException {
+    Map<String, String> digests = new TreeMap<>();
+    Optional<String> after = Optional.empty();
+    do {
+      ObjectStore.Page page = store.list(place.prefix(), after);
+      for (ObjectStore.Listed object : page.objects()) {
+        try (ObjectStore.Body body = store.get(object.key(), object.etag(), 0)) {
+          digests.put(
+              object.key().substring(place.prefix().length()), Sha256.of(body.in().readAllBytes()));
+        }
+      }
+      after = page.next();
+    } while (after.isPresent());
+    return digests;
+  }
+}
