@@ -86,6 +86,11 @@ class WorkspaceWalkTest {
               Map.entry("pipeline cancel", ""),
               Map.entry("pipeline resume", ""),
               Map.entry("eval leaderboard", ""),
+              Map.entry("sync plan", ""),
+              Map.entry("sync push", ""),
+              Map.entry("sync pull", ""),
+              Map.entry("sync verify", ""),
+              Map.entry("sync abort-leftovers", ""),
               Map.entry("init", "")));
 
   /** These make no run, and go on with the jar's files where there is no workspace. */
@@ -100,6 +105,11 @@ class WorkspaceWalkTest {
           "policy show",
           "pipeline estimate",
           "pipeline graph",
+          "sync plan",
+          "sync push",
+          "sync pull",
+          "sync verify",
+          "sync abort-leftovers",
           "init");
 
   @TempDir Path folder;
