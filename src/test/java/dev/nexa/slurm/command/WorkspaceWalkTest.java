@@ -98,6 +98,11 @@ class WorkspaceWalkTest {
               Map.entry("storage status", ""),
               Map.entry("cleanup", "--dry-run"),
               Map.entry("cleanup list", ""),
+              Map.entry("sync plan", ""),
+              Map.entry("sync push", ""),
+              Map.entry("sync pull", ""),
+              Map.entry("sync verify", ""),
+              Map.entry("sync abort-leftovers", ""),
               Map.entry("init", "")));
 
   /** These make no run, and go on with the jar's files where there is no workspace. */
@@ -112,6 +117,11 @@ class WorkspaceWalkTest {
           "policy show",
           "pipeline estimate",
           "pipeline graph",
+          "sync plan",
+          "sync push",
+          "sync pull",
+          "sync verify",
+          "sync abort-leftovers",
           "init");
 
   @TempDir Path folder;
