@@ -448,14 +448,17 @@ public final class ConfigReader {
    */
   public Policy policy() {
     if (policy.isEmpty()) {
-      Found file = policyFile();
-      List<Problem> problems = new ArrayList<>();
-      Values values = read(file, Policy.SPEC, "docs/policy-file.md", problems);
-      Policy.check(values, problems);
-      Problem.throwIfAny(problems);
-      policy = Optional.of(Policy.from(file.name(), values));
+      policy = Optional.of(policy(policyFile()));
     }
     return policy.get();
+  }
+
+  Policy policy(Found file) {
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(file, Policy.SPEC, "docs/policy-file.md", problems);
+    Policy.check(values, file.name().equals(ADMIN_POLICY.toString()), problems);
+    Problem.throwIfAny(problems);
+    return Policy.from(file.name(), values);
   }
 
   /** Returns each value of the policy with its position. Reports no problems. */
