@@ -145,6 +145,13 @@ public final class ApproveEstimate {
     List<String> notes = new ArrayList<>();
     EstimateFile estimate = lookup.find(typed);
     ApprovedRun run = checked(typed, estimate, notes);
+    if (lookup.isConfig(typed)) {
+      notes.add(
+          "the plan of this workspace is signed, "
+              + context.workspace().root()
+              + ": submit in another workspace can need another plan. To sign the submitter's plan,"
+              + " name the estimate that submit writes there: approve DIR/estimates/NAME");
+    }
     Money most = most(run.reservation(), "the run", withRerun(run.reservation()));
     unknown(terms.submitter()).ifPresent(notes::add);
     List<Fact> facts = facts(List.of(estimate), run.reservation(), run, notes);

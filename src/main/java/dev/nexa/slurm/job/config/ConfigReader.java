@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.config;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.job.config.yaml.Checker;
@@ -27,6 +28,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
@@ -42,6 +45,9 @@ public final class ConfigReader {
    * its path.
    */
   public static final Path ADMIN_POLICY = Path.of("/etc/nexa-slurm/policy.yaml");
+
+  private static final List<String> JARS_PROFILES = List.of("default", "cpu", "local");
+  private static final List<String> JARS_BOOKS = List.of("default");
 
   /** What lists the keys of a run's config. */
   private static final String RUN_KEYS = "`nexa-slurm explain config`";
@@ -477,6 +483,20 @@ public final class ConfigReader {
     if (file.isPresent()) {
       return file.get();
     }
+    boolean profile = folder.endsWith("clusters/");
+    Set<String> names = new TreeSet<>(profile ? JARS_PROFILES : JARS_BOOKS);
+    names.addAll(source.names(folder));
+    List<Advice> advice = new ArrayList<>();
+    advice.add(Advice.step("write one of these names: " + String.join(", ", names)));
+    if (profile) {
+      advice.add(
+          Advice.command(
+              "reads the profile off the cluster, where Slurm's clients are",
+              "nexa-slurm",
+              "init",
+              "--cluster",
+              name));
+    }
     throw new NexaException(
         ErrorCode.FILE_NOT_FOUND,
         where
@@ -487,10 +507,9 @@ public final class ConfigReader {
             + "': there is no "
             + folder
             + name
-            + ".yaml here or in the jar",
-        Advice.step(
-            "the jar has configs/clusters/{default,cpu,local}.yaml and configs/prices/default.yaml"),
-        Advice.command("writes them here, to copy from", "nexa-slurm", "init"));
+            + ".yaml here or in the jar"
+            + Nearest.hint(name, names),
+        advice);
   }
 
   /** Checks the file against its keys and adds the problems. */

@@ -144,6 +144,63 @@ class ApproveCommandTest {
     assertThat(site.approvals).doesNotExist();
   }
 
+  /** A folder of a run is no config, and the folder of estimates may not be there. */
+  @Test
+  void aRunIsNotAConfig() throws IOException {
+    site.approve(ada);
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    Path latest = ada.workspace.resolve("runs/latest");
+    Path estimate = latest.toRealPath().resolve("estimate.json");
+
+    for (String typed : List.of(latest.toString(), "latest")) {
+      Screen screen = ada.type("approve", typed, "--key", "" + site.boss);
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err())
+          .contains(typed + " is a run that was submitted already; its estimate is " + estimate)
+          .contains("→ nexa-slurm approve " + estimate + "    approves a rerun")
+          .contains("→ there is no folder " + ada.workspace.resolve("estimates") + ": submit makes")
+          .doesNotContain("config");
+    }
+    Screen named = ada.type("approve", "" + estimate, "--key", "" + site.boss, "--again", "--yes");
+    assertThat(named.exit()).as(named.err()).isZero();
+  }
+
+  /** The config of another workspace has another plan here: the approver and submit say so. */
+  @Test
+  void anApprovalOfTheSameConfigFromAnotherFolderIsNamed() {
+    Terminal bob = site.workspace("bob");
+    bob.file("configs/clusters/default.yaml", Site.PROFILE + "account: bobs\n");
+
+    Screen signed =
+        bob.type("approve", ada.workspace + "/run.yaml", "--for", Site.ME, "--key", "" + site.boss);
+    Screen submit = ada.type("submit", "run.yaml");
+
+    assertThat(signed.exit()).as(signed.err()).isZero();
+    assertThat(signed.out())
+        .contains("note: the plan of this workspace is signed, " + bob.workspace + ": submit in");
+    assertThat(submit.exit()).isEqualTo(3);
+    assertThat(submit.err()).contains("by boss@site");
+  }
+
+  /** The message names the line of the policy, not only the file that it leads to. */
+  @Test
+  void aFolderInThePlaceOfAFileIsNamedWithItsKey() throws IOException {
+    Files.delete(site.allowedSigners);
+    Files.createDirectory(site.allowedSigners);
+    Screen signers = ada.type("approvals", "list");
+    Files.delete(site.allowedSigners);
+    site.allow("boss@site " + Keys.line(site.boss) + "\n");
+    Site.write(site.approvals, "a file\n");
+    Screen approvals = ada.type("approvals", "list");
+
+    String policy = ada.workspace.resolve("configs/policy.yaml").toString();
+    assertThat(signers.err())
+        .contains(policy + ":4:20: approvals.allowed_signers: " + site.allowedSigners)
+        .contains(" is a folder [approvals-unusable]\n  → write the path of a file there");
+    assertThat(approvals.err())
+        .contains(policy + ":3:14: approvals.directory: " + site.approvals + " is a file");
+  }
+
   @Test
   void threeCharactersOfADigestAreTooFew() {
     String digest = site.estimate(ada).text("config_digest");

@@ -141,6 +141,28 @@ class TeamTest {
     }
   }
 
+  /** Each failure says whose the file or folder is, and what its owner can type. */
+  @Test
+  void aFileThatIsClosedNamesItsOwner() throws IOException {
+    shared("022", "init");
+    team.shell(ANN, "chmod 600 configs/policy.yaml");
+    team.file("run.yaml", RUN.formatted("5m"));
+    team.shell(ANN, "chmod a+r run.yaml");
+
+    CommandResult policy = team.types(EVE, "estimate", "run.yaml");
+    CommandResult init = team.types(EVE, "init", "--workspace", team.workspace() + "/none");
+    team.shell(ANN, "chmod 644 configs/policy.yaml");
+    CommandResult write = team.types(EVE, "submit", "run.yaml", "--local");
+
+    assertThat(policy.err())
+        .contains("policy.yaml belongs to " + ANN)
+        .contains("to let you read it, " + ANN + " types: chmod a+r " + team.workspace());
+    assertThat(init.err())
+        .contains("you may not write to " + team.workspace() + ", which belongs to " + ANN);
+    assertThat(write.err())
+        .contains("you may not write to " + team.workspace(), "ask " + ANN + " to let you write");
+  }
+
   @Test
   void membersWriteDataAndTheGroupKeepsIt() throws IOException {
     shared("022", "init");

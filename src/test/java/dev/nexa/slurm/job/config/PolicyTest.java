@@ -153,6 +153,13 @@ class PolicyTest {
     return new ConfigFolder().with("configs/policy.yaml", text).reader().policy();
   }
 
+  @Test
+  void anAmountWithoutItsCurrencyIsAnsweredWithWhatToWrite() {
+    assertThatThrownBy(() -> read("approval_over: 100\n"))
+        .hasMessageContaining(
+            "expected a mapping of keys, got a number '100': write {amount: 100, currency: USD}");
+  }
+
   /** A relative path of the admin's policy means another file in each workspace. */
   @Test
   void theAdminsPolicyHasOnlyAbsolutePaths() {
