@@ -17,6 +17,7 @@ import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.records.runs.WorkspaceSearch;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import java.io.File;
 import java.nio.file.Files;
@@ -37,8 +38,8 @@ import java.util.function.Consumer;
  * @param passing receives each crash point; does nothing outside the tests that kill the process
  * @param disk makes writes durable; a test that injects disk faults passes its own
  * @param patience timeouts for Slurm's client commands
- * @param missing why {@code root} is not a workspace; empty if it is a workspace, or if the user
- *     named it
+ * @param missing the search that says why {@code root} is not a workspace; empty if it is a
+ *     workspace, or if the user named it
  */
 public record Context(
     Path root,
@@ -46,7 +47,7 @@ public record Context(
     Consumer<CrashPoint> passing,
     Sync disk,
     ClientTimeouts patience,
-    Optional<String> missing) {
+    Optional<WorkspaceSearch> missing) {
 
   /** Makes a context with real disks and the default timeouts. */
   public Context(Path root, Map<String, String> environment) {
@@ -68,8 +69,8 @@ public record Context(
   }
 
   /** Returns a copy of this context that records why its root is not a workspace. */
-  public Context missing(String reason) {
-    return new Context(root, environment, passing, disk, patience, Optional.of(reason));
+  public Context missing(WorkspaceSearch search) {
+    return new Context(root, environment, passing, disk, patience, Optional.of(search));
   }
 
   /**
@@ -88,16 +89,20 @@ public record Context(
   /**
    * Returns the error for a command that needs a workspace.
    *
-   * @param reason why there is no workspace
+   * @param search the search that found no workspace
    * @param more further advice, printed last
    */
-  public static NexaException noWorkspace(String reason, Advice... more) {
-    List<Advice> next = new ArrayList<>();
-    next.add(
-        Advice.command("makes one here: policy, prices and cluster profile", "nexa-slurm", "init"));
-    next.add(Advice.step("or name yours: --workspace DIR, or NEXA_WORKSPACE=DIR"));
+  public static NexaException noWorkspace(WorkspaceSearch search, Advice... more) {
+    List<Advice> next = new ArrayList<>(search.advice());
+    if (search.theirs().isPresent() && Files.isRegularFile(ConfigReader.ADMIN_POLICY)) {
+      next.add(Advice.step("to approve an estimate of it, type the command in your home folder"));
+    }
     next.addAll(List.of(more));
-    return new NexaException(ErrorCode.WORKSPACE_NOT_FOUND, reason, next);
+    boolean open = search.theirs().isEmpty() && search.here() != WorkspaceSearch.Here.OURS;
+    return new NexaException(
+        ErrorCode.WORKSPACE_NOT_FOUND,
+        search.reason() + (open ? ", and others can put files into this folder" : ""),
+        next);
   }
 
   /** Returns the workspace's folders and files. */

@@ -88,11 +88,25 @@ public final class Team implements AutoCloseable {
   public CommandResult typesUnder(String umask, String user, String... command) throws IOException {
     List<String> argv = new ArrayList<>();
     argv.addAll(List.of("sh", "-c", "umask " + umask + " && exec \"$@\"", "sh"));
-    argv.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    argv.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classPath));
-    argv.add(Main.class.getName());
+    argv.addAll(program());
     argv.addAll(List.of(command));
     return as(user, argv.toArray(String[]::new));
+  }
+
+  private List<String> program() {
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    return List.of(
+        java,
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-cp",
+        classPath,
+        Main.class.getName());
+  }
+
+  /** Returns the shell's line for a command of nexa-slurm. */
+  public String command(String arguments) {
+    return String.join(" ", program()) + " " + arguments;
   }
 
   /** What a user gets who types any command in the workspace's folder. */

@@ -359,6 +359,9 @@ class WorkspaceWalkTest {
     String config = places.config().toString();
     assertThat(places.terminal.at(open).type("estimate", config).exit()).isZero();
     assertThat(places.terminal.at(open).type("submit", config, "--local").exit()).isEqualTo(2);
+    Screen init = places.terminal.at(open).type("init");
+    assertThat(init.exit()).as("a workspace there would not be used: %s", init).isEqualTo(2);
+    assertThat(names(open)).containsExactly("mine");
     write(open.resolve("configs/policy.yaml"), "approval_over: {amount: 9999999, currency: USD}\n");
     for (String command : List.of("estimate", "submit", "render")) {
       Screen planted = places.terminal.at(open).type(command, config);
@@ -383,10 +386,21 @@ class WorkspaceWalkTest {
     for (String command : List.of("estimate", "submit")) {
       Screen inside = places.terminal.at(places.science).type(command, config);
       assertThat(inside.exit()).as("%s", inside).isEqualTo(2);
-      assertThat(inside.err()).contains(places.science + " belongs to the user with the number");
+      assertThat(inside.err())
+          .contains(
+              places.science + " is nobody's workspace, not yours [workspace-not-found]\n",
+              "→ to work in it, type: export NEXA_WORKSPACE=" + places.science + "\n")
+          .doesNotContain("makes one here");
       Screen below = places.terminal.at(places.deep).type(command, config);
-      assertThat(below.err()).contains(places.science + " belongs to the user with the number");
+      assertThat(below.err()).contains(places.science + " is nobody's workspace, not yours");
     }
+    Screen init = places.terminal.at(places.science).type("init");
+    assertThat(init.exit()).as("init there makes no workspace of mine: %s", init).isEqualTo(2);
+    assertThat(init.err())
+        .contains("export NEXA_WORKSPACE=" + places.science, "mkdir -p ~/science && cd ~/science");
+    assertThat(places.terminal.at(places.science).with("NEXA_WORKSPACE", "" + places.science))
+        .extracting(terminal -> terminal.type("submit", config).exit())
+        .isEqualTo(0);
     Screen named =
         places.terminal.at(places.deep).type("submit", config, "--workspace", "" + places.science);
     assertThat(named.exit()).as("%s", named).isZero();

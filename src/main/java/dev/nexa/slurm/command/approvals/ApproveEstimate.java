@@ -14,7 +14,6 @@ import dev.nexa.slurm.money.ledger.LedgerKey;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import dev.nexa.slurm.records.approvals.AllowedSigners;
 import dev.nexa.slurm.records.approvals.Approval;
-import dev.nexa.slurm.records.approvals.ApprovalDirectory;
 import dev.nexa.slurm.records.approvals.ApprovalEnvelope;
 import dev.nexa.slurm.records.approvals.ApprovalFile;
 import dev.nexa.slurm.records.approvals.ApprovedPipeline;
@@ -98,8 +97,12 @@ public final class ApproveEstimate {
   /** What became of the call. */
   public sealed interface Outcome permits Signed, AlreadyApproved, NotSigned {}
 
-  /** A signed approval and its file. */
-  public record Signed(ApprovalFile file, Path path) implements Outcome {}
+  /**
+   * A signed approval and its file.
+   *
+   * @param isFound whether the file lies where submit looks for approvals
+   */
+  public record Signed(ApprovalFile file, Path path, boolean isFound) implements Outcome {}
 
   /** Nothing was signed, because this valid approval allows the same. */
   public record AlreadyApproved(ShowApprovals.Row row) implements Outcome {}
@@ -142,6 +145,13 @@ public final class ApproveEstimate {
     List<String> notes = new ArrayList<>();
     EstimateFile estimate = lookup.find(typed);
     ApprovedRun run = checked(typed, estimate, notes);
+    if (lookup.isConfig(typed)) {
+      notes.add(
+          "the plan of this workspace is signed, "
+              + context.workspace().root()
+              + ": submit in another workspace can need another plan. To sign the submitter's plan,"
+              + " name the estimate that submit writes there: approve DIR/estimates/NAME");
+    }
     Money most = most(run.reservation(), "the run", withRerun(run.reservation()));
     unknown(terms.submitter()).ifPresent(notes::add);
     List<Fact> facts = facts(List.of(estimate), run.reservation(), run, notes);
@@ -213,7 +223,9 @@ public final class ApproveEstimate {
       }
     }
     facts.add(new Fact("project", String.join(", ", projects)));
-    left.forEach((budget, rest) -> facts.add(new Fact("budget", budget + ", " + rest)));
+    // Another workspace's runs take from the same budget, and their costs are not here.
+    String by = ", by the runs of " + context.workspace().root() + " only";
+    left.forEach((budget, rest) -> facts.add(new Fact("budget", budget + ", " + rest + by)));
     return facts;
   }
 
@@ -391,8 +403,11 @@ public final class ApproveEstimate {
     if (existing.isPresent()) {
       return new AlreadyApproved(existing.get());
     }
+    requireReadableKeys();
     SigningKey key = SigningKey.of(context.environment(), terms.key());
-    String principal = terms.principal().orElseGet(() -> key.principal(approvals));
+    key.publicKey().ifPresent(half -> requireAnother(half, scope.submitter()));
+    String principal =
+        terms.principal().orElseGet(() -> key.principal(approvals, scope.submitter()));
     Approval approval;
     try {
       approval =
@@ -411,7 +426,11 @@ public final class ApproveEstimate {
     }
     requireUsable(approval);
     // Before the approver reads and signs: a signature that does not count is work for nothing.
-    key.publicKey().ifPresent(half -> requireMaySign(principal, half, now));
+    key.publicKey().ifPresent(half -> requireMaySign(approval, half, now));
+    Path folder = folder();
+    if (!folder.equals(approvals.directory().path())) {
+      notes.addAll(notWritable(approvals.directory().path(), folder.resolve(approval.fileName())));
+    }
     List<Fact> all = new ArrayList<>(facts);
     all.add(new Fact("key", key.text()));
     if (!review.test(new Draft(approval, all, notes))) {
@@ -419,14 +438,13 @@ public final class ApproveEstimate {
     }
     ApprovalFile file = key.sign(approval);
     requireCounts(file, now);
-    return new Signed(file, keep(file));
+    return new Signed(file, keep(file, folder), folder.equals(approvals.directory().path()));
   }
 
   /** Returns a valid approval that allows all this, and that the submitter may use. */
   private Optional<ShowApprovals.Row> existing(ExistingApproval.Wanted wanted) {
-    ApprovalDirectory kept = new ApprovalDirectory(here(), context.workspace().files());
     List<ShowApprovals.Row> usable = new ArrayList<>();
-    for (ShowApprovals.Row row : new ShowApprovals(context).like(wanted.scope(), kept)) {
+    for (ShowApprovals.Row row : new ShowApprovals(context).like(wanted.scope())) {
       Optional<UnixUser> submitter = wanted.scope().submitter();
       boolean own =
           !approvals.policy().selfApproval()
@@ -486,37 +504,103 @@ public final class ApproveEstimate {
     }
   }
 
-  private void requireMaySign(String principal, SshPublicKey key, Instant now) {
-    AllowedSigners allowed = approvals.signers().allowed();
+  /** A line that cannot be read makes all signatures void, whoever signs. */
+  private void requireReadableKeys() {
+    List<String> problems = approvals.signers().problems();
+    if (problems.isEmpty()) {
+      return;
+    }
+    String file =
+        approvals.signers().allowed().problems().isEmpty()
+            ? approvals.signers().revokedList().map(Path::toString).orElse("")
+            : approvals.signers().allowed().file();
+    throw new NexaException(
+        ErrorCode.APPROVAL_REFUSED,
+        "nobody can approve until this is mended: " + String.join("; ", problems),
+        Advice.step(Workspace.ownerOf(Path.of(file)) + ", who owns " + file + ", can mend it"),
+        Advice.step("nothing was signed"));
+  }
+
+  /** Checks that no name of the key may be the submitter: submit would refuse the approval. */
+  private void requireAnother(SshPublicKey key, Optional<UnixUser> submitter) {
+    Optional<String> own =
+        approvals.policy().selfApproval()
+            ? Optional.empty()
+            : approvals.signers().nameOf(key, submitter);
+    if (own.isEmpty()) {
+      return;
+    }
+    String file = approvals.signers().allowed().file();
+    String rule = ": submitters cannot approve their own runs";
+    if (AllowedSigners.isName(own.get())) {
+      throw new NexaException(
+          ErrorCode.APPROVAL_BY_SUBMITTER,
+          file + " gives this key to " + own.get() + ", who would submit this run" + rule,
+          Advice.step(
+              "somebody else of allowed_signers can; or --for USER, if another submits it"));
+    }
+    int at = own.get().indexOf('@');
+    String site = at < 0 ? "" : own.get().substring(at);
+    throw new NexaException(
+        ErrorCode.APPROVAL_BY_SUBMITTER,
+        file
+            + " gives this key only to the pattern "
+            + own.get()
+            + ". A pattern names nobody, so it may mean "
+            + submitter.map(user -> user.user() + ", who submits the run").orElse("any submitter")
+            + rule,
+        Advice.step(
+            SigningKey.owners(approvals)
+                + " writes a line with the name of the key's owner in its place:"),
+        Advice.step(SigningKey.line("NAME" + site, key)),
+        Advice.step("nothing was signed"));
+  }
+
+  private void requireMaySign(Approval approval, SshPublicKey key, Instant now) {
     Optional<String> refusal =
-        allowed.problems().isEmpty()
-            ? allowed.refusal(principal, key, Approval.NAMESPACE, now)
-            : Optional.of("nobody's signature counts: " + String.join("; ", allowed.problems()));
+        approvals.signers().allowed().refusal(approval.approver(), key, Approval.NAMESPACE, now);
     if (refusal.isPresent()) {
-      throw refused(refusal.get(), principal, key);
+      throw refused(refusal.get(), approval, key);
+    }
+    if (approvals.signers().isRevoked(key)) {
+      throw refused("the key " + key.fingerprint() + " is revoked", approval, key);
     }
   }
 
   private void requireCounts(ApprovalFile file, Instant now) {
     Optional<String> refusal = approvals.signers().refusal(file, now);
     if (refusal.isPresent()) {
-      throw refused(refusal.get(), file.approval().approver(), file.signature().key());
+      throw refused(refusal.get(), file.approval(), file.signature().key());
     }
+    requireAnother(file.signature().key(), file.approval().scope().submitter());
   }
 
-  private NexaException refused(String why, String approver, SshPublicKey key) {
+  private NexaException refused(String why, Approval approval, SshPublicKey key) {
     AllowedSigners allowed = approvals.signers().allowed();
+    String approver = approval.approver();
     List<String> holders = allowed.holders(key);
     List<Advice> advice = new ArrayList<>(List.of(Advice.step("nothing was written")));
-    if (holders.isEmpty() && allowed.problems().isEmpty()) {
-      advice.addAll(SigningKey.listing(allowed, approver, key));
-    } else if (!holders.isEmpty() && !holders.contains(approver)) {
+    if (holders.isEmpty()) {
+      advice.addAll(SigningKey.listing(approvals, approver, key, approval.scope().submitter()));
+    } else if (approvals.signers().isRevoked(key)) {
+      advice.add(Advice.step("sign with another key of " + approver + ": --key PATH"));
+      advice.add(Advice.command("makes a new key", "ssh-keygen", "-t", "ed25519"));
+      advice.add(
+          Advice.step(
+              SigningKey.owners(approvals) + " can add the new key's line to " + allowed.file()));
+    } else if (!holders.contains(approver) && holders.stream().anyMatch(AllowedSigners::isName)) {
       // Does not advise to add a line that would give the key to another name.
       advice.add(
           Advice.step(
               "this key belongs to "
                   + String.join(", ", holders)
                   + ": type the command again without --as"));
+    } else if (holders.stream().noneMatch(AllowedSigners::isName)) {
+      advice.add(
+          Advice.step(
+              "give a name that the pattern matches, "
+                  + String.join(", ", holders)
+                  + ": --as NAME"));
     } else {
       advice.add(
           Advice.step(
@@ -530,20 +614,73 @@ public final class ApproveEstimate {
   }
 
   /**
-   * Writes the approval to the policy's folder, or to the workspace if the approver may not write
-   * there.
+   * Returns the folder for the approval: the policy's, or if the approver may not write there, the
+   * workspace or the folder where the command is typed.
+   *
+   * @throws NexaException if the approver may write to none of them
    */
-  private Path keep(ApprovalFile file) {
-    Path directory = approvals.directory().path();
-    if (!Files.exists(directory) || Files.isWritable(directory)) {
-      return approvals.directory().add(file);
+  private Path folder() {
+    Path policys = approvals.directory().path();
+    Path root = context.workspace().root();
+    Path typed = Path.of("").toAbsolutePath();
+    for (Path folder : List.of(policys, root, typed)) {
+      if (mayWrite(folder)) {
+        return folder;
+      }
     }
-    Path here = here().resolve(file.approval().fileName());
-    context.workspace().files().replace(here, file.text());
-    return here;
+    throw new NexaException(
+        ErrorCode.APPROVALS_UNUSABLE,
+        "the approval can't be written: you may write neither to " + policys + " nor to " + root,
+        Advice.step("type this in a folder of your own, such as your home folder"),
+        Advice.step(lets(policys)));
   }
 
-  private Path here() {
-    return context.root().toAbsolutePath().normalize();
+  /** Returns whether this user can write to the folder, or make it. */
+  private static boolean mayWrite(Path folder) {
+    Path there = folder;
+    while (there.getParent() != null && !Files.exists(there)) {
+      there = there.getParent();
+    }
+    return Files.isDirectory(there) && Files.isWritable(there);
+  }
+
+  /** Returns notes about an approval that submit will not find, and what each person types. */
+  private static List<String> notWritable(Path policys, Path file) {
+    String make = Files.exists(policys) ? "" : Advice.command("", "mkdir", "-p", policys) + " && ";
+    return List.of(
+        "you may not write to " + policys + ", where submit looks for approvals",
+        "the approval goes to " + file + ", where submit does not look for it",
+        "for submit to find it, "
+            + owner(policys)
+            + " types: "
+            + make
+            + Advice.command("", "install", "-m", "644", file, policys),
+        "or the submitter adds to the command: --approval " + Advice.command("", file),
+        lets(policys));
+  }
+
+  private static String lets(Path policys) {
+    return "to let all approvers write there, "
+        + owner(policys)
+        + " types: install -d -m 2775 -g APPROVERS "
+        + Advice.command("", policys)
+        + " (APPROVERS: a Unix group of the approvers)";
+  }
+
+  private static String owner(Path folder) {
+    Path there = folder;
+    while (there.getParent() != null && !Files.exists(there)) {
+      there = there.getParent();
+    }
+    return Workspace.ownerOf(there);
+  }
+
+  private Path keep(ApprovalFile file, Path folder) {
+    if (folder.equals(approvals.directory().path())) {
+      return approvals.directory().add(file);
+    }
+    Path kept = folder.resolve(file.approval().fileName());
+    context.workspace().files().replace(kept, file.text());
+    return kept;
   }
 }

@@ -101,15 +101,15 @@ public final class InstallPolicy {
   /**
    * Writes the file.
    *
+   * @param command the words of the command with its options, without {@code --to}
    * @throws NexaException if the file exists and was not written by nexa-slurm
    */
-  public void write(Rendered rendered, Path file) {
+  public void write(Rendered rendered, Path file, List<String> command) {
     if (Files.isDirectory(file)) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           "--to: expected a file, but " + file + " is a folder",
-          Advice.command(
-              "", "nexa-slurm", "policy", "install", "--to", file.resolve("job_submit.lua")));
+          writes(command, file.resolve("job_submit.lua")));
     }
     Path folder = file.toAbsolutePath().normalize().getParent();
     if (folder != null && !Files.isDirectory(folder)) {
@@ -128,20 +128,26 @@ public final class InstallPolicy {
     context.workspace().files().replace(file, rendered.text());
   }
 
-  private static String writes(Path file) {
-    return Advice.command("", "nexa-slurm", "policy", "install", "--to", file).toString();
+  private static Advice writes(List<String> command, Path file) {
+    List<String> words = new ArrayList<>(command);
+    words.addAll(List.of("--to", file.toString()));
+    return Advice.command("", words.toArray());
   }
 
   /**
    * Returns the problems with the installed file and the folder of tokens; empty if there are none.
+   *
+   * @param command the words of the command that writes the file, without {@code --to}
    */
-  public List<String> check(Rendered rendered, Path file, Path approved) {
+  public List<String> check(Rendered rendered, Path file, Path approved, List<String> command) {
     List<String> problems = new ArrayList<>();
     if (!Files.exists(file)) {
-      problems.add("there is no " + file + "; type: " + writes(file));
+      problems.add("there is no " + file + "; type: " + writes(command, file));
     } else if (!DurableFiles.read(file).equals(rendered.text())) {
       problems.add(
-          file + " is not what this policy, profile and version render; type: " + writes(file));
+          file
+              + " is not what this policy, profile and version render; type: "
+              + writes(command, file));
     }
     problems.addAll(new TokenDirectory(approved).problems());
     return problems;

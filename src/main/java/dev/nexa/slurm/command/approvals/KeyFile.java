@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -33,14 +34,26 @@ record KeyFile(Path path, Map<String, String> environment) {
    * @throws NexaException if it cannot
    */
   void requireUsable() {
+    Optional<Path> closed = closedFolder();
+    if (closed.isPresent()) {
+      throw failed(
+          "--key: you may not look into "
+              + closed.get()
+              + ", which belongs to "
+              + Workspace.ownerOf(closed.get())
+              + ", so you may not read "
+              + path,
+          ownKeys());
+    }
     if (!Files.exists(path)) {
       throw failed(
           "--key: the file " + path + " does not exist",
           Files.isRegularFile(publicFile())
-              ? Advice.step(
-                  "if an agent or a token holds the private key, name the public half: --key "
-                      + publicFile())
-              : Advice.command("lists your keys", "ls", folder()));
+              ? List.of(
+                  Advice.step(
+                      "if an agent or a token holds the private key, name the public half: --key "
+                          + publicFile()))
+              : ownKeys());
     }
     if (!Files.isRegularFile(path)) {
       throw failed(
@@ -50,7 +63,7 @@ record KeyFile(Path path, Map<String, String> environment) {
     if (!Files.isReadable(path)) {
       throw failed(
           "--key: you may not read " + path + ", which belongs to " + Workspace.ownerOf(path),
-          Advice.step("name a key of your own: --key PATH"));
+          ownKeys());
     }
     String text = latin(path);
     if (!isPrivateKey(text)) {
@@ -59,8 +72,7 @@ record KeyFile(Path path, Map<String, String> environment) {
       }
       throw failed(
           "--key: " + path + " is not an SSH private key: " + PRIVATE_KEY_BEGINS + " is missing",
-          Advice.command("lists your keys", "ls", folder()),
-          Advice.command("makes a new key", "ssh-keygen", "-t", "ed25519"));
+          ownKeys());
     }
     if (text.indexOf('\r') >= 0) {
       throw failed(
@@ -96,6 +108,8 @@ record KeyFile(Path path, Map<String, String> environment) {
     try {
       SshPublicKey.parse(text);
       return true;
+    } catch (SshPublicKey.MayNotSignException weak) {
+      return true;
     } catch (IllegalArgumentException no) {
       return false;
     }
@@ -108,10 +122,31 @@ record KeyFile(Path path, Map<String, String> environment) {
         : new String(DurableFiles.readBytes(file), StandardCharsets.ISO_8859_1);
   }
 
-  private Path folder() {
-    return path.getParent() != null && Files.isDirectory(path.getParent())
-        ? path.getParent()
-        : Path.of(environment.getOrDefault("HOME", "/"), ".ssh");
+  /** Returns the folder above the file that this user may not enter; empty if there is none. */
+  private Optional<Path> closedFolder() {
+    Path folder = path.getRoot();
+    for (Path name : path) {
+      if (!Files.isDirectory(folder)) {
+        break;
+      }
+      if (!Files.isExecutable(folder)) {
+        return Optional.of(folder);
+      }
+      folder = folder.resolve(name);
+    }
+    return Optional.empty();
+  }
+
+  /** Returns the advice that leads to a key of this user: their own keys, or a new one. */
+  private List<Advice> ownKeys() {
+    Path folder = Path.of(environment.getOrDefault("HOME", "/"), ".ssh");
+    return Files.isDirectory(folder)
+        ? List.of(Advice.command("lists your keys", "ls", folder), makesKey())
+        : List.of(makesKey());
+  }
+
+  private static Advice makesKey() {
+    return Advice.command("makes a new key, which can sign", "ssh-keygen", "-t", "ed25519");
   }
 
   /**
@@ -125,6 +160,9 @@ record KeyFile(Path path, Map<String, String> environment) {
       return Files.isRegularFile(file)
           ? Optional.of(SshPublicKey.parse(latin(file)))
           : Optional.empty();
+    } catch (SshPublicKey.MayNotSignException weak) {
+      throw new NexaException(
+          ErrorCode.SIGNING_FAILED, file + " " + weak.getMessage(), weak, makesKey());
     } catch (IllegalArgumentException broken) {
       throw new NexaException(
           ErrorCode.SIGNING_FAILED,
@@ -145,6 +183,10 @@ record KeyFile(Path path, Map<String, String> environment) {
   }
 
   private static NexaException failed(String message, Advice... advice) {
+    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
+  }
+
+  private static NexaException failed(String message, List<Advice> advice) {
     return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
   }
 }

@@ -53,7 +53,10 @@ public final class PlanPolicy {
     /** Returns a shell script; its comments explain the differences between budgets and limits. */
     public String text() {
       if (budgets.isEmpty()) {
-        return "The policy has no budgets; `budgets:` in configs/policy.yaml gives some.\n";
+        return "The policy has no budgets. "
+            + (policy.startsWith("jar:")
+                ? "To have some, type `nexa-slurm init`, then add `budgets:` to configs/policy.yaml.\n"
+                : "To have some, add `budgets:` to " + policy + ".\n");
       }
       StringBuilder text =
           new StringBuilder(

@@ -9,9 +9,11 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.units.Moment;
 import dev.nexa.slurm.command.approvals.InstallPolicy.Rendered;
 import dev.nexa.slurm.command.shared.JobOptions;
+import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.TokenDirectory;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -21,7 +23,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -110,50 +111,70 @@ public final class PolicyCommand extends Subcommand {
       rendered.notes().forEach(note -> err().println("note: " + note));
       String file = to.getValue();
       if (given(check)) {
-        return checked(
-            install.check(rendered, Path.of(file == null ? USUAL_FILE : file), directory));
+        Path installed = Path.of(file == null ? USUAL_FILE : file);
+        return checked(install.check(rendered, installed, directory, command()));
       }
       if (file == null) {
         out().print(rendered.text());
         return ExitCode.OK.status();
       }
-      install.write(rendered, Path.of(file));
       Path written = Path.of(file).toAbsolutePath().normalize();
+      boolean replaced = Files.exists(written);
+      install.write(rendered, Path.of(file), command());
+      boolean inPlace = besideSlurmConf(written);
       out()
           .println(
-              "wrote " + written + " from " + rendered.policy() + "; Slurm does not use it yet");
+              "wrote "
+                  + written
+                  + " from "
+                  + rendered.policy()
+                  + (inPlace && replaced
+                      ? "; where slurm.conf has JobSubmitPlugins=lua, slurmctld uses it from the next job on"
+                      : "; Slurm does not use it yet"));
       out().println("next, on each machine of slurmctld, as root:");
-      out().println("  1. read " + written);
-      out()
-          .println(
-              "  2. copy it to job_submit.lua beside slurm.conf; it must belong to root:"
+      List<String> steps = new ArrayList<>(List.of("read " + written));
+      Path place = inPlace ? written : Path.of(USUAL_FILE);
+      steps.add(
+          inPlace
+              ? "let only root change it: chown root " + written + " && chmod 644 " + written
+              : "copy it to job_submit.lua beside slurm.conf; it must belong to root:"
                   + " install -o root -m 644 "
                   + written
-                  + " /etc/slurm/job_submit.lua");
-      int step = 3;
-      for (String line : new TokenDirectory(directory).setUp()) {
-        out().println("  " + step + ". " + line);
-        step++;
+                  + " "
+                  + place);
+      steps.addAll(new TokenDirectory(directory).setUp());
+      steps.add("write JobSubmitPlugins=lua into slurm.conf, then: scontrol reconfigure");
+      List<String> again = new ArrayList<>(command());
+      again.addAll(List.of("--to", place.toString(), "--check"));
+      steps.add(Script.shellLine(again));
+      for (int i = 0; i < steps.size(); i++) {
+        out().println("  " + (i + 1) + ". " + steps.get(i));
       }
-      out().println("  5. write JobSubmitPlugins=lua into slurm.conf, then: scontrol reconfigure");
-      out().println("  6. " + Script.shellLine(again(written.toString(), named)));
       return ExitCode.OK.status();
     }
 
+    /** Returns whether slurmctld, or a script of the site there, can load the file as it lies. */
+    private static boolean besideSlurmConf(Path file) {
+      return file.startsWith(Path.of(USUAL_FILE).getParent())
+          || Files.exists(file.resolveSibling("slurm.conf"));
+    }
+
     /**
-     * Returns the arguments of the matching check, with the typed options, so that it checks the
-     * same cluster.
+     * Returns the words of this command with the typed options that decide what is written, so that
+     * the next command is about the same cluster.
      */
-    private List<String> again(String file, @Nullable String directory) {
-      List<String> again = new ArrayList<>(List.of("nexa-slurm", "policy", "install"));
+    private List<String> command() {
+      List<String> command = new ArrayList<>(List.of("nexa-slurm", "policy", "install"));
+      RootCommand.of(spec())
+          .typedWorkspace()
+          .ifPresent(folder -> command.addAll(List.of("--workspace", folder.toString())));
       if (cluster.getValue() != null) {
-        again.addAll(List.of("--cluster", cluster.getValue()));
+        command.addAll(List.of("--cluster", cluster.getValue()));
       }
-      if (directory != null) {
-        again.addAll(List.of("--approved-dir", directory));
+      if (approved.getValue() != null) {
+        command.addAll(List.of("--approved-dir", approved.getValue()));
       }
-      again.addAll(List.of("--to", file, "--check"));
-      return again;
+      return command;
     }
 
     private int checked(List<String> problems) {

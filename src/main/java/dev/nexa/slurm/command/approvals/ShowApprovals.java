@@ -15,6 +15,7 @@ import dev.nexa.slurm.records.approvals.ApprovalUseLog;
 import dev.nexa.slurm.records.approvals.ApprovedPipeline;
 import dev.nexa.slurm.records.approvals.ApprovedRun;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
 import java.io.IOException;
@@ -92,19 +93,14 @@ public final class ShowApprovals {
     return rows;
   }
 
-  /**
-   * Returns the approvals of the same plan, or all envelopes.
-   *
-   * @param more another folder where approvals may lie
-   */
-  List<Row> like(Approval.Scope scope, ApprovalDirectory more) {
+  /** Returns the approvals of the same plan, or all envelopes. */
+  List<Row> like(Approval.Scope scope) {
     List<Row> rows = new ArrayList<>();
     Optional<String> digest = digest(scope);
-    for (ApprovalDirectory directory : List.of(approvals.directory(), more)) {
-      List<ApprovalDirectory.Found> found =
-          digest.isPresent() ? directory.of(digest.get()) : directory.envelopes();
-      found.forEach(one -> rows.add(row(one)));
-    }
+    ApprovalDirectory directory = approvals.directory();
+    List<ApprovalDirectory.Found> found =
+        digest.isPresent() ? directory.of(digest.get()) : directory.envelopes();
+    found.forEach(one -> rows.add(row(one)));
     return rows;
   }
 
@@ -153,13 +149,12 @@ public final class ShowApprovals {
           me.user() + " may not revoke: " + mayWrite(directory),
           failed,
           Advice.step(
-              "ask a person who may: "
-                  + String.join(
-                      ", ",
-                      approvals
-                          .signers()
-                          .allowed()
-                          .principals(Approval.NAMESPACE, Instant.now()))));
+              "ask "
+                  + Workspace.ownerOf(directory)
+                  + ", who owns "
+                  + directory
+                  + ", to type: nexa-slurm approvals revoke "
+                  + approval.id()));
     }
   }
 

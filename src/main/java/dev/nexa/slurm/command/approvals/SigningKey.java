@@ -16,6 +16,7 @@ import dev.nexa.slurm.run.decision.PolicyApprovals;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -69,9 +70,10 @@ record SigningKey(KeyFile file, Map<String, String> environment) {
   /**
    * Returns the name that allowed_signers gives for the key.
    *
+   * @param submitter the person who will submit the run, if the approval is for one person
    * @throws NexaException if allowed_signers has no name for the key, or several
    */
-  String principal(PolicyApprovals approvals) {
+  String principal(PolicyApprovals approvals, Optional<UnixUser> submitter) {
     Optional<SshPublicKey> half = file.publicHalf();
     if (half.isEmpty()) {
       throw failed(
@@ -87,12 +89,11 @@ record SigningKey(KeyFile file, Map<String, String> environment) {
       throw new NexaException(
           ErrorCode.SIGNING_FAILED,
           "your key " + text() + " is not in " + approvals.signers().allowed().file(),
-          listing(approvals.signers().allowed(), UnixUser.me().user(), half.get()));
+          listing(approvals, UnixUser.me().user(), half.get(), submitter));
     }
     List<String> holders = new ArrayList<>();
     for (String holder : listed) {
-      boolean plain = holder.indexOf('*') < 0 && holder.indexOf('?') < 0;
-      if (plain && !holder.startsWith("!") && !holders.contains(holder)) {
+      if (AllowedSigners.isName(holder) && !holders.contains(holder)) {
         holders.add(holder);
       }
     }
@@ -118,21 +119,53 @@ record SigningKey(KeyFile file, Map<String, String> environment) {
   }
 
   /**
-   * Returns the advice to add a key to allowed_signers: the line, and who may add it.
+   * Returns the advice to add a key to allowed_signers: the line, and who may add it. A line for
+   * the submitter would not help, so another person is named instead.
    *
    * @param principal the name for the key
    */
-  static List<Advice> listing(AllowedSigners allowed, String principal, SshPublicKey key) {
-    Path file = Path.of(allowed.file());
-    String owner = Workspace.ownerOf(file);
+  static List<Advice> listing(
+      PolicyApprovals approvals, String principal, SshPublicKey key, Optional<UnixUser> submitter) {
+    boolean own = submitter.isPresent() && submitter.get().mayBe(principal);
+    if (own && !approvals.policy().selfApproval()) {
+      List<String> others = new ArrayList<>();
+      for (String name : approvals.signers().principals(Approval.NAMESPACE, Instant.now(), false)) {
+        if (!submitter.get().mayBe(name)) {
+          others.add(name);
+        }
+      }
+      return List.of(
+          Advice.step(
+              principal
+                  + " submits this run, and submitters cannot approve their own runs: a line for "
+                  + principal
+                  + " would not help"),
+          Advice.step(
+              others.isEmpty()
+                  ? "ask another person to make a key, and "
+                      + owners(approvals)
+                      + " to add its line to "
+                      + approvals.signers().allowed().file()
+                  : "ask " + String.join(" or ", others) + " to type this command"));
+    }
     return List.of(
         Advice.step(
-            owner
-                + (owner.equals("root") ? "" : " or root")
+            owners(approvals)
                 + " can add this line to "
-                + file
+                + approvals.signers().allowed().file()
                 + ":"),
-        Advice.step(principal + " namespaces=\"" + Approval.NAMESPACE + "\" " + key.line()));
+        Advice.step(line(principal, key)));
+  }
+
+  /** Returns the line of allowed_signers for a key. */
+  static String line(String principal, SshPublicKey key) {
+    return principal + " namespaces=\"" + Approval.NAMESPACE + "\" " + key.line();
+  }
+
+  /** Returns the people who may change allowed_signers: its owner, and root. */
+  static String owners(PolicyApprovals approvals) {
+    String owner = Workspace.ownerOf(Path.of(approvals.signers().allowed().file()));
+    return owner + (owner.equals("root") ? "" : " or root");
   }
 
   /** Returns the public half; empty if no file of it is beside the key. */

@@ -7,6 +7,7 @@ import dev.nexa.slurm.command.cron.CronPasses.Shown;
 import dev.nexa.slurm.command.shared.DaysOption;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.Heartbeat;
+import dev.nexa.slurm.run.cron.OtherPasses;
 import dev.nexa.slurm.run.cron.PassInterval;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -116,7 +117,8 @@ public final class CronCommand extends Subcommand {
             .ifPresent(start -> out().println("  it is written and not enabled; type: " + start));
       }
       if (shown.installed().isEmpty()) {
-        out().println("nothing is installed; type: nexa-slurm cron install");
+        out().println("nothing is installed; type:");
+        OtherPasses.first(environment()).forEach(way -> out().println("  " + way));
       }
       out().println(shown.check().words());
       if (shown.heartbeat().isPresent()) {

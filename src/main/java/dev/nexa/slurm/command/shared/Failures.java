@@ -3,8 +3,14 @@ package dev.nexa.slurm.command.shared;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DeniedAccess;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.ParseResult;
@@ -23,16 +29,36 @@ public final class Failures implements IExecutionExceptionHandler {
 
   private static NexaException known(Exception failure) {
     if (failure instanceof NexaException known) {
-      return known;
+      boolean ofFile = known.code() == ErrorCode.SUBMIT_NOT_STARTED;
+      return ofFile && known.getCause() instanceof UncheckedIOException io
+          ? withOwner(known, io)
+          : known;
     }
     if (failure instanceof UncheckedIOException io) {
-      return new NexaException(ErrorCode.IO_FAILED, String.valueOf(io.getMessage()), io);
+      return new NexaException(
+          ErrorCode.IO_FAILED,
+          String.valueOf(io.getMessage()),
+          io,
+          ofFile(io.getCause()).toArray(Advice[]::new));
     }
     return new NexaException(
         ErrorCode.DEFECT,
         "this is a defect: " + failure,
         failure,
         Advice.step("please report it with what --stacktrace prints"));
+  }
+
+  private static NexaException withOwner(NexaException known, UncheckedIOException io) {
+    List<Advice> advice = new ArrayList<>(ofFile(io.getCause()));
+    advice.addAll(known.advice());
+    return new NexaException(
+        known.code(), String.valueOf(known.getMessage()), io, advice.toArray(Advice[]::new));
+  }
+
+  private static List<Advice> ofFile(@Nullable Throwable cause) {
+    return cause instanceof FileSystemException failed && failed.getFile() != null
+        ? DeniedAccess.advice(failed, Path.of(failed.getFile()))
+        : List.of();
   }
 
   /** Prints the error for people, and the document if the user asked for JSON. */

@@ -127,10 +127,8 @@ public final class RootCommand implements Runnable {
    */
   Context forRuns() {
     Context context = context();
-    if (context.missing().isPresent() && WorkspaceSearch.from(here).here() != Here.OURS) {
-      throw Context.noWorkspace(
-          context.missing().get() + ", and others can put files into this folder",
-          Advice.step("or go into a folder of your own"));
+    if (context.missing().isPresent() && context.missing().get().here() != Here.OURS) {
+      throw Context.noWorkspace(context.missing().get());
     }
     return context;
   }
@@ -161,15 +159,28 @@ public final class RootCommand implements Runnable {
       return new Context(found.equals(HERE) ? Path.of(".") : found, environment);
     }
     if (search.here() == Here.PLANTED) {
-      throw Context.noWorkspace(search.reason());
+      throw Context.noWorkspace(search);
     }
     Path root = here.equals(HERE) ? Path.of(".") : here;
-    return new Context(root, environment).missing(search.reason());
+    return new Context(root, environment).missing(search);
   }
 
-  /** Returns the folder that {@code init} fills: the named folder, else this one. */
+  /**
+   * Returns the folder that {@code init} fills: the named folder, else this one.
+   *
+   * @throws NexaException if commands would not use a workspace in this folder
+   */
   public Context forInit() {
+    WorkspaceSearch search = WorkspaceSearch.from(here);
+    if (named().isEmpty() && search.here() != Here.OURS) {
+      throw Context.noWorkspace(search);
+    }
     return new Context(named().orElse(here.equals(HERE) ? Path.of(".") : here), environment);
+  }
+
+  /** Returns the folder in {@code --workspace}; empty if the option was not typed. */
+  public Optional<Path> typedWorkspace() {
+    return Optional.ofNullable(workspace.getValue());
   }
 
   private Optional<Path> named() {

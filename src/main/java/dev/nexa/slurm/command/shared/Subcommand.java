@@ -126,7 +126,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   protected final Context context() {
     Context context = RootCommand.of(spec).context();
     if (context.missing().isPresent()) {
-      err().println(SubmitRun.withoutWorkspace(context.missing().get()));
+      err().println(SubmitRun.withoutWorkspace(context));
     }
     return context;
   }

@@ -51,8 +51,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
       message = unmatched(spec, unknown, advice);
     }
     String[] examples = spec.usageMessage().footer();
-    if (unknown.isEmpty() && wrong instanceof MissingParameterException && examples.length > 0) {
-      advice.add(Advice.step("for example: " + examples[0].strip()));
+    if (unknown.isEmpty()
+        && wrong instanceof MissingParameterException missing
+        && examples.length > 0) {
+      advice.add(Advice.step("for example: " + example(missing, examples)));
     }
     if (wrong instanceof OverwrittenOptionException twice
         && twice.getOverwritten() instanceof OptionSpec option) {
@@ -76,6 +78,19 @@ public final class UsageErrors implements IParameterExceptionHandler {
         commandLine,
         new NexaException(
             unknown.isEmpty() ? code(wrong) : ErrorCode.OPTION_UNKNOWN, message, advice));
+  }
+
+  /** Returns the example with the option that lacks its value, else the first example. */
+  private static String example(MissingParameterException wrong, String[] examples) {
+    if (!wrong.getMissing().isEmpty() && wrong.getMissing().get(0) instanceof OptionSpec option) {
+      for (String example : examples) {
+        if (example.contains(option.longestName() + " ")) {
+          return example.strip();
+        }
+      }
+      return option.longestName() + " " + option.paramLabel();
+    }
+    return examples[0].strip();
   }
 
   /**

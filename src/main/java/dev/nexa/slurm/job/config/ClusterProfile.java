@@ -402,10 +402,10 @@ public record ClusterProfile(
     Values partitions = values.section("partitions");
     for (String name : partitions.names()) {
       Values partition = partitions.section(name);
-      boolean sized =
-          partition.has("cpus_per_node")
-              && partition.has("memory_per_node")
-              && partition.has("gpus_per_node");
+      boolean sized = true;
+      for (String size : List.of("cpus_per_node", "memory_per_node", "gpus_per_node")) {
+        sized &= partition.has(size) || partition.isWrong(size);
+      }
       if (partition.optional("exclusive", Boolean.class).orElse(false) && !sized) {
         problems.add(
             partition.problem(

@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.config;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.job.config.yaml.Checker;
@@ -27,6 +28,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
@@ -42,6 +45,9 @@ public final class ConfigReader {
    * its path.
    */
   public static final Path ADMIN_POLICY = Path.of("/etc/nexa-slurm/policy.yaml");
+
+  private static final List<String> JARS_PROFILES = List.of("default", "cpu", "local");
+  private static final List<String> JARS_BOOKS = List.of("default");
 
   /** What lists the keys of a run's config. */
   private static final String RUN_KEYS = "`nexa-slurm explain config`";
@@ -463,14 +469,17 @@ public final class ConfigReader {
    */
   public Policy policy() {
     if (policy.isEmpty()) {
-      Found file = policyFile();
-      List<Problem> problems = new ArrayList<>();
-      Values values = read(file, Policy.SPEC, "docs/policy-file.md", problems);
-      Policy.check(values, problems);
-      Problem.throwIfAny(problems);
-      policy = Optional.of(Policy.from(file.name(), values));
+      policy = Optional.of(policy(policyFile()));
     }
     return policy.get();
+  }
+
+  Policy policy(Found file) {
+    List<Problem> problems = new ArrayList<>();
+    Values values = read(file, Policy.SPEC, "docs/policy-file.md", problems);
+    Policy.check(values, file.name().equals(ADMIN_POLICY.toString()), problems);
+    Problem.throwIfAny(problems);
+    return Policy.from(file.name(), values);
   }
 
   /** Returns each value of the policy with its position. Reports no problems. */
@@ -489,6 +498,20 @@ public final class ConfigReader {
     if (file.isPresent()) {
       return file.get();
     }
+    boolean profile = folder.endsWith("clusters/");
+    Set<String> names = new TreeSet<>(profile ? JARS_PROFILES : JARS_BOOKS);
+    names.addAll(source.names(folder));
+    List<Advice> advice = new ArrayList<>();
+    advice.add(Advice.step("write one of these names: " + String.join(", ", names)));
+    if (profile) {
+      advice.add(
+          Advice.command(
+              "reads the profile off the cluster, where Slurm's clients are",
+              "nexa-slurm",
+              "init",
+              "--cluster",
+              name));
+    }
     throw new NexaException(
         ErrorCode.FILE_NOT_FOUND,
         where
@@ -499,10 +522,9 @@ public final class ConfigReader {
             + "': there is no "
             + folder
             + name
-            + ".yaml here or in the jar",
-        Advice.step(
-            "the jar has configs/clusters/{default,cpu,local}.yaml and configs/prices/default.yaml"),
-        Advice.command("writes them here, to copy from", "nexa-slurm", "init"));
+            + ".yaml here or in the jar"
+            + Nearest.hint(name, names),
+        advice);
   }
 
   /** Checks the file against its keys and adds the problems. */

@@ -241,9 +241,34 @@ public record Policy(
               "The jobs that Slurm itself lets through, after the admin has installed the files that `policy"
                   + " install` writes."));
 
-  /** Adds problems that concern several keys. */
-  static void check(Values values, List<Problem> problems) {
+  /**
+   * Adds problems that concern several keys.
+   *
+   * @param everywhere whether the policy applies to all workspaces of the machine
+   */
+  static void check(Values values, boolean everywhere, List<Problem> problems) {
+    if (values.has("approvals")) {
+      Values approvals = values.section("approvals");
+      for (String key : List.of("directory", "allowed_signers", "revoked_keys")) {
+        String path = approvals.optionalText(key).orElse("/");
+        if (path.startsWith("~")) {
+          problems.add(
+              approvals.problem(key, "'" + path + "': ~ is not expanded; write an absolute path"));
+        } else if (everywhere && !path.startsWith("/")) {
+          problems.add(
+              approvals.problem(
+                  key,
+                  "'"
+                      + path
+                      + "' is a relative path, which means another file in each user's workspace;"
+                      + " write an absolute path"));
+        }
+      }
+    }
     for (Values budget : values.sections("budgets")) {
+      if (budget.isWrong("scope") || budget.isWrong("name")) {
+        continue;
+      }
       boolean all = budget.optionalText("scope").orElse("all").equals("all");
       if (all && budget.has("name")) {
         problems.add(budget.problem("name", "scope all has no name: leave it out"));

@@ -125,21 +125,9 @@ public record AllowedSigners(
     return holders;
   }
 
-  /**
-   * Returns the principals that can sign for the namespace now, without duplicates, in file order.
-   * Users ask one of them for an approval.
-   */
-  public List<String> principals(String namespace, Instant now) {
-    List<String> principals = new ArrayList<>();
-    for (Entry entry : entries) {
-      for (String principal : entry.principals().split(",", -1)) {
-        boolean usable = entry.isFor(namespace) && entry.isValidAt(now);
-        if (usable && !principal.startsWith("!") && !principals.contains(principal)) {
-          principals.add(principal);
-        }
-      }
-    }
-    return principals;
+  /** Returns whether a principal is a name: neither a pattern nor an exclusion. */
+  public static boolean isName(String principal) {
+    return !principal.isEmpty() && principal.matches("[^!*?][^*?]*");
   }
 
   /** Parses one line. */
@@ -160,6 +148,10 @@ public record AllowedSigners(
     }
 
     Entry entry() {
+      if (SshPublicKey.isTypeName(word())) {
+        throw new IllegalArgumentException(
+            "no name before the key: expected such as ada@site " + word() + " AAAA…");
+      }
       String principals = principals();
       skipSpace();
       if (!hasKey()) {

@@ -45,7 +45,7 @@ public final class GuardedPath {
 
   private static Optional<String> followed(Path path, Set<Integer> trusted) throws IOException {
     Path at = path.getRoot();
-    Optional<String> problem = one(at, trusted);
+    Optional<String> problem = one(at, path, trusted);
     Deque<Path> rest = new ArrayDeque<>();
     path.forEach(rest::addLast);
     int links = 0;
@@ -55,7 +55,7 @@ public final class GuardedPath {
         at = at.getParent() == null ? at : at.getParent();
       } else if (!name.equals(".") && !name.isEmpty()) {
         Path next = at.resolve(name);
-        problem = one(next, trusted);
+        problem = one(next, path, trusted);
         if (!Files.isSymbolicLink(next)) {
           at = next;
         } else if (++links > MAX_LINKS) {
@@ -72,12 +72,27 @@ public final class GuardedPath {
     return problem;
   }
 
-  private static Optional<String> one(Path part, Set<Integer> trusted) throws IOException {
+  /**
+   * @param whole the path that the part belongs to
+   */
+  private static Optional<String> one(Path part, Path whole, Set<Integer> trusted)
+      throws IOException {
     int uid = (Integer) Files.getAttribute(part, "unix:uid", LinkOption.NOFOLLOW_LINKS);
     int mode = (Integer) Files.getAttribute(part, "unix:mode", LinkOption.NOFOLLOW_LINKS);
     if (!trusted.contains(uid)) {
+      String owner = Files.getOwner(part, LinkOption.NOFOLLOW_LINKS).getName();
       String chown = Files.isSymbolicLink(part) ? "chown -h root " : "chown root ";
-      return Optional.of(part + " belongs to uid " + uid + "; root types: " + chown + part);
+      // A folder above the file may be a user's own, such as their home: it stays theirs.
+      boolean above = Files.isDirectory(part, LinkOption.NOFOLLOW_LINKS) && !part.equals(whole);
+      return Optional.of(
+          part
+              + " belongs to "
+              + owner
+              + (above
+                  ? ", who can replace what is in it; keep "
+                      + whole.getFileName()
+                      + " in a folder that only root can change, such as /etc/nexa-slurm"
+                  : "; root types: " + chown + part));
     }
     if (Files.isSymbolicLink(part)) {
       // The mode of a link means nothing. Its folder decides who may replace it.

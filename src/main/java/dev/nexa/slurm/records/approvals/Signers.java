@@ -22,10 +22,8 @@ public record Signers(
    * both now and when the approval was created.
    */
   public Optional<String> refusal(ApprovalFile file, Instant now) {
-    List<String> unreadable = new ArrayList<>(allowed.problems());
-    unreadable.addAll(revoked.problems());
-    if (!unreadable.isEmpty()) {
-      return Optional.of("nobody's signature counts: " + String.join("; ", unreadable));
+    if (!problems().isEmpty()) {
+      return Optional.of("nobody's signature counts: " + String.join("; ", problems()));
     }
     SshSignature signature = file.signature();
     Approval approval = file.approval();
@@ -65,7 +63,39 @@ public record Signers(
         file.approval().approver(), file.signature().key(), Approval.NAMESPACE, time);
   }
 
-  private boolean isRevoked(SshPublicKey key) {
+  /**
+   * Returns the lines of both files that cannot be read; until they are mended, nobody can sign.
+   */
+  public List<String> problems() {
+    List<String> problems = new ArrayList<>(allowed.problems());
+    problems.addAll(revoked.problems());
+    return problems;
+  }
+
+  /**
+   * Returns the principals that can sign for the namespace now, without duplicates, in file order.
+   * Users ask one of them for an approval. A revoked key signs nothing.
+   *
+   * @param patterns whether to return patterns too; a pattern names nobody
+   */
+  public List<String> principals(String namespace, Instant now, boolean patterns) {
+    List<String> principals = new ArrayList<>();
+    for (AllowedSigners.Entry entry : allowed.entries()) {
+      if (!entry.isFor(namespace) || !entry.isValidAt(now) || isRevoked(entry.key())) {
+        continue;
+      }
+      for (String principal : entry.principals().split(",", -1)) {
+        boolean usable = patterns ? !principal.startsWith("!") : AllowedSigners.isName(principal);
+        if (usable && !principals.contains(principal)) {
+          principals.add(principal);
+        }
+      }
+    }
+    return principals;
+  }
+
+  /** Returns whether the key is in the list of revoked keys. */
+  public boolean isRevoked(SshPublicKey key) {
     if (revoked.binary()) {
       return revokedList.isEmpty() || keygen.isRevoked(revokedList.get(), key);
     }
@@ -77,11 +107,12 @@ public record Signers(
    * or a holder of the signing key, may be the submitter. Empty if they may use it.
    */
   public Optional<String> selfApproval(ApprovalFile file, UnixUser submitter) {
-    List<String> names = new ArrayList<>(allowed.holders(file.signature().key()));
-    names.add(0, file.approval().approver());
-    for (String name : names) {
-      if (submitter.mayBe(name)) {
-        return Optional.of(
+    Optional<String> own =
+        submitter.mayBe(file.approval().approver())
+            ? Optional.of(file.approval().approver())
+            : nameOf(file.signature().key(), Optional.of(submitter));
+    return own.map(
+        name ->
             "it was signed by "
                 + file.approval().approver()
                 + " with a key of '"
@@ -89,6 +120,20 @@ public record Signers(
                 + "', which may be you, "
                 + submitter.user()
                 + ": submitters cannot approve their own runs");
+  }
+
+  /**
+   * Returns the principal of the key that may be the submitter: a name, or a pattern; empty if
+   * there is none.
+   *
+   * @param submitter empty for any submitter, whom only a pattern such as {@code *@site} may be
+   */
+  public Optional<String> nameOf(SshPublicKey key, Optional<UnixUser> submitter) {
+    for (String name : allowed.holders(key)) {
+      boolean may =
+          submitter.isPresent() ? submitter.get().mayBe(name) : name.matches("\\*+(@.*)?");
+      if (may) {
+        return Optional.of(name);
       }
     }
     return Optional.empty();

@@ -35,6 +35,15 @@ public final class SshPublicKey {
   private static final String SK_ECDSA = "sk-ecdsa-sha2-nistp256@openssh.com";
   private static final int LEAST_RSA_BITS = 2048;
 
+  /** The key is whole, but keys of its type or length do not count here. */
+  public static final class MayNotSignException extends IllegalArgumentException {
+    private static final long serialVersionUID = 1L;
+
+    MayNotSignException(String message) {
+      super(message);
+    }
+  }
+
   /** Java's name of each curve, by SSH key type. */
   private static final Map<String, String> CURVES =
       Map.of(
@@ -165,7 +174,7 @@ public final class SshPublicKey {
     } catch (GeneralSecurityException notAKey) {
       throw new IllegalArgumentException("is no key: " + notAKey.getMessage(), notAKey);
     }
-    throw new IllegalArgumentException(
+    throw new MayNotSignException(
         "keys of type " + type + " do not sign here: use ed25519, ecdsa, rsa, or their -sk forms");
   }
 
@@ -195,8 +204,12 @@ public final class SshPublicKey {
     BigInteger modulus = wire.positive();
     wire.end();
     if (modulus.bitLength() < LEAST_RSA_BITS) {
-      throw new IllegalArgumentException(
-          "is an RSA key of " + modulus.bitLength() + " bits: at least " + LEAST_RSA_BITS);
+      throw new MayNotSignException(
+          "is an RSA key of "
+              + modulus.bitLength()
+              + " bits, and only RSA keys of at least "
+              + LEAST_RSA_BITS
+              + " bits can sign");
     }
     return KeyFactory.getInstance("RSA").generatePublic(new RSAPublicKeySpec(modulus, exponent));
   }

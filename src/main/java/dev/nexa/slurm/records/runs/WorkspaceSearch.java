@@ -1,9 +1,11 @@
 package dev.nexa.slurm.records.runs;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.FileOwner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -16,9 +18,11 @@ import java.util.Optional;
  *
  * @param found the workspace; empty if there is none that may be used
  * @param reason why no workspace was found; empty if there is one
+ * @param theirs a workspace that was found and is not used, because another user may change it
  * @param here whether files of the start folder may be read, and runs be kept in it
  */
-public record WorkspaceSearch(Optional<Path> found, String reason, Here here) {
+public record WorkspaceSearch(
+    Optional<Path> found, String reason, Optional<Path> theirs, Here here) {
 
   /** Whether the start folder can be trusted. */
   public enum Here {
@@ -42,7 +46,7 @@ public record WorkspaceSearch(Optional<Path> found, String reason, Here here) {
     } catch (UnsupportedOperationException | IllegalArgumentException noOwners) {
       // The file system has no owners.
       return isWorkspace(start)
-          ? new WorkspaceSearch(Optional.of(start), "", Here.OURS)
+          ? found(start, Here.OURS)
           : none("there is no workspace in " + start, Here.OURS);
     }
   }
@@ -58,8 +62,9 @@ public record WorkspaceSearch(Optional<Path> found, String reason, Here here) {
       }
       if (isWorkspace(folder)) {
         return isSafe(owner)
-            ? new WorkspaceSearch(Optional.of(folder), "", here)
-            : none(nothing + " that is yours: " + folder + " " + whose(owner), here);
+            ? found(folder, here)
+            : new WorkspaceSearch(
+                Optional.empty(), whose(folder, owner), Optional.of(folder), here);
       }
       if (owner.writableByAll()) {
         break;
@@ -68,8 +73,35 @@ public record WorkspaceSearch(Optional<Path> found, String reason, Here here) {
     return none(nothing, here);
   }
 
+  private static WorkspaceSearch found(Path folder, Here here) {
+    return new WorkspaceSearch(Optional.of(folder), "", Optional.empty(), here);
+  }
+
   private static WorkspaceSearch none(String reason, Here here) {
-    return new WorkspaceSearch(Optional.empty(), reason, here);
+    return new WorkspaceSearch(Optional.empty(), reason, Optional.empty(), here);
+  }
+
+  /** Returns what the user can type to get a workspace; empty if one was found. */
+  public List<Advice> advice() {
+    if (found.isPresent()) {
+      return List.of();
+    }
+    if (theirs.isPresent()) {
+      Advice use = Advice.step("to work in it, type: export NEXA_WORKSPACE=" + theirs.get());
+      return here == Here.OURS ? List.of(use, makesOne()) : List.of(use, elsewhere());
+    }
+    Advice names = Advice.step("or name yours: --workspace DIR, or NEXA_WORKSPACE=DIR");
+    return here == Here.OURS ? List.of(makesOne(), names) : List.of(elsewhere(), names);
+  }
+
+  private static Advice makesOne() {
+    return Advice.command(
+        "makes one here: policy, prices and cluster profile", "nexa-slurm", "init");
+  }
+
+  private static Advice elsewhere() {
+    return Advice.step(
+        "to make one of your own, type: mkdir -p ~/science && cd ~/science && nexa-slurm init");
   }
 
   private static boolean isWorkspace(Path folder) {
@@ -94,9 +126,14 @@ public record WorkspaceSearch(Optional<Path> found, String reason, Here here) {
     return !owner.writableByAll() && (owner.uid() == 0 || owner.isMe());
   }
 
-  private static String whose(FileOwner owner) {
+  private static String whose(Path folder, FileOwner owner) {
+    String name = Workspace.ownerOf(folder);
     return owner.writableByAll()
-        ? "can be written by everybody"
-        : "belongs to the user with the number " + owner.uid();
+        ? folder
+            + " can be written by everybody, so it is not used as a workspace; "
+            + name
+            + " types: chmod o-w "
+            + folder
+        : folder + " is " + name + "'s workspace, not yours";
   }
 }

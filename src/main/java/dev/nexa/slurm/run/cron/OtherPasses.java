@@ -8,8 +8,15 @@ import java.util.List;
 import java.util.Map;
 
 /** The ways to run passes where crontab or systemd does not work. Names only what works here. */
-final class OtherPasses {
+public final class OtherPasses {
   private OtherPasses() {}
+
+  /** Returns the advice where nothing is installed yet. */
+  public static List<Advice> first(Map<String, String> environment) {
+    return new CrontabProgram(environment).installed()
+        ? List.of(Advice.command("", "nexa-slurm", "cron", "install"))
+        : withoutCrontab(environment);
+  }
 
   /** Returns the advice where crontab does not work. */
   static List<Advice> withoutCrontab(Map<String, String> environment) {

@@ -136,7 +136,7 @@ final class ApprovalRefusal {
    * @param file the path of the estimate with the beginning of its name
    */
   private void ask(PolicyApprovals approvals, Path file, boolean over, List<Advice> advice) {
-    List<String> broken = approvals.signers().allowed().problems();
+    List<String> broken = approvals.signers().problems();
     List<String> principals = others(approvals);
     if (!broken.isEmpty()) {
       advice.add(
@@ -146,9 +146,12 @@ final class ApprovalRefusal {
     if (principals.isEmpty()) {
       advice.add(
           Advice.step(
-              "nobody may approve it now: the owner of "
+              "nobody may approve it now: "
+                  + Workspace.ownerOf(Path.of(approvals.signers().allowed().file()))
+                  + ", who owns "
                   + approvals.signers().allowed().file()
-                  + " can add an approver's line (docs/approvals.md)"));
+                  + ", can add a line with an approver's name and a key that is not revoked"
+                  + " (docs/approvals.md)"));
       return;
     }
     List<String> command = new ArrayList<>(List.of("nexa-slurm", "approve", file.toString()));
@@ -170,9 +173,10 @@ final class ApprovalRefusal {
    */
   private List<String> others(PolicyApprovals approvals) {
     List<String> others = new ArrayList<>();
+    boolean self = approvals.policy().selfApproval();
     for (String principal :
-        approvals.signers().allowed().principals(Approval.NAMESPACE, Instant.now())) {
-      if (approvals.policy().selfApproval() || !asked.submitter().mayBe(principal)) {
+        approvals.signers().principals(Approval.NAMESPACE, Instant.now(), self)) {
+      if (self || !asked.submitter().mayBe(principal)) {
         others.add(principal);
       }
     }

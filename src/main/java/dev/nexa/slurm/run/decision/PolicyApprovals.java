@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.config.yaml.Setting;
 import dev.nexa.slurm.records.approvals.AllowedSigners;
 import dev.nexa.slurm.records.approvals.ApprovalDirectory;
 import dev.nexa.slurm.records.approvals.GuardedPath;
@@ -55,8 +56,14 @@ public record PolicyApprovals(
     Path allowed = root.resolve(approvals.allowedSigners());
     Optional<Path> revoked = approvals.revokedKeys().map(root::resolve);
     boolean admins = policy.name().equals(ConfigReader.ADMIN_POLICY.toString());
-    requireThere(allowed, "allowed_signers");
-    revoked.ifPresent(file -> requireThere(file, "revoked_keys"));
+    requireThere(context, allowed, "allowed_signers");
+    revoked.ifPresent(file -> requireThere(context, file, "revoked_keys"));
+    if (Files.exists(directory) && !Files.isDirectory(directory)) {
+      throw new NexaException(
+          ErrorCode.APPROVALS_UNUSABLE,
+          place(context, "directory") + directory + " is a file",
+          Advice.step("write the path of a folder there"));
+    }
     if (admins) {
       requireGuarded(allowed, directory, revoked);
     }
@@ -76,7 +83,24 @@ public record PolicyApprovals(
         !admins && mayChange(root.resolve("configs/policy.yaml")));
   }
 
-  private static void requireThere(Path file, String key) {
+  /** Returns the place of a key of the section in the policy, and the key, for a message. */
+  private static String place(Context context, String key) {
+    String whole = "approvals." + key;
+    for (Setting setting : context.configs().policySettings()) {
+      if (setting.key().equals(whole)) {
+        return setting.from() + ": " + whole + ": ";
+      }
+    }
+    return whole + ": ";
+  }
+
+  private static void requireThere(Context context, Path file, String key) {
+    if (Files.isDirectory(file)) {
+      throw new NexaException(
+          ErrorCode.APPROVALS_UNUSABLE,
+          place(context, key) + file + " is a folder",
+          Advice.step("write the path of a file there, such as " + file.resolve(key)));
+    }
     if (!Files.isReadable(file)) {
       boolean there = Files.exists(file);
       throw new NexaException(
@@ -102,7 +126,14 @@ public record PolicyApprovals(
     trusted.add(0);
     GuardedPath.owner(ConfigReader.ADMIN_POLICY).ifPresent(trusted::add);
     List<Path> guarded = new ArrayList<>(List.of(ConfigReader.ADMIN_POLICY, allowed));
-    guarded.add(directory.getParent());
+    Path above = directory.resolveSibling("");
+    if (!Files.exists(above)) {
+      throw new NexaException(
+          ErrorCode.APPROVALS_UNUSABLE,
+          "there is no folder " + above + ", in which the approvals' folder lies",
+          Advice.step("root types: " + Advice.command("", "install", "-d", "-m", "755", above)));
+    }
+    guarded.add(above);
     revoked.ifPresent(guarded::add);
     for (Path path : guarded) {
       Optional<String> problem = GuardedPath.problem(path, trusted);

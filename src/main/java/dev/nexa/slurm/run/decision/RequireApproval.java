@@ -22,6 +22,7 @@ import dev.nexa.slurm.run.Context;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -40,7 +41,7 @@ public final class RequireApproval {
   private final JsonObject document;
   private final List<String> warnings;
   private final Function<Approvable, List<String>> overBudgets;
-  private final Instant now = Instant.now();
+  private final Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
 
   /**
    * Makes a check for one run.
@@ -209,12 +210,19 @@ public final class RequireApproval {
     for (ApprovalDirectory.Found found : approvals.directory().all()) {
       boolean told =
           found.approval().isPresent()
-              && asked.config().equals(config(found.approval().get().approval().scope()));
+              && isNamedLike(config(found.approval().get().approval().scope()));
       if (told && reasons.size() < MOST_TOLD) {
         approved(approvals, found.approval().get(), reasons);
       }
     }
     return reasons;
+  }
+
+  /** An approver may have named the config from another folder, so only the file's name counts. */
+  private boolean isNamedLike(String config) {
+    return config
+        .substring(config.lastIndexOf('/') + 1)
+        .equals(asked.config().substring(asked.config().lastIndexOf('/') + 1));
   }
 
   private static String config(Approval.Scope scope) {

@@ -7,6 +7,8 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.records.approvals.PipelineEstimateFile;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -47,6 +49,7 @@ public final class EstimateLookup {
    * @throws NexaException if the text names no file
    */
   public void requireFile(String typed) {
+    requireNoRun(typed);
     boolean yaml = typed.endsWith(".yaml") || typed.endsWith(".yml");
     if (yaml) {
       context.source().file(typed);
@@ -56,8 +59,46 @@ public final class EstimateLookup {
           typed.matches("[0-9a-f]{1,3}")
               ? "Type at least 4 characters of an estimate's name, not just " + typed + "."
               : "No estimate starts with " + typed + ". For a config add --for USER.",
-          Advice.command("shows the estimates", "ls", context.workspace().estimates()));
+          list(context.workspace().estimates()));
     }
+  }
+
+  /** A run has an estimate of its own, by which it was submitted. */
+  private void requireNoRun(String typed) {
+    for (Path folder : List.of(Path.of(typed), context.workspace().runs().resolve(typed))) {
+      Optional<Path> estimate = Files.isDirectory(folder) ? ofRun(folder) : Optional.empty();
+      if (estimate.isPresent()) {
+        throw new NexaException(
+            ErrorCode.FILE_NOT_FOUND,
+            typed + " is a run that was submitted already; its estimate is " + estimate.get(),
+            Advice.command("approves a rerun of it", "nexa-slurm", "approve", estimate.get()),
+            list(context.workspace().estimates()));
+      }
+    }
+  }
+
+  /** Returns the estimate of the run whose folder this is; empty if it is no run's folder. */
+  private Optional<Path> ofRun(Path folder) {
+    try {
+      Path real = folder.toRealPath();
+      Optional<RunId> id = RunId.parse(String.valueOf(real.getFileName()));
+      Path root = real.resolveSibling("").resolveSibling("");
+      return id.map(run -> new Workspace(root, context.workspace().files()).run(run).estimate())
+          .filter(Files::isRegularFile);
+    } catch (IOException gone) {
+      return Optional.empty();
+    }
+  }
+
+  /** Returns the advice that leads to the estimates that wait for an approval. */
+  private static Advice list(Path folder) {
+    return Files.isDirectory(folder)
+        ? Advice.command("shows the estimates", "ls", folder)
+        : Advice.step(
+            "there is no folder "
+                + folder
+                + ": submit makes it for a run that needs an approval; --workspace DIR names another"
+                + " workspace");
   }
 
   /**
@@ -150,7 +191,7 @@ public final class EstimateLookup {
     if (found.size() == 1) {
       return beginning.folder().resolve(found.get(0));
     }
-    Advice list = Advice.command("shows the estimates", "ls", beginning.folder());
+    Advice list = list(beginning.folder());
     if (found.isEmpty()) {
       throw new NexaException(
           ErrorCode.FILE_NOT_FOUND,
@@ -167,7 +208,9 @@ public final class EstimateLookup {
   private static EstimateFile read(Path file) {
     if (!Files.isRegularFile(file)) {
       throw new NexaException(
-          ErrorCode.FILE_NOT_FOUND, "there is no estimate " + file, Advice.step("ls estimates"));
+          ErrorCode.FILE_NOT_FOUND,
+          "there is no estimate " + file,
+          list(file.toAbsolutePath().resolveSibling("")));
     }
     try {
       return EstimateFile.parse(DurableFiles.read(file), file.toString());

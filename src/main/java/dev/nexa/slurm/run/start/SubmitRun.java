@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.plan.Plan;
 import dev.nexa.slurm.job.plan.PlanFile;
@@ -17,6 +18,7 @@ import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.RequireGate;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -166,15 +168,26 @@ public final class SubmitRun {
     return plan;
   }
 
-  /** Returns the note for a run without a workspace, which uses the jar's own files. */
-  public static String withoutWorkspace(String reason) {
-    return "note: " + reason + ": policy, prices and cluster profile are the jar's";
+  /** Returns the note for a run without a workspace: it names the files in force. */
+  public static String withoutWorkspace(Context context) {
+    return withoutWorkspace(
+        context.missing().orElseThrow().reason(), Files.isRegularFile(ConfigReader.ADMIN_POLICY));
+  }
+
+  static String withoutWorkspace(String reason, boolean adminsPolicy) {
+    return "note: "
+        + reason
+        + (adminsPolicy
+            ? ": the policy is "
+                + ConfigReader.ADMIN_POLICY
+                + "; prices and cluster profile are the jar's"
+            : ": policy, prices and cluster profile are the jar's");
   }
 
   private List<String> notes(Prepared prepared, Clearance clearance) {
     List<String> notes = new ArrayList<>();
     if (context.missing().isPresent()) {
-      notes.add(withoutWorkspace(context.missing().get()));
+      notes.add(withoutWorkspace(context));
     }
     Optional<String> reason = prepared.plan().partitionReason();
     if (reason.isPresent()) {

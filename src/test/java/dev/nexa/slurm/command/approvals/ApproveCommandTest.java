@@ -108,7 +108,7 @@ class ApproveCommandTest {
           .contains("one run of run.yaml: can cost 1.81 USD", "8 tasks of 1 node")
           .contains("project    nlp\n", "submitter  " + Site.ME, "expires    2")
           .containsPattern(
-              "budget     project nlp, 20..-..: 20.00 of 20.00 USD left, 18.19 after this\n")
+              "budget     project nlp, 20..-..: 20.00 of 20.00 USD left, 18.19 after this, by the runs of \\S+ only\n")
           .contains("key        " + site.boss + " (SHA256:")
           .endsWith("nothing was signed\n")
           .doesNotContain("nobody");
@@ -142,6 +142,63 @@ class ApproveCommandTest {
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).contains("--for '" + user + "': expected one login name, or any");
     assertThat(site.approvals).doesNotExist();
+  }
+
+  /** A folder of a run is no config, and the folder of estimates may not be there. */
+  @Test
+  void aRunIsNotAConfig() throws IOException {
+    site.approve(ada);
+    assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    Path latest = ada.workspace.resolve("runs/latest");
+    Path estimate = latest.toRealPath().resolve("estimate.json");
+
+    for (String typed : List.of(latest.toString(), "latest")) {
+      Screen screen = ada.type("approve", typed, "--key", "" + site.boss);
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err())
+          .contains(typed + " is a run that was submitted already; its estimate is " + estimate)
+          .contains("→ nexa-slurm approve " + estimate + "    approves a rerun")
+          .contains("→ there is no folder " + ada.workspace.resolve("estimates") + ": submit makes")
+          .doesNotContain("config");
+    }
+    Screen named = ada.type("approve", "" + estimate, "--key", "" + site.boss, "--again", "--yes");
+    assertThat(named.exit()).as(named.err()).isZero();
+  }
+
+  /** The config of another workspace has another plan here: the approver and submit say so. */
+  @Test
+  void anApprovalOfTheSameConfigFromAnotherFolderIsNamed() {
+    Terminal bob = site.workspace("bob");
+    bob.file("configs/clusters/default.yaml", Site.PROFILE + "account: bobs\n");
+
+    Screen signed =
+        bob.type("approve", ada.workspace + "/run.yaml", "--for", Site.ME, "--key", "" + site.boss);
+    Screen submit = ada.type("submit", "run.yaml");
+
+    assertThat(signed.exit()).as(signed.err()).isZero();
+    assertThat(signed.out())
+        .contains("note: the plan of this workspace is signed, " + bob.workspace + ": submit in");
+    assertThat(submit.exit()).isEqualTo(3);
+    assertThat(submit.err()).contains("by boss@site");
+  }
+
+  /** The message names the line of the policy, not only the file that it leads to. */
+  @Test
+  void aFolderInThePlaceOfAFileIsNamedWithItsKey() throws IOException {
+    Files.delete(site.allowedSigners);
+    Files.createDirectory(site.allowedSigners);
+    Screen signers = ada.type("approvals", "list");
+    Files.delete(site.allowedSigners);
+    site.allow("boss@site " + Keys.line(site.boss) + "\n");
+    Site.write(site.approvals, "a file\n");
+    Screen approvals = ada.type("approvals", "list");
+
+    String policy = ada.workspace.resolve("configs/policy.yaml").toString();
+    assertThat(signers.err())
+        .contains(policy + ":4:20: approvals.allowed_signers: " + site.allowedSigners)
+        .contains(" is a folder [approvals-unusable]\n  → write the path of a file there");
+    assertThat(approvals.err())
+        .contains(policy + ":3:14: approvals.directory: " + site.approvals + " is a file");
   }
 
   @Test
@@ -258,6 +315,14 @@ class ApproveCommandTest {
     assertThat(withKey(key)).contains(key + ".pub is not a public key", "ssh-keygen -y -f " + key);
     assertThat(withKey(folder.resolve("none")))
         .contains("--key: the file " + folder.resolve("none") + " does not exist");
+    assertThat(withKey(folder.resolve("none")))
+        .contains("→ ssh-keygen -t ed25519 ")
+        .doesNotContain("→ ls " + folder + " ");
+    Path weak = Keys.make(folder, "weak", "rsa", 1024);
+    assertThat(withKey(weak))
+        .contains(weak + ".pub is an RSA key of 1024 bits, and only RSA keys of at least 2048 bits")
+        .contains("→ ssh-keygen -t ed25519    makes a new key, which can sign")
+        .doesNotContain("ssh-keygen -y");
     assertThat(withKey(folder)).contains(folder + " is not a file");
     assertThat(withKey(Site.write(folder.resolve("notes"), "my key\n")))
         .contains(folder.resolve("notes") + " is not an SSH private key");
@@ -399,8 +464,10 @@ class ApproveCommandTest {
 
     assertThat(stranger.err())
         .contains("your key " + site.mallory + " (SHA256:", " is not in " + site.allowedSigners)
-        .contains(" can add this line to " + site.allowedSigners + ":\n")
-        .contains("→ " + Site.ME + " namespaces=\"nexa-slurm\" " + Keys.line(site.mallory) + "\n");
+        .contains(
+            "→ " + Site.ME + " submits this run, and submitters cannot approve their own runs")
+        .contains("→ ask boss@site to type this command\n")
+        .doesNotContain("can add this line");
     assertThat(claims.exit()).isEqualTo(3);
     assertThat(claims.err())
         .contains(
@@ -532,6 +599,91 @@ class ApproveCommandTest {
   }
 
   @Test
+  void theLineOfAnUnlistedKeyNamesItsOwner() {
+    Screen screen = ada.type("approve", "run.yaml", "--for", "bob", "--key", "" + site.mallory);
+
+    assertThat(screen.err())
+        .contains("your key " + site.mallory + " (SHA256:", " is not in " + site.allowedSigners)
+        .contains(" can add this line to " + site.allowedSigners + ":\n")
+        .contains("→ " + Site.ME + " namespaces=\"nexa-slurm\" " + Keys.line(site.mallory) + "\n");
+  }
+
+  /** submit refuses whatever such a key signs, so nothing is signed. */
+  @ParameterizedTest
+  @ValueSource(strings = {"", "--as boss@site", "--as boss@elsewhere"})
+  void aPatternNamesNobody(String as) {
+    site.allow("*@site " + Keys.line(site.boss) + "\n");
+    for (String submitter : List.of("bob", "any")) {
+      List<String> words =
+          new ArrayList<>(
+              List.of("approve", "run.yaml", "--for", submitter, "--key", "" + site.boss));
+      words.addAll(as.isEmpty() ? List.of() : List.of(as.split(" ")));
+
+      Screen screen = ada.type(words.toArray(String[]::new));
+
+      assertThat(screen.exit()).isEqualTo(3);
+      assertThat(screen.err())
+          .contains("gives this key only to the pattern *@site. A pattern names nobody")
+          .contains("writes a line with the name of the key's owner in its place:\n")
+          .contains("→ NAME@site namespaces=\"nexa-slurm\" " + Keys.line(site.boss) + "\n")
+          .doesNotContain("--as");
+    }
+    assertThat(ada.type("submit", "run.yaml").err())
+        .contains("nobody may approve it now: ")
+        .doesNotContain("ask *@site");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void aBrokenLineIsNamedBeforeTheKey() {
+    site.allow(Keys.line(site.boss) + "\n");
+
+    Screen approve = ada.type("approve", "run.yaml", "--for", "bob", "--key", "" + site.boss);
+    Screen submit = ada.type("submit", "run.yaml");
+
+    for (Screen screen : List.of(approve, submit)) {
+      assertThat(screen.exit()).isEqualTo(3);
+      assertThat(screen.err())
+          .contains(
+              "nobody can approve until this is mended: "
+                  + site.allowedSigners
+                  + ":1: no name before the key: expected such as ada@site ssh-ed25519 AAAA…");
+    }
+    assertThat(approve.err()).contains(", who owns " + site.allowedSigners + ", can mend it");
+  }
+
+  @Test
+  void revokedKeysAreNotAskedToSign() {
+    Path revoked = Site.write(folder.resolve("revoked"), "nonsense\n");
+    site.policy("  revoked_keys: " + revoked + "\n");
+    ada = site.workspace("ada");
+    String[] approve = {"approve", "run.yaml", "--for", "bob", "--key", "" + site.boss};
+
+    Screen broken = ada.type(approve);
+    Screen submit = ada.type("submit", "run.yaml");
+    Site.write(revoked, Keys.line(site.boss) + "\n");
+    Screen gone = ada.type(approve);
+    Screen nobody = ada.type("submit", "run.yaml");
+
+    for (Screen screen : List.of(broken, submit)) {
+      assertThat(screen.exit()).isEqualTo(3);
+      assertThat(screen.err())
+          .contains("nobody can approve until this is mended: " + revoked + ":1: expected a");
+    }
+    assertThat(broken.err()).contains(", who owns " + revoked + ", can mend it");
+    assertThat(submit.err()).doesNotContain("boss@site");
+    assertThat(gone.exit()).isEqualTo(3);
+    assertThat(gone.err())
+        .contains(" is revoked", "sign with another key of boss@site: --key PATH")
+        .contains("can add the new key's line to " + site.allowedSigners)
+        .doesNotContain("can correct it");
+    assertThat(nobody.err())
+        .contains("nobody may approve it now: ", "a key that is not revoked")
+        .doesNotContain("ask boss@site");
+    assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
   void whereThePolicyNamesNoApproversThatIsSaid() {
     ada.file("configs/policy.yaml", "approval_over: {amount: 1.00, currency: USD}\n");
 
@@ -643,7 +795,8 @@ class ApproveCommandTest {
     Screen screen = ada.type("approvals", "revoke", id);
 
     assertThat(screen.exit()).isEqualTo(3);
-    assertThat(screen.err()).contains("may not revoke", "→ ask a person who may: boss@site");
+    assertThat(screen.err())
+        .contains("may not revoke", "→ ask " + Site.ME + ", who owns " + site.approvals);
   }
 
   @Test

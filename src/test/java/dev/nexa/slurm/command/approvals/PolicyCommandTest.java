@@ -10,6 +10,7 @@ import dev.nexa.slurm.job.config.ConfigReader;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -108,7 +109,51 @@ class PolicyCommandTest {
         terminal.type("policy", "install", "--cluster", "default", "--to", file.toString()).out();
 
     assertThat(out)
-        .contains("nexa-slurm policy install --cluster default --to " + file + " --check\n");
+        .contains(
+            " 2. copy it to job_submit.lua beside slurm.conf",
+            "nexa-slurm policy install --cluster default --to /etc/slurm/job_submit.lua --check\n");
+    String wrong =
+        terminal
+            .type(
+                "policy",
+                "install",
+                "--workspace",
+                "" + terminal.workspace,
+                "--cluster",
+                "default",
+                "--approved-dir",
+                folder + "/none",
+                "--to",
+                folder + "/none.lua",
+                "--check")
+            .out();
+    assertThat(wrong)
+        .startsWith(
+            ("there is no " + folder + "/none.lua; type: nexa-slurm policy install --workspace ")
+                + terminal.workspace
+                + " --cluster default --approved-dir "
+                + (folder + "/none --to " + folder + "/none.lua\n"));
+  }
+
+  /** Nothing is copied onto itself, and a file in use is not called unused. */
+  @Test
+  void theFileInItsPlaceIsNotCopied() throws IOException {
+    Files.writeString(folder.resolve("slurm.conf"), "");
+    String file = folder.resolve("job_submit.lua").toString();
+
+    String first = terminal.type("policy", "install", "--to", file).out();
+    String second = terminal.type("policy", "install", "--to", file).out();
+
+    assertThat(first).contains("; Slurm does not use it yet\n");
+    assertThat(second)
+        .contains(
+            "; where slurm.conf has JobSubmitPlugins=lua, slurmctld uses it from the next job");
+    for (String out : List.of(first, second)) {
+      assertThat(out)
+          .contains("  2. let only root change it: chown root " + file + " && chmod 644 " + file)
+          .contains("  6. nexa-slurm policy install --to " + file + " --check\n")
+          .doesNotContain("copy it");
+    }
   }
 
   @Test
@@ -147,8 +192,8 @@ class PolicyCommandTest {
         .isEqualTo(
             "there is no "
                 + file
-                + "; type: nexa-slurm policy install --to "
-                + file
+                + "; type: nexa-slurm policy install --approved-dir "
+                + (folder + "/none --to " + file)
                 + "\nthere is no folder "
                 + folder
                 + "/none, where slurmctld looks for approvals; root types: install -d -o root -m 755 "
@@ -187,7 +232,11 @@ class PolicyCommandTest {
     assertThat(refused.exit()).isEqualTo(2);
     assertThat(refused.err())
         .contains("does not say what Slurm itself lets through", "gpu_hours_over: 64");
-    assertThat(terminal.type("policy", "plan").out()).startsWith("The policy has no budgets");
+    assertThat(terminal.type("policy", "plan").out())
+        .isEqualTo(
+            "The policy has no budgets. To have some, add `budgets:` to "
+                + terminal.workspace.resolve("configs/policy.yaml")
+                + ".\n");
     assertThat(terminal.type("policy", "install", "--approved-dir", "x").err())
         .contains("--approved-dir: expected an absolute path, got 'x'");
   }

@@ -247,7 +247,15 @@ class CronCommandTest {
   void showTellsWhetherPassesCome() throws IOException {
     assertThat(terminal.type("cron", "show"))
         .returns(0, Screen::exit)
-        .returns(true, screen -> screen.out().contains("nothing is installed"));
+        .returns(
+            true,
+            screen ->
+                screen.out().contains("nothing is installed; type:\n  nexa-slurm cron install\n"));
+    Path crontab = Files.move(folder.resolve("bin/crontab"), folder.resolve("crontab-away"));
+    assertThat(terminal.type("cron", "show").out())
+        .contains("type:\n  nexa-slurm reconcile --watch 5m    always works")
+        .doesNotContain("cron install\n");
+    Files.move(crontab, folder.resolve("bin/crontab"));
     Files.createDirectories(terminal.workspace.resolve("runs"));
     assertThat(terminal.type("cron", "show").exit()).isEqualTo(1);
     terminal.type("cron", "install", "--every", "10m");

@@ -18,6 +18,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 class InitCommandTest {
   @TempDir Path folder;
 
+  /** The example has the option that lacks its value. */
+  @Test
+  void anOptionWithoutItsValueIsShownWithOne() {
+    Terminal terminal = new Terminal(folder);
+
+    assertThat(terminal.type("init", "--group").err())
+        .contains("→ for example: nexa-slurm init --group nlp\n");
+    assertThat(terminal.type("approvals", "list", "--workspace").err())
+        .contains("→ for example: --workspace DIR\n");
+  }
+
   @Test
   void aStarterWorkspaceIsWrittenAndItsConfigsWork() {
     Terminal terminal = new Terminal(folder);

@@ -88,6 +88,81 @@ class TeamTest {
         .doesNotContain("\nshared ");
   }
 
+  /** bob approves, and the folder of approvals and the workspace are ann's. */
+  @Test
+  void anApproverWhoMayNotWriteWhereSubmitLooksSeesWhatToType() throws IOException {
+    shared("022", "init");
+    well(team.types(ANN, "init", "--group", GROUP));
+    team.shell(
+        BOB,
+        "umask 077; mkdir -p /tmp/nexabob/.ssh && ssh-keygen -q -t ed25519 -N '' -f"
+            + " /tmp/nexabob/.ssh/key");
+    Path approvals = team.workspace().resolve("configs/approvals");
+    try {
+      String key = team.shell(BOB, "cat /tmp/nexabob/.ssh/key.pub").strip();
+      team.shell(ANN, "mkdir " + approvals);
+      team.file("configs/signers", "bob@site " + key + "\n");
+      team.file(
+          "configs/policy.yaml",
+          "approval_over: {amount: 0.01, currency: USD}\napprovals:\n  directory: "
+              + approvals
+              + "\n  allowed_signers: configs/signers\n");
+      team.file("run.yaml", RUN.formatted("5h"));
+      String approve =
+          "approve run.yaml --for " + ANN + " --key /tmp/nexabob/.ssh/key --workspace ";
+
+      CommandResult nowhere = team.types(BOB, (approve + team.workspace()).split(" "));
+      CommandResult eve =
+          team.types(EVE, "approve", "run.yaml", "--for", BOB, "--key", "/tmp/nexabob/.ssh/key");
+      String signed =
+          team.shell(BOB, "cd /tmp/nexabob && " + team.command(approve + team.workspace()));
+      String again =
+          team.shell(BOB, "cd /tmp/nexabob && " + team.command(approve + team.workspace()));
+
+      assertThat(nowhere.exit()).isEqualTo(3);
+      assertThat(nowhere.err())
+          .contains("you may write neither to " + approvals + " nor to " + team.workspace())
+          .contains("→ type this in a folder of your own")
+          .contains(ANN + " types: install -d -m 2775 -g APPROVERS " + approvals);
+      assertThat(eve.err())
+          .contains("--key: you may not look into /tmp/nexabob, which belongs to " + BOB)
+          .doesNotContain("does not exist");
+      assertThat(signed)
+          .contains(
+              "note: you may not write to " + approvals + ", where submit looks for approvals\n",
+              "note: for submit to find it, " + ANN + " types: install -m 644 /tmp/nexabob/",
+              "note: or the submitter adds to the command: --approval /tmp/nexabob/",
+              "approved: /tmp/nexabob/",
+              "  nexa-slurm approvals verify /tmp/nexabob/")
+          .doesNotContain("approvals show", "approvals revoke");
+      assertThat(again).contains("approved: /tmp/nexabob/").doesNotContain("already");
+    } finally {
+      team.shell(BOB, "rm -rf /tmp/nexabob");
+    }
+  }
+
+  /** Each failure says whose the file or folder is, and what its owner can type. */
+  @Test
+  void aFileThatIsClosedNamesItsOwner() throws IOException {
+    shared("022", "init");
+    team.shell(ANN, "chmod 600 configs/policy.yaml");
+    team.file("run.yaml", RUN.formatted("5m"));
+    team.shell(ANN, "chmod a+r run.yaml");
+
+    CommandResult policy = team.types(EVE, "estimate", "run.yaml");
+    CommandResult init = team.types(EVE, "init", "--workspace", team.workspace() + "/none");
+    team.shell(ANN, "chmod 644 configs/policy.yaml");
+    CommandResult write = team.types(EVE, "submit", "run.yaml", "--local");
+
+    assertThat(policy.err())
+        .contains("policy.yaml belongs to " + ANN)
+        .contains("to let you read it, " + ANN + " types: chmod a+r " + team.workspace());
+    assertThat(init.err())
+        .contains("you may not write to " + team.workspace() + ", which belongs to " + ANN);
+    assertThat(write.err())
+        .contains("you may not write to " + team.workspace(), "ask " + ANN + " to let you write");
+  }
+
   @Test
   void membersWriteDataAndTheGroupKeepsIt() throws IOException {
     shared("022", "init");

@@ -3,6 +3,7 @@ package dev.nexa.slurm.job.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import java.time.Duration;
 import java.util.List;
@@ -178,6 +179,24 @@ class ClusterProfileTest {
         .hasMessage(
             "no cluster profile named 'nowhere': there is no configs/clusters/nowhere.yaml here or"
                 + " in the jar");
+  }
+
+  @Test
+  void aMistypedNameIsAnsweredWithTheNamesThatExist() {
+    ConfigFolder folder =
+        new ConfigFolder()
+            .with("configs/clusters/mine.yaml", STORAGE + "price_book: defalt\n")
+            .with("configs/prices/site.yaml", "currency: USD\nas_of: 2026-01-01\n");
+
+    assertThatThrownBy(() -> folder.reader().cluster("min"))
+        .hasMessageEndingWith("in the jar (did you mean 'mine'?)")
+        .extracting(failed -> ((NexaException) failed).advice().get(0).toString())
+        .isEqualTo("write one of these names: cpu, default, local, mine");
+    assertThatThrownBy(() -> folder.reader().prices(folder.reader().cluster("mine")))
+        .hasMessageStartingWith("configs/clusters/mine.yaml: price_book: no price book named")
+        .hasMessageEndingWith("(did you mean 'default'?)")
+        .extracting(failed -> ((NexaException) failed).advice().toString())
+        .isEqualTo("[write one of these names: default, site]");
   }
 
   @Test

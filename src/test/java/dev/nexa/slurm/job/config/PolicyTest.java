@@ -4,10 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -146,5 +151,35 @@ class PolicyTest {
 
   private static Policy read(String text) {
     return new ConfigFolder().with("configs/policy.yaml", text).reader().policy();
+  }
+
+  @Test
+  void anAmountWithoutItsCurrencyIsAnsweredWithWhatToWrite() {
+    assertThatThrownBy(() -> read("approval_over: 100\n"))
+        .hasMessageContaining(
+            "expected a mapping of keys, got a number '100': write {amount: 100, currency: USD}");
+  }
+
+  /** A relative path of the admin's policy means another file in each workspace. */
+  @Test
+  void theAdminsPolicyHasOnlyAbsolutePaths() {
+    String text =
+        "approval_over: {amount: 1, currency: USD}\napprovals:\n  directory: approvals\n"
+            + "  allowed_signers: ~/signers\n";
+    ConfigReader reader = new ConfigReader(new ConfigSource(Path.of("")), Map.of());
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+
+    assertThatThrownBy(
+            () ->
+                reader.policy(
+                    new ConfigSource.Found("/etc/nexa-slurm/policy.yaml", bytes, Optional.empty())))
+        .hasMessageContaining(
+            "/etc/nexa-slurm/policy.yaml:3:14: approvals.directory: 'approvals' is a relative path")
+        .hasMessageContaining("in each user's workspace; write an absolute path")
+        .hasMessageContaining("'~/signers': ~ is not expanded; write an absolute path");
+    assertThatThrownBy(
+            () -> reader.policy(new ConfigSource.Found("policy.yaml", bytes, Optional.empty())))
+        .hasMessageNotContaining("relative path")
+        .hasMessageContaining("'~/signers': ~ is not expanded");
   }
 }

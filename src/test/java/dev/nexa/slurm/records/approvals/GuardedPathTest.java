@@ -34,7 +34,7 @@ class GuardedPathTest {
     assertThat(GuardedPath.problem(file, trusted))
         .contains(below + " is writable by others than its owner; root types: chmod go-w " + below);
     mode(below, "rwxr-xr-x");
-    assertThat(GuardedPath.problem(file, Set.of(4711)).orElseThrow()).contains("belongs to uid");
+    assertThat(GuardedPath.problem(file, Set.of(4711)).orElseThrow()).contains("belongs to ");
     assertThat(GuardedPath.problem(below.resolve("none"), trusted).orElseThrow())
         .contains("it does not exist");
   }
@@ -89,7 +89,20 @@ class GuardedPathTest {
     assertThat(GuardedPath.problem(link, Set.of(0))).isEmpty();
     Files.setAttribute(link, "unix:uid", 4711, LinkOption.NOFOLLOW_LINKS);
     assertThat(GuardedPath.problem(link, Set.of(0)))
-        .contains(link + " belongs to uid 4711; root types: chown -h root " + link);
+        .contains(link + " belongs to 4711; root types: chown -h root " + link);
+  }
+
+  /** chown would take the folder away from its owner. */
+  @Test
+  void aFolderOfAUserAboveTheFileStaysTheirs() throws IOException {
+    Path home = Files.createDirectory(folder.resolve("home"));
+    Path file = Files.writeString(home.resolve("signers"), "");
+    assumeTrue(GuardedPath.owner(file).orElseThrow() == 0, "only root gives files away");
+    Files.setAttribute(home, "unix:uid", 4711);
+
+    assertThat(GuardedPath.problem(file, Set.of(0)).orElseThrow())
+        .startsWith(home + " belongs to 4711, who can replace what is in it; keep signers in a")
+        .doesNotContain("chown");
   }
 
   private static void mode(Path path, String mode) throws IOException {

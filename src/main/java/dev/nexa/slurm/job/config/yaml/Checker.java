@@ -17,6 +17,7 @@ import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
@@ -66,11 +67,7 @@ public final class Checker {
     Values values = new Values(path, node.at());
     if (!(node instanceof Mapping mapping)) {
       problems.add(
-          new Problem(
-              ErrorCode.CONFIG_WRONG_TYPE,
-              node.at(),
-              path,
-              "expected a mapping of keys, got " + node.words()));
+          new Problem(ErrorCode.CONFIG_WRONG_TYPE, node.at(), path, notAMapping(section, node)));
       return values;
     }
     Map<String, KnownKey> known = new LinkedHashMap<>();
@@ -104,6 +101,30 @@ public final class Checker {
       }
     }
     return values;
+  }
+
+  /**
+   * Returns the message for a value in the place of a section, with what to write if that is short.
+   */
+  private static String notAMapping(Section section, YamlNode node) {
+    String message = "expected a mapping of keys, got " + node.words();
+    List<String> keys = new ArrayList<>();
+    for (KnownKey key : section.keys()) {
+      if (!key.required() || !(key.shape() instanceof ValueType type)) {
+        return message;
+      }
+      int example = type.expected().indexOf(" such as ");
+      String usual =
+          example < 0
+              ? key.name().toUpperCase(Locale.ROOT)
+              : type.expected().substring(example + " such as ".length());
+      boolean takes =
+          node instanceof Scalar value
+              && type.accepts().contains(value.type())
+              && (type.pattern().isEmpty() || value.text().matches(type.pattern()));
+      keys.add(key.name() + ": " + (takes ? ((Scalar) node).text() : usual));
+    }
+    return keys.isEmpty() ? message : message + ": write {" + String.join(", ", keys) + "}";
   }
 
   /** Checks the name of a key that another program reads: it may not contain control characters. */
@@ -175,7 +196,7 @@ public final class Checker {
       // Without a mapping the section is missing, so that it is reported once.
       return node instanceof Mapping
           ? Optional.of(section(section, node, path))
-          : wrongType(node, path, "expected a mapping of keys, got " + node.words());
+          : wrongType(node, path, notAMapping(section, node));
     }
     if (shape instanceof Anything) {
       return free(node, path, false);

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DeniedAccess;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileBelow;
 import dev.nexa.slurm.base.units.Memory;
@@ -164,6 +165,20 @@ public record ConfigSource(Path workspace) {
     return isFile(workspace.resolve(path));
   }
 
+  /**
+   * Returns the names of the workspace's YAML files in a folder without {@code .yaml}, sorted;
+   * empty if it has no such folder.
+   */
+  public List<String> names(String folder) {
+    List<String> names = new ArrayList<>();
+    for (String file : neighbours(workspace.resolve(folder).resolve("any"))) {
+      if (file.endsWith(".yaml")) {
+        names.add(file.substring(0, file.length() - ".yaml".length()));
+      }
+    }
+    return names;
+  }
+
   /** Finds a file in the workspace, then in the jar; empty if neither has it. */
   public Optional<Found> optional(String path) {
     Path own = workspace.resolve(path);
@@ -278,7 +293,8 @@ public record ConfigSource(Path workspace) {
     return new NexaException(
         ErrorCode.FILE_UNREADABLE,
         "cannot read " + path + ": " + DurableFiles.reason(failed),
-        failed);
+        failed,
+        DeniedAccess.advice(failed, path).toArray(Advice[]::new));
   }
 
   private static Found onDisk(Path file, int maxBytes) {

@@ -1,0 +1,81 @@
+package dev.nexa.slurm.base.files;
+
+import dev.nexa.slurm.base.error.Advice;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+
+/** Says who can let this user read or write a file: its owner, its group and its mode. */
+public final class DeniedAccess {
+  private DeniedAccess() {}
+
+  /**
+   * Returns what the user can do after a failure; empty if the failure has nothing to do with
+   * access.
+   *
+   * @param path the file or folder; need not exist
+   */
+  public static List<Advice> advice(IOException failed, Path path) {
+    Path file = path.toAbsolutePath().normalize();
+    try {
+      if (failed instanceof NotDirectoryException) {
+        return List.of(
+            Advice.step("expected a folder, and " + file + " is a file: name another path"));
+      }
+      return failed instanceof AccessDeniedException ? denied(file) : List.of();
+    } catch (IOException | UnsupportedOperationException unknown) {
+      return List.of(Advice.command("shows the owners and modes", "namei", "-l", file));
+    }
+  }
+
+  private static List<Advice> denied(Path file) throws IOException {
+    Path at = file.getRoot();
+    for (Path name : file) {
+      if (Files.isDirectory(at) && !Files.isExecutable(at)) {
+        return List.of(
+            Advice.step("you may not enter " + at + ", which " + whose(at)),
+            Advice.step("ask " + owner(at) + " to let you enter it, or name another path"));
+      }
+      at = at.resolve(name);
+    }
+    if (Files.exists(file) && !Files.isReadable(file)) {
+      return List.of(
+          Advice.step(file + " " + whose(file)),
+          Advice.step(
+              "to let you read it, "
+                  + owner(file)
+                  + " types: "
+                  + Advice.command("", "chmod", "a+r", file)));
+    }
+    Path there = Files.exists(file) && !Files.isWritable(file) ? file : file.getParent();
+    while (there != null && !Files.exists(there)) {
+      there = there.getParent();
+    }
+    return there == null
+        ? List.of()
+        : List.of(
+            Advice.step("you may not write to " + there + ", which " + whose(there)),
+            Advice.step(
+                "ask " + owner(there) + " to let you write there, or name a path of your own"));
+  }
+
+  private static String whose(Path path) throws IOException {
+    PosixFileAttributes of = Files.readAttributes(path, PosixFileAttributes.class);
+    return "belongs to "
+        + of.owner().getName()
+        + " (group "
+        + of.group().getName()
+        + ", mode "
+        + PosixFilePermissions.toString(of.permissions())
+        + ")";
+  }
+
+  private static String owner(Path path) throws IOException {
+    return Files.getOwner(path).getName();
+  }
+}
