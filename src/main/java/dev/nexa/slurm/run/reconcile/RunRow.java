@@ -102,7 +102,7 @@ public record RunRow(
         cost,
         soFar(facts, cost, outcome, queue, now),
         lacks,
-        note(journal, outcome, queue));
+        note(facts.id().value(), journal, outcome, queue));
   }
 
   /**
@@ -276,10 +276,11 @@ public record RunRow(
     return one.isEmpty() || (two.isPresent() && two.get().isAfter(one.get())) ? two : one;
   }
 
-  private static String note(RunState journal, RunOutcome outcome, List<QueueEntry> queue) {
+  private static String note(
+      String id, RunState journal, RunOutcome outcome, List<QueueEntry> queue) {
     for (QueueEntry entry : queue) {
       if (entry.state() == JobState.PENDING) {
-        return PendingReason.sentence(entry.reason());
+        return WaitReason.sentence(id, journal, entry, Map.of());
       }
     }
     return switch (outcome.state()) {

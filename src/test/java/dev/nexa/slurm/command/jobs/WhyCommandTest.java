@@ -187,6 +187,43 @@ class WhyCommandTest {
         .contains("looked in    the run starts in /data (workdir)");
   }
 
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          Dependency               | waits for another job to end: afterok of FIRST (job 4711, cancelled)
+          DependencyNeverSatisfied | will never start: it waits for afterok of FIRST (job 4711, cancelled), which did not end as needed; `nexa-slurm cancel RUN` removes it
+          JobHeldUser              | held; `scontrol release 4712` lets it go
+          """)
+  void aRunThatWaitsNamesTheRunsAndTheCommand(String reason, String sentence) {
+    String first = run;
+    accounting("CANCELLED by 1000", "CANCELLED by 1000", "CANCELLED by 1000");
+    terminal.type("reconcile");
+    terminal.program("sbatch", "echo 4712");
+    terminal.file(
+        "next.yaml", "stage: data\nbackend: shell\nrun: 'true'\nresources: {time: 10m}\n");
+    JsonObject json =
+        terminal.type("submit", "next.yaml", "--json", "--dependency", "afterany:" + first).json();
+    String next = json.text("run_id");
+    terminal.program(
+        "squeue",
+        Terminal.queueRow(
+            4712, 0, "PENDING", reason, json.objects("jobs").get(0).text("name")));
+
+    assertThat(terminal.type("why", next).out())
+        .startsWith(
+            next
+                + ": "
+                + sentence
+                    .replace("afterok", "afterany")
+                    .replace("FIRST", first)
+                    .replace("RUN", next)
+                + "\n");
+    assertThat(terminal.type("status", next).out())
+        .contains(sentence.replaceFirst("[:;].*", ""));
+  }
+
   @Test
   void theUserWhoCancelledHasAName() {
     terminal.program("id", "[ \"$3\" = 1000 ] && echo grace");
