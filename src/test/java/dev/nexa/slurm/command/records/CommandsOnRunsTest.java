@@ -305,6 +305,11 @@ class CommandsOnRunsTest {
     terminal.program("squeue", "");
     terminal.program("sacct", first + "\n" + Terminal.accountingRow(4711, 1, "COMPLETED", key));
     assertThat(terminal.type("cancel", run).out()).startsWith(run + " has ended: failed, ");
+    assertThat(terminal.type("interrupt", run).err())
+        .startsWith(
+            "nexa-slurm: "
+                + run
+                + " has ended: failed; only a running task can be interrupted [run-not-suitable]");
     assertThat(terminal.argv("scancel")).hasSize(1);
   }
 
