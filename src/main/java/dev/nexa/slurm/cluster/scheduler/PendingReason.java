@@ -48,6 +48,12 @@ public final class PendingReason {
    */
   public static String sentence(String reason) {
     String known = SENTENCES.get(reason);
-    return known == null ? "waits; Slurm's reason is " + reason : known;
+    if (known != null) {
+      return known;
+    }
+    if (reason.startsWith("ReqNodeNotAvail") || reason.startsWith("Nodes required for job are")) {
+      return "the nodes that it could use are down, drained or reserved; `sinfo -R` says why";
+    }
+    return "waits; Slurm's reason is " + reason;
   }
 }

@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.jobs;
 
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
-import dev.nexa.slurm.cluster.scheduler.PendingReason;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.command.shared.RunRecordFile;
 import dev.nexa.slurm.records.documents.CostFile;
@@ -15,6 +14,7 @@ import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.run.reconcile.TaskOutcome;
+import dev.nexa.slurm.run.reconcile.WaitReason;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -84,10 +84,11 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits) {
         ends.put(task.task(), end(task));
       }
     }
-    return new EndedTasks(ends, outcome.ended(), waits(outcome, evidence.queue(state)));
+    return new EndedTasks(ends, outcome.ended(), waits(run, state, outcome, evidence.queue(state)));
   }
 
-  private static Optional<String> waits(RunOutcome outcome, List<QueueEntry> queue) {
+  private static Optional<String> waits(
+      RunFolder run, RunState journal, RunOutcome outcome, List<QueueEntry> queue) {
     for (TaskOutcome task : outcome.tasks()) {
       if (task.ended() || task.state() != JobState.PENDING) {
         return Optional.empty();
@@ -96,7 +97,7 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits) {
     return queue.stream()
         .filter(entry -> entry.state() == JobState.PENDING)
         .findFirst()
-        .map(entry -> PendingReason.sentence(entry.reason()));
+        .map(entry -> WaitReason.sentence(run.id().value(), journal, entry, Map.of()));
   }
 
   private static End end(TaskOutcome task) {

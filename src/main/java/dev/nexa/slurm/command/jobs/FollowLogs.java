@@ -71,7 +71,7 @@ public final class FollowLogs {
     }
     String subject =
         rank.isEmpty() ? "task " + task : "rank " + rank.getAsInt() + " of task " + task;
-    Path file = log.orElseThrow(() -> nothing(run, subject, follow));
+    Path file = log.orElseThrow(() -> nothing(context, run, subject));
     try {
       long start = tail.isEmpty() ? 0 : TaskLog.startOfLast(file, tail.getAsInt());
       copy(file, start, run, follow, out);
@@ -85,13 +85,38 @@ public final class FollowLogs {
     return rank.isEmpty() ? files.newest(task) : files.ofRank(task, rank.getAsInt());
   }
 
-  static NexaException nothing(RunFolder run, String subject, boolean followed) {
+  /**
+   * Returns the error for a run that has no log.
+   *
+   * @param subject the task or rank that has none, or {@code no task}
+   */
+  static NexaException nothing(Context context, RunFolder run, String subject) {
+    Optional<RunRow> row = Optional.empty();
+    try {
+      row = new StatusRows(context).rows(List.of(run.id()), new ArrayList<>()).stream().findFirst();
+    } catch (SchedulerUnavailable unknown) {
+      // The journal alone says whether the run has ended.
+    }
+    boolean ended =
+        RunState.of(run.journal().read()).finished()
+            || row.map(one -> one.status().ended()).orElse(false);
+    boolean neverRan =
+        ended
+            && row.isPresent()
+            && row.get().cancelled() == row.get().tasks()
+            && row.get().elapsed().isZero();
+    if (neverRan) {
+      return new NexaException(
+          ErrorCode.LOGS_MISSING,
+          run.id() + " was cancelled before it started: it printed nothing",
+          Advice.step("To run it again: nexa-slurm rerun " + run.id()));
+    }
     String message =
         subject
             + " of "
             + run.id()
             + (subject.equals("no task") ? " has printed anything" : " has printed nothing");
-    return followed || RunState.of(run.journal().read()).finished()
+    return ended
         ? new NexaException(
             ErrorCode.LOGS_MISSING,
             message,

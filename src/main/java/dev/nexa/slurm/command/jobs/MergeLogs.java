@@ -95,7 +95,7 @@ public final class MergeLogs {
         follow(ended, files);
       }
       if (logs.isEmpty()) {
-        throw FollowLogs.nothing(run, "no task", asked.follow());
+        throw FollowLogs.nothing(context, run, "no task");
       }
     } catch (IOException failed) {
       throw new UncheckedIOException("Cannot read a log in " + run.logs(), failed);

@@ -159,18 +159,12 @@ public final class WhyText {
         waiting.start().map(at -> "expected at " + at).orElse("Slurm does not know when"));
     for (Waiting.Sooner sooner : waiting.sooner()) {
       line(text, "sooner", sooner.option() + ": " + sooner.start());
-      line(
-          text,
-          "",
-          "nexa-slurm cancel "
-              + explanation.run()
-              + " && nexa-slurm submit "
-              + explanation.config()
-              + " "
-              + sooner.option());
+      line(text, "", "nexa-slurm submit " + explanation.config() + " " + sooner.option());
     }
     if (!waiting.sooner().isEmpty()) {
-      line(text, "", "(add the other options that you gave to submit)");
+      // Two commands: cancel ends with 0 also if the job has run meanwhile, and a second would run.
+      line(text, "first", "nexa-slurm cancel " + explanation.run());
+      line(text, "", "Submit only if it says \"Cancelling\"; add the other options that you gave.");
     }
   }
 

@@ -143,6 +143,11 @@ public final class ConfigOptions {
           "--local and --cluster " + cluster.getValue() + " name different clusters",
           Advice.step("leave one of them out"));
     }
+    String path = config.getValue();
+    boolean plain = path.endsWith(".yaml") || path.endsWith(".yml");
+    if (!plain || !args().isEmpty()) {
+      requireNoOtherWords();
+    }
     List<String> set = overrides.getValue();
     Map<String, String> typed = flags();
     List<String> all = new ArrayList<>(set);
@@ -159,17 +164,28 @@ public final class ConfigOptions {
             from(),
             Subcommand.given(sameNode),
             false);
-    if (isScript(config.getValue())) {
-      return new FromScript(context, config.getValue(), args(), typed)
+    // An ordinary submit loads no class for scripts.
+    if (!plain && args != null && TypedFile.isScript(context.source(), path)) {
+      return new FromScript(context, path, args(), typed)
           .request(request, set, Optional.ofNullable(saved()), command.err());
     }
     requireNoScriptOptions();
     return request;
   }
 
-  /** Checked here, so that an ordinary submit loads no class for scripts. */
-  private boolean isScript(String path) {
-    return args != null && (path.endsWith(".py") || path.endsWith(".sh"));
+  /** Throws if the words are a launcher's command, or if a word before {@code --} is none. */
+  private void requireNoOtherWords() {
+    List<String> all = command.spec().commandLine().getParseResult().originalArgs();
+    Optional<NexaException> launcher = LauncherWords.refusal(command.spec(), all);
+    if (launcher.isPresent()) {
+      throw launcher.get();
+    }
+    List<String> typed = new ArrayList<>(args());
+    typed.add(0, config.getValue());
+    Optional<NexaException> stray = StrayWords.refusal(command.spec(), all, typed);
+    if (stray.isPresent()) {
+      throw stray.get();
+    }
   }
 
   private void requireNoScriptOptions() {
@@ -198,6 +214,7 @@ public final class ConfigOptions {
       String value = flag.getValue();
       if (value != null) {
         requireNotSet(flag.longestName(), value);
+        requireCount(flag.longestName(), value);
         typed.put(flag.longestName(), value);
       }
     }
@@ -216,6 +233,21 @@ public final class ConfigOptions {
         }
       }
     }
+  }
+
+  /** Throws if the type of GPUs is typed without their number, or in the other order. */
+  private static void requireCount(String option, String value) {
+    boolean swapped = value.matches("\\d+[:x*][A-Za-z][A-Za-z0-9_.-]*");
+    boolean alone = value.matches("[A-Za-z]+\\d[A-Za-z0-9_.-]*");
+    if (!option.equals("--gpus") || !(swapped || alone)) {
+      return;
+    }
+    String count = swapped ? value.split("[:x*]", 2)[0] : "1";
+    String type = swapped ? value.split("[:x*]", 2)[1] : value;
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        "--gpus " + value + ": expected the number of GPUs on each node, and their type before it",
+        Advice.step("type --gpus " + type + ":" + count));
   }
 
   private List<String> args() {

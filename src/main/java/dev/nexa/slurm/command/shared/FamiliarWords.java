@@ -2,6 +2,8 @@ package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.money.summary.RunField;
+import dev.nexa.slurm.base.program.OwnProgram;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -144,13 +146,23 @@ final class FamiliarWords {
   private static String waiting(String command) {
     return switch (command) {
       case "logs" -> "-f goes on until the run has ended";
-      case "status" -> "To see the state every 30 seconds: watch -n 30 nexa-slurm status";
+      // watch(1) starts programs itself, so it does not know an alias.
+      case "status" ->
+          Advice.command("shows the state every 30 seconds", watched(command)).toString();
       default -> "To wait for the end of a run: nexa-slurm logs -f RUN";
     };
   }
 
+  private static Object[] watched(String command) {
+    List<String> words = new ArrayList<>(List.of("watch", "-n", "30"));
+    words.addAll(
+        OwnProgram.command(System.getProperty("java.home"), System.getProperty("java.class.path")));
+    words.add(command);
+    return words.toArray();
+  }
+
   /** Returns what a job's option of sbatch or of a container program is here. */
-  private static @Nullable String job(String name) {
+  static @Nullable String job(String name) {
     return switch (name) {
       case "-G" ->
           "type --gpus N, the GPUs on each node; sbatch's -G counts the GPUs of the whole job";
@@ -179,6 +191,10 @@ final class FamiliarWords {
       case "--requeue" -> "type --set requeues=1";
       case "-d" -> "type --dependency TYPE:RUN";
       case "-W" -> "type --wait";
+      case "--wrap" -> "write the command into a script (.sh), and type the script's name";
+      case "--mail-user", "--mail-type" ->
+          "type --set mail.user=ADDRESS and, unless it is END,FAIL, --set mail.type=EVENTS; Slurm"
+              + " sends the mail";
       case "-f" -> "type the config without an option: nexa-slurm submit CONFIG";
       default -> null;
     };

@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
  * A script that was typed in place of a config. Its config is made from the options; {@code --save}
@@ -45,31 +46,58 @@ record FromScript(Context context, String script, List<String> args, Map<String,
       Prepared.Request request, List<String> set, Optional<String> save, PrintWriter err) {
     ConfigSource.Found found = context.source().file(script);
     SbatchHeader header = SbatchHeader.of(found.text());
+    boolean shell = isShell(found);
     Map<String, String> lines = lines(header, set);
     Map<String, String> all = new LinkedHashMap<>(lines);
     all.putAll(options);
     tell(header, lines, all, set, err);
     Map<String, String> shape = shape(set, keys(all));
-    where(found).forEach(shape::putIfAbsent);
+    where(found, shell).forEach(shape::putIfAbsent);
     if (save.isPresent()) {
-      return saved(request, set, Path.of(save.get()), found, all, shape, err);
+      return saved(request, set, Path.of(save.get()), found, shell, all, shape, err);
     }
     String name = script.substring(script.lastIndexOf('/') + 1);
     shape.putAll(keys(lines));
-    err.println(
-        "note: to keep this as a config, add --save "
-            + name.substring(0, name.lastIndexOf('.'))
-            + ".yaml");
+    ScriptConfig config = new ScriptConfig(name, shell, args, shape);
+    err.println("note: to keep this as a config, add --save " + config.stem() + ".yaml");
     List<String> overrides = new ArrayList<>(set);
     options.forEach((option, value) -> overrides.add(option + "=" + value));
     return request
         .with(overrides)
         .made(
             new ConfigSource.Found(
-                found.name(),
-                new ScriptConfig(name, args, shape).yaml(),
-                found.path(),
-                places(header, lines)));
+                found.name(), config.yaml(), found.path(), places(header, lines)));
+  }
+
+  /**
+   * Returns whether bash runs the script; otherwise Python does.
+   *
+   * @throws NexaException if the script names another program, or if bash cannot read its lines
+   */
+  private boolean isShell(ConfigSource.Found found) {
+    if (script.endsWith(".py")) {
+      return false;
+    }
+    String program = ScriptConfig.interpreter(found.text()).orElse("bash");
+    if (program.startsWith("python")) {
+      return false;
+    }
+    if (!List.of("bash", "sh", "dash", "ksh", "zsh").contains(program)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          script
+              + " is a script for "
+              + program
+              + "; nexa-slurm starts scripts for bash and Python",
+          Advice.step("write a shell script that starts it, and submit that script"));
+    }
+    if (found.text().contains("\r\n")) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          script + " has the line ends of Windows, and bash takes them for parts of the commands",
+          Advice.command("", "sed", "-i", "s/\\r$//", script));
+    }
+    return true;
   }
 
   /** Writes the config, and returns a request that reads it. */
@@ -78,12 +106,13 @@ record FromScript(Context context, String script, List<String> args, Map<String,
       List<String> set,
       Path file,
       ConfigSource.Found found,
+      boolean shell,
       Map<String, String> all,
       Map<String, String> shape,
       PrintWriter err) {
     Map<String, String> values = keys(all);
     shape.forEach(values::putIfAbsent);
-    ScriptConfig config = new ScriptConfig(below(file, found), args, values);
+    ScriptConfig config = new ScriptConfig(below(file, found), shell, args, values);
     List<String> left = new ArrayList<>();
     for (String one : set) {
       Optional<ScriptConfig> more = config.with(one);
@@ -122,7 +151,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
    * Returns the keys that let the script find what it finds when it is typed by hand: it starts in
    * this folder, as with sbatch, and Python finds the modules beside it.
    */
-  private static Map<String, String> where(ConfigSource.Found found) {
+  private static Map<String, String> where(ConfigSource.Found found, boolean shell) {
     if (found.path().isEmpty()) {
       return Map.of();
     }
@@ -131,7 +160,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     Path beside = file.resolveSibling("").normalize();
     Map<String, String> where = new LinkedHashMap<>();
     where.put("workdir", (file.startsWith(here) ? here : beside).toString());
-    if (file.toString().endsWith(".py")) {
+    if (!shell) {
       where.put("env.PYTHONPATH", beside.toString());
     }
     return where;
@@ -172,11 +201,24 @@ record FromScript(Context context, String script, List<String> args, Map<String,
           "note: these #SBATCH options of "
               + script
               + " are not used: "
-              + String.join(" ", header.unread()));
+              + header.unread().stream()
+                  .map(FromScript::withOurs)
+                  .collect(Collectors.joining(" ")));
     }
     if (!all.containsKey("--time") && !isSet(set, "resources.time")) {
       err.println("note: no --time was typed: the time limit is " + ScriptConfig.DEFAULT_TIME);
     }
+  }
+
+  /** Returns an option of sbatch as it was written, and what to type instead if something does. */
+  private static String withOurs(String option) {
+    String name = option.split("[= ]", 2)[0];
+    String value = option.substring(name.length()).replaceFirst("^[= ]", "");
+    String ours =
+        name.matches("--gpus|-G")
+            ? "type --gpus " + value + ", the GPUs on each node"
+            : FamiliarWords.job(name);
+    return ours == null || !ours.startsWith("type ") ? option : option + " (" + ours + ")";
   }
 
   /**

@@ -44,6 +44,12 @@ public final class UsageErrors implements IParameterExceptionHandler {
   public int handleParseException(ParameterException wrong, String[] args) {
     CommandLine commandLine = wrong.getCommandLine();
     CommandSpec spec = commandLine.getCommandSpec();
+    if (spec.findOption("--save") != null) {
+      Optional<NexaException> launcher = LauncherWords.refusal(spec, List.of(args));
+      if (launcher.isPresent()) {
+        return Failures.print(commandLine, launcher.get());
+      }
+    }
     List<Advice> advice = new ArrayList<>();
     String message = String.valueOf(wrong.getMessage());
     List<String> unknown = unknown(wrong, spec, args);

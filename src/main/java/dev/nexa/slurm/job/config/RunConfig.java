@@ -22,6 +22,7 @@ import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -116,6 +117,10 @@ public record RunConfig(
       ValueType.count(
           "node, signal, cuda, nccl, oom, stall or an exit status from 1 to 255",
           "(node|signal|cuda|nccl|oom|stall|[1-9]|[1-9][0-9]|1[0-9][0-9]|2[0-4][0-9]|25[0-5])");
+
+  /** Training keys that an estimate or a report reads, also if the program does not. */
+  private static final Set<String> FOR_ESTIMATES =
+      Set.of("model_name", "model_size", "dataset_path", "max_length", "adapter");
 
   /** The variables of the storage tiers, whose values come from the cluster profile. */
   public static final List<String> TIERS = List.of("NEXA_SCRATCH", "NEXA_DURABLE", "NEXA_SHARED");
@@ -457,6 +462,10 @@ public record RunConfig(
     }
     List<JsonObject> points =
         values.has("sweep") ? Sweep.points(values.section("sweep"), new ArrayList<>()) : List.of();
+    boolean ownProgram = values.has("entrypoint") && options.isEmpty() && optionsFile.isEmpty();
+    if (ownProgram && !entrypoint(values.section("entrypoint")).config()) {
+      notes = notedUnread(notes, training, points);
+    }
     return new RunConfig(
         source,
         new ConfigPositions(
@@ -663,6 +672,35 @@ public record RunConfig(
         values.optional("config", Boolean.class).orElse(true),
         values.optionalText("launcher"),
         values.texts("launcher_args"));
+  }
+
+  /** Adds a note on the training keys that a program without {@code --config FILE} does not get. */
+  private static List<String> notedUnread(
+      List<String> notes, Training training, List<JsonObject> points) {
+    Set<String> swept = points.isEmpty() ? Set.of() : points.get(0).members().keySet();
+    List<String> unread = new ArrayList<>();
+    List<String> variables = new ArrayList<>();
+    for (Schema.KnownKey key : Training.KEYS.keys()) {
+      if (swept.contains(key.name())) {
+        variables.add("NEXA_SWEEP_" + key.name().toUpperCase(Locale.ROOT));
+      } else if (training.given().containsKey(key.name()) && !FOR_ESTIMATES.contains(key.name())) {
+        unread.add(key.name());
+      }
+    }
+    List<String> all = new ArrayList<>(notes);
+    if (!unread.isEmpty()) {
+      all.add(
+          "the program does not get "
+              + String.join(", ", unread)
+              + ", because entrypoint.config is false: write them into entrypoint.args, or write"
+              + " config: true, which gives it --config FILE");
+    }
+    if (!variables.isEmpty()) {
+      all.add(
+          "the program gets the sweep's values only as variables, because entrypoint.config is false: "
+              + String.join(", ", variables));
+    }
+    return all;
   }
 
   private static Mail mail(Values values) {

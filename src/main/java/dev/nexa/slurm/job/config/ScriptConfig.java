@@ -12,21 +12,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * Makes a run's config from a script: {@code nexa-slurm submit --nodes 2 --gpus 4 train.py}. Pure.
  *
  * @param script the script's path, relative to the config's folder
+ * @param shell whether bash runs the script; otherwise Python does
  * @param args the script's arguments
  * @param values the values of other keys, by their paths, as texts in YAML
  */
-public record ScriptConfig(String script, List<String> args, Map<String, String> values) {
+public record ScriptConfig(
+    String script, boolean shell, List<String> args, Map<String, String> values) {
   /** The time limit if the user gives none. */
   public static final String DEFAULT_TIME = "1h";
 
   /** A text that is the same in YAML with and without quotes, or a number. */
   private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9/][A-Za-z0-9._/+:-]*");
+
+  private static final Pattern INTERPRETER =
+      Pattern.compile("#! ?(?:\\S*/env +(?:-S +)?)?(?:\\S*/)?([^\\s/]+)");
 
   private static final Pattern TRAINS =
       Pattern.compile("(?i)(train|finetune|fine_tune|sft|dpo|pretrain).*");
@@ -60,7 +66,7 @@ public record ScriptConfig(String script, List<String> args, Map<String, String>
     }
     Map<String, String> more = new LinkedHashMap<>(values);
     more.put(override.substring(0, equals), override.substring(equals + 1));
-    ScriptConfig config = new ScriptConfig(script, args, more);
+    ScriptConfig config = new ScriptConfig(script, shell, args, more);
     List<Problem> problems = new ArrayList<>();
     Optional<YamlNode> line = config.tree(problems);
     Optional<YamlNode> wanted =
@@ -77,9 +83,17 @@ public record ScriptConfig(String script, List<String> args, Map<String, String>
     return YamlReader.moved(node, "", Map.of(), new Position("", 0, 0));
   }
 
+  /**
+   * Returns the program that a script names in its first line, such as {@code bash} for {@code
+   * #!/usr/bin/env bash}; empty for a text that does not begin with {@code #!}.
+   */
+  public static Optional<String> interpreter(String text) {
+    Matcher first = INTERPRETER.matcher(text);
+    return first.lookingAt() ? Optional.of(first.group(1)) : Optional.empty();
+  }
+
   /** Returns the config in YAML, with a comment behind each line that needs one. */
   public String yaml() {
-    boolean shell = script.endsWith(".sh");
     StringBuilder text = new StringBuilder();
     text.append("# A run of ").append(plain(fileName()));
     text.append(", made by nexa-slurm. All keys: nexa-slurm explain config\n");
@@ -208,8 +222,10 @@ public record ScriptConfig(String script, List<String> args, Map<String, String>
     return script.substring(script.lastIndexOf('/') + 1);
   }
 
-  private String stem() {
-    return fileName().substring(0, fileName().lastIndexOf('.'));
+  /** Returns the script's name without its folder and its ending. */
+  public String stem() {
+    int dot = fileName().lastIndexOf('.');
+    return dot > 0 ? fileName().substring(0, dot) : fileName();
   }
 
   /** Returns the text without characters that would end a comment. */

@@ -42,12 +42,19 @@ final class PartitionLimits {
       }
       return;
     }
-    if (!name.isEmpty() && !cluster.partitions().isEmpty()) {
+    if (isUnknown(asked.partition())) {
       problems.add(written.problem("resources.partition", unknown(name)));
-    }
-    if (asked.exclusive() && !cluster.isLocal()) {
+    } else if (asked.exclusive() && !cluster.isLocal()) {
       problems.add(written.problem("resources.exclusive", unsized(name.isEmpty() ? "NAME" : name)));
     }
+  }
+
+  /** Returns whether the profile lists partitions, but not this one. */
+  boolean isUnknown(Optional<String> partition) {
+    return partition.isPresent()
+        && !partition.get().isEmpty()
+        && !cluster.partitions().isEmpty()
+        && !cluster.partitions().containsKey(partition.get());
   }
 
   private String unknown(String partition) {

@@ -82,7 +82,9 @@ public final class Planner {
     BilledResources billed = billed(allocation, partition, cluster, written);
     if (!choice.misfit().isEmpty()) {
       problems.add(written.problem("resources", choice.misfit()));
-    } else if (billed.gpus() > 0 && billed.gpuType().isEmpty()) {
+    } else if (billed.gpus() > 0
+        && billed.gpuType().isEmpty()
+        && !limits.isUnknown(allocation.partition())) {
       problems.add(
           written.problem(
               "resources.gpu_type",

@@ -16,6 +16,7 @@ import dev.nexa.slurm.run.lookup.RunLookup;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -39,6 +40,17 @@ public final class InterruptRun {
     ProvenFiles files = ProvenFiles.of(run);
     if (!files.staged()) {
       throw RerunTasks.notSubmittedHere(run);
+    }
+    Optional<EarlierEnd> ended = EarlierEnd.of(context, run, task);
+    if (ended.isPresent()) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          (task.isEmpty() ? "" : "task " + task.getAsInt() + " of ")
+              + run.id()
+              + " has ended: "
+              + ended.get().state().replace('_', ' ')
+              + "; only a running task can be interrupted",
+          Advice.command("", "nexa-slurm", "runs", "show", run.id()));
     }
     if (files.plan().requeues() == 0) {
       throw new NexaException(

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.program.OwnProgram;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -59,7 +60,7 @@ public record PassCommand(List<String> argv, Path workspace) {
         argv.add(name + "=" + environment.get(name));
       }
     }
-    argv.addAll(program(javaHome, classPath));
+    argv.addAll(OwnProgram.command(javaHome, classPath));
     argv.addAll(List.of("--workspace", root.toString(), "reconcile", "--quiet"));
     if (metrics.isPresent()) {
       argv.addAll(List.of("--metrics", metrics.get().toAbsolutePath().normalize().toString()));
@@ -116,22 +117,5 @@ public record PassCommand(List<String> argv, Path workspace) {
       }
     }
     return String.join(File.pathSeparator, folders);
-  }
-
-  /**
-   * Returns the start script beside the jar if there is one, because it starts twice as fast; else
-   * java.
-   */
-  private static List<String> program(String javaHome, String classPath) {
-    String java = javaHome + "/bin/java";
-    boolean isJar = classPath.endsWith(".jar") && !classPath.contains(File.pathSeparator);
-    if (!isJar) {
-      return List.of(java, "-cp", classPath, "dev.nexa.slurm.command.Main");
-    }
-    Path jar = Path.of(classPath).toAbsolutePath().normalize();
-    Path script = jar.resolveSibling("nexa-slurm");
-    return jar.endsWith("nexa-slurm.jar") && Files.isExecutable(script)
-        ? List.of(script.toString())
-        : List.of(java, "-jar", jar.toString());
   }
 }

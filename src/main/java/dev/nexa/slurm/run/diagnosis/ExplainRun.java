@@ -1,6 +1,7 @@
 package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
@@ -20,6 +21,7 @@ import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.TaskResults;
 import dev.nexa.slurm.run.start.AccountCheck;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -121,6 +123,12 @@ public final class ExplainRun {
         Stated.by(attempt.state(), attempt.printed(), attempt.nodes(), facts.timeLimit());
     Verdict verdict = Verdict.of(attempt.state(), stated, own, reading);
     String kind = verdict.root().map(Finding::failure).orElse("");
+    JsonObject plan = run.shownPlan().json();
+    Path config = context.root().resolve(run.shownPlan().config());
+    Optional<Finding> ownModule = verdict.root().flatMap(root -> OwnModule.of(root, plan, config));
+    if (ownModule.isPresent()) {
+      verdict = verdict.withRoot(ownModule.get());
+    }
     return Optional.of(
         new Failure(
             attempt.task(),
@@ -134,10 +142,10 @@ public final class ExplainRun {
             verdict,
             reading.confirming(kind),
             reading.followed(),
-            Remedy.of(kind, run.shownPlan().json(), Optional.empty()),
+            Remedy.of(kind, plan, Optional.empty()),
             logs.newest(),
             status(attempt, own),
-            Clue.of(kind, run.shownPlan().json()),
+            Clue.of(kind, plan),
             verdict.isShown() ? List.of() : logs.last(LAST_LINES)));
   }
 

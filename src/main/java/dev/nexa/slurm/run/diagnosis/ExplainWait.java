@@ -2,21 +2,28 @@ package dev.nexa.slurm.run.diagnosis;
 
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.cluster.scheduler.ExpectedStart;
-import dev.nexa.slurm.cluster.scheduler.PendingReason;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCluster;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmScheduler;
 import dev.nexa.slurm.job.config.yaml.ShellWords;
 import dev.nexa.slurm.records.runs.ChangedFileException;
+import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.reconcile.RunRow;
+import dev.nexa.slurm.run.reconcile.StatusRows;
+import dev.nexa.slurm.run.reconcile.WaitReason;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** Finds out why a job waits, and with which changes it would start sooner. */
@@ -34,7 +41,9 @@ final class ExplainWait {
   }
 
   Waiting of(RunFolder run, QueueEntry entry, List<String> problems) {
-    String sentence = PendingReason.sentence(entry.reason());
+    RunState journal = RunState.of(run.journal().read());
+    String sentence =
+        WaitReason.sentence(run.id().value(), journal, entry, states(journal, entry.reason()));
     Optional<SlurmScheduler> slurm = context.slurm();
     if (slurm.isEmpty() || run.shownPlan().isLocal()) {
       return new Waiting(
@@ -60,6 +69,24 @@ final class ExplainWait {
         sooner);
   }
 
+  /** Returns the state of each earlier run; reads no other runs' files for another reason. */
+  private Map<String, String> states(RunState journal, String reason) {
+    List<RunId> earlier = new ArrayList<>();
+    for (Earlier one : journal.after()) {
+      one.run().filter(id -> reason.startsWith("Dependency")).ifPresent(earlier::add);
+    }
+    Map<String, String> states = new HashMap<>();
+    try {
+      for (RunRow row : new StatusRows(context).rows(earlier, new ArrayList<>())) {
+        String job = row.jobId().map(id -> "job " + id + ", ").orElse("");
+        states.put(row.runId(), job + row.forPeople().state());
+      }
+    } catch (SchedulerUnavailable unknown) {
+      // The sentence names the runs without their states.
+    }
+    return states;
+  }
+
   /** Only a job that waits for nodes starts sooner elsewhere or with less time. */
   private static boolean waitsForResources(String reason) {
     return List.of("Resources", "Priority", "None", "ReqNodeNotAvail", "PartitionTimeLimit")
@@ -75,21 +102,24 @@ final class ExplainWait {
       Optional<Instant> start,
       List<Waiting.Sooner> sooner) {
     List<String> options = options(run);
+    // Slurm plans a start only for the first jobs of the queue. An equal job says what can be
+    // gained.
+    Optional<Instant> now = start.or(() -> slurm.expectedStart(options).at());
     Duration limit = run.shownPlan().timeLimit();
     for (int part : new int[] {2, 4}) {
       Duration shorter = Duration.ofMinutes(limit.toMinutes() / part);
       if (!shorter.isZero()) {
         String time = Span.text(shorter);
         List<String> changed = with(options, "--time=" + time);
-        add(slurm.expectedStart(changed), "resources.time=" + time, start, sooner);
+        add(slurm.expectedStart(changed), "resources.time=" + time, now, sooner);
       }
     }
-    String now = place.map(SlurmScheduler.Place::partition).orElse("");
+    String current = place.map(SlurmScheduler.Place::partition).orElse("");
     int asked = 0;
     for (SlurmCluster.Partition partition : slurm.cluster().partitions()) {
-      if (!partition.name().equals(now) && asked++ < MOST_PARTITIONS) {
+      if (!partition.name().equals(current) && asked++ < MOST_PARTITIONS) {
         List<String> changed = with(options, "--partition=" + partition.name());
-        add(slurm.expectedStart(changed), "resources.partition=" + partition.name(), start, sooner);
+        add(slurm.expectedStart(changed), "resources.partition=" + partition.name(), now, sooner);
       }
     }
   }

@@ -62,6 +62,11 @@ public record Finding(
     return new Finding(id, failure, words, advice, key, line);
   }
 
+  /** Returns a copy with other advice. */
+  Finding advising(String words) {
+    return new Finding(id, failure, means, Optional.of(words), key, line);
+  }
+
   /** Returns the finding as one sentence; that of an exception quotes the exception. */
   String sentence() {
     return id.equals(EXCEPTION) && line.isPresent()

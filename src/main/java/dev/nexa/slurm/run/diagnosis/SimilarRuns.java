@@ -12,6 +12,8 @@ import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Finds earlier runs of the workspace that failed in the same way, from their manifests. */
 final class SimilarRuns {
@@ -19,6 +21,9 @@ final class SimilarRuns {
   private static final int MOST_READ = 500;
 
   private static final int MOST = 3;
+
+  /** The name of what is missing. */
+  private static final Pattern QUOTED = Pattern.compile("['\"‘][^'\"’]+['\"’]");
 
   private final Workspace workspace;
   private final Signatures signatures;
@@ -50,6 +55,16 @@ final class SimilarRuns {
     return similar;
   }
 
+  /** Returns whether a line about a missing module or file names the same module or file. */
+  private static boolean sameName(String text, Finding root) {
+    Matcher one = QUOTED.matcher(text);
+    Matcher other = QUOTED.matcher(root.line().map(place -> place.line().text()).orElse(""));
+    return !root.failure().startsWith("missing-")
+        || !one.find()
+        || !other.find()
+        || one.group().equals(other.group());
+  }
+
   /** Returns the line by which the run failed in this way; empty if it did not. */
   private Optional<String> text(RunFolder run, Finding root) {
     try {
@@ -63,7 +78,9 @@ final class SimilarRuns {
       for (JsonObject failure : manifest.failures()) {
         String text = failure.optionalText("text").orElse("");
         Optional<Signature> signature = signatures.of(text);
-        if (signature.isPresent() && signature.get().id().equals(root.id())) {
+        if (signature.isPresent()
+            && signature.get().id().equals(root.id())
+            && sameName(text, root)) {
           return Optional.of(text);
         }
         if (root.id().equals(Finding.EXCEPTION)

@@ -85,6 +85,11 @@ public record Verdict(Optional<Finding> root, boolean certain, Optional<Finding>
     return new Verdict(root.map(one -> one.meaning(words)), certain, also);
   }
 
+  /** Returns a copy with another finding of the same cause. */
+  Verdict withRoot(Finding finding) {
+    return new Verdict(Optional.of(finding), certain, also);
+  }
+
   private static boolean sameKind(Finding one, Finding other) {
     return one.failure().equals(other.failure());
   }

@@ -11,7 +11,6 @@ import dev.nexa.slurm.run.Context;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -43,7 +42,7 @@ public final class AwaitRun {
     while (true) {
       pass(reconcile, run, progress);
       ManifestFile manifest = ManifestFile.read(run);
-      String now = summary(manifest) + reason(run, manifest);
+      String now = state(run, manifest);
       if (!now.equals(last)) {
         progress.accept(run.id() + ": " + now);
         last = now;
@@ -74,18 +73,25 @@ public final class AwaitRun {
     }
   }
 
-  /** Asks why a run waits none of whose tasks has begun; empty for other runs. */
-  private String reason(RunFolder run, ManifestFile manifest) {
+  /** Returns the run's state, and why it waits if none of its tasks has begun. */
+  private String state(RunFolder run, ManifestFile manifest) {
+    String state = summary(manifest);
     if (!manifest.states().members().keySet().equals(Set.of("pending"))) {
-      return "";
+      return state;
     }
     try {
       List<RunRow> rows = new StatusRows(context).rows(List.of(run.id()), new ArrayList<>());
-      Optional<String> reason = rows.isEmpty() ? Optional.empty() : rows.get(0).waitsBecause();
-      return reason.map(why -> "; " + why).orElse("");
+      if (rows.isEmpty()) {
+        return state;
+      }
+      RunRow row = rows.get(0);
+      // A run that has left the queue would seem to wait again.
+      return row.hasLeft() || row.status().ended()
+          ? "ending; " + RunRow.LEFT
+          : state + row.waitsBecause().map(why -> "; " + why).orElse("");
     } catch (SchedulerUnavailable outage) {
       // The pass reports an outage.
-      return "";
+      return state;
     }
   }
 

@@ -54,8 +54,7 @@ public record RunRow(
   private static final String UNCONFIRMED = "unconfirmed";
 
   /** The note of a run whose tasks have begun, but which neither the queue nor accounting shows. */
-  private static final String LEFT =
-      "it has left the queue; accounting shows in a moment how it ended";
+  static final String LEFT = "it has left the queue; accounting shows in a moment how it ended";
 
   /**
    * Makes a run's row.
@@ -103,7 +102,7 @@ public record RunRow(
         cost,
         soFar(facts, cost, outcome, queue, now),
         lacks,
-        note(journal, outcome, queue));
+        note(facts.id().value(), journal, outcome, queue));
   }
 
   /**
@@ -155,20 +154,25 @@ public record RunRow(
    * a job that Slurm accepted a moment ago.
    */
   public RunRow forPeople() {
+    if (hasLeft()) {
+      return withWords("ending", LEFT);
+    }
     if (!state.equals(UNCONFIRMED)) {
       return this;
-    }
-    if (note.equals(LEFT)) {
-      return withWords("ending", LEFT);
     }
     boolean isNew = note.equals(PendingReason.NEW);
     return withWords(isNew ? "queued (new)" : "queued", isNew ? "" : note);
   }
 
+  /** Returns whether the run has left the queue, and accounting does not show yet how it ended. */
+  boolean hasLeft() {
+    return note.equals(LEFT);
+  }
+
   /** Returns why no task has begun; empty if one has, or if no reason is known. */
   public Optional<String> waitsBecause() {
     boolean begun = done + failed + cancelled + running > 0 || status.ended();
-    return begun || note.isEmpty() || note.equals(LEFT) ? Optional.empty() : Optional.of(note);
+    return begun || note.isEmpty() || hasLeft() ? Optional.empty() : Optional.of(note);
   }
 
   /**
@@ -177,7 +181,8 @@ public record RunRow(
    * @param begun whether a task has claimed its number, which each task does first
    */
   RunRow leaving(boolean begun) {
-    return begun && state.equals(UNCONFIRMED) ? noted(LEFT) : this;
+    boolean seemsToWait = state.equals(UNCONFIRMED) || state.equals("pending");
+    return begun && seemsToWait ? noted(LEFT) : this;
   }
 
   /** Returns a copy with another note. */
@@ -271,10 +276,11 @@ public record RunRow(
     return one.isEmpty() || (two.isPresent() && two.get().isAfter(one.get())) ? two : one;
   }
 
-  private static String note(RunState journal, RunOutcome outcome, List<QueueEntry> queue) {
+  private static String note(
+      String id, RunState journal, RunOutcome outcome, List<QueueEntry> queue) {
     for (QueueEntry entry : queue) {
       if (entry.state() == JobState.PENDING) {
-        return PendingReason.sentence(entry.reason());
+        return WaitReason.sentence(id, journal, entry, Map.of());
       }
     }
     return switch (outcome.state()) {

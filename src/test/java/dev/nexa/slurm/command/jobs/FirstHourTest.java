@@ -93,6 +93,46 @@ class FirstHourTest {
   }
 
   @Test
+  void aListOrAMappingWrittenAsTextIsAnsweredWithTheFormToWrite() {
+    terminal.file(
+        "run.yaml",
+        "stage: train\nbackend: python\nentrypoint: {script: train.py, args: --lr 0.1}\n"
+            + "env: [WANDB_MODE=offline]\nresources: {time: 1h}\n");
+
+    assertThat(problems("run.yaml"))
+        .containsExactly(
+            "run.yaml:3:38: entrypoint.args: expected a list of a value, got text '--lr 0.1'; write"
+                + " args: [--lr, 0.1]",
+            "run.yaml:4:6: env: expected a mapping of names, got a list; write env: {WANDB_MODE:"
+                + " offline}");
+  }
+
+  @Test
+  void aLineWithoutItsColonIsNamed() {
+    terminal.file("run.yaml", GOOD + "resources:\n  memory 4G\n  time: 1h\n");
+    assertThat(problems("run.yaml"))
+        .containsExactly("run.yaml:5:3: not YAML: 'memory 4G' has no colon: write memory: 4G");
+    terminal.file("run.yaml", GOOD + "resources: {time: 1h}\nlr 1\nname: a\n");
+    assertThat(problems("run.yaml"))
+        .containsExactly("run.yaml:5:1: not YAML: 'lr 1' has no colon: write lr: 1");
+  }
+
+  @Test
+  void aKeyThatTheProgramDoesNotGetIsNoted() {
+    terminal.file(
+        "run.yaml",
+        GOOD.replace("train.py", "train.py, config: false")
+            + "lr: 0.1\nmodel_name: m\nsweep: {batch_size: [1, 2]}\nresources: {time: 1h}\n");
+
+    assertThat(terminal.type("estimate", "run.yaml").err())
+        .contains(
+            "note: the program does not get lr, because entrypoint.config is false",
+            "only as variables, because entrypoint.config is false: NEXA_SWEEP_BATCH_SIZE\n");
+    assertThat(terminal.type("estimate", "run.yaml", "--set", "entrypoint.config=true").err())
+        .doesNotContain("does not get");
+  }
+
+  @Test
   void theTimeLimitAboveMaxTimeNamesBothNumbers() {
     terminal.file("run.yaml", GOOD + "resources: {time: 4d, partition: gpu}\n");
 
@@ -136,7 +176,7 @@ class FirstHourTest {
         "stage: train\nbackend: pyton\nentrypoint: {script: gone.py}\ntime: 1h\ngpus: 9\npartition: gpuu\n");
 
     assertThat(problems("run.yaml"))
-        .hasSize(7)
+        .hasSize(6)
         .anyMatch(line -> line.contains("backend: there is no backend 'pyton'"))
         .anyMatch(line -> line.contains("entrypoint.script: no such file: gone.py"))
         .anyMatch(line -> line.contains("has no partition 'gpuu' (did you mean 'gpu'?)"));

@@ -70,12 +70,67 @@ class ScriptsTest {
           --gpus a100:2 --set resources.gpu_type=h100 | --gpus a100:2 and --set resources.gpu_type=h100 both set resources.gpu_type
           --save x.yaml | --save x.yaml: run.yaml is a config already
           -- --lr 3 | '--lr': only a script takes arguments, and run.yaml is a config
+          hours     | 'hours' stands before --, where only options and one config or script stand
           """)
   void optionsThatContradictEachOtherAreRefused(String options, String message) {
     Screen screen = type("estimate run.yaml " + options);
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).startsWith("nexa-slurm: " + message + " [options-conflict]\n");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          train.py -t 2 hours                | 'hours' stands before --, | Did you mean --time 2h?
+          -t 2 Hours train.py                | 'Hours' stands before --, | Did you mean --time 2h?
+          train.py --mem 32 GB               | 'GB' stands before --,    | Did you mean --mem 32G?
+          train.py --gpus 2 h100             | 'h100' stands before --,  | Did you mean --gpus h100:2?
+          train.py lr=3 --gpus 1 -- x        | 'lr=3' stands before --,  | If it is an argument of the script: nexa-slurm estimate train.py --gpus 1 -- lr=3 x
+          train.py --gpus 2:h100             | --gpus 2:h100: expected the number of GPUs on each node | type --gpus h100:2
+          train.py --gpus h100               | --gpus h100: expected the number of GPUs on each node   | type --gpus h100:1
+          python train.py                    | 'python' is neither a config nor a script    | Leave out python: nexa-slurm estimate train.py
+          -- python3.11 train.py --lr 3      | 'python3.11' is neither a config nor a script | Leave out python3.11: nexa-slurm estimate train.py -- --lr 3
+          --name bash python train.py --lr 3 | 'python' is neither a config nor a script    | Leave out python: nexa-slurm estimate --name bash train.py -- --lr 3
+          torchrun --nproc 4 --rdzv x train.py | 'torchrun' is neither a config nor a script | Leave out torchrun: nexa-slurm estimate --gpus 4 train.py
+          torchrun --nproc-per-node=4 --nnodes 2 train.py | 'torchrun' is neither a config | Leave out torchrun: nexa-slurm estimate --gpus 4 --nodes 2 train.py
+          accelerate launch --num_processes 4 train.py | 'accelerate' is neither a config  | Leave out accelerate: nexa-slurm estimate --gpus 4 train.py
+          srun -n 4 --gpus=2 python train.py | 'srun' is neither a config nor a script      | Leave out srun: nexa-slurm estimate --gpus 2 train.py
+          bash job.sh a                      | 'bash' is neither a config nor a script      | Leave out bash: nexa-slurm estimate job.sh -- a
+          python -m my.module                | 'python' is neither a config nor a script    | entrypoint: {module: my.module}
+          python -c 1                        | 'python' is neither a config nor a script    | Write the command into a script
+          crlf.sh                            | crlf.sh has the line ends of Windows         | sed -i 's/\\r$//' crlf.sh
+          notes.ipynb                        | notes.ipynb is neither a config (.yaml) nor a script (.py or .sh) | jupyter nbconvert --to script notes.ipynb
+          perl                               | perl is a script for perl                    | write a shell script that starts it
+          """)
+  void whatIsNoConfigAndNoScriptIsAnsweredWithTheCommandToType(
+      String typed, String message, String advice) {
+    terminal.file("crlf.sh", "echo a\r\necho b\r\n").file("notes.ipynb", "{}");
+    terminal.file("perl", "#!/usr/bin/perl\n");
+
+    Screen screen = type("estimate " + typed);
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).startsWith("nexa-slurm: " + message).contains("→ ").contains(advice);
+  }
+
+  @Test
+  void aScriptNeedsNoEndingOfOurs() {
+    terminal.file("job.slurm", "#!/bin/bash\n#SBATCH --gpus=4\n#SBATCH --qos=high\necho\n");
+    terminal.file("tool", "#!/usr/bin/env python3\nprint()\n");
+
+    Screen shell = type("render job.slurm");
+
+    assertThat(shell.exit()).as(shell.err()).isZero();
+    assertThat(shell.out()).contains("run.sh");
+    assertThat(shell.err())
+        .contains(
+            "are not used: --gpus=4 (type --gpus 4, the GPUs on each node)"
+                + " --qos=high (type --set resources.qos=NAME)",
+            "--save job.yaml");
+    assertThat(type("render tool").out()).contains("python3 \"$NEXA_RUN_DIR\"/runner/tool");
   }
 
   @Test
@@ -99,9 +154,13 @@ class ScriptsTest {
     Screen again = type("estimate " + saved + " --json");
 
     assertThat(script.exit()).as(script.err()).isZero();
-    assertThat(script.err()).isEqualTo("note: to keep this as a config, add --save train.yaml\n");
+    assertThat(script.err())
+        .isEqualTo(
+            "note: to keep this as a config, add --save train.yaml\n"
+                + "note: the program does not get lr, because entrypoint.config is false: write them"
+                + " into entrypoint.args, or write config: true, which gives it --config FILE\n");
     assertThat(kept.err())
-        .isEqualTo("wrote " + saved + ": nexa-slurm submit " + saved + " runs it again\n");
+        .startsWith("wrote " + saved + ": nexa-slurm submit " + saved + " runs it again\n");
     assertThat(kept.json().text("config_digest"))
         .isEqualTo(script.json().text("config_digest"))
         .isEqualTo(again.json().text("config_digest"));

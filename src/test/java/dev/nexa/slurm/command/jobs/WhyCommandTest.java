@@ -188,6 +188,84 @@ class WhyCommandTest {
   }
 
   @Test
+  void aModuleOfOnesOwnNeedsAPathAndNoInstallation() {
+    Path project = terminal.workspace.resolve("proj");
+    terminal.file("proj/scripts/train.py", "import mymodel\n").file("proj/mymodel/a.py", "");
+    terminal.file(
+        "proj/run.yaml",
+        "stage: train\nbackend: python\nentrypoint: {script: scripts/train.py, config: false}\n"
+            + "env: {PYTHONPATH: /lib}\nresources: {time: 10m}\n");
+    JsonObject json =
+        terminal.type("submit", project.resolve("run.yaml").toString(), "--json").json();
+    run = json.text("run_id");
+    key = json.objects("jobs").get(0).text("name");
+    accounting("FAILED");
+    log(0, "ModuleNotFoundError: No module named 'mymodel'\n");
+
+    assertThat(terminal.type("why").out())
+        .startsWith(run + ": Python does not search the folder in which your own module lies.\n")
+        .contains("mymodel lies in " + project + ": --set env.PYTHONPATH=" + project + ":/lib\n")
+        .doesNotContain("Install");
+    log(0, "ModuleNotFoundError: No module named 'torch'\n");
+    assertThat(terminal.type("why").out()).contains("Install the module");
+  }
+
+  @Test
+  void onlyARunWithTheSameMissingModuleIsSimilar() throws IOException {
+    String first = run;
+    Path results = terminal.workspace.resolve("runs/" + first + "/submissions/" + key + "/results");
+    Files.createDirectories(results);
+    Files.writeString(
+        results.resolve("1.0.failure.json"),
+        "{\"class\":\"exit\",\"exit_code\":1,\"signal\":0,\"text\":\"ModuleNotFoundError: No"
+            + " module named 'torch'\"}");
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    terminal.type("reconcile");
+    submitOne();
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+
+    log(1, "ModuleNotFoundError: No module named 'torch'\n");
+    assertThat(terminal.type("why", run).out()).contains("as in        " + first);
+    log(1, "ModuleNotFoundError: No module named 'pandas'\n");
+    assertThat(terminal.type("why", run).out()).doesNotContain("as in");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          Dependency               | waits for another job to end: afterok of FIRST (job 4711, cancelled)
+          DependencyNeverSatisfied | will never start: it waits for afterok of FIRST (job 4711, cancelled), which did not end as needed; `nexa-slurm cancel RUN` removes it
+          JobHeldUser              | held; `scontrol release 4712` lets it go
+          """)
+  void aRunThatWaitsNamesTheRunsAndTheCommand(String reason, String sentence) {
+    String first = run;
+    accounting("CANCELLED by 1000", "CANCELLED by 1000", "CANCELLED by 1000");
+    terminal.type("reconcile");
+    terminal.program("sbatch", "echo 4712");
+    terminal.file(
+        "next.yaml", "stage: data\nbackend: shell\nrun: 'true'\nresources: {time: 10m}\n");
+    JsonObject json =
+        terminal.type("submit", "next.yaml", "--json", "--dependency", "afterany:" + first).json();
+    String next = json.text("run_id");
+    terminal.program(
+        "squeue",
+        Terminal.queueRow(4712, 0, "PENDING", reason, json.objects("jobs").get(0).text("name")));
+
+    assertThat(terminal.type("why", next).out())
+        .startsWith(
+            next
+                + ": "
+                + sentence
+                    .replace("afterok", "afterany")
+                    .replace("FIRST", first)
+                    .replace("RUN", next)
+                + "\n");
+    assertThat(terminal.type("status", next).out()).contains(sentence.replaceFirst("[:;].*", ""));
+  }
+
+  @Test
   void theUserWhoCancelledHasAName() {
     terminal.program("id", "[ \"$3\" = 1000 ] && echo grace");
     accounting("COMPLETED", "CANCELLED by 1000", "COMPLETED");
@@ -248,7 +326,7 @@ class WhyCommandTest {
     terminal.type("reconcile");
     assertThat(terminal.type("why").out()).contains("rank 3 on n7");
     submitOne();
-    log(1, "ModuleNotFoundError: No module named 'b'\n");
+    log(1, "ModuleNotFoundError: No module named 'a'\n");
     accounting("COMPLETED", "FAILED", "COMPLETED");
 
     assertThat(terminal.type("why").out()).contains("as in        " + first);

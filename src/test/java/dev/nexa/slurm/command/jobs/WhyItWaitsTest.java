@@ -73,12 +73,9 @@ class WhyItWaitsTest {
         .startsWith(third.text("run_id") + ": other jobs are ahead in the queue\n")
         .contains("place        1 job before it, partition busy")
         .contains("sooner       --set resources.partition=idle: ")
-        .contains(
-            "nexa-slurm cancel "
-                + third.text("run_id")
-                + " && nexa-slurm submit "
-                + config
-                + " --set resources.partition=idle\n");
+        .contains("nexa-slurm submit " + config + " --set resources.partition=idle\n")
+        .contains("first        nexa-slurm cancel " + third.text("run_id") + "\n")
+        .doesNotContain("&&");
     assertThat(
             person
                 .json("why", second.text("run_id"), "--json")

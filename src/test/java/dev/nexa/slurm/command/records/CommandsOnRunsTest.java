@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.reconcile.AwaitRun;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -183,6 +186,51 @@ class CommandsOnRunsTest {
         .doesNotContain("queued");
   }
 
+  /** While it is waited for, its state does not go backwards to queued. */
+  @Test
+  void aRunThatHasJustEndedDoesNotSeemToWaitAgainWhileItIsWaitedFor() throws IOException {
+    Path claims = terminal.workspace.resolve("runs/" + run + "/submissions/" + key + "/claims");
+    Files.createDirectories(claims);
+    Files.createSymbolicLink(claims.resolve("0"), Path.of("4712"));
+    terminal.program(
+        "sacct",
+        "if [ -e $HOME/two ]; then "
+            + Terminal.accountingRow(4711, 0, "FAILED", key)
+            + "; "
+            + Terminal.accountingRow(4711, 1, "FAILED", key)
+            + "; elif [ -e $HOME/one ]; then : >$HOME/two; else : >$HOME/one; fi");
+    Context context =
+        new Context(
+            terminal.workspace,
+            Map.of("PATH", terminal.bin.toString(), "HOME", folder.toString(), "USER", "ada"));
+    List<String> said = new ArrayList<>();
+
+    new AwaitRun(context).await(context.workspace().run(RunId.parse(run).orElseThrow()), said::add);
+
+    assertThat(said.stream().filter(line -> line.startsWith(run + ": ")))
+        .containsExactly(
+            run + ": ending; it has left the queue; accounting shows in a moment how it ended",
+            run + ": failed (2 failed)");
+  }
+
+  @Test
+  void theLogsOfARunThatWasCancelledBeforeItStartedAreNotWaitedFor() {
+    String rows =
+        Terminal.accountingRow(4711, 0, "CANCELLED by 1000", key)
+            + "\n"
+            + Terminal.accountingRow(4711, 1, "CANCELLED by 1000", key);
+    terminal.program("sacct", rows.replace("1762003600", "1762000000"));
+
+    for (String[] words : new String[][] {{"logs", run}, {"logs", "-f", run}, {"logs", "4711_1"}}) {
+      Screen screen = terminal.type(words);
+
+      assertThat(screen.exit()).isEqualTo(2);
+      assertThat(screen.err())
+          .contains(run + " was cancelled before it started: it printed nothing [logs-missing]")
+          .doesNotContain("yet", "-f");
+    }
+  }
+
   @Test
   void theDocumentsHaveTheKeysThatScriptsRelyOn() {
     assertThat(
@@ -257,6 +305,11 @@ class CommandsOnRunsTest {
     terminal.program("squeue", "");
     terminal.program("sacct", first + "\n" + Terminal.accountingRow(4711, 1, "COMPLETED", key));
     assertThat(terminal.type("cancel", run).out()).startsWith(run + " has ended: failed, ");
+    assertThat(terminal.type("interrupt", run).err())
+        .startsWith(
+            "nexa-slurm: "
+                + run
+                + " has ended: failed; only a running task can be interrupted [run-not-suitable]");
     assertThat(terminal.argv("scancel")).hasSize(1);
   }
 

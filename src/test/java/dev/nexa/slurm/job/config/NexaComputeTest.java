@@ -171,7 +171,7 @@ class NexaComputeTest {
       textBlock =
           """
           sweep: {base_args: ["it's"]}              | run.yaml:3:20: sweep.base_args: a quote ' is not closed in: it's
-          sweep: {parameters: {lr: 1}}              | run.yaml:3:26: sweep.parameters.lr: expected a list of values, got a number '1'
+          sweep: {parameters: {lr: 1}}              | run.yaml:3:26: sweep.parameters.lr: expected a list of values, got a number '1'; write lr: [1]
           sweep: {parameters: {lr: []}}             | run.yaml:3:26: sweep.options.lr: is empty: name the values to try
           sweep: {parameters: {a_b: [1], a-b: [2]}} | run.yaml:3:37: sweep.parameters.a-b: is the same flag as another, --a-b
           sweep: {base_arg: [x]}                    | run.yaml:3:9: sweep.base_arg: unknown key (did you mean 'base_args'?)

@@ -383,6 +383,17 @@ class PlannerTest {
   }
 
   @Test
+  void nothingElseFollowsFromAnUnknownPartition() {
+    for (String more : List.of("gpus_per_node: 1", "exclusive: true")) {
+      assertProblems(
+          RUN + "resources: {time: 1m, partition: nope, " + more + "}\n",
+          Plans.CLUSTER + "partitions: {cpu: {gpus_per_node: 0}}\n",
+          "run.yaml:4:34: resources.partition: cluster profile 'mine' has no partition 'nope'; it"
+              + " has cpu");
+    }
+  }
+
+  @Test
   void thisMachineHasOneNodeAndNoGpus() {
     assertProblems(
         RUN + "resources: {time: 1m, nodes: 2}\n",

@@ -347,7 +347,34 @@ public final class Checker {
         return "; a list is written " + path + "=[" + word + "]";
       }
     }
+    if (node instanceof Scalar scalar && !scalar.text().isBlank()) {
+      String words = scalar.text().strip().replaceAll("[,\\s]+", ", ");
+      return "; write " + name(path) + ": [" + YamlNode.shortened(words) + "]";
+    }
     return "";
+  }
+
+  private static String name(String path) {
+    return path.substring(path.lastIndexOf('.') + 1);
+  }
+
+  /** Returns how to write a mapping of names that was written as a list or a text. */
+  private static String asMapping(YamlNode node, String path) {
+    YamlNode one =
+        node instanceof Sequence list && !list.elements().isEmpty() ? list.elements().get(0) : node;
+    String member = "";
+    if (one instanceof Scalar scalar) {
+      String[] parts = scalar.text().split("=", 2);
+      member = parts.length == 2 ? parts[0] + ": " + parts[1] : "";
+    } else if (one instanceof Mapping mapping && mapping.entries().size() == 1) {
+      Map.Entry<String, Entry> only = mapping.entries().entrySet().iterator().next();
+      if (only.getValue().value() instanceof Scalar value) {
+        member = only.getKey() + ": " + value.text();
+      }
+    }
+    return member.isEmpty()
+        ? ""
+        : "; write " + name(path) + ": {" + YamlNode.shortened(member) + "}";
   }
 
   private Optional<Object> list(ListOf shape, YamlNode node, String path) {
@@ -371,7 +398,8 @@ public final class Checker {
 
   private Optional<Object> map(MapOf shape, YamlNode node, String path) {
     if (!(node instanceof Mapping mapping)) {
-      return wrongType(node, path, "expected a mapping of names, got " + node.words());
+      return wrongType(
+          node, path, "expected a mapping of names, got " + node.words() + asMapping(node, path));
     }
     Values values = new Values(path, node.at());
     for (Map.Entry<String, Entry> member : mapping.entries().entrySet()) {

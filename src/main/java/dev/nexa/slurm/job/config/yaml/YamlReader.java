@@ -46,11 +46,13 @@ public final class YamlReader {
   public static final int MAX_DEPTH = 20;
 
   private final String source;
+  private final String text;
   private final List<Problem> problems;
   private final YAMLParser parser;
 
   private YamlReader(String source, String text, List<Problem> problems) {
     this.source = source;
+    this.text = text;
     this.problems = problems;
     this.parser = (YAMLParser) FACTORY.createParser(ObjectReadContext.empty(), text);
   }
@@ -153,6 +155,15 @@ public final class YamlReader {
     if (broken.getCause() instanceof MarkedYamlEngineException marked
         && marked.getProblemMark().isPresent()) {
       Mark mark = marked.getProblemMark().get();
+      boolean keyOpen = "could not find expected ':'".equals(marked.getProblem());
+      boolean goesOn = "mapping values are not allowed here".equals(marked.getProblem());
+      Optional<Problem> without =
+          keyOpen && marked.getContextMark().isPresent()
+              ? withoutColon(marked.getContextMark().get().getLine())
+              : goesOn ? withoutColon(mark.getLine() - 1) : Optional.empty();
+      if (without.isPresent()) {
+        return without.get();
+      }
       Position at = new Position(source, mark.getLine() + 1, mark.getColumn() + 1);
       return new Problem(ErrorCode.CONFIG_SYNTAX, at, "", "not YAML: " + marked.getProblem());
     }
@@ -160,6 +171,33 @@ public final class YamlReader {
     Position position = at == null ? new Position(source, 1, 1) : position(at);
     return new Problem(
         ErrorCode.CONFIG_SYNTAX, position, "", "not YAML: " + broken.getOriginalMessage());
+  }
+
+  /**
+   * Returns the problem of a key without a colon, which the parser notices only at the next line.
+   *
+   * @param number the line's number, from 0
+   * @return empty if the line is not one of a key and a value
+   */
+  private Optional<Problem> withoutColon(int number) {
+    String[] lines = text.split("\\R", -1);
+    String line = number < 0 ? "" : lines[number].strip();
+    if (!line.matches("[A-Za-z_][\\w-]*( +[^:]*)?")) {
+      return Optional.empty();
+    }
+    String[] words = line.split(" +", 2);
+    Position at = new Position(source, number + 1, 1 + lines[number].indexOf(line));
+    return Optional.of(
+        new Problem(
+            ErrorCode.CONFIG_SYNTAX,
+            at,
+            "",
+            "not YAML: '"
+                + YamlNode.shortened(line)
+                + "' has no colon: write "
+                + words[0]
+                + ": "
+                + (words.length == 2 ? YamlNode.shortened(words[1]) : "…")));
   }
 
   private Optional<YamlNode> document() {

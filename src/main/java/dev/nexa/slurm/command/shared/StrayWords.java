@@ -1,0 +1,97 @@
+package dev.nexa.slurm.command.shared;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+
+/**
+ * Words before {@code --} that belong to nothing, as in {@code submit train.py -t 2 hours}. They
+ * must not become arguments of the script unsaid.
+ */
+final class StrayWords {
+  private StrayWords() {}
+
+  /**
+   * Returns the error for the first such word; empty if there is none. The name of a file counts as
+   * an argument.
+   *
+   * @param args all words of the command line
+   * @param typed the words that are no options: the config or script, and its arguments
+   */
+  static Optional<NexaException> refusal(CommandSpec spec, List<String> args, List<String> typed) {
+    int end = args.indexOf("--");
+    int after = end < 0 ? 0 : args.size() - end - 1;
+    List<String> before = typed.subList(0, Math.max(0, typed.size() - after));
+    for (int i = 0; i < before.size(); i++) {
+      Optional<String> joined = joined(spec, args, before.get(i));
+      boolean stray = i > 0 && !Files.exists(Path.of(before.get(i)));
+      if (joined.isPresent() || stray) {
+        List<String> strays = before.subList(1, before.size());
+        return Optional.of(
+            new NexaException(
+                ErrorCode.OPTIONS_CONFLICT,
+                "'"
+                    + before.get(i)
+                    + "' stands before --, where only options and one config or script stand",
+                Advice.step(
+                    joined.isPresent()
+                        ? "Did you mean " + joined.get() + "?"
+                        : "If it is an argument of the script: " + moved(spec, args, strays))));
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Returns the same command with all arguments of the script after {@code --}. */
+  private static String moved(CommandSpec spec, List<String> args, List<String> strays) {
+    List<String> words = new ArrayList<>(args.subList(args.indexOf(spec.name()), args.size()));
+    strays.forEach(words::remove);
+    int end = words.indexOf("--");
+    if (end < 0) {
+      words.add("--");
+      end = words.size() - 1;
+    }
+    words.addAll(end + 1, strays);
+    words.add(0, "nexa-slurm");
+    return Advice.command("", words.toArray()).toString();
+  }
+
+  /** Returns the option whose value the word completes, such as {@code --time 2h}. */
+  private static Optional<String> joined(CommandSpec spec, List<String> args, String word) {
+    int at = args.indexOf(word);
+    OptionSpec option = at < 2 ? null : spec.findOption(args.get(at - 2));
+    if (option == null || Files.exists(Path.of(word))) {
+      return Optional.empty();
+    }
+    String name = option.longestName();
+    String value = args.get(at - 1);
+    if (!value.matches("\\d+(\\.\\d+)?")) {
+      return name.equals("--name")
+          ? Optional.of(Advice.command("", name, value + " " + word).toString())
+          : Optional.empty();
+    }
+    return switch (name) {
+      case "--time" ->
+          word.matches("(?i)(d|h|m|s)|(day|hour|hr|min|minute|sec|second)s?")
+              ? Optional.of(name + " " + value + word.substring(0, 1).toLowerCase(Locale.ROOT))
+              : Optional.empty();
+      case "--mem" ->
+          word.matches("(?i)[kmgt](i?b)?")
+              ? Optional.of(name + " " + value + word.substring(0, 1).toUpperCase(Locale.ROOT))
+              : Optional.empty();
+      case "--gpus" ->
+          word.matches("[A-Za-z]+\\d\\w*")
+              ? Optional.of(name + " " + word + ":" + value)
+              : Optional.empty();
+      default -> Optional.empty();
+    };
+  }
+}

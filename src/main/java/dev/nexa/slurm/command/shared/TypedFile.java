@@ -1,0 +1,72 @@
+package dev.nexa.slurm.command.shared;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.ScriptConfig;
+import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Decides whether a file that was typed in place of a config is a script. */
+final class TypedFile {
+  private static final List<String> SCRIPTS = List.of(".py", ".sh", ".bash", ".slurm", ".sbatch");
+
+  /** Endings of files that people type in place of a script, and that are never configs. */
+  private static final List<String> NEITHER =
+      List.of(
+          "Dockerfile",
+          ".ipynb",
+          ".pyc",
+          ".R",
+          ".jl",
+          ".c",
+          ".cpp",
+          ".cu",
+          ".md",
+          ".rst",
+          ".txt",
+          ".csv",
+          ".jsonl",
+          ".toml",
+          ".ini",
+          ".cfg",
+          ".pt",
+          ".pth",
+          ".safetensors",
+          ".zip",
+          ".gz");
+
+  private TypedFile() {}
+
+  /** Returns whether the name ends as a script's name does. */
+  static boolean hasScriptName(String path) {
+    return SCRIPTS.stream().anyMatch(path::endsWith);
+  }
+
+  /**
+   * Returns whether the path names a script: by its ending, or by {@code #!} in its first line.
+   *
+   * @throws NexaException if the file is neither a config nor a script
+   */
+  static boolean isScript(ConfigSource source, String path) {
+    if (hasScriptName(path)) {
+      return true;
+    }
+    if (!Files.isRegularFile(Path.of(path))
+        && !Files.isRegularFile(source.workspace().resolve(path))) {
+      return false;
+    }
+    if (NEITHER.stream().anyMatch(path::endsWith)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          path + " is neither a config (.yaml) nor a script (.py or .sh)",
+          Advice.step(
+              path.endsWith(".ipynb")
+                  ? "make it a script: jupyter nbconvert --to script " + path
+                  : "name a config or a script"));
+    }
+    return ScriptConfig.interpreter(source.file(path).text()).isPresent();
+  }
+}

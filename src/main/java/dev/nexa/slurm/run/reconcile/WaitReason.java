@@ -1,0 +1,56 @@
+package dev.nexa.slurm.run.reconcile;
+
+import dev.nexa.slurm.cluster.scheduler.PendingReason;
+import dev.nexa.slurm.cluster.scheduler.QueueEntry;
+import dev.nexa.slurm.records.runs.Earlier;
+import dev.nexa.slurm.records.runs.RunState;
+import java.util.List;
+import java.util.Map;
+
+/** Says why a run waits, and names the runs and the command that belong to the reason. Pure. */
+public final class WaitReason {
+  private WaitReason() {}
+
+  /**
+   * Returns the reason as a clause without a full stop.
+   *
+   * @param run the id of the run that waits
+   * @param states what is known of the runs that it waits for, by their ids, such as {@code job
+   *     465, cancelled}; a run may be missing
+   */
+  public static String sentence(
+      String run, RunState journal, QueueEntry entry, Map<String, String> states) {
+    String sentence = PendingReason.sentence(entry.reason());
+    List<Earlier> after = journal.after();
+    return switch (entry.reason()) {
+      case "Dependency" ->
+          after.isEmpty() ? sentence : sentence + ": " + names(after, ", ", states);
+      case "DependencyNeverSatisfied" ->
+          (after.isEmpty()
+                  ? sentence
+                  : "will never start: it waits for "
+                      + names(after, " and ", states)
+                      + ", which did not end as needed")
+              + "; `nexa-slurm cancel "
+              + run
+              + "` removes it";
+      case "JobHeldUser" -> "held; `scontrol release " + entry.arrayJobId() + "` lets it go";
+      default -> sentence;
+    };
+  }
+
+  /** Returns the earlier runs, each with the condition: {@code afterok of train_… (cancelled)}. */
+  private static String names(List<Earlier> after, String separator, Map<String, String> states) {
+    StringBuilder names = new StringBuilder();
+    for (Earlier one : after) {
+      String state = states.getOrDefault(one.reference(), "");
+      names
+          .append(names.length() == 0 ? "" : separator)
+          .append(one.type())
+          .append(" of ")
+          .append(one.name())
+          .append(state.isEmpty() ? "" : " (" + state + ")");
+    }
+    return names.toString();
+  }
+}
