@@ -1,8 +1,8 @@
 package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.money.summary.RunField;
 import dev.nexa.slurm.base.program.OwnProgram;
+import dev.nexa.slurm.money.summary.RunField;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
