@@ -87,7 +87,7 @@ public final class GuardedPath {
       return Optional.of(
           part
               + " belongs to "
-              + owner
+              + (owner.equals("" + uid) ? "uid " + uid : owner)
               + (above
                   ? ", who can replace what is in it; keep "
                       + whole.getFileName()
