@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.s3;
 import dev.nexa.slurm.storage.sync.ObjectStore;
 import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.S3Place;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
@@ -47,8 +48,11 @@ public final class S3Stores implements ObjectStores {
     S3Refusal refusal = new S3Refusal(place);
     try {
       credentials.resolveCredentials();
-    } catch (SdkException | IllegalStateException | IllegalArgumentException none) {
-      // The latter two: the profile is malformed.
+    } catch (SdkException
+        | IllegalStateException
+        | IllegalArgumentException
+        | UncheckedIOException none) {
+      // The last three: the profile is malformed, or nobody has logged in to its SSO.
       throw refusal.noCredentials();
     }
     S3ClientBuilder client =

@@ -89,7 +89,7 @@ class GuardedPathTest {
     assertThat(GuardedPath.problem(link, Set.of(0))).isEmpty();
     Files.setAttribute(link, "unix:uid", 4711, LinkOption.NOFOLLOW_LINKS);
     assertThat(GuardedPath.problem(link, Set.of(0)))
-        .contains(link + " belongs to 4711; root types: chown -h root " + link);
+        .contains(link + " belongs to uid 4711; root types: chown -h root " + link);
   }
 
   /** chown would take the folder away from its owner. */
@@ -101,7 +101,7 @@ class GuardedPathTest {
     Files.setAttribute(home, "unix:uid", 4711);
 
     assertThat(GuardedPath.problem(file, Set.of(0)).orElseThrow())
-        .startsWith(home + " belongs to 4711, who can replace what is in it; keep signers in a")
+        .startsWith(home + " belongs to uid 4711, who can replace what is in it; keep signers in a")
         .doesNotContain("chown");
   }
 

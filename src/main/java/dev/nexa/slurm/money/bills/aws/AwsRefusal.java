@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.money.bills.CostSource.Question;
 import java.io.IOException;
+import java.util.Locale;
 import java.util.Set;
 import java.util.stream.Stream;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -43,12 +44,12 @@ final class AwsRefusal {
   /** Returns the error for missing credentials. The SDK's exception says where it looked. */
   static NexaException noCredentials(Question question, RuntimeException failure) {
     String who = question.profile().map(name -> " in the profile '" + name + "'").orElse("");
-    if (String.valueOf(failure.getMessage()).contains("must be on the class path")) {
+    if (String.valueOf(failure.getMessage()).toLowerCase(Locale.ROOT).contains("sso")) {
       return credentials(
-          "AWS: the credentials"
+          "AWS: there are no credentials"
               + who
-              + " come from SSO or an assumed role, which only the AWS CLI can fetch",
-          export(question));
+              + ": nobody has logged in, or the login has expired",
+          "aws sso login" + profile(question));
     }
     return credentials(
         "AWS: there are no credentials" + who,

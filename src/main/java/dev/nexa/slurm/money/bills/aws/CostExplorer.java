@@ -1,6 +1,7 @@
 package dev.nexa.slurm.money.bills.aws;
 
 import dev.nexa.slurm.money.bills.CostSource;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.time.Duration;
 import java.time.YearMonth;
@@ -91,8 +92,11 @@ public final class CostExplorer implements CostSource {
       try (DefaultCredentialsProvider chain = DefaultCredentialsProvider.builder().build()) {
         return chain.resolveCredentials();
       }
-    } catch (SdkException | IllegalStateException | IllegalArgumentException none) {
-      // The latter two: the profile is malformed, or needs another part of the SDK.
+    } catch (SdkException
+        | IllegalStateException
+        | IllegalArgumentException
+        | UncheckedIOException none) {
+      // The last three: the profile is malformed, or nobody has logged in to its SSO.
       throw AwsRefusal.noCredentials(question, none);
     }
   }
