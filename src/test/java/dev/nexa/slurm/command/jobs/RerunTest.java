@@ -94,7 +94,8 @@ class RerunTest {
     JsonObject manifest = person.requeued(run);
     assertThat(manifest.text("status")).as(person.logs(run)).isEqualTo("completed");
     assertThat(manifest.number("attempts")).isEqualTo(2);
-    assertThat(person.fails("interrupt", "latest")).contains("is running at this moment");
+    assertThat(person.fails("interrupt", "latest"))
+        .contains("has ended: completed; only a running task can be interrupted");
   }
 
   @Test
