@@ -298,7 +298,7 @@ public final class DurableFiles {
     }
   }
 
-  /** Creates an empty file, durably. Leaves an existing file as it is. */
+  /** Creates an empty file, durably. Does not change an existing file. */
   public void mark(Path file) {
     try {
       FileModes.write(file, new byte[0], FileModes.USUAL);

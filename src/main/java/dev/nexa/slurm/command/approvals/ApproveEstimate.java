@@ -614,8 +614,8 @@ public final class ApproveEstimate {
   }
 
   /**
-   * Returns the folder for the approval: the policy's, or if the approver may not write there, the
-   * workspace or the folder where the command is typed.
+   * Returns the folder for the approval. It is the first that the approver may write to: the
+   * policy's folder, the workspace, the folder where the command is typed.
    *
    * @throws NexaException if the approver may write to none of them
    */

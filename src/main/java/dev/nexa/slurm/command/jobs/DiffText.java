@@ -20,7 +20,7 @@ public final class DiffText {
   /** Longer values are cut. {@code --json} has them in full. */
   private static final int LONGEST = 60;
 
-  /** The increase in percent from which on a factor is easier to read. */
+  /** From this increase in percent on, a factor is easier to read. */
   private static final BigDecimal TEN_TIMES = new BigDecimal(900);
 
   private DiffText() {}

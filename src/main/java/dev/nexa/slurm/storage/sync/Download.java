@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -133,7 +132,7 @@ final class Download {
   private Optional<Whole> whole(String key, Listed object, Path part, long there)
       throws IOException {
     MessageDigest sha256 = Sha256.digest();
-    MessageDigest md5 = md5();
+    MessageDigest md5 = Md5.digest();
     Stored facts = null;
     try (FileChannel out =
         FileChannel.open(
@@ -239,13 +238,5 @@ final class Download {
       traffic.moved(read);
     }
     return offset;
-  }
-
-  private static MessageDigest md5() {
-    try {
-      return MessageDigest.getInstance("MD5");
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException("Java guarantees MD5", impossible);
-    }
   }
 }

@@ -17,7 +17,6 @@ import java.io.UncheckedIOException;
 import java.nio.channels.Channels;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -293,7 +292,7 @@ public final class SyncRun implements Closeable {
       throw new StoreException(
           StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
     }
-    MessageDigest md5 = md5();
+    MessageDigest md5 = Md5.digest();
     MessageDigest sha256 = Sha256.digest();
     try (InputStream in = Channels.newInputStream(tree.read(action.path()))) {
       digest(in, sha256, md5);
@@ -322,7 +321,7 @@ public final class SyncRun implements Closeable {
         () -> {
           MessageDigest sha256 = Sha256.digest();
           try (Body body = store.get(key, object.etag(), 0)) {
-            digest(traffic.counted(body.in()), sha256, md5());
+            digest(traffic.counted(body.in()), sha256, Md5.digest());
           } catch (IOException cut) {
             throw new StoreException(StoreException.Kind.BUSY, "the connection was cut");
           }
@@ -336,14 +335,6 @@ public final class SyncRun implements Closeable {
     for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
       sha256.update(buffer, 0, read);
       md5.update(buffer, 0, read);
-    }
-  }
-
-  private static MessageDigest md5() {
-    try {
-      return MessageDigest.getInstance("MD5");
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException("Java guarantees MD5", impossible);
     }
   }
 

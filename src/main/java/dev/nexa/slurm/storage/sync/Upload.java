@@ -18,7 +18,6 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
@@ -76,7 +75,7 @@ final class Upload {
     }
     requireUnchanged(file);
     String sha256 = Sha256.hex(digest(Sha256.digest(), bytes));
-    String md5 = base64(digest(md5(), bytes));
+    String md5 = base64(digest(Md5.digest(), bytes));
     Properties properties = new Properties(sha256, file.modified());
     Content content = () -> new ByteArrayInputStream(bytes);
     traffic.await(bytes.length);
@@ -232,7 +231,7 @@ final class Upload {
 
   private Digests digests(LocalFile file, long partBytes) throws IOException {
     MessageDigest sha256 = Sha256.digest();
-    MessageDigest md5 = md5();
+    MessageDigest md5 = Md5.digest();
     List<String> parts = new ArrayList<>();
     byte[] buffer = new byte[BUFFER];
     long total = 0;
@@ -300,14 +299,6 @@ final class Upload {
   private static boolean isMd5(String etag, String md5) {
     return !etag.matches("[0-9a-f]{32}")
         || etag.equals(HexFormat.of().formatHex(Base64.getDecoder().decode(md5)));
-  }
-
-  private static MessageDigest md5() {
-    try {
-      return MessageDigest.getInstance("MD5");
-    } catch (NoSuchAlgorithmException impossible) {
-      throw new IllegalStateException("Java guarantees MD5", impossible);
-    }
   }
 
   private static MessageDigest digest(MessageDigest digest, byte[] bytes) {
