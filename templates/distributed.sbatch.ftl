@@ -53,6 +53,10 @@ nexa_distributed() {
 
 </#if>
 <#include "lib/container.ftl">
+<#if checkpoint_seconds gt 0>
+<#include "lib/checkpoints.ftl">
+<@checkpoint_functions/>
+</#if>
 # Runs on each node, where alone its number is known.
 nexa_launch() {
 <#if container_step && watchdog_seconds gt 0>
@@ -113,6 +117,9 @@ nexa_main() {
 </#if>
 <#if all_reduce>
 <@adds_up/>
+</#if>
+<#if checkpoint_seconds gt 0>
+  nexa_bring_checkpoints
 </#if>
 <#if watchdog_seconds gt 0>
   NEXA_GUARDED=1

@@ -23,6 +23,10 @@
 
 </#if>
 <#include "lib/container.ftl">
+<#if checkpoint_seconds gt 0>
+<#include "lib/checkpoints.ftl">
+<@checkpoint_functions/>
+</#if>
 nexa_main() {
   nexa_preamble "$@"
   nexa_claim
@@ -53,6 +57,9 @@ nexa_main() {
   cd "$NEXA_CODE"
 <#else>
   cd "$NEXA_TASK_SCRATCH"
+</#if>
+<#if checkpoint_seconds gt 0>
+  nexa_bring_checkpoints
 </#if>
 <#if watchdog_seconds gt 0>
   NEXA_GUARDED=1

@@ -63,9 +63,10 @@ nexa_first_failure() {
 # run, or by MLflow, which prints where its run can be viewed.
 nexa_tracked() {
   [[ ! -e $NEXA_METRICS ]] || return 0
-  local id
+  local id checkpoint=$NEXA_CHECKPOINTS
   local -a found=()
-  [[ ! -d $NEXA_CHECKPOINTS || $NEXA_CHECKPOINTS == *[\"\\]* ]] || found+=("\"checkpoint\":\"$NEXA_CHECKPOINTS\"")
+  [[ -z ${NEXA_FINAL:-} ]] || checkpoint=$NEXA_FINAL/final
+  [[ ! -d $checkpoint || $checkpoint == *[\"\\]* ]] || found+=("\"checkpoint\":\"$checkpoint\"")
   if id=$(readlink "${WANDB_DIR:-.}/wandb/latest-run") && id=${id#*run-*-} && [[ ! $id =~ [^A-Za-z0-9_-] ]]; then
     found+=("\"wandb_run_id\":\"$id\"")
   fi

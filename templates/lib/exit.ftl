@@ -6,6 +6,12 @@ nexa_exit() {
 <#if !(serves!false)>
   nexa_first_failure
 </#if>
+<#if checkpoint_seconds gt 0>
+  # A task is done only if its files are where they stay.
+  if ((status == 0)) && [[ $NEXA_SIGNALLED != TERM ]]; then
+    nexa_keep_checkpoints 0 || status=74
+  fi
+</#if>
   if [[ -n $NEXA_SUBMISSION ]]; then
     local result=$NEXA_ATTEMPT.json
     printf '{"task":%d,"restart":%d,"job_id":%d,"array_job_id":%d,"node":"%s","started":%d,"ended":%(%s)T,"exit_code":%d,"signal":"%s"%s}\n' \
@@ -18,6 +24,11 @@ nexa_exit() {
   nexa_unregister
 <#else>
   nexa_done
+<#if checkpoint_seconds gt 0>
+  if ((status != 0)) || [[ $NEXA_SIGNALLED == TERM ]]; then
+    nexa_keep_checkpoints 1 || true
+  fi
+</#if>
   nexa_tracked || true
 </#if>
   cd /
@@ -107,6 +118,11 @@ nexa_warned() {
   if [[ -n $NEXA_CHILD ]]; then
     kill -s TERM "$NEXA_CHILD" 2>/dev/null || true
   fi
+<#if checkpoint_seconds gt 0>
+  if [[ -n ${NEXA_COPIER:-} ]]; then
+    kill -s TERM "$NEXA_COPIER" 2>/dev/null || true
+  fi
+</#if>
 </#if>
 }
 

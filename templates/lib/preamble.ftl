@@ -37,7 +37,13 @@ nexa_preamble() {
 <#if !(serves!false)>
   export NEXA_OUTPUT=$NEXA_DURABLE/[=outputs]/$NEXA_RUN_ID
 </#if>
+<#if checkpoint_seconds gt 0>
+  # On scratch while the task runs; what stays goes to the other folder.
+  export NEXA_CHECKPOINTS=$NEXA_TASK_SCRATCH/checkpoints
+  export NEXA_FINAL=$NEXA_DURABLE/checkpoints/$NEXA_RUN_ID<#if tasks gt 1>/task_$NEXA_TASK</#if>
+<#else>
   export NEXA_CHECKPOINTS=$NEXA_DURABLE/checkpoints/$NEXA_RUN_ID<#if tasks gt 1>/task_$NEXA_TASK</#if>
+</#if>
 <#if ranks_per_node gt 0>
   # Each rank's own folder is rank_<n> in it.
   export NEXA_RANKS_SCRATCH=<#if tasks gt 1>$NEXA_TASK_SCRATCH<#else>$NEXA_RUN_SCRATCH</#if>

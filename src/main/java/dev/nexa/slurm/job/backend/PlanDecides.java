@@ -279,8 +279,11 @@ final class PlanDecides {
     rules.put("output_path", new Rule(List.of(folder), folder, LEAVE, true));
   }
 
-  private static Rule checkpoints() {
-    List<String> same = List.of("${checkpoints}", "${durable}/checkpoints/${run_id}");
+  private Rule checkpoints() {
+    List<String> same =
+        plan.copyCheckpoints().isPresent()
+            ? List.of("${checkpoints}")
+            : List.of("${checkpoints}", "${durable}/checkpoints/${run_id}");
     return new Rule(same, "the run's checkpoint folder, ${checkpoints}", LEAVE, true);
   }
 

@@ -54,6 +54,8 @@ import java.util.Set;
  * @param watchdog a task without a sign of life for this long is ended; empty for never
  * @param chain the number of jobs that follow each other
  * @param warnBeforeEnd how long before the time limit a task gets SIGTERM
+ * @param copyCheckpoints checkpoints are written on scratch, and copied to durable storage this
+ *     often; empty if they are written in durable storage
  * @param options the runner's own options
  * @param optionsFile the runner's own config file, unchanged
  * @param code the working tree that the job runs; empty if the key {@code code} is missing
@@ -81,6 +83,7 @@ public record RunConfig(
     Optional<Duration> watchdog,
     int chain,
     Optional<Duration> warnBeforeEnd,
+    Optional<Duration> copyCheckpoints,
     Optional<String> run,
     Optional<Entrypoint> entrypoint,
     Optional<String> workdir,
@@ -124,6 +127,8 @@ public record RunConfig(
 
   /** The variables of the storage tiers, whose values come from the cluster profile. */
   public static final List<String> TIERS = List.of("NEXA_SCRATCH", "NEXA_DURABLE", "NEXA_SHARED");
+
+  private static final String SCRATCH = "scratch";
 
   private static final ValueType SHARDS = ValueType.integer(1, 4_000_000);
 
@@ -250,6 +255,20 @@ public record RunConfig(
             ValueType.TIME,
             "How long before the time limit a task gets SIGTERM, so that it can save. If the task then ends"
                 + " with anything but 0, it is queued again, as often as requeues allows."));
+    keys.add(
+        optional(
+            "checkpoints",
+            section(
+                optional(
+                    "on",
+                    ValueType.choice("durable", SCRATCH),
+                    "Where the task writes its checkpoints: in durable storage, or on scratch, from where the job"
+                        + " copies complete ones to durable storage. Default: durable."),
+                optional(
+                    "copy_every",
+                    ValueType.TIME,
+                    "With `on: scratch`: how often the job copies. A bare number is minutes. Default: 10m.")),
+            "How the task keeps its checkpoints."));
     keys.add(
         optional(
             "run", ValueType.SCRIPT, "For `shell`: the bash text that each task runs, unchanged."));
@@ -492,6 +511,7 @@ public record RunConfig(
         values.optionalDuration("watchdog"),
         values.integer("chain"),
         values.optionalDuration("warn_before_end"),
+        copyCheckpoints(values.section("checkpoints")),
         values.optionalText("run"),
         values.has("entrypoint")
             ? Optional.of(entrypoint(values.section("entrypoint")))
@@ -553,6 +573,7 @@ public record RunConfig(
               "warn_before_end", "needs requeues: 1 or chain: 2 or more to go on after it"));
     }
     retries(values, problems);
+    checkpoints(values, problems);
     Values env = values.section("env");
     for (String name : env.names()) {
       if (name.startsWith("NEXA_") && !TIERS.contains(name)) {
@@ -596,6 +617,28 @@ public record RunConfig(
       problems.add(
           values.problem("retry_on", "stall needs a watchdog, which finds it: watchdog: 30m"));
     }
+  }
+
+  /** Checks where checkpoints are written. */
+  private static void checkpoints(Values values, List<Problem> problems) {
+    Values checkpoints = values.section("checkpoints");
+    boolean scratch = checkpoints.optionalText("on").orElse("").equals(SCRATCH);
+    if (checkpoints.has("copy_every") && !scratch && !checkpoints.isWrong("on")) {
+      problems.add(
+          checkpoints.problem(
+              "copy_every", "needs on: scratch; checkpoints in durable storage are not copied"));
+    }
+    if (scratch
+        && (values.has("data") || values.optionalText("stage").orElse("").equals("serve"))) {
+      problems.add(
+          checkpoints.problem("on", "a server or a data step writes no checkpoints; leave it out"));
+    }
+  }
+
+  private static Optional<Duration> copyCheckpoints(Values checkpoints) {
+    return checkpoints.optionalText("on").orElse("").equals(SCRATCH)
+        ? Optional.of(checkpoints.optionalDuration("copy_every").orElse(Duration.ofMinutes(10)))
+        : Optional.empty();
   }
 
   private static List<String> retryOn(Values values) {

@@ -54,6 +54,8 @@ import org.jspecify.annotations.Nullable;
  * @param watchdog a task without a sign of life for this long is ended; empty for never
  * @param chain the number of jobs that follow each other, each with all tasks
  * @param warnBeforeEnd how long before the time limit a task is told to save
+ * @param copyCheckpoints checkpoints are written on scratch, and copied to durable storage this
+ *     often; empty if they are written in durable storage
  * @param workload facts that only estimates use; the digest does not include them
  * @param optionsFile the runner's own config file; the config's keys and options override it
  * @param workdir the folder in which the command starts; empty for the template's choice
@@ -98,6 +100,7 @@ public record Plan(
     Optional<Duration> watchdog,
     int chain,
     Optional<Duration> warnBeforeEnd,
+    Optional<Duration> copyCheckpoints,
     Storage storage,
     Software software,
     Map<String, String> env,
@@ -191,6 +194,7 @@ public record Plan(
         watchdog,
         chain,
         warnBeforeEnd,
+        copyCheckpoints,
         storage,
         software,
         env,

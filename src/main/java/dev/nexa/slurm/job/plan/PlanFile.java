@@ -420,6 +420,9 @@ public final class PlanFile {
     if (plan.watchdog().isPresent()) {
       json.with("watchdog_seconds", plan.watchdog().get().toSeconds());
     }
+    if (plan.copyCheckpoints().isPresent()) {
+      json.with("copy_checkpoints_seconds", plan.copyCheckpoints().get().toSeconds());
+    }
     if (plan.optionsFile().isPresent()) {
       json.with("options_file", plan.optionsFile().get().digest());
     }

@@ -143,6 +143,7 @@ public final class Planner {
         config.watchdog(),
         config.chain(),
         config.warnBeforeEnd(),
+        config.copyCheckpoints(),
         cluster.storage(),
         software,
         env,

@@ -136,6 +136,7 @@ public final class Renderer {
     requireCode(plan, launch, text.toString());
     requireProgram(plan, launch, text.toString());
     requireDatasets(plan, launch, text.toString());
+    requireCheckpoints(plan, launch, text.toString());
     Map<String, RunnerFile> files = new LinkedHashMap<>();
     for (RunnerFile file : plan.files()) {
       // The config's own lines for the shell; other files are the user's, byte for byte.
@@ -162,6 +163,9 @@ public final class Renderer {
     }
     if (plan.watchdog().isPresent()) {
       add(files, templates.verbatim("watchdog.sh"), plan.config());
+    }
+    if (plan.copyCheckpoints().isPresent()) {
+      add(files, templates.verbatim("checkpoints.sh"), plan.config());
     }
     if (ScriptModel.addsUp(plan)) {
       add(files, templates.verbatim("all_reduce.py"), plan.config());
@@ -193,6 +197,17 @@ public final class Renderer {
           "the job runs nexa-slurm's own program, but this template never checks it: include"
               + " lib/program.ftl, as the jar's template does",
           new IllegalStateException("no digest of the program in the script"));
+    }
+  }
+
+  /** Refuses a template that would lose the checkpoints on scratch. */
+  private void requireCheckpoints(Plan plan, Launch launch, String script) {
+    if (plan.copyCheckpoints().isPresent() && !script.contains("/checkpoints.sh")) {
+      throw failure(
+          templates.nameOf(launch.template()),
+          "the config has checkpoints on scratch, but this template never copies them: include"
+              + " lib/checkpoints.ftl, as the jar's template does",
+          new IllegalStateException("no checkpoints.sh in the script"));
     }
   }
 

@@ -35,6 +35,7 @@ final class ScriptModel {
     model.put("retry_on", String.join(" ", plan.retryOn()));
     model.put("watchdog_seconds", plan.watchdog().orElse(Duration.ZERO).toSeconds());
     model.put("chain", plan.chain());
+    model.put("checkpoint_seconds", plan.copyCheckpoints().orElse(Duration.ZERO).toSeconds());
     model.put("warning_seconds", warningSeconds(plan));
     // On several nodes, the last one may still save this long after the first has ended.
     model.put("wait_seconds", Math.max(60, warningSeconds(plan)));

@@ -368,9 +368,11 @@ class EndToEndTest {
             "--set",
             "save_steps=2",
             "--set",
-            "eval_steps=5");
-    Path checkpoints = workspace.resolve("durable/checkpoints").resolve(run.text("run_id"));
-    JsonObject manifest = warnedAndRequeued(run, checkpoints.resolve("step_4.pt"));
+            "eval_steps=5",
+            "--set",
+            "checkpoints.on=scratch");
+    Path scratch = workspace.resolve("scratch").resolve(run.text("run_id"));
+    JsonObject manifest = warnedAndRequeued(run, scratch.resolve("task_0/checkpoints/step_4.pt"));
 
     assertThat(manifest.text("status")).as(person.logs(run)).isEqualTo("completed");
     Matcher stopped =
@@ -378,6 +380,15 @@ class EndToEndTest {
             .matcher(person.logs(run));
     assertThat(stopped.find()).as(person.logs(run)).isTrue();
     assertThat(person.logs(run)).contains("resumed after step " + stopped.group(1));
+    // Both nodes see one scratch folder, so one of them copied.
+    assertThat(person.logs(run))
+        .containsOnlyOnce("step_" + stopped.group(1) + ".pt copied to")
+        .contains("brought back from");
+    Path durable = workspace.resolve("durable/checkpoints").resolve(run.text("run_id"));
+    assertThat(manifest.text("checkpoint")).isEqualTo(durable.resolve("final.pt").toString());
+    assertThat(durable.resolve("final.pt")).exists();
+    assertThat(durable.resolve(".nexa-resume")).doesNotExist();
+    assertThat(scratch).doesNotExist();
     assertThat(manifest.object("metrics").decimal("loss_drop"))
         .isGreaterThanOrEqualTo(new BigDecimal("0.30"));
     assertTwoAttemptsPaid(run, manifest);

@@ -423,6 +423,22 @@ class ConfigErrorsTest {
     }
 
     @Test
+    void checkpointsAreCopiedOnlyFromScratch() {
+      String task = "stage: a\nbackend: shell\nresources: {time: 1m}\n";
+      assertThat(problems(task + "checkpoints: {copy_every: 5m}\n"))
+          .containsExactly(
+              "run.yaml:4:27: checkpoints.copy_every: needs on: scratch; checkpoints in durable"
+                  + " storage are not copied");
+      assertThat(
+              problems(
+                  "stage: serve\nbackend: vllm\nmodel_name: m\nresources: {time: 1m}\n"
+                      + "checkpoints: {on: scratch}\n"))
+          .containsExactly(
+              "run.yaml:5:19: checkpoints.on: a server or a data step writes no checkpoints; leave"
+                  + " it out");
+    }
+
+    @Test
     void whatCanNeverBeTriedAgainIsNotNamed() {
       String task = "stage: a\nbackend: shell\nresources: {time: 1h}\n";
       assertThat(problems(task + "retry_on: [signal]\n"))

@@ -199,6 +199,7 @@ class RenderedScriptsTest {
         new Variant("chain", "chain: 3\n", "", ""),
         new Variant("retried", "requeues: 2\nretry_on: [signal, 75]\n", "", ""),
         new Variant("watched", "watchdog: 5m\n", "", ""),
+        new Variant("scratch", "checkpoints: {on: scratch, copy_every: 5m}\n", "", ""),
         new Variant("warned", "requeues: 2\nwarn_before_end: 90s\n", "", ""),
         new Variant(
             "environment",
