@@ -172,6 +172,7 @@ public final class AuditRuns {
     private final Instant now = Instant.now();
     private int rows;
     private int remaining;
+    private int withoutCopies;
 
     Pass(LedgerCheck ledger, boolean repair) {
       this.ledger = ledger;
@@ -190,7 +191,7 @@ public final class AuditRuns {
     /** Audits one run. A failure is a difference of this run only. */
     void audit(
         RunId id, RunState known, TaskEvidence evidence, Map<String, BillingWeights> weights) {
-      Finding before = finding(id, known, evidence, weights);
+      Finding before = withCopies(id, finding(id, known, evidence, weights));
       List<String> own = new ArrayList<>(before.differences());
       before.settled().flatMap(told -> difference(ledger, id, told)).ifPresent(own::add);
       differences.addAll(own);
@@ -215,6 +216,35 @@ public final class AuditRuns {
       remaining += after.differences().size();
     }
 
+    /** Repairs the copies on the durable tier, and returns what is left of the finding. */
+    private Finding withCopies(RunId id, Finding found) {
+      if (repair && (found.lacksCopies() || found.hasChangedCopies()) && copied(id)) {
+        differences.addAll(found.copyDifferences());
+        if (found.hasChangedCopies()) {
+          mended.add(id + ": its records were copied to the durable tier again");
+        }
+        return found.withoutCopies();
+      }
+      if (found.lacksCopies()) {
+        withoutCopies++;
+      }
+      return found;
+    }
+
+    private boolean copied(RunId id) {
+      RunFolder run = context.workspace().run(id);
+      try {
+        return !run.isOfAnotherUser() && repairer().copyAgain(run);
+      } catch (RuntimeException failed) {
+        notes.add(failed.getMessage());
+        return false;
+      }
+    }
+
+    private RecordRepair repairer() {
+      return new RecordRepair(context.workspace(), context.configs().policy(), context.passing());
+    }
+
     /**
      * Makes one repair.
      *
@@ -227,8 +257,7 @@ public final class AuditRuns {
           notes.add(id + ": only its owner, " + run.owner() + ", can repair it");
           return false;
         }
-        RecordRepair mending =
-            new RecordRepair(context.workspace(), context.configs().policy(), context.passing());
+        RecordRepair mending = repairer();
         if (finding.unfinished()) {
           boolean done = mending.finishAgain(run, evidence, listed(id));
           if (done) {
@@ -262,6 +291,14 @@ public final class AuditRuns {
 
     /** Repairs the ledger lines of corrected runs, then broken ledger lines. */
     void finish() {
+      if (withoutCopies > 0) {
+        notes.add(
+            (withoutCopies == 1
+                    ? "the records of 1 run have"
+                    : "the records of " + withoutCopies + " runs have")
+                + " no copies on the durable tier; `nexa-slurm audit --repair`"
+                + " writes them");
+      }
       if (!repair) {
         remaining += ledger.problems().size();
         return;
@@ -296,9 +333,7 @@ public final class AuditRuns {
           notes.add(id + ": only its owner, " + run.owner() + ", can write its line in the ledger");
           return false;
         }
-        return !isCut(id, told)
-            && new RecordRepair(context.workspace(), context.configs().policy(), context.passing())
-                .relist(run);
+        return !isCut(id, told) && repairer().relist(run);
       } catch (RuntimeException failed) {
         notes.add(id + ": its line in the ledger could not be written: " + failed.getMessage());
         return false;

@@ -182,13 +182,20 @@ public final class ScoreStep {
     engine.run("SET preserve_insertion_order = false");
   }
 
-  /** Copies the files of a run to the folder of all evaluations, which it makes. */
+  /**
+   * Copies the files of a run to the folder of all evaluations, which it makes. Its folder {@code
+   * reports} gets a link to the summary, {@code outputs} to the items.
+   */
   public static void publish(Path folder, String runId, Path evals) {
-    DurableFiles.onDisk().directories(evals);
+    for (String kind : List.of("", "reports", "outputs")) {
+      DurableFiles.onDisk().directories(evals.resolve(kind));
+    }
     for (String end : List.of(".parquet", ".rejects.jsonl", ".json")) {
-      Path file = folder.resolve(STEM + runId + end);
-      if (Files.exists(file)) {
-        DurableFiles.onDisk().copy(file, evals.resolve(STEM + runId + end));
+      String name = STEM + runId + end;
+      if (Files.exists(folder.resolve(name))) {
+        DurableFiles.onDisk().copy(folder.resolve(name), evals.resolve(name));
+        Path kind = evals.resolve(end.equals(".json") ? "reports" : "outputs");
+        DurableFiles.onDisk().link(kind.resolve(name), Path.of("..", name), kind);
       }
     }
   }

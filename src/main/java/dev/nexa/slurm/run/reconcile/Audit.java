@@ -55,6 +55,7 @@ public final class Audit {
    * @param correctable whether a repair may change the records: the derived records differ, a
    *     record is missing or broken, or a job of a submission that was given up has appeared
    * @param unfinished whether the run is unfinished in its journal but missing in {@code runs/open}
+   * @param copies whether the records on the durable tier are those of the run
    * @param settled the content that the run's newest ledger line should have; empty if the run has
    *     not ended
    */
@@ -63,7 +64,37 @@ public final class Audit {
       List<String> notes,
       boolean correctable,
       boolean unfinished,
-      Optional<Settled> settled) {}
+      DurableCopies.State copies,
+      Optional<Settled> settled) {
+    /** Returns whether the run's records have no copies on the durable tier. */
+    public boolean lacksCopies() {
+      return copies == DurableCopies.State.MISSING;
+    }
+
+    /**
+     * Returns whether copies on the durable tier differ from the run's records. Then the finding
+     * has no other differences.
+     */
+    public boolean hasChangedCopies() {
+      return copies == DurableCopies.State.CHANGED;
+    }
+
+    /** Returns the differences of the copies. */
+    public List<String> copyDifferences() {
+      return hasChangedCopies() ? differences : List.of();
+    }
+
+    /** Returns the finding after the copies were repaired. */
+    public Finding withoutCopies() {
+      return new Finding(
+          hasChangedCopies() ? List.of() : differences,
+          notes,
+          correctable,
+          unfinished,
+          DurableCopies.State.EQUAL,
+          settled);
+    }
+  }
 
   /**
    * The final state of a run, from its kept cost file.
@@ -81,13 +112,14 @@ public final class Audit {
         List.of(),
         false,
         false,
+        DurableCopies.State.EQUAL,
         Optional.empty());
   }
 
   /** Returns the result for a run that another process is changing. */
   public static Finding changing(RunFolder run) {
     List<String> note = List.of(run.id() + ": it changes just now, and was not checked");
-    return new Finding(List.of(), note, false, false, Optional.empty());
+    return new Finding(List.of(), note, false, false, DurableCopies.State.EQUAL, Optional.empty());
   }
 
   /**
@@ -147,7 +179,21 @@ public final class Audit {
         audit.notes,
         audit.derivedDiffers,
         state.created().isPresent() && !state.finished() && !open,
+        audit.copies(state),
         audit.settled);
+  }
+
+  /** Compares the copies on the durable tier, unless the run's own records are in doubt. */
+  private DurableCopies.State copies(RunState state) {
+    if (!state.finished() || !differences.isEmpty() || Files.notExists(run.plan())) {
+      return DurableCopies.State.EQUAL;
+    }
+    List<Path> changed = new ArrayList<>();
+    DurableCopies.State copies = new DurableCopies(run, files.plan().storage()).state(changed);
+    for (Path copy : changed) {
+      differences.add(run.id() + ": " + copy + " is not the run's record any more");
+    }
+    return copies;
   }
 
   private void marker(RunState state, boolean open) {

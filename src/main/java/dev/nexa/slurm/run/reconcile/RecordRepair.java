@@ -1,5 +1,7 @@
 package dev.nexa.slurm.run.reconcile;
 
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.Sha256;
@@ -137,6 +139,31 @@ public final class RecordRepair {
           state,
           ManifestFile.read(run),
           CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()));
+    }
+  }
+
+  /**
+   * Writes the copies of a finished run's records on the durable tier again.
+   *
+   * @return false if another process holds the run's lock, or if the run has not finished
+   * @throws NexaException if a copy cannot be written
+   */
+  public boolean copyAgain(RunFolder run) {
+    Optional<FileLock> lock = lock(run);
+    if (lock.isEmpty()) {
+      return false;
+    }
+    try (FileLock held = lock.get()) {
+      List<Event> events = run.journal().read();
+      if (!held.holds() || !RunState.of(events).finished() || Files.notExists(run.plan())) {
+        return false;
+      }
+      Optional<String> problem =
+          new DurableCopies(run, ProvenFiles.of(run, events).plan().storage()).write();
+      if (problem.isPresent()) {
+        throw new NexaException(ErrorCode.IO_FAILED, problem.get());
+      }
+      return true;
     }
   }
 

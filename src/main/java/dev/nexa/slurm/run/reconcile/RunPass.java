@@ -122,6 +122,7 @@ public final class RunPass {
       if (changed && !run.isOpen()) {
         run.tidy(held);
         giveBack(run, files, state);
+        copyRecords(run, files, state, problems);
       }
       return changed;
     }
@@ -138,6 +139,18 @@ public final class RunPass {
       } else {
         tiers.releaseScratch(run);
       }
+    }
+  }
+
+  /** Copies the records of a run that has just ended to the durable tier. */
+  private static void copyRecords(
+      RunFolder run, ProvenFiles files, RunState state, List<String> problems) {
+    if (Files.exists(run.plan()) && !state.submissions().isEmpty()) {
+      new DurableCopies(run, files.plan().storage())
+          .write()
+          .ifPresent(
+              why ->
+                  problems.add(why + "; `nexa-slurm audit --repair " + run.id() + "` copies them"));
     }
   }
 

@@ -201,7 +201,8 @@ class CheckpointCopiesTest {
   void safetensorsOfTheRightLengthAreComplete() throws Exception {
     Node node = new Node("a", 0).quietFor(0).begun();
     byte[] head =
-        "{\"w\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}".getBytes("UTF-8");
+        "{\"w\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,3]}}"
+            .getBytes(java.nio.charset.StandardCharsets.UTF_8);
     byte[] whole = new byte[8 + head.length + 3];
     whole[0] = (byte) head.length;
     System.arraycopy(head, 0, whole, 8, head.length);
