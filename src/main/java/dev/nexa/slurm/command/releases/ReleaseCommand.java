@@ -12,6 +12,10 @@ public final class ReleaseCommand extends Subcommand {
         "nexa-slurm release package latest",
         "nexa-slurm release sign train-demo_20251101_143200",
         "nexa-slurm release verify train-demo_20251101_143200");
+    spec().addSubcommand("package", new PackageCommand().spec());
+    spec().addSubcommand("sign", new SignCommand().spec());
+    spec().addSubcommand("verify", new VerifyCommand().spec());
+    spec().addSubcommand("list", new ListCommand().spec());
   }
 
   @Override
