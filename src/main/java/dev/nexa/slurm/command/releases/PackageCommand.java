@@ -13,11 +13,13 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.datasets.Registry;
 import dev.nexa.slurm.storage.lineage.CollectLineage;
 import dev.nexa.slurm.storage.lineage.LineageGraph;
@@ -81,7 +83,8 @@ final class PackageCommand extends Subcommand {
     archive.ifPresent(PackageCommand::requireNew);
     RunLookup lookup = new RunLookup(context.workspace());
     RunLookup.Found found = lookup.find(run.getValue());
-    String durable = durable(found.run());
+    PlanFile plan = plan(found.run());
+    String durable = plan.storage().durable();
     ReleaseDraft draft =
         ReleaseDraft.of(
             context.workspace(),
@@ -93,7 +96,7 @@ final class PackageCommand extends Subcommand {
                 named(lookup, evaluation),
                 named(lookup, gate),
                 licence()),
-            lineage(context, ProvenFiles.of(found.run()).plan().storage()));
+            lineage(context, plan.storage()));
     requirePicklesAllowed(context.configs().policy(), draft);
     if (given(dryRun)) {
       shown(draft, durable);
@@ -124,7 +127,11 @@ final class PackageCommand extends Subcommand {
     leftOut(draft);
     out().println("  folder      " + done.folder().path());
     archive.ifPresent(file -> out().println("  archive     " + file));
-    out().println("next: an approver types: nexa-slurm release sign " + done.folder().name());
+    out()
+        .println(
+            "next: an approver types: nexa-slurm release sign "
+                + done.folder().name()
+                + profile(context, plan));
     return ExitCode.OK.status();
   }
 
@@ -144,14 +151,21 @@ final class PackageCommand extends Subcommand {
         .map(typed -> lookup.find(typed).run().id());
   }
 
-  private static String durable(RunFolder run) {
+  private static PlanFile plan(RunFolder run) {
     if (!Files.exists(run.plan())) {
       throw new NexaException(
           ErrorCode.RUN_NOT_SUITABLE,
           run.id() + " has no plan, so its model cannot be packaged",
           Advice.step("an imported job has none; package a run that nexa-slurm submitted"));
     }
-    return ProvenFiles.of(run).plan().storage().durable();
+    return ProvenFiles.of(run).plan();
+  }
+
+  /** Returns the option that names the run's profile; empty if it is the usual one. */
+  private static String profile(Context context, PlanFile plan) {
+    return plan.cluster().equals(Prepared.clusterName(context))
+        ? ""
+        : " --cluster " + plan.cluster();
   }
 
   private LineageGraph lineage(Context context, Storage tiers) {

@@ -132,10 +132,10 @@ public final class EcKeys {
       throw new OmsException(
           "the file lacks the key's public half; add it: openssl ec -in KEY -out NEW_KEY");
     }
-    return pair(curve(oid, point), secret, point);
+    return pair(curve(oid), secret, point);
   }
 
-  private static Curve curve(String oid, byte[] point) throws OmsException {
+  private static Curve curve(String oid) throws OmsException {
     for (Curve curve : Curve.values()) {
       if (curve.oid.equals(oid)) {
         return curve;
@@ -159,7 +159,8 @@ public final class EcKeys {
     }
     string(in);
     ByteBuffer secret = ByteBuffer.wrap(string(in));
-    if (secret.getInt() != secret.getInt()) {
+    int check = secret.getInt();
+    if (secret.getInt() != check) {
       throw new IllegalArgumentException("its two check numbers differ");
     }
     String type = name(secret);
@@ -327,7 +328,7 @@ public final class EcKeys {
         int bytes = length & 0x7f;
         length = 0;
         for (int i = 0; i < bytes; i++) {
-          length = length << 8 | in.get() & 0xff;
+          length = (length << 8) | (in.get() & 0xff);
         }
       }
       if (length < 0 || length > in.remaining()) {

@@ -15,6 +15,7 @@ import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -39,7 +40,7 @@ final class OmsFiles {
    * @param links whether links are followed; otherwise a link is an error
    * @throws OmsException if the model holds a thing that cannot be signed
    */
-  static TreeMap<String, Path> list(Path model, Set<String> ignored, boolean links)
+  static SortedMap<String, Path> list(Path model, Set<String> ignored, boolean links)
       throws OmsException, IOException {
     TreeMap<String, Path> files = new TreeMap<>(ORDER);
     if (Files.isSymbolicLink(model) && !links) {

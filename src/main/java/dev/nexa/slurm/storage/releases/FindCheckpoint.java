@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the final checkpoint of a run: the one that the run reported, or {@code final} in its
@@ -59,7 +60,7 @@ final class FindCheckpoint {
     return inside(at);
   }
 
-  private static Optional<String> text(Object value) {
+  private static Optional<String> text(@Nullable Object value) {
     return value instanceof String text ? Optional.of(text) : Optional.empty();
   }
 
