@@ -127,7 +127,7 @@ class ArchitectureTest {
     "tools.jackson.., 'base.json, job.config'",
     "org.snakeyaml.., job.config",
     "software.amazon.awssdk.., 'storage.s3, money.bills.aws'",
-    "io.airlift.compress.., storage.releases",
+    "io.airlift.compress.., storage.bundle",
     "java.net.http.., 'data.generate, run.server'",
     "java.sql.., data.engine",
     "org.duckdb.., none",

@@ -1,0 +1,176 @@
+package dev.nexa.slurm.storage.bundle;
+
+import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
+import io.airlift.compress.zstd.ZstdInputStream;
+import java.io.Closeable;
+import java.io.FilterInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * Reads a tar archive that is compressed with Zstandard, entry by entry, as {@link TarWriter}
+ * writes it. Each number is checked, because the archive may come from anybody.
+ */
+public final class TarReader implements Closeable {
+  private static final int BLOCK = TarWriter.BLOCK;
+  private static final int LONGEST_PAX = 1 << 20;
+  private static final int TARGET = 157;
+
+  private final InputStream in;
+
+  /** The bytes of the entry that are not read yet, and the bytes that fill its last block. */
+  private long left;
+
+  private long padding;
+
+  /**
+   * Begins to read.
+   *
+   * @param in the compressed bytes; should be buffered
+   */
+  public TarReader(InputStream in) {
+    this.in = new ZstdInputStream(in);
+  }
+
+  /**
+   * Returns the next entry; empty at the end of the archive. Skips what was not read of the entry
+   * before.
+   *
+   * @throws IOException also if the archive is cut short or damaged; the message says how
+   */
+  public Optional<TarEntry> next() throws IOException {
+    skip();
+    String path = "";
+    String target = "";
+    long longSize = -1;
+    Optional<Instant> modified = Optional.empty();
+    while (true) {
+      byte[] block = in.readNBytes(BLOCK);
+      if (block.length < BLOCK) {
+        throw new IOException("it is cut short");
+      }
+      if (isZero(block)) {
+        return Optional.empty();
+      }
+      if (number(block, 148, 8) != TarWriter.sum(block)) {
+        throw new IOException("a header has another checksum");
+      }
+      long size = longSize >= 0 ? longSize : number(block, 124, 12);
+      if (block[156] != 'x') {
+        left = size;
+        padding = -size & (BLOCK - 1);
+        return Optional.of(
+            new TarEntry(
+                path.isEmpty() ? text(block, 0) : path,
+                kind(block[156]),
+                size,
+                (int) number(block, 100, 8),
+                modified.orElse(Instant.ofEpochSecond(number(block, 136, 12))),
+                target.isEmpty() ? text(block, TARGET) : target));
+      }
+      if (size > LONGEST_PAX) {
+        throw new IOException("a header is too long");
+      }
+      for (String line : new String(header(size), StandardCharsets.UTF_8).split("\n", -1)) {
+        int equals = line.indexOf('=');
+        String key = equals < 0 ? "" : line.substring(line.indexOf(' ') + 1, equals);
+        String value = line.substring(equals + 1);
+        path = key.equals("path") ? value : path;
+        target = key.equals("linkpath") ? value : target;
+        longSize = key.equals("size") ? size(value) : longSize;
+        modified = key.equals("mtime") ? Optional.of(TarTime.parse(value)) : modified;
+      }
+    }
+  }
+
+  /** Returns the bytes of the entry that {@link #next} returned. Closing it does nothing. */
+  public InputStream data() {
+    return new FilterInputStream(in) {
+      @Override
+      public int read() throws IOException {
+        byte[] one = new byte[1];
+        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+      }
+
+      @Override
+      public int read(byte[] bytes, int offset, int length) throws IOException {
+        if (left == 0) {
+          return -1;
+        }
+        int read = in.read(bytes, offset, (int) Math.min(length, left));
+        if (read < 0) {
+          throw new IOException("it is cut short");
+        }
+        left -= read;
+        return read;
+      }
+
+      @Override
+      public void close() {
+        // The archive goes on behind this file.
+      }
+    };
+  }
+
+  private void skip() throws IOException {
+    in.skipNBytes(left + padding);
+    left = 0;
+    padding = 0;
+  }
+
+  private byte[] header(long size) throws IOException {
+    byte[] data = in.readNBytes((int) size);
+    in.skipNBytes(-size & (BLOCK - 1));
+    return data;
+  }
+
+  private static Kind kind(byte type) {
+    return switch (type) {
+      case 0, '0' -> Kind.FILE;
+      case '2' -> Kind.LINK;
+      case '5' -> Kind.FOLDER;
+      default -> Kind.OTHER;
+    };
+  }
+
+  private static boolean isZero(byte[] block) {
+    for (byte b : block) {
+      if (b != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String text(byte[] block, int at) {
+    int end = at;
+    while (end < at + TarWriter.NAME_BYTES && block[end] != 0) {
+      end++;
+    }
+    return new String(block, at, end - at, StandardCharsets.UTF_8);
+  }
+
+  private static long size(String text) throws IOException {
+    if (!text.matches("\\d{1,18}")) {
+      throw new IOException("a header has no number where one belongs");
+    }
+    return Long.parseLong(text);
+  }
+
+  private static long number(byte[] block, int at, int length) throws IOException {
+    String digits = new String(block, at, length, StandardCharsets.US_ASCII).replace('\0', ' ');
+    if (!digits.strip().matches("[0-7]+")) {
+      throw new IOException("a header has no number where one belongs");
+    }
+    return Long.parseLong(digits.strip(), 8);
+  }
+
+  /** Closes the archive's stream. */
+  @Override
+  public void close() throws IOException {
+    in.close();
+  }
+}
