@@ -41,8 +41,7 @@ class EcKeysTest {
     run(folder, "openssl", "ec", "-in", "sec1", "-pubout", "-out", "public");
     run(folder, "ssh-keygen", "-q", "-t", "ecdsa", "-b", bits, "-N", "", "-f", "ssh");
     for (List<String> pair :
-        List.of(
-            List.of("sec1", "public"), List.of("pkcs8", "public"), List.of("ssh", "ssh.pub"))) {
+        List.of(List.of("sec1", "public"), List.of("pkcs8", "public"), List.of("ssh", "ssh.pub"))) {
       KeyPair key = EcKeys.pair(read(pair.get(0)));
       byte[] signature = EcKeys.sign(key, MESSAGE);
       assertThat(EcKeys.verifies(EcKeys.publicKey(read(pair.get(1))), MESSAGE, signature))

@@ -24,12 +24,10 @@ import java.util.stream.Stream;
  * dev/oms-conformance.
  */
 public final class OmsConformance {
-  private final Path suite;
   private final Path assets;
   private final Path scratch;
 
   private OmsConformance(Path suite, Path scratch) {
-    this.suite = suite;
     this.assets = suite.resolve("test/assets");
     this.scratch = scratch;
   }
@@ -54,8 +52,7 @@ public final class OmsConformance {
     Result result = new Result(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
     OmsConformance runner = new OmsConformance(suite, scratch);
     try (Stream<Path> files = Files.walk(suite.resolve("test/test-cases"))) {
-      for (Path config :
-          files.filter(file -> file.endsWith("config.json")).sorted().toList()) {
+      for (Path config : files.filter(file -> file.endsWith("config.json")).sorted().toList()) {
         Path folder = config.resolveSibling("");
         String name = suite.resolve("test/test-cases").relativize(folder).toString();
         JsonObject json = Json.parseObject(Files.readString(config));
@@ -164,8 +161,7 @@ public final class OmsConformance {
     JsonObject how = config.object("verify");
     boolean unsigned =
         how.members().containsKey("ignore_unsigned_files") && how.flag("ignore_unsigned_files");
-    OmsSignature.Scope scope =
-        new OmsSignature.Scope(bundle, ignored(model, config), unsigned);
+    OmsSignature.Scope scope = new OmsSignature.Scope(bundle, ignored(model, config), unsigned);
     String text = Files.exists(bundle, LinkOption.NOFOLLOW_LINKS) ? Files.readString(bundle) : "";
     Optional<String> key = how.optionalText("public_key");
     List<String> problems =
