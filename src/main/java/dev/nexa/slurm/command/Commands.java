@@ -31,6 +31,7 @@ import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.RootCommand;
 import dev.nexa.slurm.command.shared.Specified;
 import dev.nexa.slurm.command.shared.UsageErrors;
+import dev.nexa.slurm.command.storage.ArchiveCommand;
 import dev.nexa.slurm.command.storage.CleanupCommand;
 import dev.nexa.slurm.command.storage.StorageCommand;
 import dev.nexa.slurm.command.storage.SyncCommand;
@@ -81,6 +82,7 @@ public final class Commands {
           "release",
           "storage",
           "cleanup",
+          "archive",
           "sync",
           "init",
           "explain");
@@ -134,6 +136,7 @@ public final class Commands {
       case "release" -> new ReleaseCommand();
       case "storage" -> new StorageCommand();
       case "cleanup" -> new CleanupCommand();
+      case "archive" -> new ArchiveCommand();
       case "sync" -> new SyncCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();

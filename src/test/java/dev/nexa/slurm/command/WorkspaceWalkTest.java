@@ -102,6 +102,10 @@ class WorkspaceWalkTest {
               Map.entry("storage status", ""),
               Map.entry("cleanup", "--dry-run"),
               Map.entry("cleanup list", ""),
+              Map.entry("archive", "latest --to /tmp --dry-run"),
+              Map.entry("archive list", ""),
+              Map.entry("archive verify", "latest"),
+              Map.entry("archive restore", "latest"),
               Map.entry("sync plan", ""),
               Map.entry("sync push", ""),
               Map.entry("sync pull", ""),
@@ -233,7 +237,11 @@ class WorkspaceWalkTest {
   }
 
   private static void add(String name, CommandLine command, Set<String> leaves) {
-    boolean alsoItself = name.equals("serve") || name.equals("costs") || name.equals("cleanup");
+    boolean alsoItself =
+        name.equals("serve")
+            || name.equals("costs")
+            || name.equals("cleanup")
+            || name.equals("archive");
     if (command.getSubcommands().isEmpty() || alsoItself) {
       leaves.add(name);
     }

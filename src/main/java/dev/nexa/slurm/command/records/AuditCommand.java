@@ -86,6 +86,9 @@ public final class AuditCommand extends Subcommand {
     }
     if (!past.isEmpty()) {
       err().println("  → `" + PastRetention.COMMAND + "` shows which old checkpoints can go");
+      err()
+          .println(
+              "  → `nexa-slurm archive --past-retention --dry-run` shows which runs can be archived");
     }
   }
 

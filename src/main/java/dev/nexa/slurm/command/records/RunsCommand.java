@@ -14,6 +14,7 @@ import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.storage.archive.ArchiveFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -156,6 +157,7 @@ public final class RunsCommand extends Subcommand {
       Path cost = found.run().cost();
       Path manifest = found.run().manifest();
       boolean begun = Files.exists(manifest) || found.run().hasJournal();
+      Optional<ArchiveFile> archive = ArchiveFile.of(context.workspace(), found.run().id());
       boolean priced = begun && (Files.exists(cost) || found.run().hasSubmissions());
       if (given(json)) {
         JsonObject document =
@@ -167,7 +169,8 @@ public final class RunsCommand extends Subcommand {
                         ? RunRecordFile.manifest(
                             found.run(), one -> meant(one, found.task()).json())
                         : null)
-                .with("cost", priced ? RunRecordFile.cost(found.run(), CostFile::json) : null);
+                .with("cost", priced ? RunRecordFile.cost(found.run(), CostFile::json) : null)
+                .withOptional("archive", archive.map(ArchiveFile::where));
         out().print(Json.pretty(document));
       } else if (begun) {
         RunNow now = RunNow.of(context, found.run());
@@ -179,6 +182,7 @@ public final class RunsCommand extends Subcommand {
             RunRecordFile.manifest(
                 found.run(), one -> RunsText.one(meant(one, found.task()), money, now));
         out().print(text);
+        archive.ifPresent(one -> out().print(RunsText.archive(one.where())));
         boolean failed = RunRecordFile.manifest(found.run(), RunsText::failed);
         Optional<String> why =
             failed ? new ExplainRun(context).headline(found.run()) : Optional.empty();

@@ -105,6 +105,13 @@ public final class RunsText {
     return text.toString();
   }
 
+  /** Returns the line that says where the run's archive is. */
+  static String archive(String where) {
+    StringBuilder text = new StringBuilder();
+    line(text, "archive", where);
+    return text.toString();
+  }
+
   private static String state(ManifestFile manifest) {
     String state = manifest.state();
     return switch (state) {

@@ -161,7 +161,7 @@ public final class CleanupCommand extends Subcommand {
         Advice.step("--prune-size +2G: checkpoints of more than 2 GiB"));
   }
 
-  private static Duration grace(String typed) {
+  static Duration grace(String typed) {
     return typed.equals("0") || typed.matches("0[smhdw]")
         ? Duration.ZERO
         : Span.of(typed)

@@ -227,7 +227,15 @@ public record ClusterProfile(
                       "s3_prefix",
                       ValueType.TEXT,
                       "NEXA_S3_PREFIX: where `sync` keeps the durable files in S3, such as s3://bucket/prefix."),
-                  optional("s3", S3, "How `sync` reaches S3.")),
+                  optional("s3", S3, "How `sync` and `archive` reach S3."),
+                  optional(
+                      "archive",
+                      ValueType.TEXT,
+                      "Where `archive` keeps the bundles of runs: an absolute path, or s3://bucket/prefix."),
+                  optional(
+                      "archive_class",
+                      ValueType.text("a storage class such as DEEP_ARCHIVE", "[A-Z0-9_]{1,40}"),
+                      "The storage class of bundles in S3. Default: the bucket's.")),
               "The three storage tiers."),
           optional(
               "software",
@@ -270,6 +278,8 @@ public record ClusterProfile(
    * @param retentionDays how many days durable files are kept and charged for; empty if not given
    * @param s3Prefix the address in S3 that durable files are synced with; empty if not given
    * @param s3 how S3 is reached; empty if the profile does not say
+   * @param archive where bundles of runs are kept: a folder, or an address in S3
+   * @param archiveClass the storage class of bundles in S3
    */
   public record Storage(
       String scratch,
@@ -277,11 +287,21 @@ public record ClusterProfile(
       String shared,
       Optional<Integer> retentionDays,
       Optional<String> s3Prefix,
-      Optional<S3Settings> s3) {
+      Optional<S3Settings> s3,
+      Optional<String> archive,
+      Optional<String> archiveClass) {
 
     /** Creates tiers that are not synced with S3. */
     public Storage(String scratch, String durable, String shared, Optional<Integer> retentionDays) {
-      this(scratch, durable, shared, retentionDays, Optional.empty(), Optional.empty());
+      this(
+          scratch,
+          durable,
+          shared,
+          retentionDays,
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty());
     }
 
     /**
@@ -368,7 +388,9 @@ public record ClusterProfile(
             storage.optionalText("s3_prefix"),
             storage.has("s3")
                 ? Optional.of(S3Settings.from(storage.section("s3")))
-                : Optional.empty()),
+                : Optional.empty(),
+            storage.optionalText("archive"),
+            storage.optionalText("archive_class")),
         Software.from(values.section("software")),
         values.textMap("env"),
         values.text("java"),
@@ -396,6 +418,15 @@ public record ClusterProfile(
             storage.problem(
                 tier, "expected an absolute path, got '" + YamlNode.shortened(path) + "'"));
       }
+    }
+    String archive = storage.optionalText("archive").orElse("/");
+    if (!archive.startsWith("/") && !archive.startsWith("s3://")) {
+      problems.add(
+          storage.problem(
+              "archive",
+              "expected an absolute path or s3://bucket/prefix, got '"
+                  + YamlNode.shortened(archive)
+                  + "'"));
     }
     Software.check(values.section("software"), problems);
     RunDefaults.check(values.section("defaults"), problems);

@@ -35,6 +35,7 @@ import java.util.TreeSet;
  * @param memoryGibHour price of one GiB of memory for 3600 s
  * @param storageGbMonth price of 10^9 bytes kept for 730 hours
  * @param egressGb price of 10^9 bytes sent out
+ * @param archiveGbMonth price of 10^9 bytes kept for 730 hours in an archive
  * @param gpuHourCoversJob whether {@code gpuHour} includes the CPUs and memory of a job with GPUs
  * @param apiTokens prices of an API's tokens, by model
  * @param entries prices that depend on the run or the day: the book's own, then its overrides in
@@ -52,6 +53,7 @@ public record PriceBook(
     Optional<Price> memoryGibHour,
     Optional<Price> storageGbMonth,
     Optional<Price> egressGb,
+    Optional<Price> archiveGbMonth,
     boolean gpuHourCoversJob,
     Map<String, TokenPrice> apiTokens,
     List<PriceEntry> entries,
@@ -202,6 +204,10 @@ public record PriceBook(
           BILLING_HOUR,
           STORAGE,
           optional("egress_gb", PRICE, "10^9 bytes sent out."),
+          optional(
+              "archive_gb_month",
+              PRICE,
+              "10^9 bytes kept for 730 hours in an archive. `archive list` shows it; no run is charged."),
           API_TOKENS,
           optional(
               "overrides",
@@ -233,6 +239,7 @@ public record PriceBook(
         optionalPrice(values, "memory_gib_hour"),
         optionalPrice(values, "storage_gb_month"),
         optionalPrice(values, "egress_gb"),
+        optionalPrice(values, "archive_gb_month"),
         values.flag("gpu_hour_covers_job"),
         apiTokens(values.section("api_tokens")),
         plain ? List.of() : entries(values),

@@ -100,6 +100,7 @@ final class SkyPilotPrices {
         all.memoryGibHour(),
         Optional.empty(),
         Optional.empty(),
+        Optional.empty(),
         true,
         Map.of(),
         List.copyOf(entries),

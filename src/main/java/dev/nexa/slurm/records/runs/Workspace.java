@@ -612,6 +612,16 @@ public final class Workspace {
     return lock("cleanup.lock", patience);
   }
 
+  /**
+   * Takes the lock for archives of runs.
+   *
+   * @param patience how long to wait for another holder
+   * @return empty if another process still holds the lock
+   */
+  public Optional<FileLock> lockArchive(Duration patience) {
+    return lock("archive.lock", patience);
+  }
+
   private Optional<FileLock> lock(String name, Duration patience) {
     files.directories(runs());
     files.directories(state());

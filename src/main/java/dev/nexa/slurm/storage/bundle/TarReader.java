@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -74,16 +76,45 @@ public final class TarReader implements Closeable {
       if (size > LONGEST_PAX) {
         throw new IOException("a header is too long");
       }
-      for (String line : new String(header(size), StandardCharsets.UTF_8).split("\n", -1)) {
-        int equals = line.indexOf('=');
-        String key = equals < 0 ? "" : line.substring(line.indexOf(' ') + 1, equals);
-        String value = line.substring(equals + 1);
-        path = key.equals("path") ? value : path;
-        target = key.equals("linkpath") ? value : target;
-        longSize = key.equals("size") ? size(value) : longSize;
-        modified = key.equals("mtime") ? Optional.of(TarTime.parse(value)) : modified;
+      for (Map.Entry<String, String> record : records(header(size)).entrySet()) {
+        String value = record.getValue();
+        switch (record.getKey()) {
+          case "path" -> path = value;
+          case "linkpath" -> target = value;
+          case "size" -> longSize = size(value);
+          case "mtime" -> modified = Optional.of(TarTime.parse(value));
+          default -> {
+            // Another program's keys say nothing that counts here.
+          }
+        }
       }
     }
+  }
+
+  /** Reads the records of a pax header. Each begins with its own length: a name can hold "\n". */
+  private static Map<String, String> records(byte[] header) throws IOException {
+    Map<String, String> records = new LinkedHashMap<>();
+    int at = 0;
+    while (at < header.length) {
+      int space = at;
+      while (space < header.length && header[space] != ' ') {
+        space++;
+      }
+      String length = new String(header, at, space - at, StandardCharsets.US_ASCII);
+      int end = length.matches("[1-9]\\d{0,7}") ? at + Integer.parseInt(length) : -1;
+      int equals = space;
+      while (equals < end && equals < header.length && header[equals] != '=') {
+        equals++;
+      }
+      if (end > header.length || equals >= end || header[end - 1] != '\n') {
+        throw new IOException("a header's records are damaged");
+      }
+      records.put(
+          new String(header, space + 1, equals - space - 1, StandardCharsets.UTF_8),
+          new String(header, equals + 1, end - equals - 2, StandardCharsets.UTF_8));
+      at = end;
+    }
+    return records;
   }
 
   /** Returns the bytes of the entry that {@link #next} returned. Closing it does nothing. */

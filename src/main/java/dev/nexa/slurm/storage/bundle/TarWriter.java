@@ -78,7 +78,8 @@ public final class TarWriter implements Closeable {
       out.write(Arrays.copyOf(more, (more.length + BLOCK - 1) / BLOCK * BLOCK));
     }
     long size = entry.bytes() > LARGEST_OCTAL ? 0 : entry.bytes();
-    out.write(header(entry.path(), entry.target(), size, type(entry.kind()), entry.mode(), seconds));
+    out.write(
+        header(entry.path(), entry.target(), size, type(entry.kind()), entry.mode(), seconds));
     if (entry.kind() == Kind.FILE) {
       content(entry, content);
     }

@@ -8,9 +8,11 @@ import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.cleanup.CleanupJournal.State;
 import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
+import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -130,6 +132,30 @@ public final class CleanTiers {
       }
     }
     return false;
+  }
+
+  /**
+   * Finds all durable folders of runs, whatever their age. Changes nothing.
+   *
+   * @param why the words of the cleanup's journal
+   * @throws NexaException if a document that may refer to the runs cannot be read
+   * @throws dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable if the queue cannot be read
+   */
+  public List<WholeRun> whole(List<RunId> runs, List<TierRoot> roots, String why, Instant now) {
+    EndedRuns ended = new EndedRuns(workspace, schedulers, now, Duration.ZERO);
+    return new FindWholeRuns(workspace, ended).find(runs, configs, roots, why);
+  }
+
+  /**
+   * Moves the durable folders of a run into the trash, as {@link #run} does.
+   *
+   * @param grace how long they stay there
+   */
+  public Done move(WholeRun run, Duration grace, List<TierRoot> roots, Instant now) {
+    CleanupPlan plan = new CleanupPlan();
+    run.folders().forEach(plan::remove);
+    Settings settings = new Settings(Duration.ZERO, 0, grace, Optional.of(Tier.DURABLE));
+    return run(new Planned(plan, List.of(), settings, roots, now));
   }
 
   /** Returns the state of each of the user's cleanups, oldest first. */

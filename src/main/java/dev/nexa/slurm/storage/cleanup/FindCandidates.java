@@ -33,7 +33,7 @@ import java.util.Set;
  */
 final class FindCandidates {
   private static final String CLAIMS_OF_SCRATCH = ".nexa-scratch";
-  private static final String CLAIMS_OF_RUNS = ".nexa-runs";
+  static final String CLAIMS_OF_RUNS = ".nexa-runs";
   private static final String CHECKPOINTS = "checkpoints";
   private static final String STATE = "trainer_state.json";
   private static final int LARGEST_CLAIM = 8192;
@@ -169,8 +169,7 @@ final class FindCandidates {
   }
 
   /** Returns the folder of the run that has claimed a name; empty if none has. */
-  private static Optional<Path> owner(OpenFolder tier, String claims, String name)
-      throws IOException {
+  static Optional<Path> owner(OpenFolder tier, String claims, String name) throws IOException {
     Optional<PosixFileAttributes> folder = tier.attributes(claims);
     if (folder.isEmpty() || !folder.get().isDirectory()) {
       return Optional.empty();

@@ -17,6 +17,7 @@ import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -28,11 +29,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Reads what refers to files of ended runs: manifests, configs, estimates, approvals, dataset
- * registries, deployed models, servers, open runs and pipelines. A document that cannot be read is
- * an error, because it may refer to anything.
+ * registries, deployed models, releases, servers, open runs and pipelines. A document that cannot
+ * be read is an error, because it may refer to anything.
  */
 final class References {
   private static final long LARGEST = 64 << 20;
@@ -41,6 +44,10 @@ final class References {
   private static final long LARGEST_CONFIG = 1 << 20;
 
   private static final String REGISTRY = "manifests/dataset_registry.yaml";
+
+  private static final String RELEASE = "release.json";
+  private static final Pattern QUOTED_ID =
+      Pattern.compile("\"([a-z][a-z0-9-]{0,30}_\\d{8}_\\d{6}(?:_[1-9]\\d{0,3})?)\"");
 
   private final Workspace workspace;
   private final Mentions mentions;
@@ -89,6 +96,7 @@ final class References {
       if (root.tier() == Tier.DURABLE) {
         document(root.path().resolve(REGISTRY), "the dataset registry ", "");
         small(root.path().resolve("deploy"), "the deployed model ");
+        releases(root.path().resolve("deploy/releases"));
       } else if (root.tier() == Tier.SHARED) {
         below(root.path().resolve("active_jobs"), "the server ");
       }
@@ -158,6 +166,37 @@ final class References {
     }
   }
 
+  /** A release names the run that made its model, and the runs before it, by their ids alone. */
+  private void releases(Path folder) {
+    if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
+    try (DirectoryStream<Path> all = Files.newDirectoryStream(folder)) {
+      for (Path release : all) {
+        Path document = release.resolve(RELEASE);
+        if (Files.isRegularFile(document, LinkOption.NOFOLLOW_LINKS)) {
+          Matcher id = QUOTED_ID.matcher(text(document));
+          while (id.find()) {
+            RunId.parse(id.group(1))
+                .ifPresent(
+                    run ->
+                        readers.putIfAbsent(
+                            run, "the release " + release.getFileName() + " refers to it"));
+          }
+        }
+      }
+    } catch (IOException failed) {
+      throw unreadable(folder, String.valueOf(failed.getMessage()));
+    }
+  }
+
+  private static String text(Path file) throws IOException {
+    if (Files.size(file) > LARGEST) {
+      throw unreadable(file, "it is larger than 64 MiB");
+    }
+    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+  }
+
   private void below(Path folder, String kind) {
     visit(folder, file -> document(file, kind, ""));
   }
@@ -207,10 +246,7 @@ final class References {
       if (Files.isSymbolicLink(file)) {
         mentions.read(Files.readSymbolicLink(file).toString(), name, run);
       } else if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-        if (Files.size(file) > LARGEST) {
-          throw unreadable(file, "it is larger than 64 MiB");
-        }
-        mentions.read(new String(Files.readAllBytes(file), StandardCharsets.UTF_8), name, run);
+        mentions.read(text(file), name, run);
       }
     } catch (java.nio.file.NoSuchFileException gone) {
       // A pass replaced or removed it meanwhile; the new text names what a new run needs.

@@ -112,6 +112,12 @@ final class S3Refusal {
         || (status >= 500 && status != 501)) {
       return new StoreException(Kind.BUSY, host() + " answered " + said);
     }
+    if (code.equals("InvalidObjectState")) {
+      return new StoreException(
+          Kind.FROZEN,
+          "it is in a storage class such as GLACIER, and must be restored before it can be read;"
+              + " `aws s3api restore-object` does that");
+    }
     return refused(status, code, said);
   }
 

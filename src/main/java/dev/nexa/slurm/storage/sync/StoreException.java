@@ -11,7 +11,9 @@ public final class StoreException extends RuntimeException {
     /** There is no such object or upload. */
     MISSING,
     /** No answer, or an answer that says: try again. */
-    BUSY
+    BUSY,
+    /** The object is in a storage class from which it must be restored before it can be read. */
+    FROZEN
   }
 
   private final Kind kind;

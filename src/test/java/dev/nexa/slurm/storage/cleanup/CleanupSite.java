@@ -159,6 +159,11 @@ public final class CleanupSite {
     return new ConfigReader(new ConfigSource(terminal.workspace), Map.of());
   }
 
+  /** The tiers of the workspace's profiles. */
+  public List<TierRoot> roots() {
+    return TierRoot.of(configs(), terminal.workspace, Optional.empty());
+  }
+
   private static Scheduler noJobs() {
     return (Scheduler)
         java.lang.reflect.Proxy.newProxyInstance(

@@ -1,0 +1,251 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.storage.archive.ArchiveFile;
+import dev.nexa.slurm.storage.archive.ArchiveRuns;
+import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;
+import dev.nexa.slurm.storage.cleanup.Candidate;
+import dev.nexa.slurm.storage.cleanup.CleanTiers;
+import dev.nexa.slurm.storage.cleanup.PastRetention;
+import dev.nexa.slurm.storage.cleanup.WholeRun;
+import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code nexa-slurm archive}. */
+public final class ArchiveCommand extends Subcommand {
+  private static final String DEFAULT_GRACE = "3d";
+
+  private final PositionalParamSpec runs =
+      add(
+          PositionalParamSpec.builder()
+              .paramLabel("RUN")
+              .arity("0..*")
+              .type(List.class)
+              .auxiliaryTypes(String.class),
+          "The runs: ids or their beginnings, names, `latest`, job ids.");
+  private final OptionSpec pastRetention =
+      flag("--past-retention", "All runs that `audit` lists as past their retention.");
+  private final OptionSpec to =
+      option(
+          "--to",
+          "PLACE",
+          "A folder, or an address such as s3://bucket/prefix. Default: storage.archive of the profile.");
+  private final OptionSpec storageClass =
+      option(
+          "--storage-class",
+          "CLASS",
+          "The storage class in S3, such as DEEP_ARCHIVE. Default: storage.archive_class of the profile.");
+  private final OptionSpec grace =
+      option(
+          "--grace",
+          "TIME",
+          "How long the run's durable files stay in the trash: 12h, 3d. 3d if not given.");
+  private final OptionSpec dryRun =
+      flag("--dry-run", "Shows what would be archived and what stays; changes nothing.");
+  private final OptionSpec yes = flag("-y, --yes", "Archives without a question, as cron must.");
+  private final ArchivePlaces places = new ArchivePlaces(this);
+  private final OptionSpec json = jsonFlag();
+
+  /** Makes the command with its subcommands. */
+  public ArchiveCommand() {
+    super(
+        "archive",
+        "Packs the durable files and the records of ended runs into checked bundles in a folder or"
+            + " in S3, then moves the files into the trash.",
+        "nexa-slurm archive --past-retention --dry-run",
+        "nexa-slurm archive train_20251101_143200 --to /mnt/cold",
+        "nexa-slurm archive --past-retention --to s3://nexacompute/archive --storage-class DEEP_ARCHIVE",
+        "nexa-slurm archive restore train_20251101_143200");
+    spec().addSubcommand("list", new ArchiveListCommand().spec());
+    spec().addSubcommand("verify", new ArchiveVerifyCommand().spec());
+    spec().addSubcommand("restore", new ArchiveRestoreCommand().spec());
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    Duration stays = CleanupCommand.grace(text(grace).orElse(DEFAULT_GRACE));
+    List<RunId> chosen = chosen(context);
+    List<TierRoot> roots =
+        TierRoot.of(context.configs(), context.workspace().root(), Optional.empty());
+    CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
+    try (ArchivePlaces.Opened target = places.target(context, text(to), text(storageClass))) {
+      String address = target.place().address();
+      List<WholeRun> goes = new ArrayList<>();
+      List<WholeRun> keeps = new ArrayList<>();
+      for (WholeRun run : clean.whole(chosen, roots, "archived to " + address, Instant.now())) {
+        WholeRun judged = judged(context, run, address);
+        (judged.kept().isPresent() ? keeps : goes).add(judged);
+      }
+      boolean asJson = given(json);
+      if (!asJson) {
+        printTable(ArchiveText.plan(goes, keeps, address, style()));
+        out().flush();
+      }
+      if (goes.isEmpty() || given(dryRun) || !agrees(goes, stays)) {
+        if (asJson) {
+          out().print(Json.pretty(ArchiveText.document(goes, keeps, address, Optional.empty())));
+        } else if (!goes.isEmpty()) {
+          out().println("nothing was archived");
+        }
+        return ExitCode.OK.status();
+      }
+      ArchiveRuns archive = new ArchiveRuns(context.workspace(), target.place(), clean, step -> {});
+      List<Archived> done = run(context, archive, goes, stays, roots);
+      if (asJson) {
+        out().print(Json.pretty(ArchiveText.document(goes, keeps, address, Optional.of(done))));
+      }
+      return done.stream().anyMatch(one -> one.failed().isPresent())
+          ? ExitCode.DEFECT.status()
+          : ExitCode.OK.status();
+    }
+  }
+
+  private List<Archived> run(
+      Context context,
+      ArchiveRuns archive,
+      List<WholeRun> goes,
+      Duration stays,
+      List<TierRoot> roots) {
+    List<Archived> done = new ArrayList<>();
+    try (FileLock lock = ArchiveRuns.lock(context.workspace())) {
+      for (WholeRun run : goes) {
+        if (!lock.holds()) {
+          throw new NexaException(
+              ErrorCode.WORKSPACE_BUSY,
+              "another archive took over the lock",
+              Advice.step("type the command again: what was archived is not archived again"));
+        }
+        Archived one = archive.archive(run, stays, roots);
+        done.add(one);
+        if (!given(json)) {
+          out().print(ArchiveText.done(one, stays));
+          out().flush();
+        }
+        one.failed()
+            .ifPresent(
+                failed -> {
+                  err().println("not done: " + run.run() + ": " + failed.getMessage());
+                  failed.advice().forEach(advice -> err().println("  → " + advice));
+                });
+      }
+    }
+    return done;
+  }
+
+  /** Keeps a run that is archived already, has nothing to archive, or holds the target. */
+  private static WholeRun judged(Context context, WholeRun run, String address) {
+    if (run.kept().isPresent()) {
+      return run;
+    }
+    if (run.folders().isEmpty()) {
+      Optional<ArchiveFile> known = ArchiveFile.of(context.workspace(), run.run());
+      return kept(
+          run,
+          known
+              .map(archive -> "it is archived in " + archive.where())
+              .orElse("it has no files on the durable tier"));
+    }
+    for (Candidate folder : run.folders()) {
+      if (address.startsWith("/") && Path.of(address).startsWith(folder.full())) {
+        return kept(run, "the archive " + address + " lies in its folder");
+      }
+    }
+    return run;
+  }
+
+  private static WholeRun kept(WholeRun run, String why) {
+    return new WholeRun(run.run(), run.durable(), run.name(), List.of(), Optional.of(why));
+  }
+
+  private boolean agrees(List<WholeRun> goes, Duration stays) {
+    if (given(yes)) {
+      return true;
+    }
+    if (!canAsk()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "nobody can be asked here whether to archive " + goes.size() + " runs",
+          Advice.step("nothing was archived; add --yes to archive, or --dry-run to only look"));
+    }
+    return confirmed(ArchiveText.question(goes, stays));
+  }
+
+  private static Optional<String> text(OptionSpec option) {
+    @Nullable String typed = option.getValue();
+    return Optional.ofNullable(typed);
+  }
+
+  private List<RunId> chosen(Context context) {
+    @Nullable List<String> named = runs.getValue();
+    boolean all = given(pastRetention);
+    if (all == (named != null && !named.isEmpty())) {
+      throw new NexaException(
+          all ? ErrorCode.OPTIONS_CONFLICT : ErrorCode.ARGUMENT_MISSING,
+          all ? "--past-retention chooses the runs, and runs are named" : "no run is named",
+          Advice.command(
+              "shows the runs that can go",
+              "nexa-slurm",
+              "archive",
+              "--past-retention",
+              "--dry-run"),
+          Advice.step("or name the runs: nexa-slurm archive RUN"));
+    }
+    return all || named == null ? past(context) : named(context, named);
+  }
+
+  private static List<RunId> named(Context context, List<String> references) {
+    RunLookup lookup = new RunLookup(context.workspace());
+    Set<RunId> found = new LinkedHashSet<>();
+    for (String reference : references) {
+      RunLookup.Found one = lookup.find(reference);
+      if (one.task().isPresent()) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "'" + reference + "' is a task; a run is archived as a whole",
+            Advice.command("archives it", "nexa-slurm", "archive", one.run().id().value()));
+      }
+      found.add(one.run().id());
+    }
+    return List.copyOf(found);
+  }
+
+  /** A broken record is a difference that `audit` reports; such a run is not archived. */
+  private List<RunId> past(Context context) {
+    List<RunId> found = new ArrayList<>();
+    Instant now = Instant.now();
+    for (RunId id : context.workspace().allRuns()) {
+      RunFolder run = context.workspace().run(id);
+      try {
+        if (run.hasJournal()
+            && PastRetention.of(run, RunState.of(run.journal().read()), now).isPresent()) {
+          found.add(id);
+        }
+      } catch (RuntimeException broken) {
+        err().println("note: " + id + " is left out, its records cannot be read: `audit` says why");
+      }
+    }
+    return found;
+  }
+}

@@ -1,0 +1,46 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.archive.ArchiveFile;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code archive list}. */
+final class ArchiveListCommand extends Subcommand {
+  private final ArchivePlaces places = new ArchivePlaces(this);
+  private final OptionSpec json = jsonFlag();
+
+  ArchiveListCommand() {
+    super(
+        "list",
+        "Lists the archived runs, their sizes, and what a month costs by archive_gb_month of the"
+            + " price book. Asks no archive.",
+        "nexa-slurm archive list");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    List<ArchiveFile> archives = ArchiveFile.all(context.workspace());
+    List<ArchiveText.Row> rows = new ArrayList<>();
+    if (!archives.isEmpty()) {
+      PriceBook book = context.configs().prices(context.configs().cluster(places.profile(context)));
+      for (ArchiveFile archive : archives) {
+        boolean onDisk = archive.durableFolders().stream().anyMatch(Files::isDirectory);
+        rows.add(new ArchiveText.Row(archive, ArchiveText.month(archive, book), onDisk));
+      }
+    }
+    if (given(json)) {
+      out().print(Json.pretty(ArchiveText.list(rows)));
+    } else {
+      printTable(ArchiveText.list(rows, style()));
+    }
+    return ExitCode.OK.status();
+  }
+}

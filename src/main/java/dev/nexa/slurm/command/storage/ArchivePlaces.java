@@ -1,0 +1,136 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.program.AwsJar;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.S3Settings;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.storage.archive.ArchivePlace;
+import dev.nexa.slurm.storage.archive.BucketPlace;
+import dev.nexa.slurm.storage.archive.FolderPlace;
+import dev.nexa.slurm.storage.sync.ObjectStores;
+import dev.nexa.slurm.storage.sync.S3Place;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The options that say how an archive is reached, with the profile's values. */
+final class ArchivePlaces {
+  private static final int CONNECTIONS = 4;
+
+  private final OptionSpec cluster;
+  private final OptionSpec awsProfile;
+
+  ArchivePlaces(Subcommand command) {
+    cluster =
+        command.option(
+            "--cluster",
+            "NAME",
+            "The profile that says where archives are and how S3 is reached; NEXA_CLUSTER, or default.");
+    awsProfile =
+        command.option(
+            "--aws-profile", "NAME", "A profile of ~/.aws; else the SDK's default chain.");
+  }
+
+  /** Returns the tiers' part of the profile. */
+  Storage storage(Context context) {
+    return context.configs().cluster(profile(context)).storage();
+  }
+
+  /** Returns the profile's name. */
+  String profile(Context context) {
+    @Nullable String typed = cluster.getValue();
+    return typed == null ? Prepared.clusterName(context) : typed;
+  }
+
+  /**
+   * Returns the place where new archives go.
+   *
+   * @param to what was typed; empty for the profile's
+   * @param storageClass what was typed; empty for the profile's
+   */
+  Opened target(Context context, Optional<String> to, Optional<String> storageClass) {
+    Storage storage = storage(context);
+    String text =
+        to.or(storage::archive)
+            .orElseThrow(
+                () ->
+                    new NexaException(
+                        ErrorCode.ARGUMENT_MISSING,
+                        "no place for archives is given",
+                        Advice.step("--to DIR, or --to s3://BUCKET/PREFIX"),
+                        Advice.step(
+                            "or set storage.archive in configs/clusters/"
+                                + profile(context)
+                                + ".yaml")));
+    return open(
+        context,
+        to.isPresent() ? "--to" : "storage.archive",
+        text,
+        storageClass.or(storage::archiveClass));
+  }
+
+  /** Returns the place that an archive's record names. */
+  Opened recorded(Context context, String place) {
+    return open(context, "the record of the archive", place, Optional.empty());
+  }
+
+  private Opened open(Context context, String where, String text, Optional<String> storageClass) {
+    if (!S3Place.isAddress(text)) {
+      if (storageClass.isPresent() && where.equals("--to")) {
+        throw new NexaException(
+            ErrorCode.OPTIONS_CONFLICT,
+            "a folder has no storage class, and " + text + " is a folder",
+            Advice.step("leave out --storage-class, or: --to s3://BUCKET/PREFIX"));
+      }
+      Path folder = Path.of(text);
+      return new Opened(
+          new FolderPlace(folder, context.workspace().root(), context.workspace().files()),
+          Optional.empty());
+    }
+    S3Place plain = s3(S3Place.parse(text, where), storage(context).s3(), Optional.empty());
+    S3Place cold = s3(plain, storage(context).s3(), storageClass);
+    AwsJar jar = AwsJar.open();
+    try {
+      ObjectStores stores = jar.load(ObjectStores.class);
+      return new Opened(
+          new BucketPlace(cold, stores.open(cold), stores.open(plain)), Optional.of(jar));
+    } catch (RuntimeException failed) {
+      jar.close();
+      throw failed;
+    }
+  }
+
+  private S3Place s3(S3Place place, Optional<S3Settings> settings, Optional<String> storageClass) {
+    return new S3Place(
+        place.bucket(),
+        place.prefix(),
+        settings.flatMap(S3Settings::endpoint).map(URI::create),
+        settings.flatMap(S3Settings::region),
+        settings.map(S3Settings::pathStyle).orElse(false),
+        storageClass,
+        settings.flatMap(S3Settings::encryption),
+        settings.flatMap(S3Settings::kmsKey),
+        Optional.ofNullable(awsProfile.getValue()),
+        CONNECTIONS);
+  }
+
+  /**
+   * A place, with the program that reaches it.
+   *
+   * @param jar the AWS SDK; empty for a folder
+   */
+  record Opened(ArchivePlace place, Optional<AwsJar> jar) implements AutoCloseable {
+    @Override
+    public void close() {
+      place.close();
+      jar.ifPresent(AwsJar::close);
+    }
+  }
+}

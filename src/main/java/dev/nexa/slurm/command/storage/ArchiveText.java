@@ -1,0 +1,205 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.TableStyle;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.PlainTime;
+import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.storage.archive.ArchiveFile;
+import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;
+import dev.nexa.slurm.storage.cleanup.WholeRun;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** What {@code archive} prints. */
+final class ArchiveText {
+  private static final Columns<WholeRun> ARCHIVES =
+      new Columns<WholeRun>()
+          .text("archives", one -> one.run().value())
+          .number("files", WholeRun::files)
+          .text("bytes", one -> Memory.plain(one.bytes()))
+          .right()
+          .note("folders", ArchiveText::folders);
+
+  private static final Columns<WholeRun> KEEPS =
+      new Columns<WholeRun>()
+          .text("keeps", one -> one.run().value())
+          .note("why", one -> one.kept().orElse(""));
+
+  private ArchiveText() {}
+
+  /** A row of {@code archive list}. */
+  record Row(ArchiveFile archive, Optional<Money> month, boolean onDisk) {}
+
+  private static final Columns<Row> LIST =
+      new Columns<Row>()
+          .text("run_id", row -> row.archive().run().value())
+          .as("RUN")
+          .text("archived", row -> PlainTime.utc(row.archive().archived()))
+          .number("files", row -> row.archive().count())
+          .text("bytes", row -> Memory.plain(row.archive().bytes()))
+          .right()
+          .text("bundle", row -> Memory.plain(row.archive().bundle().bytes()))
+          .right()
+          .text("class", row -> row.archive().storageClass().orElse("-"))
+          .text("month", row -> row.month().map(Money::toString).orElse("-"))
+          .as("PRICE A MONTH")
+          .right()
+          .text("on_disk", row -> row.onDisk() ? "yes" : "no")
+          .as("ON DISK")
+          .note("where", row -> row.archive().where());
+
+  private static String folders(WholeRun run) {
+    List<String> paths = new ArrayList<>();
+    run.folders().forEach(folder -> paths.add(folder.full().toString()));
+    return String.join(", ", paths);
+  }
+
+  /** Returns the price of a bundle for a month of 730 hours; empty if the book has no price. */
+  static Optional<Money> month(ArchiveFile archive, PriceBook book) {
+    return book.archiveGbMonth()
+        .map(
+            price ->
+                Money.line(
+                    BigDecimal.valueOf(archive.bundle().bytes()).movePointLeft(9),
+                    price.price(),
+                    book.currency()));
+  }
+
+  /** Returns the plan. */
+  static String plan(List<WholeRun> goes, List<WholeRun> stays, String place, TableStyle style) {
+    StringBuilder text = new StringBuilder();
+    if (!stays.isEmpty()) {
+      text.append(KEEPS.of(stays).table(style)).append('\n');
+    }
+    if (goes.isEmpty()) {
+      return text.append("nothing to archive\n").toString();
+    }
+    return text.append(ARCHIVES.of(goes).table(style))
+        .append(runs(goes.size()))
+        .append(", ")
+        .append(Memory.plain(bytes(goes)))
+        .append(", to ")
+        .append(place)
+        .append('\n')
+        .toString();
+  }
+
+  private static long bytes(List<WholeRun> runs) {
+    return runs.stream().mapToLong(WholeRun::bytes).sum();
+  }
+
+  private static String runs(int count) {
+    return count + (count == 1 ? " run" : " runs");
+  }
+
+  /** Returns the question before anything is written. */
+  static String question(List<WholeRun> goes, Duration grace) {
+    return "Archive "
+        + runs(goes.size())
+        + ", and move "
+        + Memory.plain(bytes(goes))
+        + " into the trash for "
+        + Span.text(grace)
+        + "?";
+  }
+
+  /** Returns what became of a run. */
+  static String done(Archived one, Duration grace) {
+    StringBuilder text = new StringBuilder();
+    if (one.archive().isPresent()) {
+      ArchiveFile archive = one.archive().get();
+      text.append("archived ")
+          .append(archive.run())
+          .append(": ")
+          .append(archive.count())
+          .append(archive.count() == 1 ? " file, " : " files, ")
+          .append(Memory.plain(archive.bytes()))
+          .append(" as ")
+          .append(Memory.plain(archive.bundle().bytes()))
+          .append(" in ")
+          .append(archive.where())
+          .append('\n');
+    }
+    if (one.cleanup().isPresent()) {
+      text.append("  its durable files are in the trash")
+          .append(grace.isZero() ? "" : " for " + Span.text(grace))
+          .append("; to bring them back: nexa-slurm cleanup --undo ")
+          .append(one.cleanup().get())
+          .append('\n');
+    }
+    return text.toString();
+  }
+
+  /** Returns the document of a plan, and of what was done. */
+  static JsonObject document(
+      List<WholeRun> goes, List<WholeRun> stays, String place, Optional<List<Archived>> done) {
+    JsonObject document =
+        new JsonObject()
+            .with("schema_version", 1)
+            .with("place", place)
+            .with("archives", goes.stream().map(ArchiveText::json).toList())
+            .with("keeps", stays.stream().map(ArchiveText::kept).toList())
+            .with("acted", done.isPresent());
+    if (done.isPresent()) {
+      document.with("done", done.get().stream().map(ArchiveText::json).toList());
+    }
+    return document;
+  }
+
+  private static JsonObject json(WholeRun run) {
+    return new JsonObject()
+        .with("run_id", run.run().value())
+        .with("folders", run.folders().stream().map(one -> one.full().toString()).toList())
+        .with("files", run.files())
+        .with("bytes", run.bytes());
+  }
+
+  private static JsonObject kept(WholeRun run) {
+    return new JsonObject().with("run_id", run.run().value()).with("reason", run.kept().orElse(""));
+  }
+
+  private static JsonObject json(Archived one) {
+    return new JsonObject()
+        .with("run_id", one.run().run().value())
+        .with("bundle", one.archive().map(ArchiveFile::where).orElse(null))
+        .with("cleanup_id", one.cleanup().orElse(null))
+        .with("error", one.failed().map(NexaException::getMessage).orElse(null))
+        .with("code", one.failed().map(failed -> failed.code().text()).orElse(null));
+  }
+
+  /** Returns the table of archives. */
+  static String list(List<Row> rows, TableStyle style) {
+    return rows.isEmpty() ? "no run of this workspace is archived\n" : LIST.of(rows).table(style);
+  }
+
+  /** Returns the document of the list. */
+  static JsonObject list(List<Row> rows) {
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("archives", rows.stream().map(ArchiveText::json).toList());
+  }
+
+  private static JsonObject json(Row row) {
+    ArchiveFile archive = row.archive();
+    return new JsonObject()
+        .with("run_id", archive.run().value())
+        .with("archived_at", archive.archived())
+        .with("bundle", archive.where())
+        .with("storage_class", archive.storageClass().orElse(null))
+        .with("files", archive.count())
+        .with("bytes", archive.bytes())
+        .with("bundle_bytes", archive.bundle().bytes())
+        .with("bundle_sha256", archive.bundle().sha256())
+        .with("price_a_month", row.month().map(Money::amount).orElse(null))
+        .with("currency", row.month().map(Money::currency).orElse(null))
+        .with("on_disk", row.onDisk());
+  }
+}

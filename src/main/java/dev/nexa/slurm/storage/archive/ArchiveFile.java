@@ -1,0 +1,204 @@
+package dev.nexa.slurm.storage.archive;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.SchemaVersion;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * {@code NAME.archive.json} beside a bundle, and {@code archives/RUN.json} in the workspace: what
+ * an archive of a run holds, and where it is. No other class knows its keys.
+ *
+ * @param run the run
+ * @param name the run's name on its durable tier, which the bundle has, too
+ * @param workspace the folder of the run's workspace
+ * @param place the folder or the address that holds the bundle
+ * @param storageClass the storage class in S3; empty for a folder, or for the bucket's default
+ * @param archived when the bundle was written
+ * @param bundle the bundle's size and digest
+ * @param sources for each first part of a path in the bundle, where it came from
+ * @param files the entries of the bundle, in their order
+ */
+public record ArchiveFile(
+    RunId run,
+    String name,
+    Path workspace,
+    String place,
+    Optional<String> storageClass,
+    Instant archived,
+    Digest bundle,
+    Map<String, Path> sources,
+    List<BundledFile> files) {
+  private static final int NEWEST = 1;
+  private static final String END = ".json";
+
+  /** The first parts of the bundle's paths that come from the durable tier. */
+  static final Set<String> DURABLE = Set.of("checkpoints", "evals");
+
+  /** A size in bytes and a SHA-256. */
+  public record Digest(long bytes, String sha256) {}
+
+  /** Returns the name of a bundle. */
+  static String bundle(String name) {
+    return name + ".tar.zst";
+  }
+
+  /** Returns the name of the document beside a bundle. */
+  static String document(String name) {
+    return name + ".archive.json";
+  }
+
+  /** Returns where the bundle is, for people. */
+  public String where() {
+    return (place.endsWith("/") ? place : place + "/") + bundle(name);
+  }
+
+  /** Returns the folders on the durable tier that were archived. */
+  public List<Path> durableFolders() {
+    return sources.entrySet().stream()
+        .filter(source -> DURABLE.contains(source.getKey()))
+        .map(Map.Entry::getValue)
+        .toList();
+  }
+
+  /** Returns how many files it holds. */
+  public long count() {
+    return files.stream().filter(file -> file.kind() == Kind.FILE).count();
+  }
+
+  /** Returns the bytes of all files, before they were compressed. */
+  public long bytes() {
+    return files.stream().mapToLong(BundledFile::bytes).sum();
+  }
+
+  /** Returns the document. */
+  public JsonObject toJson() {
+    JsonObject from = new JsonObject();
+    sources.forEach((part, path) -> from.with(part, path.toString()));
+    return new JsonObject()
+        .with(SchemaVersion.KEY, NEWEST)
+        .with("run_id", run.value())
+        .with("name", name)
+        .with("workspace", workspace.toString())
+        .with("place", place)
+        .withOptional("storage_class", storageClass)
+        .with("archived_at", archived)
+        .with(
+            "bundle",
+            new JsonObject()
+                .with("file", bundle(name))
+                .with("size", bundle.bytes())
+                .with("sha256", bundle.sha256()))
+        .with("sources", from)
+        .with("files", files.stream().map(BundledFile::toJson).toList());
+  }
+
+  /** Returns the document's text. */
+  String text() {
+    return Json.pretty(toJson());
+  }
+
+  /**
+   * Reads a document.
+   *
+   * @param where the document, for messages
+   * @throws NexaException if it cannot be read
+   */
+  static ArchiveFile parse(String text, String where) {
+    try {
+      JsonObject json = SchemaVersion.parse(text, where, NEWEST);
+      Map<String, Path> sources = new LinkedHashMap<>();
+      JsonObject from = json.object("sources");
+      from.members().keySet().forEach(part -> sources.put(part, Path.of(from.text(part))));
+      return new ArchiveFile(
+          RunId.parse(json.text("run_id")).orElseThrow(),
+          json.text("name"),
+          Path.of(json.text("workspace")),
+          json.text("place"),
+          json.optionalText("storage_class"),
+          json.instant("archived_at"),
+          new Digest(json.object("bundle").number("size"), json.object("bundle").text("sha256")),
+          sources,
+          json.objects("files").stream().map(BundledFile::from).toList());
+    } catch (NexaException known) {
+      throw known;
+    } catch (RuntimeException broken) {
+      throw new NexaException(
+          ErrorCode.ARCHIVE_DAMAGED,
+          where + " is no document of an archive: " + broken.getMessage(),
+          broken,
+          Advice.step("a copy of it is in the workspace's archives/, and beside the bundle"));
+    }
+  }
+
+  /** Returns the folder of a workspace's records of archives. */
+  static Path folder(Workspace workspace) {
+    return workspace.root().resolve("archives");
+  }
+
+  private static Path file(Workspace workspace, RunId run) {
+    return folder(workspace).resolve(run.value() + END);
+  }
+
+  /** Writes the workspace's record, durably. Replaces an older one of the run. */
+  void record(Workspace workspace) {
+    workspace.files().directories(folder(workspace));
+    workspace.files().replace(file(workspace, run), text());
+  }
+
+  /** Returns the workspace's record of a run's archive; empty if the run has none. */
+  public static Optional<ArchiveFile> of(Workspace workspace, RunId run) {
+    Path file = file(workspace, run);
+    return Files.exists(file)
+        ? Optional.of(parse(DurableFiles.read(file), file.toString()))
+        : Optional.empty();
+  }
+
+  /**
+   * Returns the record of a run's archive.
+   *
+   * @throws NexaException if the run has none
+   */
+  public static ArchiveFile require(Workspace workspace, RunId run) {
+    return of(workspace, run)
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ErrorCode.RUN_NOT_SUITABLE,
+                    run + " has no archive",
+                    Advice.command("shows the archives", "nexa-slurm", "archive", "list"),
+                    Advice.command("makes one", "nexa-slurm", "archive", run.value())));
+  }
+
+  /** Returns all records of the workspace, ordered by run. */
+  public static List<ArchiveFile> all(Workspace workspace) {
+    List<Path> files = new ArrayList<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder(workspace), "[!.]*" + END)) {
+      found.forEach(files::add);
+    } catch (NoSuchFileException none) {
+      return List.of();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", folder(workspace), failed);
+    }
+    files.sort(null);
+    return files.stream().map(file -> parse(DurableFiles.read(file), file.toString())).toList();
+  }
+}

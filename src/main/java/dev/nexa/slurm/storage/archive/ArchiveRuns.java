@@ -1,0 +1,252 @@
+package dev.nexa.slurm.storage.archive;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.storage.cleanup.Candidate;
+import dev.nexa.slurm.storage.cleanup.CleanTiers;
+import dev.nexa.slurm.storage.cleanup.CleanTiers.Done;
+import dev.nexa.slurm.storage.cleanup.WholeRun;
+import dev.nexa.slurm.storage.sync.StoreException;
+import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * Archives runs: writes a bundle, compares it with the run's files, gives it its name, records it,
+ * and only then moves the run's durable files into the trash of a cleanup.
+ *
+ * <p>After a crash the same call finishes the work: it finds the bundle by its document, compares
+ * it with the run's files again, and goes on.
+ */
+public final class ArchiveRuns {
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private final Workspace workspace;
+  private final ArchivePlace place;
+  private final CleanTiers clean;
+  private final Consumer<ArchiveStep> passing;
+  private final ArchiveJournal journal;
+
+  /**
+   * Creates the use case.
+   *
+   * @param clean moves what was archived
+   * @param passing receives each step; does nothing outside the tests that kill the process
+   */
+  public ArchiveRuns(
+      Workspace workspace, ArchivePlace place, CleanTiers clean, Consumer<ArchiveStep> passing) {
+    this.workspace = workspace;
+    this.place = place;
+    this.clean = clean;
+    this.passing = passing;
+    this.journal = new ArchiveJournal(workspace);
+  }
+
+  /**
+   * What became of a run.
+   *
+   * @param archive its archive; empty if it could not be made
+   * @param cleanup the cleanup that moved its files; empty if none were moved
+   * @param failed why it was not archived, or why its files are still in their place
+   */
+  public record Archived(
+      WholeRun run,
+      Optional<ArchiveFile> archive,
+      Optional<String> cleanup,
+      Optional<NexaException> failed) {}
+
+  /** Takes the lock of all archives of the workspace. The caller holds it while it archives. */
+  public static FileLock lock(Workspace workspace) {
+    return workspace
+        .lockArchive(PATIENCE)
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ErrorCode.WORKSPACE_BUSY,
+                    "another command archives or restores runs in " + workspace.root(),
+                    Advice.step("wait until it has ended, then type the command again")));
+  }
+
+  /**
+   * Archives a run, and moves its durable files into the trash.
+   *
+   * @param run a run whose files may go
+   * @param grace how long the files stay in the trash
+   * @throws NexaException if no further run can be archived either: no credentials, no bucket
+   */
+  public Archived archive(WholeRun run, Duration grace, List<TierRoot> roots) {
+    Optional<ArchiveFile> archive = Optional.empty();
+    try {
+      Map<String, Path> sources = sources(run);
+      SourceTree tree = SourceTree.of(sources);
+      archive = Optional.of(stored(run, sources, tree));
+      ArchiveFile made = archive.get();
+      made.record(workspace);
+      passing.accept(ArchiveStep.RECORDED);
+      journal.stored(made);
+      passing.accept(ArchiveStep.JOURNALED);
+      tree.requireUnchanged(SourceTree.of(sources));
+      if (run.folders().isEmpty()) {
+        return new Archived(run, archive, Optional.empty(), Optional.empty());
+      }
+      Done done = clean.move(run, grace, roots, Instant.now());
+      String cleanup = done.id().orElseThrow().value();
+      if (!done.failed().isEmpty()) {
+        throw new NexaException(
+            ErrorCode.CONCURRENT_CHANGE,
+            done.failed().get(0).path() + " stays: " + done.failed().get(0).reason(),
+            Advice.step("the bundle is whole; type the command again to move the rest"));
+      }
+      journal.moved(made, cleanup);
+      return new Archived(run, archive, Optional.of(cleanup), Optional.empty());
+    } catch (NexaException failed) {
+      if (failed.code() == ErrorCode.S3_REFUSED || failed.code() == ErrorCode.AWS_CREDENTIALS) {
+        throw failed;
+      }
+      return new Archived(run, archive, Optional.empty(), Optional.of(failed));
+    } catch (IOException | UncheckedIOException | StoreException failed) {
+      return new Archived(run, archive, Optional.empty(), Optional.of(failure(failed)));
+    }
+  }
+
+  private static NexaException failure(Exception failed) {
+    if (failed instanceof StoreException refused) {
+      return new NexaException(
+          refused.kind() == StoreException.Kind.BUSY
+              ? ErrorCode.S3_UNAVAILABLE
+              : ErrorCode.CONCURRENT_CHANGE,
+          "S3: " + refused.getMessage(),
+          Advice.step("nothing was removed; type the command again"));
+    }
+    String what =
+        failed instanceof IOException io ? DurableFiles.reason(io) : "" + failed.getMessage();
+    return new NexaException(
+        ErrorCode.IO_FAILED,
+        "the bundle could not be written: " + what,
+        Advice.step("nothing was removed; make room or mend the disk, and type the command again"));
+  }
+
+  /** Returns what belongs to a run, by its first part of the path in the bundle. */
+  private Map<String, Path> sources(WholeRun run) {
+    RunFolder folder = workspace.run(run.run());
+    Map<String, Path> sources = new LinkedHashMap<>();
+    for (Candidate candidate : run.folders()) {
+      sources.put(candidate.path().getName(0).toString(), candidate.full());
+    }
+    add(sources, "manifest.json", folder.manifest());
+    add(sources, "cost.json", folder.cost());
+    add(sources, "run", folder.path());
+    return sources;
+  }
+
+  private static void add(Map<String, Path> sources, String part, Path path) {
+    if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+      sources.put(part, path);
+    }
+  }
+
+  private ArchiveFile stored(WholeRun run, Map<String, Path> sources, SourceTree tree)
+      throws IOException {
+    Optional<ArchiveFile> known = known(run);
+    if (known.isPresent()) {
+      requireSame(known.get(), sources, tree);
+      if (isWhole(known.get())) {
+        return known.get();
+      }
+    }
+    Path staged = place.staged(run.durable(), run.name());
+    BundleWriter.Written written =
+        BundleWriter.write(tree, staged, () -> passing.accept(ArchiveStep.HALF_WRITTEN));
+    passing.accept(ArchiveStep.WRITTEN);
+    ArchiveFile made =
+        new ArchiveFile(
+            run.run(),
+            run.name(),
+            workspace.root(),
+            place.address(),
+            place.storageClass(),
+            Instant.now().truncatedTo(ChronoUnit.SECONDS),
+            written.bundle(),
+            sources,
+            written.files());
+    new BundleReader(made).read(SourceTree.open(staged), BundleReader.NOWHERE);
+    tree.requireSame(made.files());
+    passing.accept(ArchiveStep.CHECKED);
+    if (known.isEmpty()) {
+      place.putDocument(run.name(), made.text(), staged);
+    } else if (!known.get().bundle().equals(made.bundle())) {
+      throw other(known.get(), "its bundle has another SHA-256 than one of the files of today");
+    }
+    passing.accept(ArchiveStep.CLAIMED);
+    place.putBundle(made, staged);
+    passing.accept(ArchiveStep.PLACED);
+    return known.orElse(made);
+  }
+
+  /** Returns the document that a call before this one has put; empty if there is none. */
+  private Optional<ArchiveFile> known(WholeRun run) throws IOException {
+    Optional<String> text = place.document(run.name());
+    if (text.isEmpty()) {
+      return Optional.empty();
+    }
+    String file = place.address() + " " + ArchiveFile.document(run.name());
+    ArchiveFile known = ArchiveFile.parse(text.get(), file);
+    if (!known.run().equals(run.run()) || !known.workspace().equals(workspace.root())) {
+      throw new NexaException(
+          ErrorCode.FILE_EXISTS,
+          known.where() + " is the archive of " + known.run() + " in " + known.workspace(),
+          Advice.step("archive this run elsewhere: --to DIR"));
+    }
+    return Optional.of(known);
+  }
+
+  /**
+   * Compares all that the run has today with the bundle. A folder that is gone may be in the trash
+   * since a call before this one.
+   */
+  private static void requireSame(ArchiveFile known, Map<String, Path> sources, SourceTree tree) {
+    try {
+      tree.requireSame(
+          known.files().stream()
+              .filter(file -> sources.containsKey(file.path().split("/", 2)[0]))
+              .toList());
+    } catch (NexaException changed) {
+      throw other(known, String.valueOf(changed.getMessage()));
+    }
+  }
+
+  private static NexaException other(ArchiveFile known, String what) {
+    return new NexaException(
+        ErrorCode.FILE_EXISTS,
+        "there is an older archive of other files at " + known.where() + ": " + what,
+        Advice.step("nothing was removed; archive the run elsewhere: --to DIR"),
+        Advice.step(
+            "or move the older bundle and its " + ArchiveFile.document(known.name()) + " away"));
+  }
+
+  private boolean isWhole(ArchiveFile known) throws IOException {
+    if (place.difference(known).isPresent()) {
+      return false;
+    }
+    if (!place.knowsDigests()) {
+      new BundleReader(known).read(place.open(known), BundleReader.NOWHERE);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,181 @@
+package dev.nexa.slurm.storage.archive;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.storage.sync.ObjectStore;
+import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
+import dev.nexa.slurm.storage.sync.S3Place;
+import dev.nexa.slurm.storage.sync.StoreException;
+import dev.nexa.slurm.storage.sync.UploadFile;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * A prefix of a bucket. A bundle is written to the durable tier first, checked there, and uploaded:
+ * an object in a cold storage class cannot be read back.
+ */
+public final class BucketPlace implements ArchivePlace {
+  /** `sync` leaves out folders with such a name. */
+  private static final String STAGING = ".nexa-archive";
+
+  private static final long LARGEST_DOCUMENT = 256L << 20;
+
+  private final S3Place place;
+  private final ObjectStore store;
+  private final ObjectStore documents;
+
+  /**
+   * Creates the place. Both stores are the same bucket, and are closed with this place.
+   *
+   * @param store writes with the storage class of the bundles
+   * @param documents writes with the bucket's default class, so that documents can be read at once
+   */
+  public BucketPlace(S3Place place, ObjectStore store, ObjectStore documents) {
+    this.place = place;
+    this.store = store;
+    this.documents = documents;
+  }
+
+  @Override
+  public String address() {
+    return place.address();
+  }
+
+  @Override
+  public Optional<String> storageClass() {
+    return place.storageClass();
+  }
+
+  @Override
+  public Path staged(Path durable, String name) throws IOException {
+    Path folder = Files.createDirectories(durable.resolve(STAGING).resolve(name));
+    return folder.resolve(ArchiveFile.bundle(name));
+  }
+
+  private String key(String file) {
+    return place.prefix() + file;
+  }
+
+  @Override
+  public Optional<String> document(String name) throws IOException {
+    String key = key(ArchiveFile.document(name));
+    Optional<Stored> there = store.head(key);
+    if (there.isEmpty()) {
+      return Optional.empty();
+    }
+    try (ObjectStore.Body body = read(key, there.get())) {
+      byte[] bytes = body.in().readNBytes((int) Math.min(there.get().bytes(), LARGEST_DOCUMENT));
+      return Optional.of(new String(bytes, StandardCharsets.UTF_8));
+    }
+  }
+
+  private ObjectStore.Body read(String key, Stored there) {
+    try {
+      return store.get(key, there.etag(), 0);
+    } catch (StoreException refused) {
+      if (refused.kind() != StoreException.Kind.FROZEN) {
+        throw refused;
+      }
+      throw new NexaException(
+          ErrorCode.S3_REFUSED,
+          "S3: s3://"
+              + place.bucket()
+              + "/"
+              + key
+              + " is in a cold storage class, and must be restored before it can be read",
+          refused,
+          Advice.step(
+              "aws s3api restore-object --bucket "
+                  + place.bucket()
+                  + " --key "
+                  + key
+                  + " --restore-request 'Days=7,GlacierJobParameters={Tier=Standard}'"),
+          Advice.step("that takes hours; then type the command again"));
+    }
+  }
+
+  @Override
+  public void putDocument(String name, String text, Path staged) throws IOException {
+    Path folder = staged.resolveSibling("");
+    String document = ArchiveFile.document(name);
+    DurableFiles.onDisk().replace(folder.resolve(document), text);
+    new UploadFile(documents, folder).send(document, key(document), Optional.empty());
+  }
+
+  @Override
+  public void putBundle(ArchiveFile archive, Path staged) throws IOException {
+    String bundle = ArchiveFile.bundle(archive.name());
+    Optional<Stored> there = store.head(key(bundle));
+    new UploadFile(store, staged.resolveSibling(""))
+        .send(bundle, key(bundle), there.map(Stored::etag));
+    Optional<String> difference = difference(archive);
+    if (difference.isPresent()) {
+      throw new NexaException(
+          ErrorCode.ARCHIVE_DAMAGED,
+          "the archive " + archive.where() + " is damaged: " + difference.get(),
+          Advice.step("nothing was removed; type the command again"));
+    }
+    removeStaged(staged.resolveSibling(""), archive.name());
+  }
+
+  /** Removes what was uploaded. A file of an upload that broke stays for the next call. */
+  private static void removeStaged(Path folder, String name) throws IOException {
+    Files.deleteIfExists(folder.resolve(ArchiveFile.bundle(name)));
+    Files.deleteIfExists(folder.resolve(ArchiveFile.document(name)));
+    DurableFiles.onDisk().removeEmpty(folder.resolve(".nexa-uploads"));
+    if (DurableFiles.onDisk().removeEmpty(folder)) {
+      DurableFiles.onDisk().removeEmpty(folder.resolveSibling(""));
+    }
+  }
+
+  @Override
+  public Optional<String> difference(ArchiveFile archive) {
+    Optional<Stored> there = store.head(key(ArchiveFile.bundle(archive.name())));
+    if (there.isEmpty()) {
+      return Optional.of("it is missing");
+    }
+    if (there.get().bytes() != archive.bundle().bytes()) {
+      return Optional.of(
+          "it has " + there.get().bytes() + " bytes, not " + archive.bundle().bytes());
+    }
+    return there.get().sha256().equals(Optional.of(archive.bundle().sha256()))
+        ? Optional.empty()
+        : Optional.of("S3 keeps another SHA-256 of it, or none");
+  }
+
+  @Override
+  public boolean knowsDigests() {
+    return true;
+  }
+
+  @Override
+  public InputStream open(ArchiveFile archive) {
+    String key = key(ArchiveFile.bundle(archive.name()));
+    Stored there =
+        store
+            .head(key)
+            .orElseThrow(
+                () ->
+                    new NexaException(
+                        ErrorCode.ARCHIVE_DAMAGED,
+                        "the archive of "
+                            + archive.run()
+                            + " is damaged: there is no object "
+                            + archive.where(),
+                        Advice.step(
+                            "bring the bundle back from a copy, or a version of the bucket")));
+    return read(key, there).in();
+  }
+
+  @Override
+  public void close() {
+    store.close();
+    documents.close();
+  }
+}

@@ -1,0 +1,163 @@
+package dev.nexa.slurm.storage.archive;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.storage.bundle.TarEntry;
+import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
+import dev.nexa.slurm.storage.bundle.TarReader;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.security.DigestInputStream;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
+import java.util.Optional;
+
+/** Reads a whole bundle and compares each byte with the archive's document. */
+final class BundleReader {
+  private final ArchiveFile archive;
+
+  /** Gets what a bundle holds. What it gets is checked only when the whole bundle was read. */
+  interface Sink {
+    /** Opens where the bytes of a file go. */
+    OutputStream file(TarEntry entry) throws IOException;
+
+    /** Takes a folder or a link. */
+    void other(TarEntry entry) throws IOException;
+  }
+
+  /** Takes no bytes. */
+  static final Sink NOWHERE =
+      new Sink() {
+        @Override
+        public OutputStream file(TarEntry entry) {
+          return OutputStream.nullOutputStream();
+        }
+
+        @Override
+        public void other(TarEntry entry) {
+          // Only the comparison counts.
+        }
+      };
+
+  BundleReader(ArchiveFile archive) {
+    this.archive = archive;
+  }
+
+  /**
+   * Reads the bundle to its end.
+   *
+   * @param raw the bundle's bytes; is closed
+   * @throws NexaException with {@link ErrorCode#ARCHIVE_DAMAGED} if anything differs
+   */
+  void read(InputStream raw, Sink sink) throws IOException {
+    MessageDigest whole = Sha256.digest();
+    Counted counted = new Counted(new DigestInputStream(raw, whole));
+    try (InputStream in = new BufferedInputStream(counted, 1 << 18)) {
+      TarReader tar = new TarReader(in);
+      for (BundledFile file : archive.files()) {
+        compare(file, next(tar, file), tar, sink);
+      }
+      if (next(tar, archive.files().get(0)).isPresent()) {
+        throw damaged("it holds more files than its document lists");
+      }
+      in.transferTo(OutputStream.nullOutputStream());
+    }
+    String sha256 = Sha256.hex(whole);
+    if (counted.bytes != archive.bundle().bytes() || !sha256.equals(archive.bundle().sha256())) {
+      throw damaged(
+          "it has "
+              + counted.bytes
+              + " bytes and the SHA-256 "
+              + sha256
+              + "; its document says "
+              + archive.bundle().bytes()
+              + " and "
+              + archive.bundle().sha256());
+    }
+  }
+
+  private Optional<TarEntry> next(TarReader tar, BundledFile file) {
+    try {
+      return tar.next();
+    } catch (IOException | RuntimeException broken) {
+      throw damaged("at " + file.path() + ": " + broken.getMessage());
+    }
+  }
+
+  private void compare(BundledFile file, Optional<TarEntry> entry, TarReader tar, Sink sink)
+      throws IOException {
+    if (entry.isEmpty() || !BundledFile.of(entry.get(), file.sha256()).equals(file)) {
+      throw damaged(
+          "its document lists "
+              + file.path()
+              + (entry.isEmpty()
+                  ? ", and it ends before"
+                  : ", and it holds " + entry.get().path()));
+    }
+    if (file.kind() != Kind.FILE) {
+      sink.other(entry.get());
+      return;
+    }
+    MessageDigest digest = Sha256.digest();
+    try (OutputStream out = new DigestOutputStream(sink.file(entry.get()), digest)) {
+      copy(file, tar.data(), out);
+    }
+    if (!Sha256.hex(digest).equals(file.sha256())) {
+      throw damaged(file.path() + " has another SHA-256");
+    }
+  }
+
+  private void copy(BundledFile file, InputStream in, OutputStream out) throws IOException {
+    byte[] part = new byte[1 << 17];
+    while (true) {
+      int read;
+      try {
+        read = in.read(part);
+      } catch (IOException | RuntimeException broken) {
+        throw damaged("at " + file.path() + ": " + broken.getMessage());
+      }
+      if (read < 0) {
+        return;
+      }
+      out.write(part, 0, read);
+    }
+  }
+
+  private NexaException damaged(String what) {
+    return new NexaException(
+        ErrorCode.ARCHIVE_DAMAGED,
+        "the archive " + archive.where() + " is damaged: " + what,
+        Advice.step("nothing was removed or replaced; bring the bundle back from a copy"));
+  }
+
+  private static final class Counted extends java.io.FilterInputStream {
+    private long bytes;
+
+    Counted(InputStream in) {
+      super(in);
+    }
+
+    @Override
+    public int read() throws IOException {
+      int one = super.read();
+      bytes += one < 0 ? 0 : 1;
+      return one;
+    }
+
+    @Override
+    public int read(byte[] buffer, int offset, int length) throws IOException {
+      int read = super.read(buffer, offset, length);
+      bytes += Math.max(0, read);
+      return read;
+    }
+
+    @Override
+    public boolean markSupported() {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,119 @@
+package dev.nexa.slurm.storage.archive;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Optional;
+
+/** A folder, such as the mount point of a tape library or of another disk. */
+public final class FolderPlace implements ArchivePlace {
+  private static final String READABLE = "rw-r--r--";
+
+  private final Path folder;
+  private final Path workspace;
+  private final DurableFiles files;
+
+  /**
+   * Creates the place. The folder must exist.
+   *
+   * @param workspace the workspace's folder, which keeps its temporary files apart from others
+   */
+  public FolderPlace(Path folder, Path workspace, DurableFiles files) {
+    this.folder = folder.toAbsolutePath().normalize();
+    this.workspace = workspace;
+    this.files = files;
+    if (!Files.isDirectory(this.folder)) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "there is no folder " + this.folder,
+          Advice.step("make it, or name another one: --to DIR, or storage.archive in the profile"));
+    }
+  }
+
+  @Override
+  public String address() {
+    return folder.toString();
+  }
+
+  @Override
+  public Optional<String> storageClass() {
+    return Optional.empty();
+  }
+
+  @Override
+  public Path staged(Path durable, String name) {
+    String own = Sha256.of(workspace.toString()).substring(0, 8);
+    return folder.resolve("." + ArchiveFile.bundle(name) + "." + own + ".tmp");
+  }
+
+  @Override
+  public Optional<String> document(String name) throws IOException {
+    try {
+      return Optional.of(Files.readString(folder.resolve(ArchiveFile.document(name))));
+    } catch (NoSuchFileException none) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public void putDocument(String name, String text, Path staged) {
+    Path file = folder.resolve(ArchiveFile.document(name));
+    if (!files.claim(file, text.getBytes(StandardCharsets.UTF_8), READABLE)) {
+      throw new NexaException(
+          ErrorCode.CONCURRENT_CHANGE,
+          "another command has just written " + file,
+          Advice.step("type the command again"));
+    }
+  }
+
+  @Override
+  public void putBundle(ArchiveFile archive, Path staged) throws IOException {
+    Path bundle = folder.resolve(ArchiveFile.bundle(archive.name()));
+    Files.move(staged, bundle, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    files.force(folder);
+  }
+
+  @Override
+  public Optional<String> difference(ArchiveFile archive) throws IOException {
+    try {
+      long bytes = Files.size(folder.resolve(ArchiveFile.bundle(archive.name())));
+      return bytes == archive.bundle().bytes()
+          ? Optional.empty()
+          : Optional.of("it has " + bytes + " bytes, not " + archive.bundle().bytes());
+    } catch (NoSuchFileException none) {
+      return Optional.of("it is missing");
+    }
+  }
+
+  @Override
+  public boolean knowsDigests() {
+    return false;
+  }
+
+  @Override
+  public InputStream open(ArchiveFile archive) throws IOException {
+    Path bundle = folder.resolve(ArchiveFile.bundle(archive.name()));
+    try {
+      return Files.newInputStream(bundle);
+    } catch (NoSuchFileException none) {
+      throw new NexaException(
+          ErrorCode.ARCHIVE_DAMAGED,
+          "the archive of " + archive.run() + " is damaged: there is no file " + bundle,
+          Advice.step("is the disk mounted on this host? else bring the bundle back from a copy"));
+    }
+  }
+
+  @Override
+  public void close() {
+    // Nothing is open.
+  }
+}

@@ -1,0 +1,183 @@
+package dev.nexa.slurm.storage.archive;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.storage.bundle.TarEntry;
+import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** The files of a run that a bundle holds, as they are when the tree is read. Follows no link. */
+final class SourceTree {
+  /** The folder of the run in the workspace. Commands that lock the run change its time. */
+  private static final String RUN = "run";
+
+  /** The key of a server, which nobody needs once the server has ended, and the run's lock. */
+  private static final Set<String> LEFT_OUT = Set.of("run/api_key", "run/.lock");
+
+  private static final Comparator<String> ORDER =
+      (one, other) ->
+          Arrays.compareUnsigned(
+              one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
+
+  /** An entry, its path on disk, and its device and inode. */
+  record Item(TarEntry entry, Path file, String identity) {}
+
+  private final List<Item> items = new ArrayList<>();
+
+  private SourceTree() {}
+
+  /**
+   * Reads names, sizes and times.
+   *
+   * @param sources for each first part of a path in the bundle, the file or folder
+   * @throws NexaException if something is neither a file nor a folder nor a link
+   */
+  static SourceTree of(Map<String, Path> sources) {
+    SourceTree tree = new SourceTree();
+    for (Map.Entry<String, Path> source : sources.entrySet()) {
+      try {
+        tree.add(source.getKey(), source.getValue());
+      } catch (IOException failed) {
+        throw DurableFiles.failure("read", source.getValue(), failed);
+      }
+    }
+    return tree;
+  }
+
+  private void add(String path, Path file) throws IOException {
+    boolean ours = path.startsWith(RUN + "/");
+    if (LEFT_OUT.contains(path)
+        || (ours && DurableFiles.isTemporary(file.getFileName().toString()))) {
+      return;
+    }
+    PosixFileAttributes facts =
+        Files.readAttributes(file, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    Kind kind =
+        facts.isRegularFile()
+            ? Kind.FILE
+            : facts.isDirectory() ? Kind.FOLDER : facts.isSymbolicLink() ? Kind.LINK : Kind.OTHER;
+    if (kind == Kind.OTHER || path.indexOf('\uFFFD') >= 0) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_REGULAR,
+          file
+              + (kind == Kind.OTHER
+                  ? " is neither a file nor a folder nor a link, and cannot be archived"
+                  : " has a name that is not UTF-8, and cannot be archived"),
+          Advice.step("remove it, or move it out of the run's folder"));
+    }
+    int mode = (Integer) Files.getAttribute(file, "unix:mode", LinkOption.NOFOLLOW_LINKS) & 07777;
+    items.add(
+        new Item(
+            new TarEntry(
+                path,
+                kind,
+                kind == Kind.FILE ? facts.size() : 0,
+                kind == Kind.LINK ? 0777 : mode,
+                path.equals(RUN) ? Instant.EPOCH : facts.lastModifiedTime().toInstant(),
+                kind == Kind.LINK ? Files.readSymbolicLink(file).toString() : ""),
+            file,
+            String.valueOf(facts.fileKey())));
+    if (kind == Kind.FOLDER) {
+      List<String> names;
+      try (Stream<Path> all = Files.list(file)) {
+        names = all.map(one -> one.getFileName().toString()).sorted(ORDER).toList();
+      }
+      for (String name : names) {
+        add(path + "/" + name, file.resolve(name));
+      }
+    }
+  }
+
+  /** Returns the entries: each folder before what it holds, names in the order of their bytes. */
+  List<Item> items() {
+    return items;
+  }
+
+  /** Opens a file, never what a link leads to. */
+  static InputStream open(Path file) throws IOException {
+    return Files.newInputStream(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /**
+   * Reads all bytes again.
+   *
+   * @throws NexaException if a file is not what the bundle holds
+   */
+  void requireSame(List<BundledFile> bundled) {
+    for (int i = 0; i < Math.max(items.size(), bundled.size()); i++) {
+      if (i >= items.size()) {
+        throw changed("the bundle has " + bundled.get(i).path() + ", and the run has not");
+      }
+      Item item = items.get(i);
+      if (i >= bundled.size()) {
+        throw changed("the bundle does not have " + item.file());
+      }
+      BundledFile other = bundled.get(i);
+      if (!item.entry().path().equals(other.path())) {
+        throw changed("the run has " + item.file() + ", and the bundle " + other.path());
+      }
+      if (!BundledFile.of(item.entry(), sha256(item)).equals(other)) {
+        throw changed(item.file() + " is not what the bundle holds");
+      }
+    }
+  }
+
+  private static String sha256(Item item) {
+    if (item.entry().kind() != Kind.FILE) {
+      return "";
+    }
+    MessageDigest digest = Sha256.digest();
+    try (InputStream in = new DigestInputStream(open(item.file()), digest)) {
+      in.transferTo(java.io.OutputStream.nullOutputStream());
+    } catch (NoSuchFileException gone) {
+      throw changed(item.file() + " is gone");
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", item.file(), failed);
+    }
+    return Sha256.hex(digest);
+  }
+
+  /**
+   * Compares sizes, times and inodes with those of a later reading. Reads no bytes.
+   *
+   * @throws NexaException if something changed
+   */
+  void requireUnchanged(SourceTree later) {
+    for (int i = 0; i < Math.max(items.size(), later.items.size()); i++) {
+      if (i >= items.size() || i >= later.items.size()) {
+        throw changed("files came or went in " + items.get(0).file());
+      }
+      if (!items.get(i).equals(later.items.get(i))) {
+        throw changed(items.get(i).file() + " changed");
+      }
+    }
+  }
+
+  private static NexaException changed(String what) {
+    return new NexaException(
+        ErrorCode.FILE_CHANGED,
+        what + ": the run's files changed while they were archived, or since",
+        Advice.step("nothing was removed; type the command again when nobody writes there"));
+  }
+}

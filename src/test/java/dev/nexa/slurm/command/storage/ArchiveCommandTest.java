@@ -1,0 +1,242 @@
+package dev.nexa.slurm.command.storage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.storage.archive.ArchiveSite;
+import dev.nexa.slurm.storage.cleanup.CleanupSite;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ArchiveCommandTest {
+  private static final String RUN = "train_20251001_143200";
+
+  @TempDir Path folder;
+  private ArchiveSite site;
+  private RunFolder run;
+  private Path checkpoints;
+
+  @BeforeEach
+  void begin() {
+    site = new ArchiveSite(folder);
+    run = site.run(RUN);
+    checkpoints = site.checkpoints(run);
+  }
+
+  private Screen type(String... arguments) {
+    return site.site.terminal.type(arguments);
+  }
+
+  private Screen archive() {
+    return type("archive", RUN, "--to", site.cold.toString(), "--yes");
+  }
+
+  @Test
+  void aRunGoesToItsBundleAndComesBackAsItWas() {
+    Map<String, String> before = ArchiveSite.tree(checkpoints);
+    byte[] manifest = bytes(run.manifest());
+
+    Screen dry = type("archive", "--past-retention", "--to", site.cold.toString(), "--dry-run");
+    assertThat(dry.out()).contains("ARCHIVES", RUN, checkpoints.toString(), "nothing was archived");
+    assertThat(site.cold).isEmptyDirectory();
+
+    Screen done = type("archive", "--past-retention", "--to", site.cold.toString(), "--yes");
+    assertThat(done.exit()).as(done.toString()).isZero();
+    assertThat(done.out())
+        .contains("archived " + RUN, site.cold.resolve(RUN + ".tar.zst").toString())
+        .contains("trash for 3d", "cleanup --undo cleanup_");
+    assertThat(checkpoints).doesNotExist();
+    assertThat(site.site.durable.resolve("evals").resolve(RUN)).doesNotExist();
+    assertThat(site.cold.resolve(RUN + ".archive.json"))
+        .content()
+        .contains("checkpoints/final/model.bin", "\"run/journal.jsonl\"")
+        .doesNotContain("api_key");
+    assertThat(bytes(run.manifest())).isEqualTo(manifest);
+    assertThat(run.path().resolve("journal.jsonl")).exists();
+    assertThat(type("archive", "verify", RUN).out()).contains("is whole", "were read");
+    Screen show = type("runs", "show", RUN);
+    assertThat(show.out())
+        .as(show.toString())
+        .contains("archive", site.cold.resolve(RUN + ".tar.zst").toString());
+
+    Screen again = archive();
+    assertThat(again.out()).contains("it is archived in", "nothing to archive");
+
+    Screen back = type("archive", "restore", RUN);
+    assertThat(back.exit()).as(back.toString()).isZero();
+    assertThat(back.out()).contains("restored " + checkpoints);
+    assertThat(ArchiveSite.tree(checkpoints)).isEqualTo(before);
+    Screen taken = type("archive", "restore", RUN);
+    assertThat(taken.err()).contains(checkpoints + " exists; nothing was restored", "--to");
+    assertThat(taken.exit()).isEqualTo(2);
+    assertThat(site.site.durable.resolve(".nexa-restore")).doesNotExist();
+  }
+
+  @Test
+  void everythingCanBeRestoredElsewhere() {
+    archive();
+
+    Screen back = type("archive", "restore", RUN, "--to", folder.toString());
+
+    assertThat(back.exit()).as(back.toString()).isZero();
+    Path restored = folder.resolve(RUN);
+    assertThat(restored.resolve("checkpoints/final/model.bin")).hasContent("weights of " + RUN);
+    assertThat(restored.resolve("checkpoints/best")).isSymbolicLink();
+    assertThat(restored.resolve("manifest.json")).hasSameTextualContentAs(run.manifest());
+    assertThat(restored.resolve("run/journal.jsonl"))
+        .hasSameTextualContentAs(run.path().resolve("journal.jsonl"));
+    assertThat(checkpoints).doesNotExist();
+  }
+
+  @Test
+  void theTrashBringsTheFilesBackAndTheNextArchiveTakesThemAgain() {
+    Map<String, String> before = ArchiveSite.tree(checkpoints);
+    archive();
+    String id =
+        type("cleanup", "list", "--json").json().objects("cleanups").get(0).text("cleanup_id");
+
+    assertThat(type("cleanup", "--undo", id).exit()).isZero();
+    assertThat(ArchiveSite.tree(checkpoints)).isEqualTo(before);
+    Screen again = archive();
+    assertThat(again.exit()).as(again.toString()).isZero();
+    assertThat(checkpoints).doesNotExist();
+  }
+
+  @Test
+  void anOlderArchiveOfOtherFilesIsNeverReplaced() {
+    archive();
+    byte[] bundle = bytes(site.cold.resolve(RUN + ".tar.zst"));
+    type("archive", "restore", RUN);
+    CleanupSite.write(checkpoints.resolve("final/new.bin"), "more");
+
+    Screen refused = archive();
+
+    assertThat(refused.err()).contains("older archive of other files", "new.bin", "--to DIR");
+    assertThat(refused.exit()).isEqualTo(1);
+    assertThat(checkpoints.resolve("final/new.bin")).exists();
+    assertThat(bytes(site.cold.resolve(RUN + ".tar.zst"))).isEqualTo(bundle);
+  }
+
+  @Test
+  void whatSomethingRefersToStays() throws IOException {
+    CleanupSite.write(
+        site.site.durable.resolve("deploy/releases/demo/release.json"),
+        "{\"release\": \"demo\", \"run_id\": \"" + RUN + "\"}");
+    assertThat(kept()).isEqualTo("the release demo refers to it");
+    Files.delete(site.site.durable.resolve("deploy/releases/demo/release.json"));
+
+    Path model = site.site.durable.resolve("deploy/current_model");
+    Files.createSymbolicLink(model, checkpoints.resolve("final"));
+    assertThat(kept()).contains("current_model refers to it");
+    Files.delete(model);
+
+    CleanupSite.write(
+        site.site.durable.resolve("manifests/dataset_registry.yaml"),
+        "path: " + checkpoints + "/final\n");
+    assertThat(kept()).contains("dataset_registry.yaml refers to it");
+    Files.delete(site.site.durable.resolve("manifests/dataset_registry.yaml"));
+
+    Files.createDirectories(site.site.workspace.runs().resolve("open"));
+    site.site.workspace.markOpen(run.id());
+    assertThat(kept()).isEqualTo("its run has not ended");
+  }
+
+  private String kept() {
+    JsonObject answer =
+        type("archive", RUN, "--to", site.cold.toString(), "--dry-run", "--json").json();
+    assertThat(answer.objects("archives")).isEmpty();
+    return answer.objects("keeps").get(0).text("reason");
+  }
+
+  @Test
+  void aDamagedBundleIsNamedAndNothingIsRestored() throws IOException {
+    archive();
+    Path bundle = site.cold.resolve(RUN + ".tar.zst");
+    byte[] whole = bytes(bundle);
+    for (int at : new int[] {0, whole.length / 3, whole.length / 2, whole.length - 1}) {
+      byte[] changed = whole.clone();
+      changed[at] ^= 1;
+      Files.write(bundle, changed);
+      assertThat(type("archive", "verify", RUN).err()).contains("is damaged", "[archive-damaged]");
+      Screen restore = type("archive", "restore", RUN);
+      assertThat(restore.exit()).isEqualTo(1);
+      assertThat(checkpoints).doesNotExist();
+    }
+    Files.write(bundle, java.util.Arrays.copyOf(whole, whole.length / 2));
+    assertThat(type("archive", "verify", RUN).err()).contains("it has " + whole.length / 2);
+    Files.delete(bundle);
+    assertThat(type("archive", "verify", RUN).err()).contains("it is missing");
+    assertThat(site.site.durable.resolve(".nexa-restore")).doesNotExist();
+  }
+
+  @Test
+  void theListHasThePriceOfTheBook() {
+    assertThat(type("archive", "list").out()).contains("no run of this workspace is archived");
+    archive();
+    site.site.terminal.file(
+        "configs/prices/default.yaml",
+        "currency: USD\nas_of: 2025-11-01\n"
+            + "archive_gb_month: {price: 1000000, source: a test}\n");
+
+    Screen list = type("archive", "list");
+    assertThat(list.out()).contains(RUN, "PRICE A MONTH", "no");
+    JsonObject row = type("archive", "list", "--json").json().objects("archives").get(0);
+    assertThat(row.decimal("price_a_month").movePointLeft(6).movePointRight(9).longValue())
+        .isBetween(row.number("bundle_bytes") - 10, row.number("bundle_bytes") + 10);
+    assertThat(row.text("currency")).isEqualTo("USD");
+    assertThat(row.flag("on_disk")).isFalse();
+  }
+
+  @Test
+  void saysWhatIsMissing() {
+    assertThat(type("archive", RUN).err()).contains("no place for archives", "storage.archive");
+    assertThat(type("archive", "--to", site.cold.toString()).err()).contains("no run is named");
+    assertThat(archiveTo("/no/such/folder").err()).contains("there is no folder /no/such/folder");
+    assertThat(type("archive", "verify", RUN).err()).contains("has no archive");
+    assertThat(archiveTo(checkpoints.toString()).out()).contains("lies in its folder");
+    Screen unasked = type("archive", RUN, "--to", site.cold.toString());
+    assertThat(unasked.err()).contains("nobody can be asked", "--yes");
+    assertThat(unasked.exit()).isEqualTo(2);
+    assertThat(
+            type("archive", RUN, "--to", site.cold.toString(), "--storage-class", "GLACIER").err())
+        .contains("a folder has no storage class");
+  }
+
+  private Screen archiveTo(String place) {
+    return type("archive", RUN, "--to", place, "--yes");
+  }
+
+  @Test
+  void theProfileSaysWhere() {
+    site.site.terminal.file(
+        "configs/clusters/default.yaml",
+        "storage: {scratch: "
+            + site.site.scratch
+            + ", durable: "
+            + site.site.durable
+            + ", shared: "
+            + site.site.shared
+            + ", archive: "
+            + site.cold
+            + "}\n");
+
+    assertThat(type("archive", RUN, "--yes").exit()).isZero();
+    assertThat(site.cold.resolve(RUN + ".tar.zst")).exists();
+  }
+
+  private static byte[] bytes(Path file) {
+    try {
+      return Files.readAllBytes(file);
+    } catch (IOException failed) {
+      return failed.toString().getBytes(StandardCharsets.UTF_8);
+    }
+  }
+}
