@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.storage.bundle.TarEntry;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
 import dev.nexa.slurm.storage.bundle.TarReader;
@@ -13,10 +14,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * A release as one archive: tar in POSIX's format (pax), compressed with Zstandard. Two archives of
@@ -24,7 +27,7 @@ import java.util.Optional;
  */
 public final class ReleaseTar {
   private static final int MODE = 0444;
-  private static final String READ_ONLY = "rw-r--r--";
+  private static final String USUAL = "rw-r--r--";
 
   private ReleaseTar() {}
 
@@ -36,28 +39,45 @@ public final class ReleaseTar {
    */
   public static boolean write(ReleaseFolder release, Path archive, DurableFiles files) {
     ReleaseFile document = release.document();
-    List<String> paths = new ArrayList<>();
-    document.files().forEach(file -> paths.add(file.path()));
-    paths.add(ReleaseFolder.DOCUMENT);
-    for (String signature : ReleaseContent.of(release.path()).signatures().keySet()) {
-      paths.add(ReleaseFolder.SIGNATURES + "/" + signature);
-    }
-    paths.sort(ReleaseContent.ORDER);
+    TreeMap<String, String> digests = new TreeMap<>(ReleaseContent.ORDER);
+    document.files().forEach(file -> digests.put(file.path(), file.sha256()));
+    digests.put(ReleaseFolder.DOCUMENT, release.digest());
+    ReleaseContent.signed(release)
+        .signatures()
+        .forEach(
+            (name, bytes) -> digests.put(ReleaseFolder.SIGNATURES + "/" + name, Sha256.of(bytes)));
     Instant time = Instant.ofEpochSecond(document.origin().ended().getEpochSecond());
     return files.claim(
         archive,
         out -> {
           try (TarWriter tar = new TarWriter(out)) {
-            for (String path : paths) {
-              Path file = release.path().resolve(path);
-              String name = release.name() + "/" + path;
-              try (InputStream in = Files.newInputStream(file)) {
-                tar.write(new TarEntry(name, Kind.FILE, Files.size(file), MODE, time, ""), in);
-              }
+            for (Map.Entry<String, String> file : digests.entrySet()) {
+              Path from = release.path().resolve(file.getKey());
+              String name = release.name() + "/" + file.getKey();
+              requireSame(from, write(tar, name, from, time), file.getValue());
             }
           }
         },
-        READ_ONLY);
+        USUAL);
+  }
+
+  /** Writes one file, and returns its SHA-256. */
+  private static String write(TarWriter tar, String name, Path file, Instant time)
+      throws IOException {
+    MessageDigest digest = Sha256.digest();
+    try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
+      tar.write(new TarEntry(name, Kind.FILE, Files.size(file), MODE, time, ""), in);
+    }
+    return Sha256.hex(digest);
+  }
+
+  private static void requireSame(Path file, String digest, String listed) {
+    if (!digest.equals(listed)) {
+      throw new NexaException(
+          ErrorCode.RELEASE_DAMAGED,
+          file + " is not the file that was packaged: it has another SHA-256",
+          Advice.step("package the run again under another name: --name NAME"));
+    }
   }
 
   /**
