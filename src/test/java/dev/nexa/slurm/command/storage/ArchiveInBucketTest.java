@@ -1,0 +1,148 @@
+package dev.nexa.slurm.command.storage;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.storage.archive.ArchiveSite;
+import dev.nexa.slurm.storage.cleanup.CleanupSite;
+import dev.nexa.slurm.storage.s3.FaultProxy;
+import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
+import dev.nexa.slurm.storage.s3.S3Server;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** `archive` with a real S3 server, in processes of their own. */
+class ArchiveInBucketTest {
+  private static final String RUN = "train_20251001_143200";
+  private static final String PLACE = "s3://nexacompute/archive";
+
+  @TempDir Path folder;
+  private ArchiveSite site;
+  private Path checkpoints;
+  private S3Server server;
+
+  @BeforeEach
+  void begin() throws IOException {
+    site = new ArchiveSite(folder);
+    RunFolder run = site.run(RUN);
+    checkpoints = site.checkpoints(run);
+    byte[] large = new byte[20 << 20];
+    new Random(50).nextBytes(large);
+    Files.write(checkpoints.resolve("large.bin"), large);
+    CleanupSite.old(checkpoints);
+    server = S3Server.proxy(Files.createDirectories(folder.resolve("s3")));
+    profile(server.address().toString());
+  }
+
+  private void profile(String endpoint) {
+    site.site.terminal.file(
+        "configs/clusters/default.yaml",
+        "storage:\n  scratch: "
+            + site.site.scratch
+            + "\n  durable: "
+            + site.site.durable
+            + "\n  shared: "
+            + site.site.shared
+            + "\n  archive: "
+            + PLACE
+            + "\n  s3: {path_style: true, region: us-east-1, endpoint: '"
+            + endpoint
+            + "'}\n");
+  }
+
+  @AfterEach
+  void stop() {
+    server.close();
+  }
+
+  private record Ended(int status, String text) {}
+
+  private Ended archive(String... arguments) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
+    command.add(System.getProperty("java.class.path"));
+    command.addAll(List.of("dev.nexa.slurm.command.Main", "archive"));
+    command.addAll(List.of(arguments));
+    Path log = Files.createTempFile(folder, "client", ".log");
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .directory(site.site.terminal.workspace.toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile());
+    Map<String, String> environment = builder.environment();
+    environment.keySet().removeIf(name -> name.startsWith("AWS_") || name.startsWith("NEXA_"));
+    environment.put("AWS_EC2_METADATA_DISABLED", "true");
+    environment.put("AWS_ACCESS_KEY_ID", S3Server.KEY);
+    environment.put("AWS_SECRET_ACCESS_KEY", S3Server.SECRET);
+    environment.put("HOME", folder.toString());
+    environment.put("PATH", site.site.terminal.bin + ":/usr/bin:/bin");
+    int status = builder.start().waitFor();
+    return new Ended(status, Files.readString(log));
+  }
+
+  @Test
+  void aRunGoesToTheBucketAndComesBack() throws Exception {
+    Map<String, String> before = tree();
+
+    Ended done = archive(RUN, "--yes");
+
+    assertThat(done.status()).as(done.text()).isZero();
+    assertThat(done.text()).contains("archived " + RUN, PLACE + "/" + RUN + ".tar.zst");
+    assertThat(checkpoints).doesNotExist();
+    assertThat(site.site.durable.resolve(".nexa-archive")).doesNotExist();
+    assertThat(archive("verify", RUN).text()).contains("SHA-256 in S3 are as recorded");
+    assertThat(archive("verify", RUN, "--checksum").text()).contains("were read");
+
+    Ended back = archive("restore", RUN);
+    assertThat(back.status()).as(back.text()).isZero();
+    assertThat(tree()).isEqualTo(before);
+
+    // The same files find their bundle; nothing is sent again.
+    Ended again = archive(RUN, "--yes");
+    assertThat(again.status()).as(again.text()).isZero();
+    assertThat(checkpoints).doesNotExist();
+  }
+
+  private Map<String, String> tree() throws IOException {
+    byte[] large = Files.readAllBytes(checkpoints.resolve("large.bin"));
+    Files.delete(checkpoints.resolve("large.bin"));
+    CleanupSite.old(checkpoints);
+    Map<String, String> tree = ArchiveSite.tree(checkpoints);
+    tree.replaceAll((path, what) -> what.replaceAll("20\\d\\d-\\S+Z", "TIME"));
+    tree.put("large", "" + java.util.Arrays.hashCode(large));
+    Files.write(checkpoints.resolve("large.bin"), large);
+    CleanupSite.old(checkpoints);
+    return tree;
+  }
+
+  @Test
+  void anOutageRemovesNothingAndTheNextCallFinishes() throws Exception {
+    try (FaultProxy proxy = new FaultProxy(server.port())) {
+      proxy.choose(
+          (method, target) ->
+              method.equals("PUT") && target.contains("partNumber=2")
+                  ? Fault.SLOWDOWN_503
+                  : Fault.NONE);
+      profile(proxy.address().toString());
+      Ended cut = archive(RUN, "--yes");
+      assertThat(cut.status()).as(cut.text()).isEqualTo(1);
+      assertThat(cut.text()).contains("not done: " + RUN, "SlowDown");
+      assertThat(checkpoints.resolve("large.bin")).exists();
+    }
+    profile(server.address().toString());
+    Ended done = archive(RUN, "--yes");
+    assertThat(done.status()).as(done.text()).isZero();
+    assertThat(archive("verify", RUN, "--checksum").status()).isZero();
+    assertThat(site.site.durable.resolve(".nexa-archive")).doesNotExist();
+  }
+}
