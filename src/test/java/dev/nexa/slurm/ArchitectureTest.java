@@ -203,6 +203,8 @@ class ArchitectureTest {
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "storage.cleanup.PastRetention")
         .and()
+        .doNotHaveFullyQualifiedName(ROOT + "storage.cleanup.FindWholeRuns")
+        .and()
         .doNotHaveFullyQualifiedName(ROOT + "storage.releases.FindJudgement")
         .should()
         .callMethodWhere(name("shownPlan").or(name("shownEstimate")).or(name("shown")))

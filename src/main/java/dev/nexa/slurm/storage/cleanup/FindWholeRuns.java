@@ -61,6 +61,7 @@ final class FindWholeRuns {
         found.add(new WholeRun(id, Path.of("/"), id.value(), List.of(), kept));
         continue;
       }
+      // The plan need not be proven: only a folder that the run has claimed on this tier can go.
       String durable = run.shownPlan().storage().durable();
       String name = StorageClaims.nameOn(durable, run);
       names.add(name);

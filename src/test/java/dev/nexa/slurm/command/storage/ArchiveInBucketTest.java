@@ -145,4 +145,22 @@ class ArchiveInBucketTest {
     assertThat(archive("verify", RUN, "--checksum").status()).isZero();
     assertThat(site.site.durable.resolve(".nexa-archive")).doesNotExist();
   }
+
+  @Test
+  void aBundleInAGlacierClassNamesTheCommandThatRestoresIt() throws Exception {
+    assertThat(archive(RUN, "--yes").status()).isZero();
+    try (FaultProxy proxy = new FaultProxy(server.port())) {
+      proxy.choose((method, target) -> method.equals("GET") ? Fault.FROZEN_403 : Fault.NONE);
+      profile(proxy.address().toString());
+
+      Ended frozen = archive("restore", RUN);
+
+      assertThat(frozen.text())
+          .contains("is in a cold storage class")
+          .contains(
+              "aws s3api restore-object --bucket nexacompute --key archive/" + RUN + ".tar.zst");
+      assertThat(frozen.status()).isEqualTo(2);
+      assertThat(checkpoints).doesNotExist();
+    }
+  }
 }

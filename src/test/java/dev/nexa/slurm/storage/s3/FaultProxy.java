@@ -27,7 +27,9 @@ public final class FaultProxy implements AutoCloseable {
     CUT_BEFORE,
     LOST_ANSWER,
     TRUNCATED,
-    WRONG_BYTE
+    WRONG_BYTE,
+    /** What S3 says to a read of an object in a Glacier class. Not one of the random faults. */
+    FROZEN_403
   }
 
   /** Chooses the fault of a request. */
@@ -100,6 +102,7 @@ public final class FaultProxy implements AutoCloseable {
         case CUT_BEFORE -> {}
         case ERROR_500 -> out.write(error("500 Internal Server Error", "InternalError"));
         case SLOWDOWN_503 -> out.write(error("503 Slow Down", "SlowDown"));
+        case FROZEN_403 -> out.write(error("403 Forbidden", "InvalidObjectState"));
         case SLOW -> {
           TimeUnit.MILLISECONDS.sleep(200);
           out.write(forward(head, body));
