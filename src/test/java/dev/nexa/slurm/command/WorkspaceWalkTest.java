@@ -111,6 +111,7 @@ class WorkspaceWalkTest {
               Map.entry("sync pull", ""),
               Map.entry("sync verify", ""),
               Map.entry("sync abort-leftovers", ""),
+              Map.entry("sync mirror", "/no/such/source /no/such/folder/target"),
               Map.entry("init", "")));
 
   /** These make no run, and go on with the jar's files where there is no workspace. */

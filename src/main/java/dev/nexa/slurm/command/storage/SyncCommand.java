@@ -17,6 +17,7 @@ public final class SyncCommand extends Subcommand {
       spec().addSubcommand(step.word(), new SyncStepCommand(step).spec());
     }
     spec().addSubcommand("abort-leftovers", new AbortLeftoversCommand().spec());
+    spec().addSubcommand("mirror", new MirrorCommand().spec());
   }
 
   @Override
