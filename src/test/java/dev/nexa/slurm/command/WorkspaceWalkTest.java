@@ -111,7 +111,6 @@ class WorkspaceWalkTest {
               Map.entry("sync pull", ""),
               Map.entry("sync verify", ""),
               Map.entry("sync abort-leftovers", ""),
-              Map.entry("sync mirror", "/no/such/source /no/such/folder/target"),
               Map.entry("init", "")));
 
   /** These make no run, and go on with the jar's files where there is no workspace. */
@@ -215,7 +214,9 @@ class WorkspaceWalkTest {
       return text.replace(top.toString(), "TOP")
           .replaceAll("[0-9a-f]{16,}", "HEX")
           .replaceAll("[.][a-z0-9]{6}\\b", ".KEY")
+          // The second run of a second has a longer id, and so a wider column.
           .replaceAll("_\\d{8}_\\d{6}(_\\d+)?", "_TIME")
+          .replaceAll(" {2,}", "  ")
           .replaceAll("\\d+", "9")
           .replaceAll("TOP/science/", "")
           .replaceAll("TOP/sibling/", "")
@@ -232,7 +233,7 @@ class WorkspaceWalkTest {
     CommandLine root = Commands.commandLine(new String[0], Map.of(), Path.of("/"), null);
     root.getSubcommands().forEach((name, command) -> add(name, command, leaves));
     // These read no workspace.
-    leaves.removeAll(Set.of("generate-completion", "explain"));
+    leaves.removeAll(Set.of("generate-completion", "explain", "sync mirror"));
     leaves.removeIf(leaf -> leaf.startsWith("data "));
     return leaves;
   }

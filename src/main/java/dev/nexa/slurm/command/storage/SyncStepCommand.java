@@ -185,6 +185,9 @@ final class SyncStepCommand extends Subcommand {
         run.execute(
             limit,
             new SyncProgress(err(), copied.files() + planned.compared().files(), copied.bytes()));
+    if (step == Step.PUSH) {
+      EgressMetric.add(environment(), report.bytes());
+    }
     boolean whole = report.failed() == 0 && report.conflicts() == 0;
     if (asJson) {
       out().print(Json.pretty(text.document(planned, report)));

@@ -92,6 +92,19 @@ class SyncCommandTest {
   }
 
   @Test
+  void aPushInAJobReportsItsBytesForTheRunsCost() throws Exception {
+    Path metrics = folder.resolve("0.0.metrics.json");
+    Map<String, String> job = new java.util.HashMap<>(KEYS);
+    job.put("NEXA_METRICS", metrics.toString());
+    String[] push = {"push", source.toString(), "s3://nexacompute/job", "--endpoint", endpoint()};
+
+    assertThat(sync(job, push).status()).isZero();
+    assertThat(sync(job, push).status()).isZero();
+
+    assertThat(metrics).hasContent("{\"egress_bytes\":7}");
+  }
+
+  @Test
   void saysWhatIsMissing() throws Exception {
     Ended nowhere = sync(KEYS, "push", source.toString());
     assertThat(nowhere.text()).contains("no address in S3 is given").contains("NEXA_S3_PREFIX");

@@ -1,0 +1,47 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+/** The metric {@code egress_bytes} of a task, for which its run is charged. */
+final class EgressMetric {
+  private static final String KEY = "egress_bytes";
+
+  private EgressMetric() {}
+
+  /**
+   * Adds bytes to what the task has sent out so far. Does nothing outside a job. Other metrics
+   * stay.
+   *
+   * @param environment has {@code NEXA_METRICS} in a job
+   * @throws NexaException if the task's metrics are no JSON object; they stay as they are
+   */
+  static void add(Map<String, String> environment, long bytes) {
+    String name = environment.getOrDefault("NEXA_METRICS", "");
+    if (name.isEmpty() || bytes == 0) {
+      return;
+    }
+    Path file = Path.of(name);
+    try {
+      JsonObject metrics =
+          Files.exists(file) ? Json.parseObject(DurableFiles.read(file)) : new JsonObject();
+      BigDecimal before = metrics.optionalDecimal(KEY).orElse(BigDecimal.ZERO);
+      metrics.with(KEY, before.add(BigDecimal.valueOf(bytes)));
+      DurableFiles.onDisk().replace(file, Json.compact(metrics) + "\n");
+    } catch (IllegalArgumentException | IllegalStateException broken) {
+      throw new NexaException(
+          ErrorCode.RECORD_DAMAGED,
+          file + " cannot be read, and lacks the " + bytes + " bytes that were sent",
+          broken,
+          Advice.step("the files are copied; write a JSON object into $NEXA_METRICS"));
+    }
+  }
+}
