@@ -36,7 +36,14 @@ final class ArchiveText {
   private ArchiveText() {}
 
   /** A row of {@code archive list}. */
-  record Row(ArchiveFile archive, Optional<Money> month, boolean onDisk) {}
+  record Row(ArchiveFile archive, Optional<Month> month, boolean onDisk) {}
+
+  /** What a month of 730 hours costs, not rounded. */
+  record Month(BigDecimal exact, String currency) {
+    String words() {
+      return Money.line(BigDecimal.ONE, exact, currency).words(exact);
+    }
+  }
 
   private static final Columns<Row> LIST =
       new Columns<Row>()
@@ -49,7 +56,7 @@ final class ArchiveText {
           .text("bundle", row -> Memory.plain(row.archive().bundle().bytes()))
           .right()
           .text("class", row -> row.archive().storageClass().orElse("-"))
-          .text("month", row -> row.month().map(Money::toString).orElse("-"))
+          .text("month", row -> row.month().map(Month::words).orElse("-"))
           .as("PRICE A MONTH")
           .right()
           .text("on_disk", row -> row.onDisk() ? "yes" : "no")
@@ -63,14 +70,10 @@ final class ArchiveText {
   }
 
   /** Returns the price of a bundle for a month of 730 hours; empty if the book has no price. */
-  static Optional<Money> month(ArchiveFile archive, PriceBook book) {
+  static Optional<Month> month(ArchiveFile archive, PriceBook book) {
+    BigDecimal gigabytes = BigDecimal.valueOf(archive.bundle().bytes()).movePointLeft(9);
     return book.archiveGbMonth()
-        .map(
-            price ->
-                Money.line(
-                    BigDecimal.valueOf(archive.bundle().bytes()).movePointLeft(9),
-                    price.price(),
-                    book.currency()));
+        .map(price -> new Month(gigabytes.multiply(price.price()), book.currency()));
   }
 
   /** Returns the plan. */
@@ -198,8 +201,8 @@ final class ArchiveText {
         .with("bytes", archive.bytes())
         .with("bundle_bytes", archive.bundle().bytes())
         .with("bundle_sha256", archive.bundle().sha256())
-        .with("price_a_month", row.month().map(Money::amount).orElse(null))
-        .with("currency", row.month().map(Money::currency).orElse(null))
+        .with("price_a_month", row.month().map(Month::exact).orElse(null))
+        .with("currency", row.month().map(Month::currency).orElse(null))
         .with("on_disk", row.onDisk());
   }
 }

@@ -81,8 +81,7 @@ class ArchiveKillTest {
     judge(site, before);
     if (restores) {
       for (RunFolder run : runs) {
-        if (!Files.exists(site.checkpoints(run))
-            || !Files.exists(site.site.durable.resolve("evals/" + run.id()))) {
+        if (!Files.exists(site.checkpoints(run)) || isLeft(site, run)) {
           try (FolderPlace place = site.place()) {
             new RestoreRun(site.site.workspace, place, passed -> {})
                 .toOldPlace(ArchiveFile.require(site.site.workspace, run.id()));
@@ -90,6 +89,9 @@ class ArchiveKillTest {
         }
       }
       before.forEach((path, tree) -> assertThat(ArchiveSite.tree(path)).as(step).isEqualTo(tree));
+      for (RunFolder run : runs) {
+        assertThat(site.site.durable.resolve("evals/" + run.id() + "/scores.json")).exists();
+      }
       assertThat(site.site.durable.resolve(".nexa-restore")).doesNotExist();
     } else {
       assertThat(site.archive(runs, passed -> {}, passed -> {}))
@@ -112,6 +114,17 @@ class ArchiveKillTest {
       }
     }
     return killed;
+  }
+
+  /** Returns whether a restore of the run was killed before its end. */
+  private static boolean isLeft(ArchiveSite site, RunFolder run) throws IOException {
+    Path hidden = site.site.durable.resolve(".nexa-restore");
+    if (!Files.isDirectory(hidden)) {
+      return false;
+    }
+    try (Stream<Path> left = Files.list(hidden)) {
+      return left.anyMatch(path -> path.getFileName().toString().startsWith(run.id().value()));
+    }
   }
 
   private static boolean killed(Path at, String act, String step, int nth, List<RunFolder> runs)
