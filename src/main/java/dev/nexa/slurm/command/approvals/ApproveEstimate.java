@@ -607,7 +607,7 @@ public final class ApproveEstimate {
               Workspace.ownerOf(Path.of(allowed.file()))
                   + ", who owns "
                   + allowed.file()
-                  + ", can correct it (docs/approvals.md)"));
+                  + ", can correct it (`nexa-slurm explain docs/approvals.md`)"));
     }
     return new NexaException(
         ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + why, advice);

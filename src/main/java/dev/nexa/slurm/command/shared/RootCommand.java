@@ -11,10 +11,15 @@ import java.io.InputStream;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -23,6 +28,41 @@ import picocli.CommandLine.ScopeType;
 
 /** The command {@code nexa-slurm} itself, with the options that all commands share. */
 public final class RootCommand implements Runnable {
+  /** The names of all commands, in the order of the help text. */
+  public static final List<String> NAMES =
+      List.of(
+          "submit",
+          "estimate",
+          "approve",
+          "approvals",
+          "render",
+          "status",
+          "logs",
+          "why",
+          "shell",
+          "cancel",
+          "interrupt",
+          "rerun",
+          "reconcile",
+          "audit",
+          "cron",
+          "runs",
+          "usage",
+          "costs",
+          "prices",
+          "policy",
+          "serve",
+          "pipeline",
+          "data",
+          "eval",
+          "datasets",
+          "lineage",
+          "storage",
+          "cleanup",
+          "sync",
+          "init",
+          "explain");
+
   private static final Path HERE = Path.of("").toAbsolutePath();
 
   private final Map<String, String> environment;
@@ -181,6 +221,53 @@ public final class RootCommand implements Runnable {
   /** Returns the folder in {@code --workspace}; empty if the option was not typed. */
   public Optional<Path> typedWorkspace() {
     return Optional.ofNullable(workspace.getValue());
+  }
+
+  /**
+   * Returns a text in which each command of ours has the {@code --workspace} that the user typed,
+   * so that the user can type the command as it stands.
+   */
+  public String advised(String text) {
+    if (workspace.getValue() == null || !text.contains("nexa-slurm ")) {
+      return text;
+    }
+    String option = " " + Advice.command("", "--workspace", workspace.getValue());
+    Pattern command =
+        Pattern.compile(
+            "(?<![\\w/.-])nexa-slurm (?!explain|init)("
+                + String.join("|", NAMES)
+                + ")(?![\\w-])(?![^`\n]* --(workspace|help))");
+    return command.matcher(text).replaceAll("$0" + Matcher.quoteReplacement(option));
+  }
+
+  /** Returns the error with commands as {@link #advised(String)} writes them. */
+  NexaException advised(NexaException failure) {
+    if (workspace.getValue() == null) {
+      return failure;
+    }
+    List<Advice> all = new ArrayList<>();
+    for (Advice advice : failure.advice()) {
+      all.add(advised(advice));
+    }
+    return new NexaException(failure.code(), advised(String.valueOf(failure.getMessage())), all);
+  }
+
+  private Advice advised(Advice advice) {
+    List<String> words = new ArrayList<>(advice.command());
+    if (words.isEmpty()) {
+      return new Advice(advice.kind(), words, advised(advice.text()));
+    }
+    boolean ours =
+        words.size() > 1
+            && words.get(0).equals("nexa-slurm")
+            && NAMES.contains(words.get(1))
+            && !Set.of("explain", "init").contains(words.get(1))
+            && !words.contains("--workspace")
+            && !words.contains("--help");
+    if (ours) {
+      words.addAll(2, List.of("--workspace", workspace.getValue().toString()));
+    }
+    return new Advice(advice.kind(), words, advised(advice.text()));
   }
 
   private Optional<Path> named() {

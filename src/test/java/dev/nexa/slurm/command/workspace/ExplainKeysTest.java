@@ -55,4 +55,16 @@ class ExplainKeysTest {
       assertThat(screen.err()).contains("nexa-slurm explain config    lists the keys");
     }
   }
+
+  @Test
+  void aNameOfAnotherProgramLeadsToTheKey() {
+    assertThat(terminal.type("explain", "mem").out())
+        .startsWith(
+            "'mem' is resources.memory in a run's config: it is the memory on each node.\n"
+                + "resources.memory: a memory size");
+    assertThat(terminal.type("explain", "time").out()).contains("\nresources.time: a time limit");
+    assertThat(terminal.type("explain", "learning_rate").out()).contains("\nlr: a number");
+    assertThat(terminal.type("explain", "exclude").out())
+        .startsWith("A run's config has no key 'exclude': nexa-slurm cannot leave nodes out");
+  }
 }

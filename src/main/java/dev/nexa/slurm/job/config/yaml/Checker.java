@@ -318,7 +318,7 @@ public final class Checker {
           "looks like "
               + secret.get()
               + "; what a config holds is kept with the run and shown to others: write it into the"
-              + " file that env_file names (docs/secrets.md)");
+              + " file that env_file names (`nexa-slurm explain docs/secrets.md`)");
     } else if (Secrets.isRandom(scalar.text())) {
       String note = "is random text: if it is a secret, write it into the file that env_file names";
       notes.add(new Problem(scalar.at(), path, note).toString());
