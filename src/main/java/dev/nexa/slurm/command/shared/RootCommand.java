@@ -3,12 +3,14 @@ package dev.nexa.slurm.command.shared;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DeniedAccess;
 import dev.nexa.slurm.records.runs.WorkspaceSearch;
 import dev.nexa.slurm.records.runs.WorkspaceSearch.Here;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -62,6 +64,11 @@ public final class RootCommand implements Runnable {
           "sync",
           "init",
           "explain");
+
+  /** The second words of commands such as {@code runs list}. */
+  private static final String SECOND_WORDS =
+      "list|show|import|analyze|verify|revoke|install|budget|accuracy|check|plan|replay|status|graph"
+          + "|estimate|run|resume|cancel|init|stop|remove|leaderboard|register|promote|retire|diff";
 
   private static final Path HERE = Path.of("").toAbsolutePath();
 
@@ -181,6 +188,7 @@ public final class RootCommand implements Runnable {
   Context context() {
     Optional<Path> named = named();
     if (named.isPresent()) {
+      requireReachable(named.get());
       if (!Files.isDirectory(named.get())) {
         throw new NexaException(
             ErrorCode.WORKSPACE_NOT_FOUND,
@@ -215,7 +223,39 @@ public final class RootCommand implements Runnable {
     if (named().isEmpty() && search.here() != Here.OURS) {
       throw Context.noWorkspace(search);
     }
+    if (named().isPresent()) {
+      requireFolder(named().get());
+    }
     return new Context(named().orElse(here.equals(HERE) ? Path.of(".") : here), environment);
+  }
+
+  /** Throws if the user may not enter the folder, or one above it. */
+  private static void requireReachable(Path folder) {
+    Path whole = folder.toAbsolutePath().normalize();
+    for (Path at = whole; at != null; at = at.getParent()) {
+      if (Files.isDirectory(at) && !Files.isExecutable(at)) {
+        throw new NexaException(
+            ErrorCode.IO_FAILED,
+            "cannot use " + whole + " as the workspace: permission denied",
+            DeniedAccess.advice(new AccessDeniedException(whole.toString()), whole.resolve("x")));
+      }
+    }
+  }
+
+  /**
+   * Throws if {@code init} cannot make the folder, because the user has no access or it is a file.
+   */
+  private static void requireFolder(Path folder) {
+    requireReachable(folder);
+    Path whole = folder.toAbsolutePath().normalize();
+    for (Path at = whole; at != null; at = at.getParent()) {
+      if (Files.exists(at) && !Files.isDirectory(at)) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "--workspace " + folder + ": expected a folder, and " + at + " is a file",
+            Advice.step("name a folder that exists, or one to make"));
+      }
+    }
   }
 
   /** Returns the folder in {@code --workspace}; empty if the option was not typed. */
@@ -236,7 +276,9 @@ public final class RootCommand implements Runnable {
         Pattern.compile(
             "(?<![\\w/.-])nexa-slurm (?!explain|init)("
                 + String.join("|", NAMES)
-                + ")(?![\\w-])(?![^`\n]* --(workspace|help))");
+                + ")(?: (?:"
+                + SECOND_WORDS
+                + ")(?![\\w./-]))?(?![\\w-])(?![^`\n]* --(workspace|help))");
     return command.matcher(text).replaceAll("$0" + Matcher.quoteReplacement(option));
   }
 
@@ -265,7 +307,8 @@ public final class RootCommand implements Runnable {
             && !words.contains("--workspace")
             && !words.contains("--help");
     if (ours) {
-      words.addAll(2, List.of("--workspace", workspace.getValue().toString()));
+      boolean second = words.size() > 2 && words.get(2).matches(SECOND_WORDS);
+      words.addAll(second ? 3 : 2, List.of("--workspace", workspace.getValue().toString()));
     }
     return new Advice(advice.kind(), words, advised(advice.text()));
   }

@@ -189,6 +189,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
           .map(name -> didYouMean(spec.qualifiedName() + " " + name))
           .ifPresent(advice::add);
     }
+    boolean run = word.equals("latest") || word.matches("\\d+(_\\d+)?|\\w+_\\d{8}_\\d{6}(_\\d+)?");
+    if (run && spec.subcommands().containsKey("show")) {
+      advice.add(didYouMean(spec.qualifiedName() + " show " + word));
+    }
     boolean lists = word.equals("list") || word.equals("ls");
     if (lists && spec.subcommands().containsKey("show")) {
       advice.add(didYouMean(spec.qualifiedName() + " show"));

@@ -84,7 +84,9 @@ public record ConfigKey(String path, String value, boolean required, String fall
       return type.expected();
     }
     if (shape instanceof ListOf list) {
-      return "a list of " + words(list.element());
+      return list.element() instanceof ValueType type
+          ? "a list of " + type.several()
+          : "a list of mappings";
     }
     return shape instanceof Section ? "a section" : "a mapping";
   }

@@ -190,7 +190,7 @@ public record RunConfig(
     keys.add(
         optional(
             "dataset",
-            ValueType.NAME_WORD,
+            ValueType.DATASET_NAME,
             "The dataset's name. Default: the last part of dataset_path."));
     keys.add(
         optional(

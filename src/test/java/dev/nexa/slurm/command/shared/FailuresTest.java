@@ -99,11 +99,11 @@ class FailuresTest {
     Screen word = terminal.type("kill", "--workspace", typed);
     Screen usage = terminal.type("status", "--workspace", typed, "--jsn");
 
-    assertThat(unknown.err()).contains("→ nexa-slurm runs --workspace " + typed + " list ");
+    assertThat(unknown.err()).contains("→ nexa-slurm runs list --workspace " + typed + " ");
     assertThat(word.err())
         .contains("To end a run: nexa-slurm cancel --workspace " + typed + " RUN");
     assertThat(usage.err()).contains("→ nexa-slurm status --help\n");
-    assertThat(terminal.type("runs", "--workspace", typed, "list").exit()).isZero();
+    assertThat(terminal.type("runs", "list", "--workspace", typed).exit()).isZero();
   }
 
   @Test

@@ -40,7 +40,7 @@ class ExplainKeysTest {
         .contains("\nresources.time: a time limit: ", "; required\n");
     assertThat(all.out().lines().filter(line -> !line.startsWith("    ")))
         .hasSizeGreaterThan(50)
-        .contains("entrypoint: a section", "lr: a number", "tags: a list of text");
+        .contains("entrypoint: a section", "lr: a number", "tags: a list of texts");
     assertThat(terminal.type("explain", "resources", "--json").json().objects("keys").get(0))
         .returns("resources.nodes", key -> key.text("key"))
         .returns("1", key -> key.text("default"));
