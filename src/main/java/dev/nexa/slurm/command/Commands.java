@@ -39,7 +39,6 @@ import dev.nexa.slurm.command.workspace.InitCommand;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -49,40 +48,6 @@ import picocli.CommandLine;
  * quickly.
  */
 public final class Commands {
-  private static final List<String> NAMES =
-      List.of(
-          "submit",
-          "estimate",
-          "approve",
-          "approvals",
-          "render",
-          "status",
-          "logs",
-          "why",
-          "shell",
-          "cancel",
-          "interrupt",
-          "rerun",
-          "reconcile",
-          "audit",
-          "cron",
-          "runs",
-          "usage",
-          "costs",
-          "prices",
-          "policy",
-          "serve",
-          "pipeline",
-          "data",
-          "eval",
-          "datasets",
-          "lineage",
-          "storage",
-          "cleanup",
-          "sync",
-          "init",
-          "explain");
-
   private Commands() {}
 
   /**
@@ -93,7 +58,9 @@ public final class Commands {
     if (args.length == 0 || !args[0].equals("help")) {
       return args;
     }
-    if (args.length > 1 && !NAMES.contains(args[1]) && !args[1].equals("generate-completion")) {
+    if (args.length > 1
+        && !RootCommand.NAMES.contains(args[1])
+        && !args[1].equals("generate-completion")) {
       return Arrays.copyOfRange(args, 1, args.length);
     }
     String[] asked = Arrays.copyOfRange(args, 1, args.length + 1);
@@ -148,10 +115,10 @@ public final class Commands {
       String[] args, Map<String, String> environment, Path here, @Nullable InputStream keyboard) {
     CommandLine root = new CommandLine(new RootCommand(environment, here, keyboard).spec());
     String first = args.length == 0 ? "" : args[0];
-    if (NAMES.contains(first)) {
+    if (RootCommand.NAMES.contains(first)) {
       root.addSubcommand(first, command(first).spec());
     } else if (!first.equals("--version") && !first.equals("-V")) {
-      for (String name : NAMES) {
+      for (String name : RootCommand.NAMES) {
         root.addSubcommand(name, command(name).spec());
       }
       root.addSubcommand("generate-completion", new CompletionCommand().spec());

@@ -59,7 +59,7 @@ public final class DatasetsCommand extends Subcommand {
                   + done.version().name()
                   + "' in "
                   + datasets.registry().file()
-                  + " was written again in the form of docs/datasets.md; comments inside it are gone");
+                  + " was written again in the usual form (`nexa-slurm explain docs/datasets.md`); comments inside it are gone");
     }
   }
 

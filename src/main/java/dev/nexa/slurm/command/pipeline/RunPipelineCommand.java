@@ -115,7 +115,7 @@ final class RunPipelineCommand extends Subcommand {
     return ExitCode.OK.status();
   }
 
-  private static void tell(SubmittedPipeline submitted, BigDecimal unrounded, PrintWriter out) {
+  private void tell(SubmittedPipeline submitted, BigDecimal unrounded, PrintWriter out) {
     String id = submitted.folder().id();
     out.println(
         id
@@ -127,8 +127,8 @@ final class RunPipelineCommand extends Subcommand {
     for (SubmittedStage stage : submitted.stages()) {
       out.println("  " + stage.stage() + "  " + stage.run().id() + "  " + answer(stage));
     }
-    out.println("  nexa-slurm pipeline status " + id);
-    out.println("  nexa-slurm pipeline cancel " + id);
+    out.println(advised("  nexa-slurm pipeline status " + id));
+    out.println(advised("  nexa-slurm pipeline cancel " + id));
     out.flush();
   }
 

@@ -65,7 +65,7 @@ public final class ServeCommand extends Subcommand {
                 Optional.empty(),
                 Optional.ofNullable(approval.getValue()));
     PrintWriter told = given(json) ? err() : out();
-    AfterSubmit.tell(submitted, told);
+    AfterSubmit.tell(this, submitted, told);
     if (given(verbose)) {
       AfterSubmit.tellOwnFiles(submitted.ownFiles(), err());
     }
@@ -146,7 +146,7 @@ public final class ServeCommand extends Subcommand {
       state = new StopServer(context).stop(run, err::println).state();
       err.println("  → ready_within gives it more time");
     }
-    err.println("  → `nexa-slurm logs " + run.id() + "` shows all that it printed");
+    err.println(advised("  → `nexa-slurm logs " + run.id() + "` shows all that it printed"));
     if (given(json)) {
       JsonObject document = submitted.json();
       out()

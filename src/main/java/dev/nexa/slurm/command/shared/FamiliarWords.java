@@ -129,6 +129,15 @@ final class FamiliarWords {
     if (own.contains("--set")) {
       return Optional.ofNullable(job(name)).map(ours -> Advice.step(name + ": " + ours));
     }
+    if (own.contains("--limit") && List.of("-n", "--lines", "--tail", "-l").contains(name)) {
+      return Optional.of(Advice.step("--limit N lists at most N"));
+    }
+    if (own.contains("--limit") && List.of("-a", "--all").contains(name)) {
+      return Optional.of(Advice.step("--limit 100000 lists all"));
+    }
+    if (own.contains("--state") && List.of("--status", "--states", "-t").contains(name)) {
+      return Optional.of(Advice.step("type --state failed,timeout, with your states"));
+    }
     Optional<Advice> report = ofReports(name, own);
     if (report.isPresent()) {
       return report;
@@ -176,7 +185,7 @@ final class FamiliarWords {
           "leave it out, because the launcher starts one process for each GPU; --nodes and --gpus"
               + " say how many";
       case "-a", "--array" ->
-          "write a sweep into the config, which makes an array (docs/sweeps.md)";
+          "write a sweep into the config, which makes an array (`nexa-slurm explain docs/sweeps.md`)";
       case "-o", "-e", "--output", "--error" ->
           "leave it out, because nexa-slurm keeps the output, and `nexa-slurm logs RUN` prints it";
       case "-q", "--qos" -> "type --set resources.qos=NAME";

@@ -163,6 +163,11 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return RootCommand.of(spec).environment();
   }
 
+  /** Returns a text in which each command of ours has the {@code --workspace} that was typed. */
+  public final String advised(String text) {
+    return RootCommand.of(spec).advised(text);
+  }
+
   /** Returns the writer for the command's output. */
   public final PrintWriter out() {
     return spec.commandLine().getOut();

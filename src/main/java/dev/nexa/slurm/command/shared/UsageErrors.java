@@ -56,7 +56,12 @@ public final class UsageErrors implements IParameterExceptionHandler {
     if (!unknown.isEmpty()) {
       message = unmatched(spec, unknown, advice);
     }
-    String[] examples = spec.usageMessage().footer();
+    Optional<Advice> eaten = savedScript(wrong, spec, args);
+    if (eaten.isPresent()) {
+      message = "--save took the script for the name of the config";
+      advice.add(eaten.get());
+    }
+    String[] examples = eaten.isPresent() ? new String[0] : spec.usageMessage().footer();
     if (unknown.isEmpty()
         && wrong instanceof MissingParameterException missing
         && examples.length > 0) {
@@ -84,6 +89,25 @@ public final class UsageErrors implements IParameterExceptionHandler {
         commandLine,
         new NexaException(
             unknown.isEmpty() ? code(wrong) : ErrorCode.OPTION_UNKNOWN, message, advice));
+  }
+
+  /** Returns the command to type if {@code --save} stands before the script. */
+  private static Optional<Advice> savedScript(
+      ParameterException wrong, CommandSpec spec, String[] args) {
+    List<String> words = new ArrayList<>(List.of(args));
+    int save = words.indexOf("--save");
+    boolean before = save >= 0 && save + 1 < words.size();
+    if (!(wrong instanceof MissingParameterException)
+        || spec.findOption("--save") == null
+        || !before
+        || !TypedFile.hasScriptName(words.get(save + 1))) {
+      return Optional.empty();
+    }
+    String script = words.remove(save + 1);
+    words.remove(save);
+    words.addAll(List.of(script, "--save", FromScript.yamlName(script)));
+    words.add(0, "nexa-slurm");
+    return Optional.of(Advice.command("", words.toArray()));
   }
 
   /** Returns the example with the option that lacks its value, else the first example. */
@@ -137,6 +161,16 @@ public final class UsageErrors implements IParameterExceptionHandler {
       return (options.size() == 1 ? "Unknown option: " : "Unknown options: ") + quoted(options);
     }
     String word = words.get(0);
+    if (spec.subcommands().isEmpty() && takesOneRun(spec)) {
+      advice.add(
+          Advice.step(
+              "type one command for each run: " + spec.qualifiedName() + " " + words.get(0)));
+      return "`"
+          + spec.qualifiedName()
+          + "` takes one run; the command names "
+          + quoted(words)
+          + " too";
+    }
     if (spec.subcommands().isEmpty()) {
       return (words.size() == 1 ? "Unexpected argument: " : "Unexpected arguments: ")
           + quoted(words)
@@ -155,11 +189,20 @@ public final class UsageErrors implements IParameterExceptionHandler {
           .map(name -> didYouMean(spec.qualifiedName() + " " + name))
           .ifPresent(advice::add);
     }
+    boolean run = word.equals("latest") || word.matches("\\d+(_\\d+)?|\\w+_\\d{8}_\\d{6}(_\\d+)?");
+    if (run && spec.subcommands().containsKey("show")) {
+      advice.add(didYouMean(spec.qualifiedName() + " show " + word));
+    }
     boolean lists = word.equals("list") || word.equals("ls");
     if (lists && spec.subcommands().containsKey("show")) {
       advice.add(didYouMean(spec.qualifiedName() + " show"));
     }
     return "There is no command '" + spec.qualifiedName() + " " + word + "'";
+  }
+
+  private static boolean takesOneRun(CommandSpec spec) {
+    return spec.positionalParameters().size() == 1
+        && spec.positionalParameters().get(0).paramLabel().equals("RUN");
   }
 
   private static Advice didYouMean(String name) {

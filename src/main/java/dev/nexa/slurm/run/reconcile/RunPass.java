@@ -247,7 +247,7 @@ public final class RunPass {
               + " was made from "
               + known
               + ": lines of the journal are missing; restore it from a backup, see"
-              + " docs/recovery.md");
+              + " `nexa-slurm explain docs/recovery.md`");
     }
   }
 

@@ -199,6 +199,9 @@ public final class SubmitRun {
     for (String note : prepared.plan().notes()) {
       notes.add("note: " + note);
     }
+    if (prepared.plan().training().has("dataset_path")) {
+      DataPathCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
+    }
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));
     }

@@ -317,7 +317,7 @@ public final class Registry {
           Advice.step(
               "each user must be able to write to "
                   + file().resolveSibling("")
-                  + ": its group needs the right, and the folder must not be sticky (docs/teams.md)"));
+                  + ": its group needs the right, and the folder must not be sticky (`nexa-slurm explain docs/teams.md`)"));
     }
   }
 
