@@ -36,7 +36,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CredentialChainTest {
   private static final String TOKEN = "session-token-that-no-log-may-hold";
-  private static final String LATER =
+  /** When the credentials of the stand-in end. */
+  private final String later =
       Instant.now().plus(1, ChronoUnit.HOURS).truncatedTo(ChronoUnit.SECONDS).toString();
 
   private final List<String> asked = new CopyOnWriteArrayList<>();
@@ -86,13 +87,13 @@ class CredentialChainTest {
       asked.add("SSO with " + exchange.getRequestHeaders().getFirst("x-amz-sso_bearer_token"));
       text =
           "{\"roleCredentials\":{\"accessKeyId\":\"%s\",\"secretAccessKey\":\"%s\",\"sessionToken\":\"%s\",\"expiration\":%d}}"
-              .formatted(S3Server.KEY, S3Server.SECRET, TOKEN, Instant.parse(LATER).toEpochMilli());
+              .formatted(S3Server.KEY, S3Server.SECRET, TOKEN, Instant.parse(later).toEpochMilli());
     } else if (body.contains("Action=AssumeRole")) {
       String action = body.contains("WebIdentity") ? "AssumeRoleWithWebIdentity" : "AssumeRole";
       asked.add(action);
       text =
           "<%1$sResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><%1$sResult><Credentials><AccessKeyId>%2$s</AccessKeyId><SecretAccessKey>%3$s</SecretAccessKey><SessionToken>%4$s</SessionToken><Expiration>%5$s</Expiration></Credentials></%1$sResult></%1$sResponse>"
-              .formatted(action, S3Server.KEY, S3Server.SECRET, TOKEN, LATER);
+              .formatted(action, S3Server.KEY, S3Server.SECRET, TOKEN, later);
     } else {
       asked.add("unknown " + path);
       exchange.sendResponseHeaders(404, -1);
@@ -104,14 +105,14 @@ class CredentialChainTest {
     exchange.close();
   }
 
-  private static String document() {
+  private String document() {
     return "{\"Code\":\"Success\",\"LastUpdated\":\"%s\",\"Type\":\"AWS-HMAC\",\"AccessKeyId\":\"%s\",\"SecretAccessKey\":\"%s\",\"Token\":\"%s\",\"Expiration\":\"%s\"}"
         .formatted(
             Instant.now().truncatedTo(ChronoUnit.SECONDS),
             S3Server.KEY,
             S3Server.SECRET,
             TOKEN,
-            LATER);
+            later);
   }
 
   /**
@@ -225,7 +226,7 @@ class CredentialChainTest {
     Files.writeString(
         cache.resolve(sha1("lab") + ".json"),
         "{\"accessToken\":\"sso-access-token\",\"expiresAt\":\"%s\",\"region\":\"us-east-1\",\"startUrl\":\"https://lab.example.org/start\"}"
-            .formatted(LATER));
+            .formatted(later));
     Path config =
         Files.writeString(
             home.resolve(".aws/config"), way.config().replace("HOME", home.toString()));
