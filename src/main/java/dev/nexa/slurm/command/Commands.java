@@ -25,6 +25,7 @@ import dev.nexa.slurm.command.records.AuditCommand;
 import dev.nexa.slurm.command.records.ReconcileCommand;
 import dev.nexa.slurm.command.records.RunsCommand;
 import dev.nexa.slurm.command.records.UsageCommand;
+import dev.nexa.slurm.command.releases.ReleaseCommand;
 import dev.nexa.slurm.command.serve.ServeCommand;
 import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.RootCommand;
@@ -96,6 +97,7 @@ public final class Commands {
       case "eval" -> new EvalCommand();
       case "datasets" -> new DatasetsCommand();
       case "lineage" -> new LineageCommand();
+      case "release" -> new ReleaseCommand();
       case "storage" -> new StorageCommand();
       case "cleanup" -> new CleanupCommand();
       case "sync" -> new SyncCommand();

@@ -95,6 +95,12 @@ public enum ErrorCode {
   DATASET_CHANGED(Group.USER, ExitCode.DEFECT),
   DATASET_NOT_PROMOTABLE(Group.USER, ExitCode.USAGE),
 
+  // Releases.
+  RELEASE_UNKNOWN(Group.USER, ExitCode.USAGE),
+  RELEASE_DIFFERS(Group.USER, ExitCode.USAGE),
+  RELEASE_DAMAGED(Group.USER, ExitCode.DEFECT),
+  MODEL_INVALID(Group.USER, ExitCode.USAGE),
+
   // Approvals, budgets and the policy.
   NEEDS_APPROVAL(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
   OVER_BUDGET(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
@@ -108,6 +114,8 @@ public enum ErrorCode {
   PRICES_DIFFER(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
   POLICY_INCOMPLETE(Group.APPROVER, ExitCode.USAGE),
   SIGNING_FAILED(Group.APPROVER, ExitCode.USAGE),
+  RELEASE_UNSIGNED(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
+  PICKLES_REFUSED(Group.APPROVER, ExitCode.USAGE),
 
   // Slurm, file systems and services.
   SLURM_NOT_FOUND(Group.CLUSTER, ExitCode.SCHEDULER),

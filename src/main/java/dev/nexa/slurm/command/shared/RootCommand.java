@@ -59,6 +59,7 @@ public final class RootCommand implements Runnable {
           "eval",
           "datasets",
           "lineage",
+          "release",
           "storage",
           "cleanup",
           "sync",

@@ -108,8 +108,15 @@ public record ApprovalFile(String name, String text, Approval approval, SshSigna
     }
   }
 
-  /** Returns the bytes that were signed. */
-  byte[] signed() {
-    return approval.statement().getBytes(StandardCharsets.UTF_8);
+  /** Returns the signature for a check. */
+  SignedText signedText() {
+    String statement = approval.statement();
+    return new SignedText(
+        approval.approver(),
+        approval.created(),
+        Approval.NAMESPACE,
+        statement,
+        text.substring(statement.length()),
+        signature);
   }
 }

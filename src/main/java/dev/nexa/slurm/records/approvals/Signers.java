@@ -1,5 +1,6 @@
 package dev.nexa.slurm.records.approvals;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -7,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Decides whose signature on an approval counts.
+ * Decides whose signature on an approval or a release counts.
  *
  * @param allowed the keys that may sign
  * @param revoked the revoked keys
@@ -22,26 +23,33 @@ public record Signers(
    * both now and when the approval was created.
    */
   public Optional<String> refusal(ApprovalFile file, Instant now) {
+    return refusal(file.signedText(), now);
+  }
+
+  /**
+   * Returns why a signature does not count; empty if it does. The key must be valid both now and
+   * when the text was signed.
+   */
+  public Optional<String> refusal(SignedText text, Instant now) {
     if (!problems().isEmpty()) {
       return Optional.of("nobody's signature counts: " + String.join("; ", problems()));
     }
-    SshSignature signature = file.signature();
-    Approval approval = file.approval();
-    if (!signature.namespace().equals(Approval.NAMESPACE)) {
+    SshSignature signature = text.signature();
+    if (!signature.namespace().equals(text.namespace())) {
       return Optional.of(
           "its signature was made for '"
               + signature.namespace()
               + "', not for '"
-              + Approval.NAMESPACE
+              + text.namespace()
               + "'");
     }
-    if (!verifies(file)) {
+    if (!verifies(text)) {
       return Optional.of("its signature is not of this text: it was edited, or is forged");
     }
-    Optional<String> refusal = allowedAt(file, now);
+    Optional<String> refusal = allowedAt(text, now);
     if (refusal.isEmpty()) {
-      // Without this check, an expired key could sign an approval with an earlier date.
-      refusal = allowedAt(file, approval.created().isAfter(now) ? now : approval.created());
+      // Without this check, an expired key could sign a text with an earlier date.
+      refusal = allowedAt(text, text.at().isAfter(now) ? now : text.at());
     }
     if (refusal.isEmpty() && isRevoked(signature.key())) {
       refusal = Optional.of("the key " + signature.key().fingerprint() + " is revoked");
@@ -49,18 +57,16 @@ public record Signers(
     return refusal;
   }
 
-  private boolean verifies(ApprovalFile file) {
-    SshSignature signature = file.signature();
-    if (!signature.key().isSecurityKey()) {
-      return signature.verifies(file.signed());
-    }
-    String armored = file.text().substring(file.approval().statement().length());
-    return keygen.verifies(signature.key(), Approval.NAMESPACE, armored, file.signed());
+  private boolean verifies(SignedText text) {
+    SshSignature signature = text.signature();
+    byte[] bytes = text.text().getBytes(StandardCharsets.UTF_8);
+    return signature.key().isSecurityKey()
+        ? keygen.verifies(signature.key(), text.namespace(), text.armored(), bytes)
+        : signature.verifies(bytes);
   }
 
-  private Optional<String> allowedAt(ApprovalFile file, Instant time) {
-    return allowed.refusal(
-        file.approval().approver(), file.signature().key(), Approval.NAMESPACE, time);
+  private Optional<String> allowedAt(SignedText text, Instant time) {
+    return allowed.refusal(text.signer(), text.signature().key(), text.namespace(), time);
   }
 
   /**
@@ -107,19 +113,37 @@ public record Signers(
    * or a holder of the signing key, may be the submitter. Empty if they may use it.
    */
   public Optional<String> selfApproval(ApprovalFile file, UnixUser submitter) {
-    Optional<String> own =
-        submitter.mayBe(file.approval().approver())
-            ? Optional.of(file.approval().approver())
-            : nameOf(file.signature().key(), Optional.of(submitter));
-    return own.map(
-        name ->
-            "it was signed by "
-                + file.approval().approver()
-                + " with a key of '"
-                + name
-                + "', which may be you, "
-                + submitter.user()
-                + ": submitters cannot approve their own runs");
+    return ownName(file.approval().approver(), file.signature().key(), submitter)
+        .map(
+            name ->
+                "it was signed by "
+                    + file.approval().approver()
+                    + " with a key of '"
+                    + name
+                    + "', which may be you, "
+                    + submitter.user()
+                    + ": submitters cannot approve their own runs");
+  }
+
+  /**
+   * Returns why a signature does not count because it may be the submitter's own: the signer, or a
+   * holder of the key, may be the submitter. Empty if it counts.
+   */
+  public Optional<String> selfApproval(SignedText text, UnixUser submitter) {
+    return ownName(text.signer(), text.signature().key(), submitter)
+        .map(
+            name ->
+                "it was signed by "
+                    + text.signer()
+                    + " with a key of '"
+                    + name
+                    + "', which may be "
+                    + submitter.user()
+                    + ", who submitted the run: submitters cannot sign releases of their own runs");
+  }
+
+  private Optional<String> ownName(String signer, SshPublicKey key, UnixUser submitter) {
+    return submitter.mayBe(signer) ? Optional.of(signer) : nameOf(key, Optional.of(submitter));
   }
 
   /**

@@ -1,0 +1,103 @@
+package dev.nexa.slurm.storage.releases;
+
+import dev.nexa.slurm.records.approvals.SignedText;
+import dev.nexa.slurm.records.approvals.Signers;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The signatures of people on a release, and whether each of them counts.
+ *
+ * @param all one for each file of {@code signatures/} that ends in {@code .json}, by name
+ */
+public record ReleaseSignatures(List<Judged> all) {
+  /**
+   * One signature.
+   *
+   * @param file the name of its file
+   * @param signOff what was signed; empty if the file cannot be read
+   * @param refusal why it does not count; empty if it does
+   */
+  public record Judged(String file, Optional<SignOff> signOff, Optional<String> refusal) {}
+
+  /**
+   * Checks all signatures.
+   *
+   * @param signers the people whose signatures count by the policy
+   * @param selfApproval whether the policy lets the submitter of a run sign its release
+   * @param now the time at which the keys must be valid
+   */
+  public static ReleaseSignatures of(
+      ReleaseContent content, Signers signers, boolean selfApproval, Instant now) {
+    ReleaseFile document = content.document();
+    List<Judged> all = new ArrayList<>();
+    for (Map.Entry<String, byte[]> file : content.signatures().entrySet()) {
+      if (file.getKey().endsWith(".json")) {
+        all.add(
+            judged(
+                file.getKey(),
+                new String(file.getValue(), StandardCharsets.UTF_8),
+                document,
+                content.digest(),
+                signers,
+                selfApproval,
+                now));
+      }
+    }
+    return new ReleaseSignatures(List.copyOf(all));
+  }
+
+  /**
+   * Checks all signatures on a release's document. It reads no other file: {@link
+   * ReleaseFolder#problems} does.
+   */
+  public static ReleaseSignatures of(
+      ReleaseFolder folder, Signers signers, boolean selfApproval, Instant now) {
+    return of(ReleaseContent.signed(folder), signers, selfApproval, now);
+  }
+
+  private static Judged judged(
+      String file,
+      String text,
+      ReleaseFile document,
+      String digest,
+      Signers signers,
+      boolean selfApproval,
+      Instant now) {
+    SignOff signOff;
+    SignedText signed;
+    try {
+      signOff = SignOff.parse(text);
+      signed = signOff.signed();
+    } catch (IllegalArgumentException broken) {
+      return new Judged(file, Optional.empty(), Optional.of("" + broken.getMessage()));
+    }
+    Optional<String> refusal = Optional.empty();
+    if (!signOff.release().equals(document.origin().release())) {
+      refusal = Optional.of("it is for the release " + signOff.release());
+    } else if (!signOff.digest().equals(digest)) {
+      refusal = Optional.of("it is for another content of the release: digest " + signOff.digest());
+    } else {
+      refusal = signers.refusal(signed, now);
+    }
+    if (refusal.isEmpty() && !selfApproval) {
+      refusal = signers.selfApproval(signed, document.origin().submitter());
+    }
+    return new Judged(file, Optional.of(signOff), refusal);
+  }
+
+  /** Returns the signatures that count. */
+  public List<SignOff> valid() {
+    List<SignOff> valid = new ArrayList<>();
+    for (Judged one : all) {
+      if (one.refusal().isEmpty() && one.signOff().isPresent()) {
+        valid.add(one.signOff().get());
+      }
+    }
+    return valid;
+  }
+}
