@@ -113,13 +113,11 @@ public final class CancelCommand extends Subcommand {
           "--task " + task + " and " + reference + " name different tasks",
           Advice.step("leave one of them out"));
     }
-    boolean planned = Files.exists(run.plan());
-    if (task != null && planned) {
+    if (task != null && Files.exists(run.plan())) {
       RunLookup.requireTask(run, task);
     }
     OptionalInt chosen = task == null ? found.task() : OptionalInt.of(task);
-    boolean only = planned && run.shownPlan().tasks() == 1;
-    return new RunLookup.Found(run, only ? OptionalInt.empty() : chosen);
+    return new RunLookup.Found(run, RunLookup.hasOneTask(run) ? OptionalInt.empty() : chosen);
   }
 
   private void cancel(Context context, RunLookup.Found found, String before) {

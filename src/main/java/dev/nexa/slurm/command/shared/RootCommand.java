@@ -66,11 +66,6 @@ public final class RootCommand implements Runnable {
           "init",
           "explain");
 
-  /** The second words of commands such as {@code runs list}. */
-  private static final String SECOND_WORDS =
-      "list|show|import|analyze|verify|revoke|install|budget|accuracy|check|plan|replay|status|graph"
-          + "|estimate|run|resume|cancel|init|stop|remove|leaderboard|register|promote|retire|diff";
-
   private static final Path HERE = Path.of("").toAbsolutePath();
 
   private final Map<String, String> environment;
@@ -275,12 +270,10 @@ public final class RootCommand implements Runnable {
     String option = " " + Advice.command("", "--workspace", workspace.getValue());
     Pattern command =
         Pattern.compile(
-            "(?<![\\w/.-])nexa-slurm (?!explain|init)("
+            "(?<![\\w/.-])nexa-slurm (?=(?!explain|init)(?:"
                 + String.join("|", NAMES)
-                + ")(?: (?:"
-                + SECOND_WORDS
-                + ")(?![\\w./-]))?(?![\\w-])(?![^`\n]* --(workspace|help))");
-    return command.matcher(text).replaceAll("$0" + Matcher.quoteReplacement(option));
+                + ")(?![\\w-])(?![^`\n]* --(?:workspace|help)))");
+    return command.matcher(text).replaceAll("nexa-slurm" + Matcher.quoteReplacement(option) + " ");
   }
 
   /** Returns the error with commands as {@link #advised(String)} writes them. */
@@ -308,8 +301,7 @@ public final class RootCommand implements Runnable {
             && !words.contains("--workspace")
             && !words.contains("--help");
     if (ours) {
-      boolean second = words.size() > 2 && words.get(2).matches(SECOND_WORDS);
-      words.addAll(second ? 3 : 2, List.of("--workspace", workspace.getValue().toString()));
+      words.addAll(1, List.of("--workspace", workspace.getValue().toString()));
     }
     return new Advice(advice.kind(), words, advised(advice.text()));
   }

@@ -160,6 +160,11 @@ public final class RunLookup {
         advice);
   }
 
+  /** Returns whether a run is known to have one task only, so that the task is the whole run. */
+  public static boolean hasOneTask(RunFolder run) {
+    return Files.exists(run.plan()) && run.shownPlan().tasks() == 1;
+  }
+
   /**
    * Checks that the run has this task.
    *

@@ -99,9 +99,9 @@ class FailuresTest {
     Screen word = terminal.type("kill", "--workspace", typed);
     Screen usage = terminal.type("status", "--workspace", typed, "--jsn");
 
-    assertThat(unknown.err()).contains("→ nexa-slurm runs list --workspace " + typed + " ");
+    assertThat(unknown.err()).contains("→ nexa-slurm --workspace " + typed + " runs list");
     assertThat(word.err())
-        .contains("To end a run: nexa-slurm cancel --workspace " + typed + " RUN");
+        .contains("To end a run: nexa-slurm --workspace " + typed + " cancel RUN");
     assertThat(usage.err()).contains("→ nexa-slurm status --help\n");
     assertThat(terminal.type("runs", "list", "--workspace", typed).exit()).isZero();
   }

@@ -140,7 +140,7 @@ class TeamTest {
               "note: for submit to find it, " + ANN + " types: install -m 644 " + HOME + "/",
               "note: or the submitter adds to the command: --approval " + HOME + "/",
               "approved: " + HOME + "/",
-              "  nexa-slurm approvals verify --workspace " + team.workspace() + " " + HOME + "/")
+              "  nexa-slurm --workspace " + team.workspace() + " approvals verify " + HOME + "/")
           .doesNotContain("approvals show", "approvals revoke");
       assertThat(again).contains("approved: " + HOME + "/").doesNotContain("already");
     } finally {
