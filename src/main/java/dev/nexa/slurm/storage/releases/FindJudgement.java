@@ -91,8 +91,8 @@ final class FindJudgement {
               "name a run whose inputs lead to "
                   + run
                   + ", or evaluate with run_id: "
-                  + run
-                  + " (docs/releases.md)"));
+                  + run),
+          Advice.command("", "nexa-slurm", "explain", "docs/releases.md#package"));
     }
     return found.get();
   }
