@@ -170,7 +170,9 @@ class ArchitectureTest {
   void onlyWhatIsShownIsReadWithoutProof() {
     noClasses()
         .that()
-        .doNotHaveFullyQualifiedName(ROOT + "command.serve.AwaitServer")
+        .doNotHaveFullyQualifiedName(ROOT + "run.serving.AwaitServer")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "run.serving.SmokeTest")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "command.jobs.EndedTasks")
         .and()

@@ -33,6 +33,7 @@ import java.util.Optional;
  * @param promotedDatasets whether a run's dataset must be a promoted version
  * @param datasetChecksums whether a job reads all bytes of its dataset before it starts
  * @param gateBefore the stages that may start only after a gate has passed
+ * @param haltOnGateFailure whether a failed gate of a pipeline sets a halt for the pipeline
  * @param budgets limits on the money spent in a period
  * @param approvals who may approve runs above the limit; empty if nobody may
  * @param gate which jobs Slurm itself accepts without an approval; empty if the policy does not say
@@ -48,6 +49,7 @@ public record Policy(
     boolean promotedDatasets,
     boolean datasetChecksums,
     List<String> gateBefore,
+    boolean haltOnGateFailure,
     List<Budget> budgets,
     Optional<Approvals> approvals,
     Optional<Gate> gate) {
@@ -225,6 +227,12 @@ public record Policy(
               listOf(ValueType.NAME_WORD),
               "Stages, such as `serve`, that may start only after a gate has passed: a stage of a pipeline must"
                   + " wait for a stage with `data.gate`, and a single run needs `--dependency afterok:RUN`."),
+          withDefault(
+              "halt_on_gate_failure",
+              ValueType.BOOLEAN,
+              "false",
+              "Whether a failed gate of a pipeline sets a halt for the pipeline: until an approver lifts it with"
+                  + " `unhalt`, no stage of `gate_before`, no server and no release of this pipeline starts."),
           optional(
               "budgets",
               listOf(BUDGET),
@@ -292,6 +300,7 @@ public record Policy(
         values.flag("promoted_datasets"),
         values.flag("dataset_checksums"),
         values.has("gate_before") ? values.texts("gate_before") : List.of(),
+        values.flag("halt_on_gate_failure"),
         budgets(values),
         approvals(values),
         values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty());

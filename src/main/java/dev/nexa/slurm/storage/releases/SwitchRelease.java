@@ -167,7 +167,14 @@ public final class SwitchRelease implements AutoCloseable {
     passing.accept(DeployStep.ANNOUNCED);
     current.lead(intent.release());
     passing.accept(DeployStep.SWITCHED);
-    Smoke result = test.get();
+    Smoke result;
+    try {
+      result = test.get();
+    } catch (RuntimeException failed) {
+      requireLock();
+      undo(intent, "the smoke test could not be made: " + failed.getMessage(), smoke);
+      throw failed;
+    }
     passing.accept(DeployStep.TESTED);
     requireLock();
     if (result.failure().isPresent()) {

@@ -62,6 +62,7 @@ class ApprovalGateTest {
         false,
         false,
         List.of(),
+        false,
         List.of(),
         Optional.empty(),
         Optional.empty());

@@ -69,6 +69,7 @@ class LyingSbatchTest {
           false,
           false,
           List.of(),
+          false,
           List.of(),
           Optional.empty(),
           Optional.empty());

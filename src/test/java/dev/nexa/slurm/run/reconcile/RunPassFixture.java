@@ -45,6 +45,7 @@ abstract class RunPassFixture {
           false,
           false,
           List.of(),
+          false,
           List.of(),
           Optional.empty(),
           Optional.empty());
