@@ -25,6 +25,9 @@ import dev.nexa.slurm.command.records.AuditCommand;
 import dev.nexa.slurm.command.records.ReconcileCommand;
 import dev.nexa.slurm.command.records.RunsCommand;
 import dev.nexa.slurm.command.records.UsageCommand;
+import dev.nexa.slurm.command.releases.HaltCommand;
+import dev.nexa.slurm.command.releases.ReleaseCommand;
+import dev.nexa.slurm.command.releases.UnhaltCommand;
 import dev.nexa.slurm.command.serve.ServeCommand;
 import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.RootCommand;
@@ -80,6 +83,9 @@ public final class Commands {
           "storage",
           "cleanup",
           "sync",
+          "release",
+          "halt",
+          "unhalt",
           "init",
           "explain");
 
@@ -132,6 +138,9 @@ public final class Commands {
       case "storage" -> new StorageCommand();
       case "cleanup" -> new CleanupCommand();
       case "sync" -> new SyncCommand();
+      case "release" -> new ReleaseCommand();
+      case "halt" -> new HaltCommand();
+      case "unhalt" -> new UnhaltCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);

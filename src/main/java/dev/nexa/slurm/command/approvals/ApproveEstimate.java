@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
+import dev.nexa.slurm.command.shared.SigningKey;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
@@ -407,7 +408,9 @@ public final class ApproveEstimate {
     SigningKey key = SigningKey.of(context.environment(), terms.key());
     key.publicKey().ifPresent(half -> requireAnother(half, scope.submitter()));
     String principal =
-        terms.principal().orElseGet(() -> key.principal(approvals, scope.submitter()));
+        terms
+            .principal()
+            .orElseGet(() -> key.principal(approvals, scope.submitter(), Approval.NAMESPACE));
     Approval approval;
     try {
       approval =
@@ -552,7 +555,7 @@ public final class ApproveEstimate {
         Advice.step(
             SigningKey.owners(approvals)
                 + " writes a line with the name of the key's owner in its place:"),
-        Advice.step(SigningKey.line("NAME" + site, key)),
+        Advice.step(SigningKey.line("NAME" + site, key, Approval.NAMESPACE)),
         Advice.step("nothing was signed"));
   }
 
@@ -581,7 +584,9 @@ public final class ApproveEstimate {
     List<String> holders = allowed.holders(key);
     List<Advice> advice = new ArrayList<>(List.of(Advice.step("nothing was written")));
     if (holders.isEmpty()) {
-      advice.addAll(SigningKey.listing(approvals, approver, key, approval.scope().submitter()));
+      advice.addAll(
+          SigningKey.listing(
+              approvals, approver, key, approval.scope().submitter(), Approval.NAMESPACE));
     } else if (approvals.signers().isRevoked(key)) {
       advice.add(Advice.step("sign with another key of " + approver + ": --key PATH"));
       advice.add(Advice.command("makes a new key", "ssh-keygen", "-t", "ed25519"));

@@ -11,7 +11,13 @@ public final class ReleaseCommand extends Subcommand {
         "Packages a run's model with its facts, and lets people sign it.",
         "nexa-slurm release package latest",
         "nexa-slurm release sign train-demo_20251101_143200",
-        "nexa-slurm release verify train-demo_20251101_143200");
+        "nexa-slurm release verify train-demo_20251101_143200",
+        "nexa-slurm release deploy train-demo_20251101_143200",
+        "nexa-slurm release rollback");
+    spec().addSubcommand("deploy", new DeployCommand().spec());
+    spec().addSubcommand("rollback", new RollbackCommand().spec());
+    spec().addSubcommand("history", new HistoryCommand().spec());
+    spec().addSubcommand("show", new ShowReleaseCommand().spec());
   }
 
   @Override

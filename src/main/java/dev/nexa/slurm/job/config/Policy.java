@@ -33,6 +33,7 @@ import java.util.Optional;
  * @param promotedDatasets whether a run's dataset must be a promoted version
  * @param datasetChecksums whether a job reads all bytes of its dataset before it starts
  * @param gateBefore the stages that may start only after a gate has passed
+ * @param refusesPickles whether a release may hold no pickled files
  * @param haltOnGateFailure whether a failed gate of a pipeline sets a halt for the pipeline
  * @param budgets limits on the money spent in a period
  * @param approvals who may approve runs above the limit; empty if nobody may
@@ -49,6 +50,7 @@ public record Policy(
     boolean promotedDatasets,
     boolean datasetChecksums,
     List<String> gateBefore,
+    boolean refusesPickles,
     boolean haltOnGateFailure,
     List<Budget> budgets,
     Optional<Approvals> approvals,
@@ -228,6 +230,12 @@ public record Policy(
               "Stages, such as `serve`, that may start only after a gate has passed: a stage of a pipeline must"
                   + " wait for a stage with `data.gate`, and a single run needs `--dependency afterok:RUN`."),
           withDefault(
+              "release_pickles",
+              ValueType.choice("allow", "refuse"),
+              "allow",
+              "Whether `release package` accepts a model with pickled files, which can run any code when they are"
+                  + " loaded: `allow` or `refuse`."),
+          withDefault(
               "halt_on_gate_failure",
               ValueType.BOOLEAN,
               "false",
@@ -300,6 +308,7 @@ public record Policy(
         values.flag("promoted_datasets"),
         values.flag("dataset_checksums"),
         values.has("gate_before") ? values.texts("gate_before") : List.of(),
+        values.text("release_pickles").equals("refuse"),
         values.flag("halt_on_gate_failure"),
         budgets(values),
         approvals(values),

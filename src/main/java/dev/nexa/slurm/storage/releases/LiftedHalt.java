@@ -39,6 +39,11 @@ public record LiftedHalt(
         .with("reason", reason);
   }
 
+  /** Returns the same with its signature. */
+  public LiftedHalt signed(String armored) {
+    return new LiftedHalt(halt, digest, at, signer, reason, armored);
+  }
+
   /** Returns the file's text. */
   String text() {
     return Json.pretty(new JsonObject().with("statement", json()).with("signature", signature));

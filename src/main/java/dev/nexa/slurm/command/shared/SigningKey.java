@@ -1,4 +1,4 @@
-package dev.nexa.slurm.command.approvals;
+package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
@@ -27,7 +27,7 @@ import java.util.Optional;
  *
  * @param file the file that ssh-keygen gets
  */
-record SigningKey(KeyFile file, Map<String, String> environment) {
+public record SigningKey(KeyFile file, Map<String, String> environment) {
   private static final List<String> SSHS_OWN =
       List.of("id_ed25519", "id_ecdsa", "id_ed25519_sk", "id_ecdsa_sk", "id_rsa");
 
@@ -37,7 +37,7 @@ record SigningKey(KeyFile file, Map<String, String> environment) {
    * @throws NexaException with {@link ExitCode#USAGE} if there is no such key, or if ssh-keygen
    *     cannot use the file
    */
-  static SigningKey of(Map<String, String> environment, Optional<String> named) {
+  public static SigningKey of(Map<String, String> environment, Optional<String> named) {
     String home = environment.getOrDefault("HOME", "");
     if (named.isPresent()) {
       String typed = named.get();
@@ -71,9 +71,11 @@ record SigningKey(KeyFile file, Map<String, String> environment) {
    * Returns the name that allowed_signers gives for the key.
    *
    * @param submitter the person who will submit the run, if the approval is for one person
+   * @param namespaces what the key should sign for, as allowed_signers has it
    * @throws NexaException if allowed_signers has no name for the key, or several
    */
-  String principal(PolicyApprovals approvals, Optional<UnixUser> submitter) {
+  public String principal(
+      PolicyApprovals approvals, Optional<UnixUser> submitter, String namespaces) {
     Optional<SshPublicKey> half = file.publicHalf();
     if (half.isEmpty()) {
       throw failed(
@@ -89,7 +91,7 @@ record SigningKey(KeyFile file, Map<String, String> environment) {
       throw new NexaException(
           ErrorCode.SIGNING_FAILED,
           "your key " + text() + " is not in " + approvals.signers().allowed().file(),
-          listing(approvals, UnixUser.me().user(), half.get(), submitter));
+          listing(approvals, UnixUser.me().user(), half.get(), submitter, namespaces));
     }
     List<String> holders = new ArrayList<>();
     for (String holder : listed) {
@@ -124,8 +126,12 @@ record SigningKey(KeyFile file, Map<String, String> environment) {
    *
    * @param principal the name for the key
    */
-  static List<Advice> listing(
-      PolicyApprovals approvals, String principal, SshPublicKey key, Optional<UnixUser> submitter) {
+  public static List<Advice> listing(
+      PolicyApprovals approvals,
+      String principal,
+      SshPublicKey key,
+      Optional<UnixUser> submitter,
+      String namespaces) {
     boolean own = submitter.isPresent() && submitter.get().mayBe(principal);
     if (own && !approvals.policy().selfApproval()) {
       List<String> others = new ArrayList<>();
@@ -154,34 +160,39 @@ record SigningKey(KeyFile file, Map<String, String> environment) {
                 + " can add this line to "
                 + approvals.signers().allowed().file()
                 + ":"),
-        Advice.step(line(principal, key)));
+        Advice.step(line(principal, key, namespaces)));
   }
 
   /** Returns the line of allowed_signers for a key. */
-  static String line(String principal, SshPublicKey key) {
-    return principal + " namespaces=\"" + Approval.NAMESPACE + "\" " + key.line();
+  public static String line(String principal, SshPublicKey key, String namespaces) {
+    return principal + " namespaces=\"" + namespaces + "\" " + key.line();
   }
 
   /** Returns the people who may change allowed_signers: its owner, and root. */
-  static String owners(PolicyApprovals approvals) {
+  public static String owners(PolicyApprovals approvals) {
     String owner = Workspace.ownerOf(Path.of(approvals.signers().allowed().file()));
     return owner + (owner.equals("root") ? "" : " or root");
   }
 
   /** Returns the public half; empty if no file of it is beside the key. */
-  Optional<SshPublicKey> publicKey() {
+  public Optional<SshPublicKey> publicKey() {
     return file.publicHalf();
   }
 
   /** Returns the key's path, and its fingerprint if the public half is beside it. */
-  String text() {
+  public String text() {
     return file.path() + file.publicHalf().map(half -> " (" + half.fingerprint() + ")").orElse("");
   }
 
   /** Signs an approval. ssh-keygen may ask for a passphrase or for a touch of a hardware token. */
-  ApprovalFile sign(Approval approval) {
-    byte[] statement = approval.statement().getBytes(StandardCharsets.UTF_8);
-    String armored = new SshKeygen(environment).sign(file.path(), Approval.NAMESPACE, statement);
+  public ApprovalFile sign(Approval approval) {
+    String armored = sign(approval.statement(), Approval.NAMESPACE);
     return ApprovalFile.parse(approval.fileName(), approval.statement() + armored);
+  }
+
+  /** Returns the armored signature of a text. */
+  public String sign(String statement, String namespace) {
+    return new SshKeygen(environment)
+        .sign(file.path(), namespace, statement.getBytes(StandardCharsets.UTF_8));
   }
 }

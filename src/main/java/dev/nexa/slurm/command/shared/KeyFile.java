@@ -1,4 +1,4 @@
-package dev.nexa.slurm.command.approvals;
+package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
@@ -21,7 +21,7 @@ import java.util.Optional;
  * @param path the file; absolute
  * @param environment the user's variables, which name the agent
  */
-record KeyFile(Path path, Map<String, String> environment) {
+public record KeyFile(Path path, Map<String, String> environment) {
   /** A private key of RSA-16384 has 13 KB; a longer file is not a key. */
   private static final int LONGEST = 1 << 16;
 
