@@ -127,6 +127,7 @@ class ArchitectureTest {
     "tools.jackson.., 'base.json, job.config'",
     "org.snakeyaml.., job.config",
     "software.amazon.awssdk.., 'storage.s3, money.bills.aws'",
+    "io.airlift.compress.., storage.releases",
     "java.net.http.., 'data.generate, run.server'",
     "java.sql.., data.engine",
     "org.duckdb.., none",
@@ -176,7 +177,7 @@ class ArchitectureTest {
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "command.jobs.EndedTasks")
         .and()
-        .doNotHaveFullyQualifiedName(ROOT + "command.datasets.CollectLineage")
+        .doNotHaveFullyQualifiedName(ROOT + "storage.lineage.CollectLineage")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "run.start.ExpectCost")
         .and()
@@ -203,6 +204,8 @@ class ArchitectureTest {
         .doNotHaveFullyQualifiedName(ROOT + "run.reconcile.RunFacts")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "storage.cleanup.PastRetention")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "storage.releases.FindJudgement")
         .should()
         .callMethodWhere(name("shownPlan").or(name("shownEstimate")).or(name("shown")))
         .check(CLASSES);

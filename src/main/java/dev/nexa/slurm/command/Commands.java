@@ -80,10 +80,10 @@ public final class Commands {
           "eval",
           "datasets",
           "lineage",
+          "release",
           "storage",
           "cleanup",
           "sync",
-          "release",
           "halt",
           "unhalt",
           "init",
@@ -135,10 +135,10 @@ public final class Commands {
       case "eval" -> new EvalCommand();
       case "datasets" -> new DatasetsCommand();
       case "lineage" -> new LineageCommand();
+      case "release" -> new ReleaseCommand();
       case "storage" -> new StorageCommand();
       case "cleanup" -> new CleanupCommand();
       case "sync" -> new SyncCommand();
-      case "release" -> new ReleaseCommand();
       case "halt" -> new HaltCommand();
       case "unhalt" -> new UnhaltCommand();
       case "init" -> new InitCommand();

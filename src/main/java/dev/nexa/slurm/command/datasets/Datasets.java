@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.datasets.Registry;
+import dev.nexa.slurm.storage.lineage.CollectLineage;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

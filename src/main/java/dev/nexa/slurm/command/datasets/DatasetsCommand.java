@@ -12,6 +12,7 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.DatasetVersion.Status;
 import dev.nexa.slurm.storage.datasets.Registry;
+import dev.nexa.slurm.storage.lineage.CollectLineage;
 import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.lineage.LineageNode;
 import java.nio.file.Path;

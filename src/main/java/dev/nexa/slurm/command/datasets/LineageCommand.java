@@ -6,13 +6,19 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.VersionText;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.storage.lineage.CollectLineage;
 import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.lineage.LineageNode;
 import dev.nexa.slurm.storage.lineage.LineageNode.Kind;
 import dev.nexa.slurm.storage.lineage.LineageText;
 import dev.nexa.slurm.storage.lineage.OpenLineage;
+import dev.nexa.slurm.storage.releases.ReleaseFile;
+import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import java.io.UncheckedIOException;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -20,8 +26,12 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 public final class LineageCommand extends DatasetCommand {
   private final PositionalParamSpec what =
       add(
-          PositionalParamSpec.builder().paramLabel("RUN|DATASET").type(String.class).required(true),
-          "A run, as for `status`, or a dataset: NAME@v3, or NAME for its newest version.");
+          PositionalParamSpec.builder()
+              .paramLabel("RUN|DATASET|RELEASE")
+              .type(String.class)
+              .required(true),
+          "A run, as for `status`; a dataset: NAME@v3, or NAME for its newest version; or a release's"
+              + " name.");
   private final OptionSpec up = flag("--up", "Only what it was made of.");
   private final OptionSpec down = flag("--down", "Only what was made of it.");
   private final FormatOption format =
@@ -30,7 +40,7 @@ public final class LineageCommand extends DatasetCommand {
   public LineageCommand() {
     super(
         "lineage",
-        "Shows what a run or a dataset was made of, and what was made of it.",
+        "Shows what a run, a dataset or a release was made of, and what was made of it.",
         "nexa-slurm lineage latest",
         "nexa-slurm lineage science@v1 --down",
         "nexa-slurm lineage latest --format openlineage");
@@ -42,6 +52,7 @@ public final class LineageCommand extends DatasetCommand {
     Datasets datasets = datasets();
     CollectLineage collect = datasets.lineage();
     LineageGraph all = collect.collect();
+    releases(datasets, all);
     LineageNode node = find(datasets, all, what.getValue());
     boolean upward = given(up) || !given(down);
     boolean downward = given(down) || !given(up);
@@ -66,6 +77,26 @@ public final class LineageCommand extends DatasetCommand {
       }
     }
     return ExitCode.OK.status();
+  }
+
+  /** Adds each release on the durable tier, as made of its run. */
+  private void releases(Datasets datasets, LineageGraph graph) {
+    for (ReleaseFolder folder : ReleaseFolder.all(datasets.tiers().durable())) {
+      try {
+        ReleaseFile release = folder.document();
+        JsonObject facts =
+            new JsonObject()
+                .with("digest", folder.digest())
+                .withOptional("gate", release.gate().map(gate -> gate.passed() ? "pass" : "fail"))
+                .with("licence", release.licence())
+                .with("path", folder.path().toString());
+        graph.add(
+            new LineageNode(Kind.RUN, release.origin().run(), new JsonObject()),
+            new LineageNode(Kind.RELEASE, folder.name(), facts));
+      } catch (NexaException | UncheckedIOException damaged) {
+        err().println("note: " + damaged.getMessage());
+      }
+    }
   }
 
   private static JsonObject part(JsonObject graph, LineageNode node) {
@@ -100,6 +131,11 @@ public final class LineageCommand extends DatasetCommand {
     if (at >= 0 || registered) {
       String reference = datasets.registry().find(typed).reference();
       return graph.node(Kind.DATASET, reference).orElseThrow(IllegalStateException::new);
+    }
+    // A release usually has its run's id as its name, and its run is part of what is shown.
+    Optional<LineageNode> release = graph.node(Kind.RELEASE, typed);
+    if (release.isPresent() && RunId.parse(typed).isEmpty()) {
+      return release.get();
     }
     String run = new RunLookup(datasets.context().workspace()).find(typed).run().id().value();
     return graph

@@ -14,6 +14,7 @@ import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.storage.datasets.DatasetFile;
 import dev.nexa.slurm.storage.datasets.Registry;
 import dev.nexa.slurm.storage.datasets.TierPath;
+import dev.nexa.slurm.storage.lineage.CollectLineage;
 import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.lineage.LineageNode;
 import java.lang.management.ManagementFactory;

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  * step_500}, {@code epoch_2}, {@code global_step500}, {@code iter_0000500}, {@code
  * epoch=1-step=500.ckpt}. Everything else in the folder is no checkpoint that cleanup knows. Pure.
  */
-final class Checkpoints {
+public final class Checkpoints {
   private static final Pattern NAME =
       Pattern.compile(
           "(checkpoint|ckpt|global_step|step|epoch|iter|iteration)[-_=]?(\\d{1,18})"
@@ -31,7 +31,7 @@ final class Checkpoints {
   record Best(Set<String> names, boolean known) {}
 
   /** Returns whether an entry has the name of a checkpoint. */
-  static boolean isCheckpoint(String name) {
+  public static boolean isCheckpoint(String name) {
     return NAME.matcher(name).matches();
   }
 

@@ -4,10 +4,10 @@ import dev.nexa.slurm.base.json.JsonObject;
 import java.util.Locale;
 
 /**
- * A run, a version of a dataset, a model, or a path that nobody has registered.
+ * A run, a version of a dataset, a model, a path that nobody has registered, or a release.
  *
  * @param kind what it is
- * @param name the run's id, {@code name@version}, the model's name, or the path
+ * @param name the run's id, {@code name@version}, the model's or the release's name, or the path
  * @param facts what is known about it; never changed
  */
 public record LineageNode(Kind kind, String name, JsonObject facts) {
@@ -16,7 +16,8 @@ public record LineageNode(Kind kind, String name, JsonObject facts) {
     RUN,
     DATASET,
     MODEL,
-    PATH;
+    PATH,
+    RELEASE;
 
     /** Returns the word that the commands print. */
     public String word() {

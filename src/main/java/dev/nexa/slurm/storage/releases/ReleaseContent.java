@@ -18,16 +18,25 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * What a folder or an archive of a release really holds. Only names, sizes and digests are in
  * memory, with the document and the signatures.
  */
 public final class ReleaseContent {
+  /** The order of files: by the bytes of their paths in UTF-8. */
+  static final Comparator<String> ORDER =
+      (one, other) ->
+          Arrays.compareUnsigned(
+              one.getBytes(StandardCharsets.UTF_8), other.getBytes(StandardCharsets.UTF_8));
+
   /** The longest signature, in bytes. A model.sig lists each file of the model. */
   private static final int LONGEST_SIGNATURE = ReleaseFolder.LARGEST_DOCUMENT;
 
@@ -39,6 +48,7 @@ public final class ReleaseContent {
   private final List<String> strange = new ArrayList<>();
   private final TreeSet<String> folders = new TreeSet<>();
   private byte[] document = new byte[0];
+  private String name = "";
 
   /**
    * Begins with nothing.
@@ -90,6 +100,35 @@ public final class ReleaseContent {
       throw DurableFiles.failure("read", at[0], failed);
     }
     return content.requireDocument();
+  }
+
+  /**
+   * Reads all files of a stored release, and compares its name with the document's.
+   *
+   * @throws NexaException if the folder has no document
+   */
+  public static ReleaseContent of(ReleaseFolder folder) {
+    ReleaseContent content = of(folder.path());
+    content.name = folder.name();
+    return content;
+  }
+
+  /** Reads only the document and the signatures of a release. */
+  static ReleaseContent signed(ReleaseFolder folder) {
+    ReleaseContent content = new ReleaseContent(folder.path().toString());
+    content.document = folder.bytes();
+    if (Files.isDirectory(folder.signatures(), LinkOption.NOFOLLOW_LINKS)) {
+      try (Stream<Path> files = Files.list(folder.signatures())) {
+        for (Path file : files.sorted().toList()) {
+          if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+            content.signatures.put(file.getFileName().toString(), Files.readAllBytes(file));
+          }
+        }
+      } catch (IOException failed) {
+        throw DurableFiles.failure("read", folder.signatures(), failed);
+      }
+    }
+    return content;
   }
 
   /** Adds a file by reading it to its end. */
@@ -175,6 +214,9 @@ public final class ReleaseContent {
     }
     if (!listed.text().equals(new String(document, StandardCharsets.UTF_8))) {
       problems.add("changed: release.json is not written as nexa-slurm writes it");
+    }
+    if (!name.isEmpty() && !name.equals(listed.origin().release())) {
+      problems.add("changed: release.json is of the release " + listed.origin().release());
     }
     Map<String, ReleaseFile.Entry> rest = new TreeMap<>(found);
     TreeSet<String> needed = new TreeSet<>(List.of(ReleaseFolder.SIGNATURES));

@@ -76,8 +76,9 @@ public record ReleaseFile(
    *
    * @param reference {@code name@version}
    * @param root its Merkle root
+   * @param licence its licence; empty if the registry has none
    */
-  public record Dataset(String reference, String root) {}
+  public record Dataset(String reference, String root, Optional<String> licence) {}
 
   /**
    * An evaluation of the model.
@@ -127,7 +128,10 @@ public record ReleaseFile(
   }
 
   private static JsonObject json(Dataset dataset) {
-    return new JsonObject().with("dataset", dataset.reference()).with("root", dataset.root());
+    return new JsonObject()
+        .with("dataset", dataset.reference())
+        .with("root", dataset.root())
+        .with("licence", dataset.licence().orElse(null));
   }
 
   private static JsonObject json(Evaluation evaluation) {
@@ -163,7 +167,8 @@ public record ReleaseFile(
       JsonObject json = SchemaVersion.parse(text, file, NEWEST);
       List<Dataset> datasets = new ArrayList<>();
       for (JsonObject one : json.objects("datasets")) {
-        datasets.add(new Dataset(one.text("dataset"), one.text("root")));
+        datasets.add(
+            new Dataset(one.text("dataset"), one.text("root"), one.optionalText("licence")));
       }
       List<Entry> files = new ArrayList<>();
       for (JsonObject one : json.objects("files")) {
@@ -210,6 +215,21 @@ public record ReleaseFile(
     }
     return new Gate(
         json.text("run_id"), verdict.equals("pass"), json.text("file"), json.object("figures"));
+  }
+
+  /** Returns the document with this list of files. */
+  ReleaseFile withFiles(List<Entry> entries) {
+    return new ReleaseFile(
+        origin,
+        model,
+        datasets,
+        parents,
+        pipeline,
+        evaluation,
+        gate,
+        licence,
+        pickles,
+        List.copyOf(entries));
   }
 
   /** Returns the sum of the sizes of all files, in bytes. */

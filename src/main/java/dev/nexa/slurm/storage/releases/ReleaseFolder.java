@@ -131,7 +131,12 @@ public record ReleaseFolder(Path path) {
 
   /** Returns the digest of the release: the SHA-256 of its document. */
   public String digest() {
-    return Sha256.of(text().getBytes(StandardCharsets.UTF_8));
+    return Sha256.of(bytes());
+  }
+
+  /** Returns the bytes of the document. */
+  byte[] bytes() {
+    return text().getBytes(StandardCharsets.UTF_8);
   }
 
   private String text() {
@@ -151,6 +156,6 @@ public record ReleaseFolder(Path path) {
    * @return a line for each file that is missing, changed or additional; empty if all are right
    */
   public List<String> problems() {
-    return ReleaseContent.of(path).problems();
+    return ReleaseContent.of(this).problems();
   }
 }

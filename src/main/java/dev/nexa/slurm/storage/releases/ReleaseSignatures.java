@@ -51,6 +51,15 @@ public record ReleaseSignatures(List<Judged> all) {
     return new ReleaseSignatures(List.copyOf(all));
   }
 
+  /**
+   * Checks all signatures on a release's document. It reads no other file: {@link
+   * ReleaseFolder#problems} does.
+   */
+  public static ReleaseSignatures of(
+      ReleaseFolder folder, Signers signers, boolean selfApproval, Instant now) {
+    return of(ReleaseContent.signed(folder), signers, selfApproval, now);
+  }
+
   private static Judged judged(
       String file,
       String text,

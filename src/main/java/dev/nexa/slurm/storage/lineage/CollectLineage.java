@@ -1,4 +1,4 @@
-package dev.nexa.slurm.command.datasets;
+package dev.nexa.slurm.storage.lineage;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -11,8 +11,6 @@ import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
-import dev.nexa.slurm.storage.lineage.LineageGraph;
-import dev.nexa.slurm.storage.lineage.LineageNode;
 import dev.nexa.slurm.storage.lineage.LineageNode.Kind;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -30,7 +28,7 @@ import java.util.Set;
  * Collects which runs and datasets were made of which others: from plans, manifests and pipelines
  * of a workspace, and from the registry of datasets.
  */
-final class CollectLineage {
+public final class CollectLineage {
   private final Workspace workspace;
   private final Storage tiers;
   private final List<DatasetVersion> versions = new ArrayList<>();
@@ -59,7 +57,7 @@ final class CollectLineage {
    * @param registered the versions of the registry
    * @param tiers the tiers that hold the registry
    */
-  CollectLineage(Workspace workspace, Iterable<DatasetVersion> registered, Storage tiers) {
+  public CollectLineage(Workspace workspace, Iterable<DatasetVersion> registered, Storage tiers) {
     this.workspace = workspace;
     this.tiers = tiers;
     for (DatasetVersion version : registered) {
@@ -69,12 +67,12 @@ final class CollectLineage {
   }
 
   /** Returns a line for each file that could not be read. */
-  List<String> problems() {
+  public List<String> problems() {
     return problems;
   }
 
   /** Returns the graph of the whole workspace. Files that cannot be read are left out. */
-  LineageGraph collect() {
+  public LineageGraph collect() {
     for (PipelineFolder pipeline : workspace.allPipelines()) {
       try {
         for (RunId run : PipelineFile.read(pipeline).ownRuns()) {
@@ -231,12 +229,12 @@ final class CollectLineage {
    *
    * @param path an absolute path on this machine's tiers
    */
-  Optional<LineageNode> writer(String path) {
+  public Optional<LineageNode> writer(String path) {
     return above(path, byFolder).map(Reader::node);
   }
 
   /** Returns the versions that a run reads, as {@code name@version}, by the collected graph. */
-  static List<String> datasetsOf(LineageGraph graph, LineageNode run) {
+  public static List<String> datasetsOf(LineageGraph graph, LineageNode run) {
     return graph.madeOf(run).stream()
         .filter(node -> node.kind() == Kind.DATASET)
         .map(LineageNode::name)

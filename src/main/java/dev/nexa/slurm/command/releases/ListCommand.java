@@ -1,0 +1,72 @@
+package dev.nexa.slurm.command.releases;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Listing;
+import dev.nexa.slurm.command.shared.FormatOption;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.PolicyApprovals;
+import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import dev.nexa.slurm.storage.releases.ReleaseSignatures;
+import dev.nexa.slurm.storage.releases.SignOff;
+import java.io.UncheckedIOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The command {@code release list}. */
+final class ListCommand extends OfTier {
+  private final FormatOption format =
+      new FormatOption(this, List.of("table", "csv", "markdown", "json"));
+
+  ListCommand() {
+    super(
+        "list",
+        "All releases of the durable tier. It reads no model; `release verify` does.",
+        "nexa-slurm release list");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    String durable = durable(context);
+    Optional<PolicyApprovals> approvals = VerifyCommand.approvals(context, err()::println);
+    List<ReleaseText.Row> rows = new ArrayList<>();
+    for (ReleaseFolder release : ReleaseFolder.all(durable)) {
+      try {
+        rows.add(row(release, approvals));
+      } catch (NexaException | UncheckedIOException damaged) {
+        err().println("note: " + damaged.getMessage());
+      }
+    }
+    Listing<ReleaseText.Row> listing = ReleaseText.listing(rows);
+    format.print(
+        () ->
+            rows.isEmpty()
+                ? "No releases in " + ReleaseFolder.parent(durable) + ".\n"
+                : listing.table(style()),
+        () -> listing,
+        listing::markdown,
+        () ->
+            new JsonObject()
+                .with("schema_version", 1)
+                .with("folder", ReleaseFolder.parent(durable).toString())
+                .with("releases", listing.json()));
+    return ExitCode.OK.status();
+  }
+
+  private static ReleaseText.Row row(ReleaseFolder release, Optional<PolicyApprovals> approvals) {
+    Optional<List<String>> signers =
+        approvals.map(
+            policy ->
+                ReleaseSignatures.of(
+                        release, policy.signers(), policy.policy().selfApproval(), Instant.now())
+                    .valid()
+                    .stream()
+                    .map(SignOff::signer)
+                    .toList());
+    return new ReleaseText.Row(release.name(), release.digest(), release.document(), signers);
+  }
+}

@@ -1,0 +1,34 @@
+package dev.nexa.slurm.command.releases;
+
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** What the commands about packaged releases share: the durable tier that holds them. */
+abstract class OfTier extends Subcommand {
+  private final OptionSpec cluster =
+      option(
+          "--cluster",
+          "NAME",
+          "The profile whose durable tier holds the releases; NEXA_CLUSTER, or default.");
+
+  OfTier(String name, String description, String... examples) {
+    super(name, description, examples);
+  }
+
+  /** Returns the path of the durable tier. */
+  final String durable(Context context) {
+    String profile =
+        Optional.ofNullable(cluster.<String>getValue())
+            .orElseGet(() -> Prepared.clusterName(context));
+    return context.configs().cluster(profile).storage().durable();
+  }
+
+  /** Returns the release with this name. */
+  final ReleaseFolder release(Context context, String name) {
+    return ReleaseFolder.open(durable(context), name);
+  }
+}

@@ -1,0 +1,272 @@
+package dev.nexa.slurm.command.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.DatasetVersion;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.storage.datasets.Registry;
+import dev.nexa.slurm.storage.lineage.CollectLineage;
+import dev.nexa.slurm.storage.lineage.LineageGraph;
+import dev.nexa.slurm.storage.releases.PackageRelease;
+import dev.nexa.slurm.storage.releases.ReleaseDraft;
+import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import dev.nexa.slurm.storage.releases.ReleaseTar;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code release package}. */
+final class PackageCommand extends Subcommand {
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final String TAR = ".tar.zst";
+
+  /** SPDX's own words: names, and the operators between them. */
+  private static final String LICENCE = "[A-Za-z0-9][A-Za-z0-9.+() :-]{0,127}";
+
+  private final PositionalParamSpec run = run();
+  private final OptionSpec name =
+      option("--name", "NAME", "The release's name. Default: the run's id.");
+  private final OptionSpec checkpoint =
+      option(
+          "--checkpoint",
+          "DIR",
+          "The folder or file of the model. Default: the checkpoint that the run reported, or"
+              + " `final` in its folder of checkpoints.");
+  private final OptionSpec evaluation =
+      option(
+          "--eval", "RUN", "The run that evaluated the model. Default: the newest that is found.");
+  private final OptionSpec gate =
+      option("--gate", "RUN", "The run of the gate. Default: the newest that is found.");
+  private final OptionSpec licence =
+      option(
+          "--licence", "SPDX", "The licence of the model, such as Apache-2.0. Default: unknown.");
+  private final OptionSpec tar =
+      option("--tar", "FILE.tar.zst", "Also writes the release as one archive.");
+  private final OptionSpec dryRun =
+      flag("--dry-run", "Shows what would be packaged; copies nothing.");
+  private final OptionSpec json = jsonFlag();
+
+  PackageCommand() {
+    super(
+        "package",
+        "Copies a completed run's model, its records and its evaluation into a release that never"
+            + " changes.",
+        "nexa-slurm release package latest",
+        "nexa-slurm release package latest --licence Apache-2.0 --tar demo.tar.zst");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    Optional<Path> archive = Optional.ofNullable(tar.<String>getValue()).map(Path::of);
+    archive.ifPresent(PackageCommand::requireNew);
+    RunLookup lookup = new RunLookup(context.workspace());
+    RunLookup.Found found = lookup.find(run.getValue());
+    PlanFile plan = plan(found.run());
+    String durable = plan.storage().durable();
+    ReleaseDraft draft =
+        ReleaseDraft.of(
+            context.workspace(),
+            found.run(),
+            found.task(),
+            new ReleaseDraft.Choices(
+                Optional.ofNullable(name.getValue()),
+                Optional.ofNullable(checkpoint.<String>getValue()).map(Path::of),
+                named(lookup, evaluation),
+                named(lookup, gate),
+                licence()),
+            lineage(context, plan.storage()));
+    requirePicklesAllowed(context.configs().policy(), draft);
+    if (given(dryRun)) {
+      shown(draft, durable);
+      return ExitCode.OK.status();
+    }
+    PackageRelease.Done done =
+        new PackageRelease(durable, new DurableFiles(context.disk()), step -> {}).run(draft);
+    archive.ifPresent(file -> write(done.folder(), file, context));
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  document(draft, durable)
+                      .with("added", done.added())
+                      .with("digest", done.folder().digest())
+                      .with("bytes", done.document().bytes())
+                      .with("files", done.document().files().size())
+                      .with("archive", archive.map(Path::toString).orElse(null))));
+      return ExitCode.OK.status();
+    }
+    out()
+        .println(
+            (done.added() ? "packaged " : "already packaged: ")
+                + done.folder().name()
+                + ", digest "
+                + done.folder().digest());
+    out().print(ReleaseText.facts(done.document()));
+    leftOut(draft);
+    out().println("  folder      " + done.folder().path());
+    archive.ifPresent(file -> out().println("  archive     " + file));
+    out()
+        .println(
+            "next: an approver types: nexa-slurm release sign "
+                + done.folder().name()
+                + profile(context, plan));
+    return ExitCode.OK.status();
+  }
+
+  private Optional<String> licence() {
+    Optional<String> typed = Optional.ofNullable(licence.getValue());
+    if (typed.isPresent() && !typed.get().matches(LICENCE)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--licence: expected an SPDX expression such as Apache-2.0, got '" + typed.get() + "'",
+          Advice.step("--licence Apache-2.0"));
+    }
+    return typed;
+  }
+
+  private static Optional<RunId> named(RunLookup lookup, OptionSpec option) {
+    return Optional.ofNullable(option.<String>getValue())
+        .map(typed -> lookup.find(typed).run().id());
+  }
+
+  private static PlanFile plan(RunFolder run) {
+    if (!Files.exists(run.plan())) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          run.id() + " has no plan, so its model cannot be packaged",
+          Advice.step("an imported job has none; package a run that nexa-slurm submitted"));
+    }
+    return ProvenFiles.of(run).plan();
+  }
+
+  /** Returns the option that names the run's profile; empty if it is the usual one. */
+  private static String profile(Context context, PlanFile plan) {
+    return plan.cluster().equals(Prepared.clusterName(context))
+        ? ""
+        : " --cluster " + plan.cluster();
+  }
+
+  private LineageGraph lineage(Context context, Storage tiers) {
+    List<DatasetVersion> versions = new ArrayList<>();
+    new Registry(tiers, new DurableFiles(context.disk()), PATIENCE)
+        .read()
+        .values()
+        .forEach(versions::addAll);
+    return new CollectLineage(context.workspace(), versions, tiers).collect();
+  }
+
+  private static void requirePicklesAllowed(Policy policy, ReleaseDraft draft) {
+    List<String> pickles = draft.facts().pickles();
+    if (policy.refusesPickles() && !pickles.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.PICKLES_REFUSED,
+          "the policy refuses releases with pickled files (release_pickles: refuse), and the model"
+              + " has "
+              + pickles.size()
+              + ": "
+              + VisibleText.line(
+                  String.join(", ", pickles.subList(0, Math.min(5, pickles.size())))),
+          Advice.step("save the model as safetensors, then package it again"));
+    }
+  }
+
+  private static void requireNew(Path archive) {
+    if (!archive.toString().endsWith(TAR)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--tar: expected a name that ends in .tar.zst, got '" + archive + "'",
+          Advice.step("--tar " + archive + TAR));
+    }
+    if (Files.exists(archive)) {
+      throw exists(archive);
+    }
+  }
+
+  private static NexaException exists(Path archive) {
+    return new NexaException(
+        ErrorCode.FILE_EXISTS,
+        "--tar: " + archive + " exists already",
+        Advice.step("name another file, or remove it"),
+        Advice.command("checks the archive", "nexa-slurm", "release", "verify", archive));
+  }
+
+  private static void write(ReleaseFolder release, Path archive, Context context) {
+    if (!ReleaseTar.write(release, archive.toAbsolutePath(), new DurableFiles(context.disk()))) {
+      throw exists(archive);
+    }
+  }
+
+  private void shown(ReleaseDraft draft, String durable) {
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  document(draft, durable)
+                      .with("dry_run", true)
+                      .with("bytes", draft.bytes())
+                      .with("files", draft.paths())));
+      return;
+    }
+    out().println("would package " + draft.facts().origin().release());
+    out().print(ReleaseText.facts(draft.facts()).replaceAll("(?m)^  size .*\\R", ""));
+    out()
+        .println(
+            "  size        "
+                + Memory.rounded(draft.bytes())
+                + " in "
+                + draft.paths().size()
+                + " files");
+    out().println("  checkpoint  " + VisibleText.line(draft.model().root().toString()));
+    leftOut(draft);
+  }
+
+  private void leftOut(ReleaseDraft draft) {
+    List<String> names = draft.model().leftOut();
+    if (!names.isEmpty()) {
+      out()
+          .println(
+              "  left out    "
+                  + VisibleText.line(String.join(", ", names.subList(0, Math.min(8, names.size()))))
+                  + (names.size() > 8 ? " and " + (names.size() - 8) + " more" : "")
+                  + " (earlier checkpoints, and the state of the training)");
+    }
+  }
+
+  private static JsonObject document(ReleaseDraft draft, String durable) {
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("release", draft.facts().origin().release())
+        .with("run_id", draft.facts().origin().run())
+        .with(
+            "folder",
+            ReleaseFolder.parent(durable).resolve(draft.facts().origin().release()).toString())
+        .with("checkpoint", draft.model().root().toString())
+        .with("gate", draft.facts().gate().map(it -> it.passed() ? "pass" : "fail").orElse(null))
+        .with("evaluation", draft.facts().evaluation().map(it -> it.run()).orElse(null))
+        .with("licence", draft.facts().licence())
+        .with("pickles", draft.facts().pickles())
+        .with("left_out", draft.model().leftOut());
+  }
+}

@@ -1,0 +1,125 @@
+package dev.nexa.slurm.command.releases;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.Listing;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.storage.releases.ReleaseFile;
+import dev.nexa.slurm.storage.releases.SignOff;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Prints releases. Pure. */
+final class ReleaseText {
+  /** At most so many names are printed on a line. */
+  private static final int MOST_NAMES = 5;
+
+  private ReleaseText() {}
+
+  /**
+   * A row of {@code release list}.
+   *
+   * @param signers the people whose signatures count; empty if that is not known
+   */
+  record Row(String name, String digest, ReleaseFile document, Optional<List<String>> signers) {}
+
+  /** Returns the columns of {@code release list}. */
+  static Listing<Row> listing(List<Row> rows) {
+    return new Columns<Row>()
+        .text("release", Row::name)
+        .text("run", row -> VisibleText.line(row.document().origin().run()))
+        .text("ended", row -> row.document().origin().ended().toString())
+        .state("gate", row -> gate(row.document()))
+        .text("signed by", row -> row.signers().map(ReleaseText::names).orElse("unknown"))
+        .number("bytes", row -> row.document().bytes())
+        .number("pickles", row -> row.document().pickles().size())
+        .text("digest", row -> row.digest().substring(0, 12))
+        .of(rows);
+  }
+
+  private static String names(List<String> signers) {
+    return signers.isEmpty() ? "nobody" : VisibleText.line(String.join(", ", signers));
+  }
+
+  private static String gate(ReleaseFile release) {
+    return release.gate().map(gate -> gate.passed() ? "passed" : "failed").orElse("none");
+  }
+
+  /** Returns the facts of a release, a line for each. Signers read them before they sign. */
+  static String facts(ReleaseFile release) {
+    StringBuilder text = new StringBuilder();
+    line(text, "run", release.origin().run() + ", submitted by " + release.origin().submitter());
+    ReleaseFile.Model model = release.model();
+    line(
+        text,
+        "model",
+        model.modelClass().orElse("class unknown")
+            + (model.adapter() ? ", an adapter of " : ", base ")
+            + model.base().orElse(ReleaseFile.UNKNOWN));
+    line(
+        text,
+        "datasets",
+        names(
+            release.datasets().stream().map(each -> each.reference()).toList(), "none registered"));
+    line(
+        text,
+        "evaluation",
+        release
+            .evaluation()
+            .map(it -> "by " + it.run() + metrics(it.summary()))
+            .orElse("none was found"));
+    line(
+        text,
+        "gate",
+        release
+            .gate()
+            .map(
+                it ->
+                    (it.passed() ? "passed" : "FAILED")
+                        + ", by "
+                        + it.run()
+                        + ": "
+                        + it.figures().optionalText("reason").orElse("no reason"))
+            .orElse("none was found: `release deploy` needs a gate that passed"));
+    line(text, "licence", release.licence());
+    line(text, "pickles", names(release.pickles(), "none"));
+    line(
+        text, "size", Memory.rounded(release.bytes()) + " in " + release.files().size() + " files");
+    return text.toString();
+  }
+
+  private static String metrics(JsonObject summary) {
+    List<String> words = new ArrayList<>();
+    if (summary.members().get("metrics") instanceof List<?> list) {
+      for (Object one : list) {
+        if (one instanceof JsonObject metric && words.size() < MOST_NAMES) {
+          words.add(metric.members().get("metric") + " " + metric.members().get("value"));
+        }
+      }
+    }
+    return words.isEmpty() ? "" : ": " + String.join(", ", words);
+  }
+
+  private static String names(List<String> names, String none) {
+    if (names.isEmpty()) {
+      return none;
+    }
+    int more = names.size() - MOST_NAMES;
+    String shown = String.join(", ", names.subList(0, Math.min(MOST_NAMES, names.size())));
+    return more > 0 ? shown + " and " + more + " more" : shown;
+  }
+
+  static void line(StringBuilder text, String word, String value) {
+    text.append(String.format("  %-11s %s%n", word, VisibleText.line(value)));
+  }
+
+  /** Returns a signature that counts, as JSON. */
+  static JsonObject json(SignOff signOff) {
+    return new JsonObject()
+        .with("signer", signOff.signer())
+        .with("signed_at", signOff.at())
+        .with("digest", signOff.digest());
+  }
+}

@@ -1,0 +1,279 @@
+package dev.nexa.slurm.command.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.PolicyApprovals;
+import dev.nexa.slurm.storage.oms.EcKeys;
+import dev.nexa.slurm.storage.oms.OmsException;
+import dev.nexa.slurm.storage.oms.OmsSignature;
+import dev.nexa.slurm.storage.releases.ReleaseContent;
+import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import dev.nexa.slurm.storage.releases.ReleaseSignatures;
+import dev.nexa.slurm.storage.releases.ReleaseTar;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code release verify}. */
+final class VerifyCommand extends OfTier {
+  /** At most so many files are printed. */
+  private static final int MOST_SHOWN = 20;
+
+  private final PositionalParamSpec what =
+      add(
+          PositionalParamSpec.builder()
+              .paramLabel("NAME|DIR|FILE.tar.zst")
+              .type(String.class)
+              .required(true),
+          "A release's name, or the path of its folder or archive.");
+  private final OptionSpec omsKey =
+      option(
+          "--oms-key",
+          "FILE",
+          "Checks the signature in the OpenSSF Model Signing format by this public key, and no"
+              + " others. DIR can then be any folder.");
+  private final OptionSpec signature =
+      option(
+          "--signature",
+          "FILE",
+          "With --oms-key: the signature. Default: signatures/model.sig of a release, model.sig of"
+              + " another folder.");
+  private final OptionSpec ignoreUnsigned =
+      flag(
+          "--ignore-unsigned-files",
+          "With --oms-key: accepts files in the folder that nobody signed.");
+  private final OptionSpec json = jsonFlag();
+
+  VerifyCommand() {
+    super(
+        "verify",
+        "Reads all files of a release again, and checks who signed it. Exit status 0 only if all"
+            + " files are right and an approver has signed.",
+        "nexa-slurm release verify train-demo_20251101_143200",
+        "nexa-slurm release verify demo.tar.zst",
+        "nexa-slurm release verify models/llama --oms-key publisher.pub");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    String typed = what.getValue();
+    Path path = Path.of(typed);
+    boolean isPath = typed.contains("/") || typed.endsWith(".tar.zst") || Files.isDirectory(path);
+    if (isPath && Files.notExists(path)) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "there is no folder or archive " + path,
+          Advice.command("shows the releases", "nexa-slurm", "release", "list"));
+    }
+    if (omsKey.getValue() != null) {
+      return oms(isPath ? path : release(context, typed).path());
+    }
+    ReleaseContent content =
+        isPath
+            ? Files.isDirectory(path) ? ReleaseContent.of(path) : ReleaseTar.read(path)
+            : ReleaseContent.of(release(context, typed));
+    List<String> problems = content.problems();
+    if (!problems.isEmpty() && !given(json)) {
+      requireIntact(typed, problems);
+    }
+    List<String> notes = new ArrayList<>();
+    List<ReleaseSignatures.Judged> signatures =
+        problems.isEmpty() ? signatures(context, content, notes) : List.of();
+    boolean signed = signatures.stream().anyMatch(one -> one.refusal().isEmpty());
+    if (given(json)) {
+      out().print(Json.pretty(document(content, problems, signatures, signed, notes)));
+      ExitCode status = signed ? ExitCode.OK : ExitCode.NEEDS_APPROVAL;
+      return (problems.isEmpty() ? status : ExitCode.DEFECT).status();
+    }
+    String name = content.document().origin().release();
+    for (ReleaseSignatures.Judged one : signatures) {
+      out().println(sentence(one));
+    }
+    notes.forEach(note -> err().println("note: " + note));
+    if (!signed) {
+      out().flush();
+      throw new NexaException(
+          ErrorCode.RELEASE_UNSIGNED,
+          "all files of "
+              + name
+              + " are right, but no signature of an approver on it counts"
+              + (signatures.isEmpty() ? ": nobody has signed it" : ""),
+          Advice.step("an approver types: nexa-slurm release sign " + name));
+    }
+    out()
+        .println(
+            name
+                + " is right: "
+                + content.document().files().size()
+                + " files, "
+                + Memory.rounded(content.document().bytes())
+                + ", digest "
+                + content.digest());
+    return ExitCode.OK.status();
+  }
+
+  /** Returns the policy's approvers; empty, with a note, if nobody's signature can count. */
+  static Optional<PolicyApprovals> approvals(Context context, Consumer<String> note) {
+    try {
+      return Optional.of(PolicyApprovals.of(context, context.configs().policy()));
+    } catch (NexaException nobody) {
+      if (nobody.code() == ErrorCode.POLICY_INCOMPLETE
+          || nobody.code() == ErrorCode.APPROVALS_UNUSABLE) {
+        note.accept("note: no signature can be checked: " + nobody.getMessage());
+        return Optional.empty();
+      }
+      throw nobody;
+    }
+  }
+
+  private static List<ReleaseSignatures.Judged> signatures(
+      Context context, ReleaseContent content, List<String> notes) {
+    return approvals(context, note -> notes.add(note.substring("note: ".length())))
+        .map(
+            approvals ->
+                ReleaseSignatures.of(
+                        content,
+                        approvals.signers(),
+                        approvals.policy().selfApproval(),
+                        Instant.now())
+                    .all())
+        .orElse(List.of());
+  }
+
+  private static String sentence(ReleaseSignatures.Judged one) {
+    String who =
+        one.signOff()
+            .map(it -> it.signer() + " at " + it.at())
+            .orElse("the file signatures/" + one.file());
+    return VisibleText.line(
+        one.refusal().isEmpty()
+            ? "signed by " + who + ", an approver"
+            : "does not count: " + who + ": " + one.refusal().get());
+  }
+
+  /**
+   * Checks that there are no problems.
+   *
+   * @throws NexaException with {@link ErrorCode#RELEASE_DAMAGED} that names the first of them
+   */
+  static void requireIntact(String release, List<String> problems) {
+    if (problems.isEmpty()) {
+      return;
+    }
+    List<Advice> advice = new ArrayList<>();
+    for (String problem : problems.subList(0, Math.min(MOST_SHOWN, problems.size()))) {
+      advice.add(Advice.step(problem));
+    }
+    if (problems.size() > MOST_SHOWN) {
+      advice.add(Advice.step("and " + (problems.size() - MOST_SHOWN) + " more"));
+    }
+    advice.add(Advice.step("do not use it; package the run again under another name: --name NAME"));
+    throw new NexaException(
+        ErrorCode.RELEASE_DAMAGED,
+        "the release "
+            + release
+            + " is damaged: "
+            + (problems.size() == 1
+                ? "1 file is missing, changed or additional"
+                : problems.size() + " files are missing, changed or additional"),
+        advice);
+  }
+
+  private static JsonObject document(
+      ReleaseContent content,
+      List<String> problems,
+      List<ReleaseSignatures.Judged> signatures,
+      boolean signed,
+      List<String> notes) {
+    List<JsonObject> listed = new ArrayList<>();
+    for (ReleaseSignatures.Judged one : signatures) {
+      JsonObject entry = new JsonObject().with("file", one.file());
+      one.signOff().ifPresent(it -> ReleaseText.json(it).members().forEach(entry::with));
+      listed.add(
+          entry.with("counts", one.refusal().isEmpty()).with("reason", one.refusal().orElse(null)));
+    }
+    JsonObject document = new JsonObject().with("schema_version", 1);
+    if (problems.isEmpty()) {
+      document
+          .with("release", content.document().origin().release())
+          .with("run_id", content.document().origin().run())
+          .with("files", content.document().files().size())
+          .with("bytes", content.document().bytes());
+    }
+    return document
+        .with("digest", content.digest())
+        .with("intact", problems.isEmpty())
+        .with("problems", problems)
+        .with("signed", signed)
+        .with("signatures", listed)
+        .with("notes", notes);
+  }
+
+  private Integer oms(Path folder) {
+    boolean isRelease = Files.exists(folder.resolve(ReleaseFolder.DOCUMENT));
+    Path model = isRelease ? folder.resolve(ReleaseFolder.MODEL) : folder;
+    String typed = signature.getValue();
+    Path usual =
+        isRelease
+            ? folder.resolve(ReleaseFolder.SIGNATURES).resolve(SignRelease.OMS)
+            : Files.isDirectory(folder)
+                ? folder.resolve(SignRelease.OMS)
+                : folder.resolveSibling(SignRelease.OMS);
+    Path bundle = typed == null ? usual : Path.of(typed);
+    if (Files.notExists(bundle)) {
+      throw new NexaException(
+          ErrorCode.RELEASE_UNSIGNED,
+          "there is no signature " + bundle,
+          Advice.step("name the signature: --signature FILE"),
+          Advice.step("or sign a release: nexa-slurm release sign NAME --format oms --key FILE"));
+    }
+    List<String> problems;
+    try {
+      problems =
+          OmsSignature.verify(
+              model,
+              DurableFiles.read(bundle),
+              new OmsSignature.Scope(bundle, List.of(), given(ignoreUnsigned)),
+              EcKeys.publicKey(DurableFiles.read(Path.of(omsKey.<String>getValue()))));
+    } catch (OmsException broken) {
+      throw new NexaException(
+          ErrorCode.RELEASE_UNSIGNED,
+          "the signature " + bundle + " does not count: " + broken.getMessage(),
+          broken,
+          Advice.step("ask the publisher for the public key, and name it: --oms-key FILE"));
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", model, failed);
+    }
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  new JsonObject()
+                      .with("schema_version", 1)
+                      .with("folder", model.toString())
+                      .with("signature", bundle.toString())
+                      .with("intact", problems.isEmpty())
+                      .with("problems", problems)));
+      return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
+    }
+    requireIntact(folder.toString(), problems);
+    out().println(model + " is what the key signed in " + bundle);
+    return ExitCode.OK.status();
+  }
+}

@@ -1,0 +1,214 @@
+package dev.nexa.slurm.storage.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunInput;
+import dev.nexa.slurm.records.runs.Workspace;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * Finds the evaluation and the gate of a run's model among the runs of the workspace.
+ *
+ * <p>An evaluation is of the run that it names in {@code run_id}; if it names only itself, of the
+ * run whose checkpoint it began with, found backward from input to input. The search stops at each
+ * run that made a checkpoint, so that a student's evaluation is not taken for its teacher's.
+ */
+final class FindJudgement {
+  private static final String STEM = "science_eval_";
+  private static final String EVALUATION = "evaluation";
+  private static final String GATE = "gate";
+
+  private final Workspace workspace;
+  private final RunId run;
+
+  FindJudgement(Workspace workspace, RunId run) {
+    this.workspace = workspace;
+    this.run = run;
+  }
+
+  /** A run that has ended, and the part of its metrics that is asked for. */
+  record Found(RunId run, JsonObject metrics, Instant ended) {}
+
+  /** Returns the newest evaluation of the run's model; empty if there is none. */
+  Optional<Found> evaluation() {
+    return newest(EVALUATION, this::isEvaluationOfRun);
+  }
+
+  /** Returns the newest verdict about the run's model, passed or failed; empty if there is none. */
+  Optional<Found> gate() {
+    return newest(GATE, this::isGateOfRun);
+  }
+
+  /**
+   * Returns the evaluation that a named run made.
+   *
+   * @throws NexaException if it made none, or one of another model
+   */
+  Found evaluation(RunId named) {
+    return named(named, EVALUATION, "--eval", this::isEvaluationOfRun);
+  }
+
+  /**
+   * Returns the verdict of a named run.
+   *
+   * @throws NexaException if it has none, or one about another model
+   */
+  Found gate(RunId named) {
+    return named(named, GATE, "--gate", this::isGateOfRun);
+  }
+
+  private Found named(RunId named, String key, String option, Predicate<Found> isOfRun) {
+    Optional<Found> found = read(workspace.run(named), key);
+    if (found.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          option + ": the run " + named + " has not ended with " + article(key),
+          Advice.step("leave out " + option + ", or name a run of the step " + step(key)));
+    }
+    if (!isOfRun.test(found.get())) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          option + ": " + article(key) + " of " + named + " is not about the model of " + run,
+          Advice.step(
+              "name a run whose inputs lead to "
+                  + run
+                  + ", or evaluate with run_id: "
+                  + run
+                  + " (docs/releases.md)"));
+    }
+    return found.get();
+  }
+
+  private static String article(String key) {
+    return key.equals(GATE) ? "the verdict of a gate" : "an evaluation";
+  }
+
+  private static String step(String key) {
+    return key.equals(GATE) ? "data.gate" : "data.score";
+  }
+
+  private Optional<Found> newest(String key, Predicate<Found> isOfRun) {
+    List<Found> found = new ArrayList<>();
+    for (RunId id : workspace.allRuns()) {
+      read(workspace.run(id), key).filter(isOfRun).ifPresent(found::add);
+    }
+    return found.stream()
+        .max(Comparator.comparing(Found::ended).thenComparing(one -> one.run().value()));
+  }
+
+  private Optional<Found> read(RunFolder folder, String key) {
+    try {
+      if (!Files.exists(folder.manifest())) {
+        return Optional.empty();
+      }
+      String text = DurableFiles.read(folder.manifest());
+      // A workspace may have 100,000 runs, and only those with the key are worth reading.
+      if (!text.contains("\"" + key + "\"")) {
+        return Optional.empty();
+      }
+      ManifestFile manifest = ManifestFile.parse(text, folder.manifest().toString());
+      Optional<JsonObject> metrics = manifest.metrics().optionalObject(key);
+      return metrics.isPresent() && manifest.status().ended() && manifest.ended().isPresent()
+          ? Optional.of(new Found(folder.id(), metrics.get(), manifest.ended().get()))
+          : Optional.empty();
+    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
+      // Audit reports a damaged manifest. It must not hide the other runs.
+      return Optional.empty();
+    }
+  }
+
+  private boolean isEvaluationOfRun(Found evaluation) {
+    Optional<RunId> named = evaluation.metrics().optionalText("run_id").flatMap(RunId::parse);
+    if (named.isPresent() && !named.get().equals(evaluation.run())) {
+      return named.get().equals(run);
+    }
+    return evaluated(evaluation.run()).equals(Set.of(run));
+  }
+
+  /** Returns the nearest runs with a checkpoint, backward along the inputs. */
+  private Set<RunId> evaluated(RunId evaluation) {
+    Set<RunId> models = new HashSet<>();
+    Set<RunId> seen = new HashSet<>(Set.of(evaluation));
+    Deque<RunId> waiting = new ArrayDeque<>(List.of(evaluation));
+    while (!waiting.isEmpty()) {
+      for (RunId earlier : inputs(waiting.remove())) {
+        if (seen.add(earlier)) {
+          if (earlier.equals(run) || hasCheckpoint(earlier)) {
+            models.add(earlier);
+          } else {
+            waiting.add(earlier);
+          }
+        }
+      }
+    }
+    return models;
+  }
+
+  /** Returns the runs whose files a run reads, as its links and the paths in its plan say. */
+  private Set<RunId> inputs(RunId id) {
+    Set<RunId> inputs = new LinkedHashSet<>();
+    RunFolder folder = workspace.run(id);
+    try {
+      folder.inputs().stream().map(RunInput::run).forEach(inputs::add);
+      if (Files.exists(folder.plan())) {
+        for (String path : folder.shownPlan().readPaths()) {
+          inputs.addAll(runsIn(path));
+        }
+      }
+    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
+      return inputs;
+    }
+    return inputs;
+  }
+
+  private boolean hasCheckpoint(RunId id) {
+    try {
+      RunFolder folder = workspace.run(id);
+      return Files.exists(folder.manifest()) && ManifestFile.read(folder).checkpoint().isPresent();
+    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
+      return false;
+    }
+  }
+
+  private boolean isGateOfRun(Found gate) {
+    for (RunId candidate : runsIn(gate.metrics().optionalText("candidate").orElse(""))) {
+      if (candidate.equals(run)) {
+        return true;
+      }
+      Optional<Found> evaluation = read(workspace.run(candidate), EVALUATION);
+      if (evaluation.isPresent() && isEvaluationOfRun(evaluation.get())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Returns the runs that the parts of a path name, such as {@code science_eval_RUN.parquet}. */
+  static Set<RunId> runsIn(String path) {
+    Set<RunId> runs = new LinkedHashSet<>();
+    for (String part : path.split("/", -1)) {
+      String name = part.startsWith(STEM) ? part.substring(STEM.length()) : part;
+      int dot = name.indexOf('.');
+      RunId.parse(dot < 0 ? name : name.substring(0, dot)).ifPresent(runs::add);
+    }
+    return runs;
+  }
+}

@@ -1,0 +1,237 @@
+package dev.nexa.slurm.storage.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.storage.cleanup.Checkpoints;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+
+/**
+ * The files of a checkpoint that go into a release.
+ *
+ * @param root the checkpoint's folder or its only file, with all links resolved
+ * @param files the files by their paths in the release, such as {@code model/config.json}
+ * @param pickles the paths of those that are pickled
+ * @param leftOut the names of earlier checkpoints and of the training's state, which nothing loads
+ * @param modelClass the class of config.json, or the type of the adapter
+ * @param base the model that an adapter or config.json names
+ * @param adapter whether it is a LoRA adapter
+ */
+public record ModelSource(
+    Path root,
+    TreeMap<String, Path> files,
+    List<String> pickles,
+    List<String> leftOut,
+    Optional<String> modelClass,
+    Optional<String> base,
+    boolean adapter) {
+  /** What Hugging Face's Trainer and DeepSpeed write so that a training can go on. */
+  private static final Pattern STATE =
+      Pattern.compile(
+          "optimizer\\.(?:pt|bin)|scheduler\\.pt|scaler\\.pt|rng_state.*\\.pth|training_args\\.bin"
+              + "|trainer_state\\.json|latest|zero_to_fp32\\.py");
+
+  private static final String INDEX = ".safetensors.index.json";
+  private static final int LONGEST_JSON = 64 << 20;
+
+  /**
+   * Reads a checkpoint and checks its files.
+   *
+   * @param checkpoint a folder or a file
+   * @throws NexaException with {@link ErrorCode#MODEL_INVALID} if a release cannot hold it
+   */
+  public static ModelSource read(Path checkpoint) {
+    Path[] at = {checkpoint};
+    try {
+      Path root = checkpoint.toRealPath();
+      TreeMap<String, Path> files = new TreeMap<>(ReleaseContent.ORDER);
+      List<String> leftOut = new ArrayList<>();
+      if (Files.isRegularFile(root)) {
+        files.put(path(root.getFileName().toString()), root);
+      } else {
+        walk(root, files, leftOut, at);
+      }
+      if (files.isEmpty()) {
+        throw invalid(checkpoint + " holds no files");
+      }
+      List<String> pickles = new ArrayList<>();
+      for (Map.Entry<String, Path> file : files.entrySet()) {
+        at[0] = file.getValue();
+        if (Pickles.is(file.getValue())) {
+          pickles.add(file.getKey());
+        }
+        check(file.getKey(), file.getValue(), files);
+      }
+      Optional<JsonObject> config = json(files, "config.json");
+      Optional<JsonObject> adapter = json(files, "adapter_config.json");
+      return new ModelSource(
+          root,
+          files,
+          pickles,
+          leftOut,
+          adapter.flatMap(it -> text(it, "peft_type")).or(() -> config.flatMap(ModelSource::named)),
+          adapter
+              .flatMap(it -> text(it, "base_model_name_or_path"))
+              .or(() -> config.flatMap(it -> text(it, "_name_or_path"))),
+          adapter.isPresent());
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", at[0], failed);
+    }
+  }
+
+  private static String path(String below) {
+    return ReleaseFolder.MODEL + "/" + below;
+  }
+
+  private static void walk(Path root, Map<String, Path> files, List<String> leftOut, Path[] at)
+      throws IOException {
+    Files.walkFileTree(
+        root,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
+            boolean earlier =
+                root.equals(folder.getParent())
+                    && Checkpoints.isCheckpoint(folder.getFileName().toString());
+            if (earlier) {
+              leftOut.add(folder.getFileName().toString());
+            }
+            return earlier ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+              throws IOException {
+            at[0] = file;
+            String below = root.relativize(file).toString();
+            requireName(file, below);
+            Path real = file;
+            if (attributes.isSymbolicLink()) {
+              real = target(file, root);
+            } else if (!attributes.isRegularFile()) {
+              throw invalid(
+                  shown(file) + " is a pipe, a socket or a device: a model holds files only");
+            }
+            if (STATE.matcher(file.getFileName().toString()).matches()) {
+              leftOut.add(below);
+            } else {
+              files.put(path(below), real);
+            }
+            return FileVisitResult.CONTINUE;
+          }
+        });
+  }
+
+  /** A link may lead to a file of the same checkpoint, whose content is then copied. */
+  private static Path target(Path link, Path root) {
+    try {
+      Path real = link.toRealPath();
+      if (real.startsWith(root) && Files.isRegularFile(real, LinkOption.NOFOLLOW_LINKS)) {
+        return real;
+      }
+      throw invalid(
+          shown(link)
+              + " is a link to "
+              + shown(real)
+              + ", which is not a file of the checkpoint: its content could change later",
+          Advice.step("replace the link by a copy of the file"));
+    } catch (IOException broken) {
+      throw invalid(
+          shown(link) + " is a link that leads nowhere: " + DurableFiles.reason(broken),
+          Advice.step("remove the link, or replace it by a copy of the file"));
+    }
+  }
+
+  private static void requireName(Path file, String below) {
+    boolean plain = below.indexOf('\uFFFD') < 0 && below.indexOf('\\') < 0;
+    for (int i = 0; i < below.length(); i++) {
+      plain &= !Character.isISOControl(below.charAt(i));
+    }
+    if (!plain || !java.nio.charset.StandardCharsets.UTF_8.newEncoder().canEncode(below)) {
+      throw invalid(
+          "the name "
+              + shown(file)
+              + " has a control character, '\\' or bytes that are not UTF-8: a release cannot hold it",
+          Advice.step("rename the file"));
+    }
+  }
+
+  private static void check(String path, Path file, Map<String, Path> files) throws IOException {
+    if (path.endsWith(".safetensors")) {
+      Optional<String> problem = Safetensors.problem(file);
+      if (problem.isPresent()) {
+        throw invalid(shown(file) + " is not a whole safetensors file: " + problem.get());
+      }
+    } else if (path.endsWith(INDEX)) {
+      String folder = path.substring(0, path.lastIndexOf('/') + 1);
+      for (Object shard : weights(file).members().values()) {
+        if (!(shard instanceof String name) || !files.containsKey(folder + name)) {
+          throw invalid(
+              shown(file)
+                  + " names the shard '"
+                  + VisibleText.line(String.valueOf(shard))
+                  + "', which the checkpoint lacks",
+              Advice.step("write the whole checkpoint again, or name another: --checkpoint DIR"));
+        }
+      }
+    }
+  }
+
+  private static JsonObject weights(Path index) {
+    try {
+      return Json.parseObject(DurableFiles.readRegular(index, LONGEST_JSON)).object("weight_map");
+    } catch (IllegalArgumentException broken) {
+      throw invalid(shown(index) + " is no index of shards: " + broken.getMessage());
+    }
+  }
+
+  private static Optional<JsonObject> json(Map<String, Path> files, String name) {
+    Path file = files.get(path(name));
+    if (file == null) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(Json.parseObject(DurableFiles.readRegular(file, LONGEST_JSON)));
+    } catch (IllegalArgumentException broken) {
+      throw invalid(shown(file) + " is not JSON: " + broken.getMessage());
+    }
+  }
+
+  private static Optional<String> text(JsonObject json, String key) {
+    return json.members().get(key) instanceof String text && !text.isEmpty()
+        ? Optional.of(text)
+        : Optional.empty();
+  }
+
+  private static Optional<String> named(JsonObject config) {
+    return config.members().get("architectures") instanceof List<?> list
+            && !list.isEmpty()
+            && list.get(0) instanceof String name
+        ? Optional.of(name)
+        : text(config, "model_type");
+  }
+
+  private static String shown(Path file) {
+    return VisibleText.line(file.toString());
+  }
+
+  static NexaException invalid(String message, Advice... advice) {
+    return new NexaException(ErrorCode.MODEL_INVALID, message, advice);
+  }
+}

@@ -1,0 +1,271 @@
+package dev.nexa.slurm.storage.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.records.runs.LockOwner;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes a release into a folder beside its place, forces it to disk, and gives it its name with
+ * one rename. A killed call leaves a folder {@code .tmp-NAME}, which the next call removes.
+ */
+public final class PackageRelease {
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Set<PosixFilePermission> READ_ONLY =
+      PosixFilePermissions.fromString("r--r--r--");
+
+  private final Path parent;
+  private final DurableFiles files;
+  private final Consumer<PackageStep> passing;
+
+  /**
+   * Prepares the packaging.
+   *
+   * @param durable the path of the durable tier
+   * @param passing receives each step; does nothing outside the tests that kill the process
+   */
+  public PackageRelease(String durable, DurableFiles files, Consumer<PackageStep> passing) {
+    this.parent = ReleaseFolder.parent(durable);
+    this.files = files;
+    this.passing = passing;
+  }
+
+  /**
+   * What was done.
+   *
+   * @param added false if the same release was there already
+   */
+  public record Done(ReleaseFolder folder, ReleaseFile document, boolean added) {}
+
+  /**
+   * Packages a release.
+   *
+   * @throws NexaException with {@link ErrorCode#RELEASE_DIFFERS} if another release has the name,
+   *     or with {@link ErrorCode#CONCURRENT_CHANGE} if a file changes while it is read
+   */
+  public Done run(ReleaseDraft draft) {
+    String name = draft.facts().origin().release();
+    Path place = parent.resolve(name);
+    files.directories(parent);
+    Path lock = parent.resolve("." + name + ".lock");
+    try (FileLock held = FileLock.acquire(lock, LockOwner.me(), LockOwner::dead, PATIENCE)) {
+      Path temporary = parent.resolve(".tmp-" + name);
+      delete(temporary);
+      Done done =
+          Files.exists(place, LinkOption.NOFOLLOW_LINKS)
+              ? compare(draft, new ReleaseFolder(place))
+              : write(draft, temporary, place);
+      held.clearClaims(LockOwner::dead);
+      return done;
+    } catch (FileLock.LockedException busy) {
+      throw new NexaException(
+          ErrorCode.WORKSPACE_BUSY,
+          "another process packages the release " + name + ": " + busy.getMessage(),
+          busy,
+          Advice.step("type the command again; a lock of a dead host ends after an hour"));
+    }
+  }
+
+  private Done write(ReleaseDraft draft, Path temporary, Path place) {
+    files.directories(temporary);
+    passing.accept(PackageStep.BEGUN);
+    try {
+      ReleaseFile document = read(draft, Optional.of(temporary));
+      passing.accept(PackageStep.COPIED);
+      Files.writeString(temporary.resolve(ReleaseFolder.DOCUMENT), document.text());
+      files.directories(temporary.resolve(ReleaseFolder.SIGNATURES));
+      passing.accept(PackageStep.DOCUMENT_WRITTEN);
+      force(temporary);
+      passing.accept(PackageStep.FORCED);
+      Files.move(temporary, place, StandardCopyOption.ATOMIC_MOVE);
+      passing.accept(PackageStep.RENAMED);
+      files.force(parent);
+      return new Done(new ReleaseFolder(place), document, true);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("write", place, failed);
+    } finally {
+      delete(temporary);
+    }
+  }
+
+  /** Compares a release that exists with what would be written. Reads, and writes nothing. */
+  private Done compare(ReleaseDraft draft, ReleaseFolder there) {
+    ReleaseFile old = there.document();
+    ReleaseFile document;
+    try {
+      document = read(draft, Optional.empty());
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", draft.model().root(), failed);
+    }
+    if (old.equals(document) || old.text().equals(document.text())) {
+      return new Done(there, old, false);
+    }
+    String name = there.name();
+    throw new NexaException(
+        ErrorCode.RELEASE_DIFFERS,
+        "the release "
+            + name
+            + " exists with other content: "
+            + VisibleText.line(difference(old, document))
+            + " differs",
+        Advice.step("package it under another name: --name " + name + "-2"),
+        Advice.command("checks its files", "nexa-slurm", "release", "verify", name));
+  }
+
+  private static String difference(ReleaseFile old, ReleaseFile document) {
+    Map<String, ReleaseFile.Entry> before = new TreeMap<>(ReleaseContent.ORDER);
+    old.files().forEach(file -> before.put(file.path(), file));
+    for (ReleaseFile.Entry file : document.files()) {
+      if (!file.equals(before.remove(file.path()))) {
+        return file.path();
+      }
+    }
+    return before.isEmpty() ? ReleaseFolder.DOCUMENT : before.keySet().iterator().next();
+  }
+
+  /**
+   * Reads all files, and copies them if there is a place for the copies.
+   *
+   * @return the document with the list of files
+   */
+  private ReleaseFile read(ReleaseDraft draft, Optional<Path> into) throws IOException {
+    List<ReleaseFile.Entry> entries = new ArrayList<>();
+    List<String> paths = draft.paths();
+    String half = paths.get(paths.size() / 2);
+    for (String path : paths) {
+      Path file = draft.model().files().get(path);
+      byte[] content = draft.written().get(path);
+      if (into.isPresent()) {
+        files.directories(into.get().resolve(path).resolveSibling(""));
+        if (path.equals(half)) {
+          passing.accept(PackageStep.HALF_COPIED);
+        }
+      }
+      try (OutputStream out =
+          into.isPresent()
+              ? Files.newOutputStream(into.get().resolve(path), StandardOpenOption.CREATE_NEW)
+              : OutputStream.nullOutputStream()) {
+        if (content != null) {
+          out.write(content);
+          entries.add(new ReleaseFile.Entry(path, content.length, Sha256.of(content)));
+        } else if (file != null) {
+          entries.add(copy(path, file, out));
+        }
+      }
+    }
+    return draft.facts().withFiles(entries);
+  }
+
+  private static ReleaseFile.Entry copy(String path, Path file, OutputStream out)
+      throws IOException {
+    BasicFileAttributes before = attributes(file);
+    MessageDigest digest = Sha256.digest();
+    byte[] part = new byte[1 << 18];
+    long size = 0;
+    try (InputStream in =
+        Files.newInputStream(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
+      for (int read = in.read(part); read >= 0; read = in.read(part)) {
+        digest.update(part, 0, read);
+        out.write(part, 0, read);
+        size += read;
+      }
+    }
+    BasicFileAttributes after = attributes(file);
+    if (!before.isRegularFile()
+        || size != before.size()
+        || after.size() != before.size()
+        || !after.lastModifiedTime().equals(before.lastModifiedTime())
+        || !Objects.equals(after.fileKey(), before.fileKey())) {
+      throw new NexaException(
+          ErrorCode.CONCURRENT_CHANGE,
+          VisibleText.line(file.toString()) + " changed while it was read",
+          Advice.step("package the run again when nobody writes to its checkpoint"));
+    }
+    return new ReleaseFile.Entry(path, size, Sha256.hex(digest));
+  }
+
+  private static BasicFileAttributes attributes(Path file) throws IOException {
+    return Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+  }
+
+  /** Makes each file read-only, and forces the files, then the folders that hold them. */
+  private void force(Path folder) throws IOException {
+    Files.walkFileTree(
+        folder,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+              throws IOException {
+            Files.setPosixFilePermissions(file, READ_ONLY);
+            files.force(file);
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult postVisitDirectory(Path path, @Nullable IOException failed)
+              throws IOException {
+            if (failed != null) {
+              throw failed;
+            }
+            files.force(path);
+            return FileVisitResult.CONTINUE;
+          }
+        });
+  }
+
+  /** Deletes what an earlier call left, or this one. The caller holds the release's lock. */
+  private static void delete(Path folder) {
+    if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
+      return;
+    }
+    try {
+      Files.walkFileTree(
+          folder,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+                throws IOException {
+              Files.delete(file);
+              return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path path, @Nullable IOException failed)
+                throws IOException {
+              Files.delete(path);
+              return FileVisitResult.CONTINUE;
+            }
+          });
+    } catch (IOException failed) {
+      throw DurableFiles.failure("delete", folder, failed);
+    }
+  }
+}

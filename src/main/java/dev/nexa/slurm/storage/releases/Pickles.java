@@ -1,0 +1,61 @@
+package dev.nexa.slurm.storage.releases;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Enumeration;
+import java.util.List;
+import java.util.Locale;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipFile;
+
+/** Says which files are pickled: loading such a file can run any code. */
+public final class Pickles {
+  private static final List<String> ENDS =
+      List.of(".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib");
+
+  /** The protocols 2 to 5 begin with PROTO and their number. */
+  private static final int PROTO = 0x80;
+
+  private Pickles() {}
+
+  /** Returns whether a file's name is one that pickled files have. */
+  static boolean hasName(String name) {
+    String lower = name.toLowerCase(Locale.ROOT);
+    return ENDS.stream().anyMatch(lower::endsWith);
+  }
+
+  /**
+   * Returns whether the file counts as a pickle: by its name, by the first bytes of a pickle, or as
+   * a zip file that holds a pickle, which is how PyTorch saves.
+   */
+  public static boolean is(Path file) throws IOException {
+    if (hasName(file.getFileName().toString())) {
+      return true;
+    }
+    byte[] first;
+    try (InputStream in = Files.newInputStream(file)) {
+      first = in.readNBytes(4);
+    }
+    if (first.length >= 2 && (first[0] & 0xff) == PROTO && first[1] >= 2 && first[1] <= 5) {
+      return true;
+    }
+    return first.length == 4 && first[0] == 'P' && first[1] == 'K' && holdsPickle(file);
+  }
+
+  private static boolean holdsPickle(Path file) {
+    try (ZipFile zip = new ZipFile(file.toFile())) {
+      Enumeration<? extends ZipEntry> entries = zip.entries();
+      while (entries.hasMoreElements()) {
+        if (hasName(entries.nextElement().getName())) {
+          return true;
+        }
+      }
+      return false;
+    } catch (IOException broken) {
+      // Other readers of zip files may be less strict, so a broken one counts.
+      return true;
+    }
+  }
+}
