@@ -185,6 +185,8 @@ class ArchitectureTest {
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "command.jobs.MergeLogs")
         .and()
+        .doNotHaveFullyQualifiedName(ROOT + "command.jobs.CollectPostmortem")
+        .and()
         .doNotHaveFullyQualifiedName(ROOT + "run.diagnosis.ExplainRun")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "run.diagnosis.ExplainWait")

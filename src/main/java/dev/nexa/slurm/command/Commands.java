@@ -14,6 +14,7 @@ import dev.nexa.slurm.command.jobs.CancelCommand;
 import dev.nexa.slurm.command.jobs.EstimateCommand;
 import dev.nexa.slurm.command.jobs.InterruptCommand;
 import dev.nexa.slurm.command.jobs.LogsCommand;
+import dev.nexa.slurm.command.jobs.PostmortemCommand;
 import dev.nexa.slurm.command.jobs.RenderCommand;
 import dev.nexa.slurm.command.jobs.RerunCommand;
 import dev.nexa.slurm.command.jobs.ShellCommand;
@@ -62,6 +63,7 @@ public final class Commands {
           "status",
           "logs",
           "why",
+          "postmortem",
           "shell",
           "cancel",
           "interrupt",
@@ -117,6 +119,7 @@ public final class Commands {
       case "status" -> new StatusCommand();
       case "logs" -> new LogsCommand();
       case "why" -> new WhyCommand();
+      case "postmortem" -> new PostmortemCommand();
       case "shell" -> new ShellCommand();
       case "cancel" -> new CancelCommand();
       case "interrupt" -> new InterruptCommand();

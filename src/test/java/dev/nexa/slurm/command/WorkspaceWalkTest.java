@@ -67,7 +67,7 @@ class WorkspaceWalkTest {
               Map.entry("halt", "--reason x"),
               Map.entry("halt list", ""),
               Map.entry("unhalt", "halt_x --yes"),
-              Map.entry("postmortem", "latest -o /dev/null"),
+              Map.entry("postmortem", "latest -o FILE"),
               Map.entry("costs accuracy", ""),
               Map.entry("costs budget", ""),
               Map.entry("costs show", "latest"),

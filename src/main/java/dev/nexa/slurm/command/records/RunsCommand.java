@@ -182,6 +182,7 @@ public final class RunsCommand extends Subcommand {
         boolean failed = RunRecordFile.manifest(found.run(), RunsText::failed);
         Optional<String> why =
             failed ? new ExplainRun(context).headline(found.run()) : Optional.empty();
+        out().print(RunRecordFile.manifest(found.run(), RunsText::remediation));
         why.ifPresent(sentence -> out().print(RunsText.why(sentence, found.run().id().value())));
       } else {
         out().print(RunsText.neverSubmitted(found.run().id().value(), found.run().isOpen()));

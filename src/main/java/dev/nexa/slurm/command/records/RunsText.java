@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.TableStyle;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.job.code.PackedCode;
@@ -102,6 +103,18 @@ public final class RunsText {
     StringBuilder text = new StringBuilder();
     line(text, "why", sentence);
     line(text, "", "nexa-slurm why " + run);
+    return text.toString();
+  }
+
+  /** Returns a line for each step that somebody took after a failure; mostly empty. */
+  static String remediation(ManifestFile manifest) {
+    StringBuilder text = new StringBuilder();
+    for (ManifestFile.Remediation one : manifest.remediation()) {
+      line(
+          text,
+          "remediation",
+          VisibleText.line(one.text()) + " (" + one.by() + ", " + one.at() + ")");
+    }
     return text.toString();
   }
 

@@ -34,6 +34,7 @@ public final class ManifestFile {
   private static final int NEWEST = 1;
   private static final String POINTS = "points";
   private static final String LACKS = "cost_lacks";
+  private static final String REMEDIATION = "remediation";
 
   private final JsonObject json;
 
@@ -216,6 +217,23 @@ public final class ManifestFile {
       json.with(POINTS, points);
     }
     return this;
+  }
+
+  /** Adds what was done about failures of the run, oldest first. */
+  public ManifestFile remediation(List<JsonObject> steps) {
+    if (!steps.isEmpty()) {
+      json.with(REMEDIATION, steps);
+    }
+    return this;
+  }
+
+  /** Returns what was done about failures of the run, oldest first. */
+  public List<Remediation> remediation() {
+    List<Remediation> steps = new ArrayList<>();
+    for (JsonObject one : objects(REMEDIATION)) {
+      steps.add(new Remediation(one.instant("at"), one.text("by"), one.text("text")));
+    }
+    return steps;
   }
 
   private static List<JsonObject> listed(RunState journal) {
@@ -448,6 +466,13 @@ public final class ManifestFile {
    * @param message the scheduler's message if it made no job
    */
   public record Listed(String key, Optional<Long> jobId, String phase, Optional<String> message) {}
+
+  /**
+   * What somebody did about a failure.
+   *
+   * @param by the login name
+   */
+  public record Remediation(Instant at, String by, String text) {}
 
   /**
    * What came of one point of a sweep.
