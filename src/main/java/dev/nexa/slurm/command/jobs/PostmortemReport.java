@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import java.nio.file.Files;
@@ -48,14 +49,13 @@ final class PostmortemReport {
       row(text, event.at().toString(), event.type().name().toLowerCase(Locale.ROOT));
     }
     text.append("\n## What was done about it\n\n");
-    List<ManifestFile.Remediation> steps =
-        manifest.map(ManifestFile::remediation).orElse(List.of());
+    List<RunState.Remediation> steps = manifest.map(ManifestFile::remediation).orElse(List.of());
     if (steps.isEmpty()) {
       text.append("Nothing is written down yet: `nexa-slurm postmortem ")
           .append(run.id())
           .append(" --remediation TEXT`\n");
     }
-    for (ManifestFile.Remediation step : steps) {
+    for (RunState.Remediation step : steps) {
       text.append("- ").append(VisibleText.line(step.text()));
       text.append(" (").append(step.by()).append(", ").append(step.at()).append(")\n");
     }

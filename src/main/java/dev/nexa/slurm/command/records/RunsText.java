@@ -13,6 +13,7 @@ import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import java.util.ArrayList;
@@ -109,7 +110,7 @@ public final class RunsText {
   /** Returns a line for each step that somebody took after a failure; mostly empty. */
   static String remediation(ManifestFile manifest) {
     StringBuilder text = new StringBuilder();
-    for (ManifestFile.Remediation one : manifest.remediation()) {
+    for (RunState.Remediation one : manifest.remediation()) {
       line(
           text,
           "remediation",

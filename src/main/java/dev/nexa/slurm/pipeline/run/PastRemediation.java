@@ -4,6 +4,7 @@ import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -35,7 +36,7 @@ public final class PastRemediation {
     for (PipelineFile.Stage stage : file.stages()) {
       RunFolder run = context.workspace().run(stage.run());
       if (Files.exists(run.manifest())) {
-        for (ManifestFile.Remediation step : ManifestFile.read(run).remediation()) {
+        for (RunState.Remediation step : ManifestFile.read(run).remediation()) {
           lines.add(
               "last time: "
                   + stage.name()

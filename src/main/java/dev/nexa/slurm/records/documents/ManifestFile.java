@@ -220,18 +220,22 @@ public final class ManifestFile {
   }
 
   /** Adds what was done about failures of the run, oldest first. */
-  public ManifestFile remediation(List<JsonObject> steps) {
-    if (!steps.isEmpty()) {
-      json.with(REMEDIATION, steps);
+  public ManifestFile remediation(List<RunState.Remediation> steps) {
+    List<JsonObject> all = new ArrayList<>();
+    for (RunState.Remediation one : steps) {
+      all.add(new JsonObject().with("at", one.at()).with("by", one.by()).with("text", one.text()));
+    }
+    if (!all.isEmpty()) {
+      json.with(REMEDIATION, all);
     }
     return this;
   }
 
   /** Returns what was done about failures of the run, oldest first. */
-  public List<Remediation> remediation() {
-    List<Remediation> steps = new ArrayList<>();
+  public List<RunState.Remediation> remediation() {
+    List<RunState.Remediation> steps = new ArrayList<>();
     for (JsonObject one : objects(REMEDIATION)) {
-      steps.add(new Remediation(one.instant("at"), one.text("by"), one.text("text")));
+      steps.add(new RunState.Remediation(one.instant("at"), one.text("by"), one.text("text")));
     }
     return steps;
   }
@@ -466,13 +470,6 @@ public final class ManifestFile {
    * @param message the scheduler's message if it made no job
    */
   public record Listed(String key, Optional<Long> jobId, String phase, Optional<String> message) {}
-
-  /**
-   * What somebody did about a failure.
-   *
-   * @param by the login name
-   */
-  public record Remediation(Instant at, String by, String text) {}
 
   /**
    * What came of one point of a sweep.

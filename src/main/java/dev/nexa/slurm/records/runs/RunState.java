@@ -47,7 +47,7 @@ public record RunState(
     Optional<IndexRange> rerun,
     int submissionsBefore,
     BigDecimal reservedMore,
-    List<JsonObject> remediations) {
+    List<Remediation> remediations) {
 
   /** Derives the state from a journal's events. */
   public static RunState of(List<Event> events) {
@@ -63,7 +63,7 @@ public record RunState(
     Optional<IndexRange> rerun = Optional.empty();
     int before = 0;
     BigDecimal reservedMore = BigDecimal.ZERO;
-    List<JsonObject> remediations = new ArrayList<>();
+    List<Remediation> remediations = new ArrayList<>();
     for (Event event : events) {
       switch (event.type()) {
         case CREATED -> {
@@ -125,12 +125,16 @@ public record RunState(
   }
 
   /** Returns a remediation as the manifest has it. */
-  public static JsonObject remediation(Event event) {
-    return new JsonObject()
-        .with("at", event.at())
-        .with("by", event.data().text("by"))
-        .with("text", event.data().text("text"));
+  public static Remediation remediation(Event event) {
+    return new Remediation(event.at(), event.data().text("by"), event.data().text("text"));
   }
+
+  /**
+   * What somebody did about a failure.
+   *
+   * @param by the login name
+   */
+  public record Remediation(Instant at, String by, String text) {}
 
   private static Submission apply(Optional<Submission> before, Event event) {
     JsonObject data = event.data();

@@ -57,7 +57,7 @@ public final class RecordRemediation {
       }
       JsonObject data = new JsonObject().with("by", UnixUser.me().user()).with("text", text);
       Event event = Event.now(Event.Type.REMEDIATED, data);
-      List<JsonObject> steps = new ArrayList<>(state.remediations());
+      List<RunState.Remediation> steps = new ArrayList<>(state.remediations());
       steps.add(RunState.remediation(event));
       String next = manifest.remediation(steps).text();
       data.with("manifest_sha256", Sha256.of(next));
