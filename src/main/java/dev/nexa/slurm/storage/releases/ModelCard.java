@@ -33,7 +33,7 @@ final class ModelCard {
     row(card, "ended", release.origin().ended().toString());
     row(card, "submitted by", release.origin().submitter().user());
     row(card, "stage", release.model().stage());
-    row(card, "runner", release.model().backend().orElse(ReleaseFile.UNKNOWN));
+    row(card, "backend", release.model().backend().orElse(ReleaseFile.UNKNOWN));
     row(card, "class", release.model().modelClass().orElse(ReleaseFile.UNKNOWN));
     row(card, "hardware", manifest.hardware().orElse(ReleaseFile.UNKNOWN));
     row(card, "cost", manifest.cost().map(cost -> cost.toString()).orElse(ReleaseFile.UNKNOWN));

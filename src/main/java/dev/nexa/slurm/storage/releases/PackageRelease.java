@@ -125,7 +125,7 @@ public final class PackageRelease {
     } catch (IOException failed) {
       throw DurableFiles.failure("read", draft.model().root(), failed);
     }
-    if (old.equals(document) || old.text().equals(document.text())) {
+    if (old.text().equals(document.text())) {
       return new Done(there, old, false);
     }
     String name = there.name();
