@@ -64,7 +64,6 @@ class WorkspaceWalkTest {
               Map.entry("release rollback", "--yes"),
               Map.entry("release history", ""),
               Map.entry("release show", ""),
-              Map.entry("halt", "--pipeline other --reason x"),
               Map.entry("halt list", ""),
               Map.entry("unhalt", "halt_x --yes"),
               Map.entry("postmortem", "latest -o FILE"),
@@ -220,6 +219,8 @@ class WorkspaceWalkTest {
           .replaceAll("[.][a-z0-9]{6}\\b", ".KEY")
           .replaceAll("_\\d{8}_\\d{6}(_\\d+)?", "_TIME")
           .replaceAll("\\d+", "9")
+          // Runs of the same second have longer ids, which widen a column.
+          .replaceAll(" {2,}", "  ")
           .replaceAll("TOP/science/", "")
           .replaceAll("TOP/sibling/", "")
           .replaceAll("(?m)^configs/|(?<=[ (])\\./configs/", "configs/");
