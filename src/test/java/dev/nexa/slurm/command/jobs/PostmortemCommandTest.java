@@ -131,7 +131,7 @@ class PostmortemCommandTest {
   void onlyTheEndOfALargeLogGoesIn() throws IOException {
     Files.writeString(
         workspace.resolve("runs/" + id + "/logs/more.out"),
-        "first line\n" + ("0123456789abcde\n".repeat(700_000)) + "last line\n");
+        "first line\n" + "0123456789abcde\n".repeat(700_000) + "last line\n");
     Path archive = workspace.resolve("pm.tar.gz");
     type("postmortem", id, "-o", archive.toString());
     assertThat(text(archive))
