@@ -8,7 +8,7 @@ public enum ExitCode {
   DEFECT(1),
   /** The command line or a config file is wrong. */
   USAGE(2),
-  /** The run needs an approval or exceeds a budget. Nothing was submitted. */
+  /** The run needs an approval or exceeds a budget, or a release lacks a signature that counts. */
   NEEDS_APPROVAL(3),
   /** The scheduler refused the request or cannot be reached. */
   SCHEDULER(4),

@@ -9,6 +9,7 @@ import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.SshPublicKey;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
 import dev.nexa.slurm.storage.oms.EcKeys;
@@ -70,6 +71,7 @@ record SignRelease(
           Advice.step(SigningKey.owners(approvals) + " can mend " + signers.allowed().file()),
           Advice.step("nothing was signed"));
     }
+    requireWritable();
     SigningKey key = SigningKey.of(context.environment(), keyFile);
     UnixUser submitter = content.document().origin().submitter();
     String signer =
@@ -156,6 +158,7 @@ record SignRelease(
           "--format oms needs --key FILE: an ECDSA key",
           Advice.command("makes one", "ssh-keygen", "-t", "ecdsa", "-N", "", "-f", "model-key"));
     }
+    requireWritable();
     Path path = Path.of(keyFile.get());
     Path file = folder.signatures().resolve(OMS);
     try {
@@ -180,6 +183,24 @@ record SignRelease(
           ErrorCode.SIGNING_FAILED, "model/ cannot be signed: " + unusable.getMessage(), unusable);
     } catch (IOException failed) {
       throw DurableFiles.failure("read", folder.model(), failed);
+    }
+  }
+
+  /** A signature that cannot be stored is work for nothing. */
+  private void requireWritable() {
+    Path there = Files.exists(folder.signatures()) ? folder.signatures() : folder.path();
+    if (!Files.isWritable(there)) {
+      String owner = Workspace.ownerOf(there);
+      throw new NexaException(
+          ErrorCode.SIGNING_FAILED,
+          "the signature can't be written: you may not write to " + folder.signatures(),
+          Advice.step(
+              "to let all approvers write there, "
+                  + owner
+                  + " types: install -d -m 2775 -g APPROVERS "
+                  + Advice.command("", folder.signatures())
+                  + " (APPROVERS: a Unix group of the approvers)"),
+          Advice.step("nothing was signed"));
     }
   }
 

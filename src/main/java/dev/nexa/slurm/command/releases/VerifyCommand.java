@@ -47,16 +47,21 @@ final class VerifyCommand extends OfTier {
           "FILE",
           "Checks the signature in the OpenSSF Model Signing format by this public key, and no"
               + " others. DIR can then be any folder.");
+  private final OptionSpec omsCertificate =
+      option(
+          "--oms-certificate",
+          "FILE",
+          "In place of --oms-key: the certificates in PEM that are trusted, for a signature that was"
+              + " made with a certificate.");
   private final OptionSpec signature =
       option(
           "--signature",
           "FILE",
-          "With --oms-key: the signature. Default: signatures/model.sig of a release, model.sig of"
+          "With these: the signature. Default: signatures/model.sig of a release, model.sig of"
               + " another folder.");
   private final OptionSpec ignoreUnsigned =
       flag(
-          "--ignore-unsigned-files",
-          "With --oms-key: accepts files in the folder that nobody signed.");
+          "--ignore-unsigned-files", "With these: accepts files in the folder that nobody signed.");
   private final OptionSpec json = jsonFlag();
 
   VerifyCommand() {
@@ -71,17 +76,24 @@ final class VerifyCommand extends OfTier {
 
   @Override
   public Integer call() {
+    if (omsKey.getValue() != null && omsCertificate.getValue() != null) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--oms-key and --oms-certificate exclude each other",
+          Advice.step("a signature was made with a key or with a certificate: name one of them"));
+    }
     Context context = existing();
     String typed = what.getValue();
     Path path = Path.of(typed);
-    boolean isPath = typed.contains("/") || typed.endsWith(".tar.zst") || Files.isDirectory(path);
+    boolean oms = omsKey.getValue() != null || omsCertificate.getValue() != null;
+    boolean isPath = typed.contains("/") || typed.endsWith(".tar.zst") || isFolder(path, oms);
     if (isPath && Files.notExists(path)) {
       throw new NexaException(
           ErrorCode.FILE_NOT_FOUND,
           "there is no folder or archive " + path,
           Advice.command("shows the releases", "nexa-slurm", "release", "list"));
     }
-    if (omsKey.getValue() != null) {
+    if (oms) {
       return oms(isPath ? path : release(context, typed).path());
     }
     ReleaseContent content =
@@ -126,6 +138,11 @@ final class VerifyCommand extends OfTier {
                 + ", digest "
                 + content.digest());
     return ExitCode.OK.status();
+  }
+
+  /** A folder here is meant only if it can be verified; else the word is a release's name. */
+  private static boolean isFolder(Path path, boolean oms) {
+    return Files.isDirectory(path) && (oms || Files.exists(path.resolve(ReleaseFolder.DOCUMENT)));
   }
 
   /** Returns the policy's approvers; empty, with a note, if nobody's signature can count. */
@@ -245,18 +262,27 @@ final class VerifyCommand extends OfTier {
     }
     List<String> problems;
     try {
+      OmsSignature.Scope scope = new OmsSignature.Scope(bundle, List.of(), given(ignoreUnsigned));
+      String text = DurableFiles.read(bundle);
+      String key = omsKey.getValue();
       problems =
-          OmsSignature.verify(
-              model,
-              DurableFiles.read(bundle),
-              new OmsSignature.Scope(bundle, List.of(), given(ignoreUnsigned)),
-              EcKeys.publicKey(DurableFiles.read(Path.of(omsKey.<String>getValue()))));
+          key != null
+              ? OmsSignature.verify(
+                  model, text, scope, EcKeys.publicKey(DurableFiles.read(Path.of(key))))
+              : OmsSignature.verify(
+                  model,
+                  text,
+                  scope,
+                  OmsSignature.certificates(
+                      DurableFiles.readBytes(Path.of(omsCertificate.<String>getValue()))),
+                  Instant.now());
     } catch (OmsException broken) {
       throw new NexaException(
           ErrorCode.RELEASE_UNSIGNED,
           "the signature " + bundle + " does not count: " + broken.getMessage(),
           broken,
-          Advice.step("ask the publisher for the public key, and name it: --oms-key FILE"));
+          Advice.step("ask the publisher for the public key, and name it: --oms-key FILE"),
+          Advice.step("or for the certificate above the publisher's: --oms-certificate FILE"));
     } catch (IOException failed) {
       throw DurableFiles.failure("read", model, failed);
     }
@@ -273,7 +299,7 @@ final class VerifyCommand extends OfTier {
       return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     requireIntact(folder.toString(), problems);
-    out().println(model + " is what the key signed in " + bundle);
+    out().println(model + " is what was signed in " + bundle);
     return ExitCode.OK.status();
   }
 }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.oms;
 
 import dev.nexa.slurm.base.json.Json;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -105,6 +106,26 @@ public final class OmsSignature {
     X509Certificate signer = requireTrusted(parsed.chain(), trusted, now);
     requireSigned(parsed, EcKeys.supported(signer.getPublicKey()));
     return problems(model, parsed, scope);
+  }
+
+  /**
+   * Reads certificates in PEM.
+   *
+   * @throws OmsException if there are none
+   */
+  public static List<X509Certificate> certificates(byte[] pem) throws OmsException {
+    List<X509Certificate> certificates = new ArrayList<>();
+    try {
+      CertificateFactory.getInstance("X.509")
+          .generateCertificates(new ByteArrayInputStream(pem))
+          .forEach(one -> certificates.add((X509Certificate) one));
+    } catch (GeneralSecurityException broken) {
+      throw new OmsException("the file holds no certificates in PEM", broken);
+    }
+    if (certificates.isEmpty()) {
+      throw new OmsException("the file holds no certificates in PEM");
+    }
+    return certificates;
   }
 
   private static X509Certificate requireTrusted(

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
 import io.airlift.compress.zstd.ZstdInputStream;
 import io.airlift.compress.zstd.ZstdOutputStream;
 import java.io.BufferedInputStream;
@@ -14,8 +15,10 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.Arrays;
-import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * A release as one archive: tar in POSIX's format (pax), compressed with Zstandard. Two archives of
@@ -29,7 +32,7 @@ public final class ReleaseTar {
   private static final long LARGEST_OCTAL = (1L << 33) - 1;
 
   private static final int LONGEST_PAX = 1 << 20;
-  private static final String READ_ONLY = "rw-r--r--";
+  private static final String USUAL = "rw-r--r--";
 
   private ReleaseTar() {}
 
@@ -41,25 +44,36 @@ public final class ReleaseTar {
    */
   public static boolean write(ReleaseFolder release, Path archive, DurableFiles files) {
     ReleaseFile document = release.document();
-    List<String> paths = new java.util.ArrayList<>();
-    document.files().forEach(file -> paths.add(file.path()));
-    paths.add(ReleaseFolder.DOCUMENT);
-    for (String signature : ReleaseContent.of(release.path()).signatures().keySet()) {
-      paths.add(ReleaseFolder.SIGNATURES + "/" + signature);
-    }
-    paths.sort(ReleaseContent.ORDER);
+    TreeMap<String, String> digests = new TreeMap<>(ReleaseContent.ORDER);
+    document.files().forEach(file -> digests.put(file.path(), file.sha256()));
+    digests.put(ReleaseFolder.DOCUMENT, release.digest());
+    ReleaseContent.signed(release)
+        .signatures()
+        .forEach(
+            (name, bytes) -> digests.put(ReleaseFolder.SIGNATURES + "/" + name, Sha256.of(bytes)));
     long time = document.origin().ended().getEpochSecond();
     return files.claim(
         archive,
         out -> {
           try (ZstdOutputStream zstd = new ZstdOutputStream(unclosed(out))) {
-            for (String path : paths) {
-              entry(zstd, release.name() + "/" + path, release.path().resolve(path), time);
+            for (Map.Entry<String, String> file : digests.entrySet()) {
+              Path from = release.path().resolve(file.getKey());
+              String digest = entry(zstd, release.name() + "/" + file.getKey(), from, time);
+              requireSame(from, digest, file.getValue());
             }
             zstd.write(new byte[2 * BLOCK]);
           }
         },
-        READ_ONLY);
+        USUAL);
+  }
+
+  private static void requireSame(Path file, String digest, String listed) {
+    if (!digest.equals(listed)) {
+      throw new NexaException(
+          ErrorCode.RELEASE_DAMAGED,
+          file + " is not the file that was packaged: it has another SHA-256",
+          Advice.step("package the run again under another name: --name NAME"));
+    }
   }
 
   private static OutputStream unclosed(OutputStream out) {
@@ -76,7 +90,8 @@ public final class ReleaseTar {
     };
   }
 
-  private static void entry(OutputStream out, String name, Path file, long time)
+  /** Writes one file, and returns its SHA-256. */
+  private static String entry(OutputStream out, String name, Path file, long time)
       throws IOException {
     long size = Files.size(file);
     StringBuilder pax = new StringBuilder();
@@ -93,10 +108,12 @@ public final class ReleaseTar {
     }
     out.write(header(isAscii(name) ? name : "file", size > LARGEST_OCTAL ? 0 : size, '0', time));
     long written = 0;
+    MessageDigest digest = Sha256.digest();
     byte[] part = new byte[1 << 18];
     try (InputStream in = Files.newInputStream(file)) {
       for (int read = in.read(part); read >= 0; read = in.read(part)) {
         out.write(part, 0, read);
+        digest.update(part, 0, read);
         written += read;
       }
     }
@@ -104,6 +121,7 @@ public final class ReleaseTar {
       throw new IOException(file + " changed while it was read");
     }
     out.write(new byte[(int) (-size & (BLOCK - 1))]);
+    return Sha256.hex(digest);
   }
 
   private static boolean isAscii(String name) {

@@ -2,14 +2,11 @@ package dev.nexa.slurm.storage.oms;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.security.GeneralSecurityException;
-import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -178,14 +175,10 @@ public final class OmsConformance {
     }
   }
 
-  private List<X509Certificate> certificates(List<String> names)
-      throws IOException, GeneralSecurityException {
+  private List<X509Certificate> certificates(List<String> names) throws IOException, OmsException {
     List<X509Certificate> certificates = new ArrayList<>();
     for (String name : names) {
-      byte[] pem = Files.readAllBytes(assets.resolve(name));
-      CertificateFactory.getInstance("X.509")
-          .generateCertificates(new ByteArrayInputStream(pem))
-          .forEach(one -> certificates.add((X509Certificate) one));
+      certificates.addAll(OmsSignature.certificates(Files.readAllBytes(assets.resolve(name))));
     }
     return certificates;
   }

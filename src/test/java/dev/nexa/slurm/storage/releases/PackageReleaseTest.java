@@ -15,6 +15,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.Stream;
@@ -42,7 +43,7 @@ class PackageReleaseTest {
         .run(Models.draft(name, model));
   }
 
-  private static TreeMap<String, String> tree(Path root) throws IOException {
+  private static Map<String, String> tree(Path root) throws IOException {
     TreeMap<String, String> tree = new TreeMap<>();
     try (Stream<Path> files = Files.walk(root)) {
       for (Path file : files.toList()) {
