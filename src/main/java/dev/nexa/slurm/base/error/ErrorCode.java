@@ -100,6 +100,7 @@ public enum ErrorCode {
   RELEASE_DIFFERS(Group.USER, ExitCode.USAGE),
   RELEASE_DAMAGED(Group.USER, ExitCode.DEFECT),
   MODEL_INVALID(Group.USER, ExitCode.USAGE),
+  RELEASE_HISTORY_DAMAGED(Group.USER, ExitCode.DEFECT),
 
   // Approvals, budgets and the policy.
   NEEDS_APPROVAL(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
@@ -116,6 +117,8 @@ public enum ErrorCode {
   SIGNING_FAILED(Group.APPROVER, ExitCode.USAGE),
   RELEASE_UNSIGNED(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
   PICKLES_REFUSED(Group.APPROVER, ExitCode.USAGE),
+  RELEASE_NOT_DEPLOYABLE(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
+  HALTED(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
 
   // Slurm, file systems and services.
   SLURM_NOT_FOUND(Group.CLUSTER, ExitCode.SCHEDULER),

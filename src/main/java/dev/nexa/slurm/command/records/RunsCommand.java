@@ -247,6 +247,7 @@ public final class RunsCommand extends Subcommand {
                 || now.row().map(row -> row.failed() > 0).orElse(false);
         Optional<String> why =
             failed ? new ExplainRun(context).headline(found.run()) : Optional.empty();
+        out().print(RunRecordFile.manifest(found.run(), RunsText::remediation));
         why.ifPresent(
             sentence -> out().print(advised(RunsText.why(sentence, found.run().id().value()))));
       } else {

@@ -14,6 +14,8 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.server.Registration;
 import dev.nexa.slurm.run.server.ServerCost;
+import dev.nexa.slurm.run.serving.AwaitServer;
+import dev.nexa.slurm.run.serving.StopServer;
 import dev.nexa.slurm.run.start.RenderRun;
 import dev.nexa.slurm.run.start.SubmitRun;
 import dev.nexa.slurm.run.start.Submitted;

@@ -41,6 +41,7 @@ public final class RootCommand implements Runnable {
           "status",
           "logs",
           "why",
+          "postmortem",
           "shell",
           "cancel",
           "interrupt",
@@ -63,6 +64,8 @@ public final class RootCommand implements Runnable {
           "storage",
           "cleanup",
           "sync",
+          "halt",
+          "unhalt",
           "init",
           "explain");
 

@@ -202,7 +202,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   }
 
   /** Returns whether a person is at a terminal and can be asked. */
-  protected final boolean canAsk() {
+  public final boolean canAsk() {
     return RootCommand.of(spec).canAsk();
   }
 

@@ -38,6 +38,7 @@ import dev.nexa.slurm.run.decision.BudgetGate;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.Decision;
 import dev.nexa.slurm.run.decision.RequireApproval;
+import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.run.decision.RunMoney;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.CostRecord;
@@ -152,6 +153,12 @@ public final class RerunTasks {
     Estimate estimate = Estimate.again(plan, digest, facts.rates(), count, 1);
     Estimate today = today(context, plan, digest, count, 1);
     Policy policy = context.configs().policy();
+    new RequireNoHalt(context, policy)
+        .of(
+            plan.config(),
+            plan.stage(),
+            plan.storage().durable(),
+            RequireNoHalt.nameOf(context, state.pipeline()));
     List<String> notes = new ArrayList<>();
     notes.add((count == 1 ? "task " : "tasks ") + tasks + " again");
     try (BudgetGate budgets = BudgetGate.enter(context, policy, plan)) {
