@@ -171,7 +171,7 @@ final class DeployCommand extends Subcommand {
                   tester.serve(
                       planned.get(),
                       Optional.ofNullable(approval.getValue()),
-                      run -> AfterSubmit.tell(run, err()))));
+                      run -> AfterSubmit.tell(this, run, err()))));
     }
     return new Test(What.NO_SMOKE, () -> Smoke.NONE);
   }

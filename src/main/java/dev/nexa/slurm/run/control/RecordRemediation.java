@@ -1,7 +1,5 @@
 package dev.nexa.slurm.run.control;
 
-import dev.nexa.slurm.records.runs.ProvenFiles;
-import dev.nexa.slurm.run.reconcile.DurableCopies;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
@@ -12,9 +10,11 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.Event;
+import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.reconcile.DurableCopies;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;

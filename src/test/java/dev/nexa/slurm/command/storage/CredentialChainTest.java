@@ -36,6 +36,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class CredentialChainTest {
   private static final String TOKEN = "session-token-that-no-log-may-hold";
+
   /** When the credentials of the stand-in end. */
   private final String later =
       Instant.now().plus(1, ChronoUnit.HOURS).truncatedTo(ChronoUnit.SECONDS).toString();
