@@ -106,7 +106,7 @@ final class CleanupText {
           .append(Memory.plain(bytes(done.deleted())))
           .append('\n');
     }
-    if (done.id().isPresent()) {
+    if (!done.moved().isEmpty()) {
       text.append("moved ")
           .append(paths(done.moved().size()))
           .append(" into the trash: ")

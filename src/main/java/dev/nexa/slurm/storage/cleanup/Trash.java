@@ -289,6 +289,9 @@ final class Trash {
     } catch (DirectoryNotEmptyException left) {
       return Deletion.failed(
           "entries are left that could not be removed; remove them: rm -r " + held(path));
+    } catch (AccessDeniedException denied) {
+      return Deletion.failed(
+          "you may not delete all of it; this shows whose it is: ls -lR " + held(path));
     } catch (IOException failed) {
       return Deletion.failed("it could not be deleted: " + DurableFiles.reason(failed));
     }
