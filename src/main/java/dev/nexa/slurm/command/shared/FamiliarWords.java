@@ -81,6 +81,21 @@ final class FamiliarWords {
     };
   }
 
+  /** Returns what to type instead of a word behind {@code cleanup}; empty for other commands. */
+  static List<Advice> ofCleanup(String command, String word) {
+    if (!command.equals("cleanup")) {
+      return List.of();
+    }
+    if (List.of("undo", "restore", "revert").contains(word)) {
+      return List.of(
+          Advice.step("To bring back what a cleanup moved: nexa-slurm cleanup --undo ID"));
+    }
+    return word.equals("list") || word.equals("ls")
+        ? List.of()
+        : List.of(
+            Advice.step("cleanup takes no run and no path; it looks at all runs of the workspace"));
+  }
+
   /** Returns what does here what an option of other reports does; empty for other options. */
   private static Optional<Advice> ofReports(String name, Collection<String> own) {
     String bare = name.replaceFirst("^-+", "");

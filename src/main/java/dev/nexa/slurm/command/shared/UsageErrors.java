@@ -32,6 +32,21 @@ public final class UsageErrors implements IParameterExceptionHandler {
   private static final Set<String> ENDING =
       Set.of("cancel", "interrupt", "revoke", "remove", "stop");
 
+  /** The answer to the question before a command destroys something. It is never suggested. */
+  private static final String CONSENT = "--yes";
+
+  /** How other programs (make, rsync, git clean, kubectl) name --dry-run. */
+  private static final Set<String> DRY =
+      Set.of(
+          "-n",
+          "--dryrun",
+          "--just-print",
+          "--recon",
+          "--simulate",
+          "--check",
+          "--whatif",
+          "--what-if");
+
   /** A command with more options names only the nearest ones. */
   private static final int MOST_OPTIONS = 6;
 
@@ -182,7 +197,9 @@ public final class UsageErrors implements IParameterExceptionHandler {
     List<Advice> familiar =
         spec.parent() == null
             ? FamiliarWords.advice(word)
-            : sums ? FamiliarWords.ofSums(spec.qualifiedName(), word) : List.of();
+            : sums
+                ? FamiliarWords.ofSums(spec.qualifiedName(), word)
+                : FamiliarWords.ofCleanup(spec.name(), word);
     advice.addAll(familiar);
     if (familiar.isEmpty()) {
       nearestCommand(word, spec.subcommands().keySet())
@@ -218,7 +235,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
     String name = typed.split("=", 2)[0];
     List<String> own = new ArrayList<>();
     for (OptionSpec option : spec.options()) {
-      if (!option.hidden()) {
+      if (!option.hidden() && !option.longestName().equals(CONSENT)) {
         own.add(option.longestName());
       }
     }
@@ -228,6 +245,9 @@ public final class UsageErrors implements IParameterExceptionHandler {
     Optional<Advice> familiar = FamiliarWords.option(spec.name(), name, own);
     if (familiar.isPresent()) {
       return familiar.get();
+    }
+    if (own.contains("--dry-run") && DRY.contains(name)) {
+      return didYouMean("--dry-run");
     }
     Optional<String> nearest = nearestOption(name, own);
     if (nearest.isPresent()) {
