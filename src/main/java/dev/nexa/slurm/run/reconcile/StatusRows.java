@@ -154,8 +154,17 @@ public final class StatusRows {
         context.workspace().isShared() ? Optional.of(run.owner()) : Optional.empty();
     RunRow row =
         RunRow.of(user, facts, state, outcome, cost, lacks, evidence.queue(state), Instant.now());
-    List<QueueEntry> queue = evidence.queue(state);
-    return row.leaving(queue.isEmpty() && hasBegun(run, state));
+    return row.leaving(!isActive(evidence.queue(state)) && hasBegun(run, state));
+  }
+
+  /** Returns whether a job may still run. squeue lists ended jobs too, for some minutes. */
+  private static boolean isActive(List<QueueEntry> queue) {
+    for (QueueEntry entry : queue) {
+      if (entry.active()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns whether a task of the run has claimed its number, which it does before it works. */

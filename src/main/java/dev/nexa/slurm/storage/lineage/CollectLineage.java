@@ -111,7 +111,8 @@ public final class CollectLineage {
       return read.get();
     } catch (IllegalArgumentException damaged) {
       throw new IllegalArgumentException(
-          file + " is damaged and was left out; restore it from a backup; read `nexa-slurm explain docs/recovery.md`",
+          file
+              + " is damaged and was left out; restore it from a backup; read `nexa-slurm explain docs/recovery.md`",
           damaged);
     }
   }
