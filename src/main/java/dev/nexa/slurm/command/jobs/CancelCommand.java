@@ -140,8 +140,10 @@ public final class CancelCommand extends Subcommand {
     problems.forEach(err()::println);
     rows.removeIf(row -> row.status().ended());
     if (rows.isEmpty()) {
-      out().println("No run of yours is unfinished. Nothing was cancelled.");
-      return ExitCode.OK.status();
+      // A run that cannot be read may have a job that costs money.
+      String unread = problems.isEmpty() ? "No run of yours is unfinished. " : "";
+      out().println(unread + "Nothing was cancelled.");
+      return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     rows.forEach(row -> err().println("  " + row.runId() + "  " + row.forPeople().state()));
     if (!confirmed(
@@ -155,7 +157,7 @@ public final class CancelCommand extends Subcommand {
       RunLookup.Found found = new RunLookup.Found(run, OptionalInt.empty());
       out().println(run.id() + ": " + cancelling(found, cancel.cancel(run, found.task())));
     }
-    return ExitCode.OK.status();
+    return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
   }
 
   private static String ended(RunLookup.Found found, EarlierEnd end) {

@@ -22,6 +22,7 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.StorageClaims;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.lookup.LostFolder;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import dev.nexa.slurm.run.submit.SettleRules;
 import dev.nexa.slurm.run.submit.SubmissionResolver;
@@ -100,8 +101,7 @@ public final class RunPass {
     }
     if (!run.exists()) {
       if (Files.exists(run.manifest())) {
-        problems.add(
-            run.id() + ": its folder " + run.path() + " is not there: restore it from a backup");
+        problems.add(LostFolder.sentence(run) + "; restore the folder from a backup");
         return false;
       }
       // Its submitter died before it made the folder. The run ends as one that was never submitted.
