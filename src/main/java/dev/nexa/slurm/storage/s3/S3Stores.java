@@ -101,7 +101,9 @@ public final class S3Stores implements ObjectStores {
       return Region.of(place.region().get());
     }
     try {
-      return DefaultAwsRegionProviderChain.builder().build().getRegion();
+      DefaultAwsRegionProviderChain.Builder chain = DefaultAwsRegionProviderChain.builder();
+      place.awsProfile().ifPresent(chain::profileName);
+      return chain.build().getRegion();
     } catch (SdkException none) {
       if (place.endpoint().isPresent()) {
         // Other stores ignore it, but it is a part of the signature.

@@ -131,8 +131,11 @@ public interface ObjectStore extends AutoCloseable {
   /** Lists multipart uploads whose keys begin with the prefix. */
   PendingPage pending(String prefix, Optional<String> after);
 
-  /** Deletes an object. Does nothing if there is none. */
-  void delete(String key);
+  /**
+   * Deletes an object, if it is still this version. Does nothing if there is none. A store that
+   * does not know If-Match for deletions deletes every version.
+   */
+  void delete(String key, String etag);
 
   @Override
   void close();

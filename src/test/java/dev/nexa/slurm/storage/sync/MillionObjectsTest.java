@@ -128,7 +128,7 @@ class MillionObjectsTest {
     }
 
     @Override
-    public void delete(String key) {
+    public void delete(String key, String etag) {
       throw new UnsupportedOperationException();
     }
 

@@ -11,11 +11,13 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** What tests with a real S3 server share: places, syncs, and the digests of both sides. */
 final class SyncTrial {
@@ -64,6 +66,22 @@ final class SyncTrial {
   static SyncReport sync(Path root, S3Place place, ObjectStore store, SyncOptions options) {
     try (SyncRun run = SyncRun.plan(root, place, store, usual(), options, FAST)) {
       return run.execute(new DeleteLimit(100, true), (bytes, files) -> {});
+    }
+  }
+
+  /** Removes what syncs of a folder remember. */
+  static void deleteRecords(Path root) throws IOException {
+    try (Stream<Path> all = Files.walk(root.resolve(SyncState.FOLDER))) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+
+  /** Returns the only unfinished download of a folder. */
+  static Path onlyPart(Path root) throws IOException {
+    try (Stream<Path> all = Files.walk(root.resolve(SyncState.FOLDER))) {
+      return all.filter(path -> path.toString().endsWith(".part")).findFirst().orElseThrow();
     }
   }
 
