@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AwsJar implements AutoCloseable {
   private static final String JAR = "/aws.jar";
+  private static final String ON_CLASS_PATH = "/software/amazon/awssdk/services/s3/S3Client.class";
 
   /** The jar of another version is removed from the cache after this time. */
   private static final Duration KEPT = Duration.ofDays(30);
@@ -42,8 +43,8 @@ public final class AwsJar implements AutoCloseable {
    */
   public static AwsJar open() {
     URL packed = AwsJar.class.getResource(JAR);
-    if (packed == null) {
-      // Run from a class folder, not from our jar: the SDK is on the class path.
+    if (packed == null || AwsJar.class.getResource(ON_CLASS_PATH) != null) {
+      // Run from a class folder, or by the script nexa-slurm, which knows the jar.
       return new AwsJar(null, null);
     }
     try {

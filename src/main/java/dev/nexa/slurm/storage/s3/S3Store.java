@@ -125,11 +125,12 @@ final class S3Store implements ObjectStore {
   }
 
   @Override
-  public Body get(String key, String etag, long from) {
+  public Body get(String key, String etag, long from, long end) {
     GetObjectRequest.Builder request =
         GetObjectRequest.builder().bucket(place.bucket()).key(key).ifMatch(quoted(etag));
-    if (from > 0) {
-      request.range("bytes=" + from + "-");
+    boolean range = from > 0 || end < END;
+    if (range) {
+      request.range("bytes=" + from + "-" + (end < END ? end - 1 : ""));
     }
     ResponseInputStream<GetObjectResponse> body = ask(() -> client.getObject(request.build()));
     GetObjectResponse facts = body.response();
@@ -141,7 +142,7 @@ final class S3Store implements ObjectStore {
       body.abort();
       throw new StoreException(StoreException.Kind.CHANGED, "the object in S3 changed");
     }
-    if (from > 0
+    if (range
         && (facts.contentRange() == null
             || !facts.contentRange().startsWith("bytes " + from + "-"))) {
       body.abort();
@@ -150,13 +151,23 @@ final class S3Store implements ObjectStore {
     }
     return new Body(
         stored(
-            facts.contentLength() + from,
+            range ? total(facts) : facts.contentLength(),
             facts.eTag(),
             facts.lastModified(),
             facts.metadata(),
             facts.serverSideEncryption(),
             facts.sseCustomerAlgorithm()),
         new Aborting(body));
+  }
+
+  /** Returns the size of an object from the header {@code bytes 0-9/100}. */
+  private long total(GetObjectResponse facts) {
+    try {
+      String range = facts.contentRange();
+      return Long.parseLong(range.substring(range.indexOf('/') + 1));
+    } catch (NumberFormatException none) {
+      throw refusal.notFromS3("a range of an object of S3");
+    }
   }
 
   @Override

@@ -6,6 +6,7 @@ import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.channels.Channels;
+import java.time.Instant;
 import java.util.Optional;
 
 /** Compares a file and an object of the same size by their digests. */
@@ -51,6 +52,7 @@ final class DigestComparison {
    * @throws StoreException of kind CHANGED if a side is not as it was planned
    */
   Compared of(Action action, ReadObject read) throws IOException {
+    Instant begun = Instant.now();
     String key = sides.key(action.path());
     Listed object = action.remote().orElseThrow();
     Optional<Stored> stored = sides.retry().call(() -> sides.store().head(key));
@@ -58,9 +60,9 @@ final class DigestComparison {
       throw new StoreException(
           StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
     }
-    Digests digests = digests(action.local().orElseThrow());
-    String sha256 = digests.sha256();
     Optional<String> theirs = stored.get().sha256().or(action::recorded);
+    Digests digests = digests(action.local().orElseThrow(), theirs.isEmpty());
+    String sha256 = digests.sha256();
     Verdict verdict =
         theirs.isPresent()
             ? verdict(theirs.get().equals(sha256))
@@ -74,19 +76,18 @@ final class DigestComparison {
         || (read == ReadObject.IF_IT_HAS_NO_DIGEST && verdict == Verdict.UNKNOWN)) {
       verdict = verdict(sha256OfObject(key, object).equals(sha256));
     }
-    LocalFile file = action.local().get();
-    return new Compared(
-        verdict,
-        new Synced(
-            action.path(), file.bytes(), file.modified(), Optional.of(sha256), object.etag()));
+    return new Compared(verdict, Synced.of(action.local().get(), begun, sha256, object.etag()));
   }
 
   private Verdict verdict(boolean same) {
     return same ? Verdict.EQUAL : Verdict.DIFFERENT;
   }
 
-  private Digests digests(LocalFile file) throws IOException {
+  private Digests digests(LocalFile file, boolean md5) throws IOException {
     Digests digests = new Digests();
+    if (!md5) {
+      digests.withoutMd5();
+    }
     try (InputStream in = Channels.newInputStream(sides.tree().read(file.path()))) {
       long read = digests.read(in, Long.MAX_VALUE);
       if (countReads) {
@@ -105,7 +106,8 @@ final class DigestComparison {
         .call(
             () -> {
               Digests digests = new Digests();
-              try (Body body = sides.store().get(key, object.etag(), 0)) {
+              digests.withoutMd5();
+              try (Body body = sides.store().get(key, object.etag(), 0, ObjectStore.END)) {
                 long read = digests.read(sides.traffic().counted(body.in()), Long.MAX_VALUE);
                 if (read < object.bytes()) {
                   throw new IOException("the answer was cut short");

@@ -17,6 +17,7 @@ final class Digests {
 
   private final MessageDigest sha256 = Sha256.digest();
   private final MessageDigest md5 = md5();
+  private boolean md5Wanted = true;
 
   private static MessageDigest md5() {
     try {
@@ -26,9 +27,16 @@ final class Digests {
     }
   }
 
+  /** Leaves the MD5 out from now on: nobody asks for it. */
+  void withoutMd5() {
+    md5Wanted = false;
+  }
+
   void update(byte[] buffer, int length) {
     sha256.update(buffer, 0, length);
-    md5.update(buffer, 0, length);
+    if (md5Wanted) {
+      md5.update(buffer, 0, length);
+    }
   }
 
   /**

@@ -18,6 +18,8 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Semaphore;
 
 /**
  * Downloads one object: to a temporary file, checked, forced to disk, then renamed.
@@ -32,15 +34,19 @@ final class Download {
 
   private final Sides sides;
   private final Path parts;
+  private final ExecutorService threads;
+  private final Semaphore buffers = ReadAhead.buffers();
 
   /**
    * Makes a download for all objects of a sync.
    *
    * @param parts the folder of unfinished files
+   * @param threads read ahead in large objects
    */
-  Download(Sides sides, Path parts) {
+  Download(Sides sides, Path parts, ExecutorService threads) {
     this.sides = sides;
     this.parts = parts;
+    this.threads = threads;
   }
 
   /**
@@ -146,17 +152,44 @@ final class Download {
     Digests digests = new Digests();
     Stored facts = null;
     try (FileChannel out =
-        FileChannel.open(
-            part, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            FileChannel.open(
+                part,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+        ReadAhead ahead = new ReadAhead(sides, threads, buffers, key, object)) {
       long offset = digested(out, there, digests);
       out.position(offset);
       int failures = 0;
       while (facts == null || offset < object.bytes()) {
+        Optional<byte[]> fetched = ahead.take(offset);
+        if (fetched.isPresent()) {
+          byte[] bytes = fetched.get();
+          digests.update(bytes, bytes.length);
+          write(out, bytes, bytes.length);
+          offset += bytes.length;
+          ahead.begin(offset);
+          continue;
+        }
+        boolean large = object.bytes() > 2 * Upload.PART;
+        long end =
+            !large
+                ? ObjectStore.END
+                : facts == null
+                    ? Math.min(object.bytes(), offset + Upload.PART)
+                    : ahead.begin(offset);
         long before = offset;
         StoreException failure;
-        try (Body body = sides.store().get(key, object.etag(), Math.min(offset, last(object)))) {
+        try (Body body =
+            sides.store().get(key, object.etag(), Math.min(offset, last(object)), end)) {
           facts = body.facts();
-          offset = copied(body.in(), out, offset, object.bytes(), digests);
+          if (facts.sha256().isPresent()) {
+            digests.withoutMd5();
+          }
+          if (large) {
+            ahead.begin(offset);
+          }
+          offset = copied(body.in(), out, offset, Math.min(end, object.bytes()), digests);
           failure = new StoreException(StoreException.Kind.BUSY, "the answer was cut short");
         } catch (Interrupted cut) {
           offset = cut.offset;
@@ -168,7 +201,7 @@ final class Download {
           failure = refused;
         }
         failures = offset > before ? 0 : failures + 1;
-        if (offset < object.bytes()) {
+        if (offset < Math.min(end, object.bytes())) {
           if (failures >= sides.retry().attempts()) {
             throw failure;
           }
@@ -176,11 +209,14 @@ final class Download {
         }
       }
       String hex = digests.sha256();
-      String md5Hex = digests.md5Hex();
+      Optional<String> md5 = facts.md5();
       boolean same =
           offset == object.bytes()
-              && facts.sha256().map(hex::equals).orElse(true)
-              && facts.md5().map(md5Hex::equals).orElse(true);
+              && facts
+                  .sha256()
+                  .map(hex::equals)
+                  .or(() -> md5.map(digests.md5Hex()::equals))
+                  .orElse(true);
       if (!same) {
         return Optional.empty();
       }
@@ -237,13 +273,17 @@ final class Download {
         break;
       }
       digests.update(buffer, read);
-      ByteBuffer bytes = ByteBuffer.wrap(buffer, 0, read);
-      while (bytes.hasRemaining()) {
-        out.write(bytes);
-      }
+      write(out, buffer, read);
       offset += read;
       sides.traffic().moved(read);
     }
     return offset;
+  }
+
+  private static void write(FileChannel out, byte[] buffer, int length) throws IOException {
+    ByteBuffer bytes = ByteBuffer.wrap(buffer, 0, length);
+    while (bytes.hasRemaining()) {
+      out.write(bytes);
+    }
   }
 }

@@ -21,6 +21,9 @@ public interface ObjectStore extends AutoCloseable {
    */
   record Listed(String key, long bytes, String etag, Instant modified) {}
 
+  /** The end of every object. */
+  long END = Long.MAX_VALUE;
+
   /** A page of a listing; {@code next} is empty on the last page. */
   record Page(List<Listed> objects, Optional<String> next) {}
 
@@ -80,9 +83,10 @@ public interface ObjectStore extends AutoCloseable {
    * Opens an object, if it is still this version.
    *
    * @param from the offset of the first byte
+   * @param end the offset after the last byte; {@link #END} for all
    * @throws StoreException of kind CHANGED for another version, MISSING if there is no object
    */
-  Body get(String key, String etag, long from);
+  Body get(String key, String etag, long from, long end);
 
   /**
    * Uploads an object as a whole.

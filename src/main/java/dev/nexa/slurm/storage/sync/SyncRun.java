@@ -53,7 +53,7 @@ public final class SyncRun implements Closeable {
     this.traffic = sides.traffic();
     this.partThreads = Executors.newFixedThreadPool(options.threads(), daemons("sync-part"));
     this.upload = new Upload(sides, state.uploads(), partThreads);
-    this.download = new Download(sides, state.parts());
+    this.download = new Download(sides, state.parts(), partThreads);
   }
 
   /** Gets the progress of a sync, about once a second. */

@@ -17,6 +17,7 @@ import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -72,12 +73,17 @@ final class Upload {
    * @throws StoreException of kind CHANGED if the file or the object changed
    */
   Synced send(String path, Optional<String> replaced) throws IOException {
+    Instant begun = Instant.now();
     LocalFile file = sides.tree().stat(path).orElseThrow(() -> changed("the file is gone"));
     String key = sides.key(path);
-    return file.bytes() <= PART ? whole(key, file, replaced) : inParts(key, file, replaced);
+    Sent sent = file.bytes() <= PART ? whole(key, file, replaced) : inParts(key, file, replaced);
+    return Synced.of(file, begun, sent.sha256(), sent.etag());
   }
 
-  private Synced whole(String key, LocalFile file, Optional<String> replaced) throws IOException {
+  /** The digest of the bytes that were sent, and the object's new version. */
+  private record Sent(String sha256, String etag) {}
+
+  private Sent whole(String key, LocalFile file, Optional<String> replaced) throws IOException {
     Content content = () -> range(file.path(), 0, file.bytes());
     if (file.bytes() <= IN_MEMORY) {
       byte[] bytes = new byte[(int) file.bytes()];
@@ -100,14 +106,10 @@ final class Upload {
             digests.sha256(),
             () -> sides.store().put(key, sent, file.bytes(), md5, properties, replaced));
     sides.traffic().done(file.bytes());
-    return synced(file, digests.sha256(), etag);
+    return new Sent(digests.sha256(), etag);
   }
 
-  private static Synced synced(LocalFile file, String sha256, String etag) {
-    return new Synced(file.path(), file.bytes(), file.modified(), Optional.of(sha256), etag);
-  }
-
-  private Synced inParts(String key, LocalFile file, Optional<String> replaced) throws IOException {
+  private Sent inParts(String key, LocalFile file, Optional<String> replaced) throws IOException {
     long partBytes = partBytes(file.bytes());
     PartDigests digests = digests(file, () -> range(file.path(), 0, file.bytes()), partBytes);
     Path state = uploads.resolve(Sha256.of(key).substring(0, 32) + ".json");
@@ -142,7 +144,7 @@ final class Upload {
             digests.sha256(),
             () -> sides.store().complete(key, uploadId, parts, replaced));
     Files.deleteIfExists(state);
-    return synced(file, digests.sha256(), etag);
+    return new Sent(digests.sha256(), etag);
   }
 
   /** Sends parts, a few at once. After a failure no further part begins. */

@@ -80,7 +80,7 @@ class MillionObjectsTest {
     }
 
     @Override
-    public Body get(String key, String etag, long from) {
+    public Body get(String key, String etag, long from, long end) {
       throw new UnsupportedOperationException();
     }
 

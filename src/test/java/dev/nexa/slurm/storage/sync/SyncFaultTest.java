@@ -7,6 +7,7 @@ import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -79,9 +80,11 @@ class SyncFaultTest extends ServerAndProxy {
   /** Returns whether all was copied. */
   private boolean faulty(
       Path root, S3Place place, ObjectStore store, Direction direction, Random random) {
-    // Not the refusals: they are no faults of the network, and end a sync.
+    // Refusals are no faults of the network, and end a sync.
     List<Fault> faults =
-        List.of(Fault.values()).subList(Fault.SLOW.ordinal(), Fault.DENIED_403.ordinal());
+        List.copyOf(
+            EnumSet.complementOf(
+                EnumSet.of(Fault.DENIED_403, Fault.ARCHIVED_403, Fault.NOT_FOUND_404)));
     int percent = 5 + random.nextInt(40);
     boolean listingFails = random.nextInt(4) == 0;
     proxy.choose(

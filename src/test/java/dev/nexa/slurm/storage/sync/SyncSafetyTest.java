@@ -378,4 +378,57 @@ class SyncSafetyTest extends ServerAndProxy {
           .hasMessageContaining("is no S3 store, or its path is wrong");
     }
   }
+
+  /** Two changes in one tick of the clock have the same time. */
+  @Test
+  void aFileThatChangesTwiceInOneTickIsSentAgain() throws IOException {
+    Path source = tree();
+    S3Place place = place();
+    Path file = source.resolve("log");
+    SyncTrial.write(file, new byte[] {1});
+    FileTime now = FileTime.from(Instant.now());
+    Files.setLastModifiedTime(file, now);
+    try (ObjectStore store = SyncTrial.open(place)) {
+      push(source, place, store);
+      Files.write(file, new byte[] {2});
+      Files.setLastModifiedTime(file, now);
+      assertThat(push(source, place, store).count(Outcome.COPIED)).isEqualTo(1);
+      assertThat(SyncTrial.remote(store, place)).isEqualTo(SyncTrial.local(source));
+    }
+  }
+
+  @Test
+  void aLargeFileMovesOverSeveralConnections() throws IOException {
+    Path source = tree();
+    Path copy = tree();
+    S3Place place = place();
+    SyncTrial.write(source.resolve("large"), SyncTrial.bytes(random, (40 << 20) + 7));
+    AtomicInteger running = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    proxy.choose(
+        (method, target) -> {
+          boolean bytes = target.contains("/large") && !method.equals("HEAD");
+          if (bytes) {
+            most.accumulateAndGet(running.incrementAndGet(), Math::max);
+            pause();
+            running.decrementAndGet();
+          }
+          return Fault.NONE;
+        });
+    try (ObjectStore store = SyncTrial.open(place)) {
+      push(source, place, store);
+      assertThat(most.getAndSet(0)).isBetween(2, Upload.AT_ONCE);
+      pull(copy, place, store);
+      assertThat(most.get()).isBetween(2, 4);
+      assertThat(SyncTrial.local(copy)).isEqualTo(SyncTrial.local(source));
+    }
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(300);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
 }
