@@ -77,7 +77,9 @@ class SyncStateTest {
       assertThat(state.folder()).exists();
       assertThatThrownBy(() -> SyncState.open(root, PLACE))
           .isInstanceOf(NexaException.class)
-          .hasMessageContaining("another sync of");
+          .hasMessageContaining("another sync of")
+          .hasMessageContaining(
+              " is running: process " + ProcessHandle.current().pid() + " on host ");
     }
   }
 
