@@ -19,7 +19,8 @@ public final class PlanReport {
   /**
    * One path of a plan.
    *
-   * @param action {@code new}, {@code replace}, {@code compare}, {@code conflict} or {@code delete}
+   * @param action {@code new}, {@code replace}, {@code compare}, {@code conflict}, {@code delete},
+   *     or {@code leave} for a path that would be deleted but for a link at or above it
    * @param neverSynced whether no sync has recorded the path as equal on both sides
    */
   public record Planned(String action, String path, long bytes, boolean neverSynced) {}

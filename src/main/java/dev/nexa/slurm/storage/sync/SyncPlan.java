@@ -128,7 +128,9 @@ final class SyncPlan implements Closeable {
     localFiles += here.isPresent() ? 1 : 0;
     remoteFiles += there.isPresent() ? 1 : 0;
     Action action = SyncComparison.of(path, here, there, known, options);
-    if (here.isEmpty() && isBelowSkipped(path)) {
+    // It stays, but a comparison has to name it.
+    boolean kept = action.kind() != Kind.LEAVE && here.isEmpty() && isBelowSkipped(path);
+    if (kept) {
       action = action.left();
     }
     tallies
@@ -137,7 +139,7 @@ final class SyncPlan implements Closeable {
     if (action.kind() == Kind.DELETE && action.why() == Why.NEVER_SYNCED) {
       deletedNeverSynced++;
     }
-    if (action.kind() != Kind.SAME && action.kind() != Kind.LEAVE) {
+    if (kept || (action.kind() != Kind.SAME && action.kind() != Kind.LEAVE)) {
       out.write(action.line() + "\n");
     }
   }

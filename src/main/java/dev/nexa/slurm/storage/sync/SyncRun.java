@@ -16,8 +16,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -32,6 +34,10 @@ import java.util.concurrent.atomic.AtomicReference;
 public final class SyncRun implements Closeable {
   /** After so many refusals in a row, the store refuses them all: the permissions are wrong. */
   private static final int REFUSALS = 20;
+
+  /** The kinds whose files the progress counts: those that are copied or compared. */
+  private static final Set<Kind> COUNTED =
+      EnumSet.of(Kind.NEW, Kind.REPLACE, Kind.COMPARE, Kind.COMPARE_ONLY);
 
   private final Sides sides;
   private final SyncOptions options;
@@ -232,7 +238,7 @@ public final class SyncRun implements Closeable {
     try {
       step.run(action);
       refusals.set(0);
-      if (action.kind() != Kind.DELETE && action.kind() != Kind.CONFLICT) {
+      if (COUNTED.contains(action.kind())) {
         traffic.fileDone();
       }
     } catch (StoreException failed) {
@@ -276,10 +282,10 @@ public final class SyncRun implements Closeable {
       }
       case CONFLICT ->
           report.add(Outcome.CONFLICT, action.path(), action.conflict(options.direction()));
-      case DELETE -> {
-        // Last of all.
+      case DELETE, LEAVE -> {
+        // Deletions come last.
       }
-      case SAME, LEAVE -> throw new IllegalStateException("is not in a plan");
+      case SAME -> throw new IllegalStateException("is not in a plan");
     }
   }
 

@@ -209,6 +209,9 @@ class SyncSafetyTest extends ServerAndProxy {
       SyncReport report = SyncTrial.sync(source, place, store, SyncTrial.deleting(Direction.PUSH));
       assertThat(report.count(Outcome.DELETED)).isZero();
       assertThat(SyncTrial.remote(store, place)).hasSize(4);
+      assertThat(verify(source, place, store, false).named())
+          .extracting(SyncReport.Named::path)
+          .containsExactlyInAnyOrder("run1/ck", "run2.tmp/ck", "run3");
     }
   }
 
