@@ -76,6 +76,7 @@ public enum ErrorCode {
   SYNC_DELETION_REFUSED(Group.USER, ExitCode.USAGE),
   SYNC_DIFFERS(Group.USER, ExitCode.DEFECT),
   SYNC_INCOMPLETE(Group.USER, ExitCode.DEFECT),
+  SYNC_SOURCE_EMPTY(Group.USER, ExitCode.DEFECT),
 
   // Batches, evaluations and gates.
   BATCH_REQUESTS_INVALID(Group.USER, ExitCode.USAGE),

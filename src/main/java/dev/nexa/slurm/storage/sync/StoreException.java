@@ -11,7 +11,11 @@ public final class StoreException extends RuntimeException {
     /** There is no such object or upload. */
     MISSING,
     /** No answer, or an answer that says: try again. */
-    BUSY
+    BUSY,
+    /** The store refuses this request, and would refuse it again. */
+    REFUSED,
+    /** The object lies in an archive, from which it must be restored before it can be read. */
+    ARCHIVED
   }
 
   private final Kind kind;
