@@ -92,6 +92,10 @@ public final class RunPass {
    */
   public boolean reconcile(
       RunFolder run, RunState known, TaskEvidence evidence, List<String> problems) {
+    if (LostFolder.is(run)) {
+      problems.add(LostFolder.sentence(run) + "; restore the folder from a backup");
+      return false;
+    }
     if (run.isBeingMade()) {
       return false;
     }
@@ -100,10 +104,6 @@ public final class RunPass {
       return false;
     }
     if (!run.exists()) {
-      if (Files.exists(run.manifest())) {
-        problems.add(LostFolder.sentence(run) + "; restore the folder from a backup");
-        return false;
-      }
       // Its submitter died before it made the folder. The run ends as one that was never submitted.
       run.make();
     }
