@@ -118,7 +118,7 @@ _nexa_slurm() {
         COMPREPLY=($(compgen -W 'afterok: afterany: afternotok: aftercorr:' -- "$cur"))
       fi
       ;;
-    CLUSTER) _nexa_slurm_names configs/clusters "$cur" && COMPREPLY+=($(compgen -W local -- "$cur")) ;;
+    CLUSTER) _nexa_slurm_names configs/clusters "$cur" && [[ " ${COMPREPLY[*]} " == *' local '* ]] || COMPREPLY+=($(compgen -W local -- "$cur")) ;;
     ,*) names+=${kind//,/ } ;;
   esac
   [[ -z $names ]] || COMPREPLY+=($(compgen -W "$names" -- "$cur"))

@@ -14,6 +14,7 @@ import dev.nexa.slurm.command.jobs.CancelCommand;
 import dev.nexa.slurm.command.jobs.EstimateCommand;
 import dev.nexa.slurm.command.jobs.InterruptCommand;
 import dev.nexa.slurm.command.jobs.LogsCommand;
+import dev.nexa.slurm.command.jobs.PostmortemCommand;
 import dev.nexa.slurm.command.jobs.RenderCommand;
 import dev.nexa.slurm.command.jobs.RerunCommand;
 import dev.nexa.slurm.command.jobs.ShellCommand;
@@ -25,7 +26,9 @@ import dev.nexa.slurm.command.records.AuditCommand;
 import dev.nexa.slurm.command.records.ReconcileCommand;
 import dev.nexa.slurm.command.records.RunsCommand;
 import dev.nexa.slurm.command.records.UsageCommand;
+import dev.nexa.slurm.command.releases.HaltCommand;
 import dev.nexa.slurm.command.releases.ReleaseCommand;
+import dev.nexa.slurm.command.releases.UnhaltCommand;
 import dev.nexa.slurm.command.serve.ServeCommand;
 import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.RootCommand;
@@ -41,7 +44,6 @@ import dev.nexa.slurm.command.workspace.InitCommand;
 import java.io.InputStream;
 import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -51,42 +53,6 @@ import picocli.CommandLine;
  * quickly.
  */
 public final class Commands {
-  private static final List<String> NAMES =
-      List.of(
-          "submit",
-          "estimate",
-          "approve",
-          "approvals",
-          "render",
-          "status",
-          "logs",
-          "why",
-          "shell",
-          "cancel",
-          "interrupt",
-          "rerun",
-          "reconcile",
-          "audit",
-          "cron",
-          "runs",
-          "usage",
-          "costs",
-          "prices",
-          "policy",
-          "serve",
-          "pipeline",
-          "data",
-          "eval",
-          "datasets",
-          "lineage",
-          "release",
-          "storage",
-          "cleanup",
-          "archive",
-          "sync",
-          "init",
-          "explain");
-
   private Commands() {}
 
   /**
@@ -97,7 +63,9 @@ public final class Commands {
     if (args.length == 0 || !args[0].equals("help")) {
       return args;
     }
-    if (args.length > 1 && !NAMES.contains(args[1]) && !args[1].equals("generate-completion")) {
+    if (args.length > 1
+        && !RootCommand.NAMES.contains(args[1])
+        && !args[1].equals("generate-completion")) {
       return Arrays.copyOfRange(args, 1, args.length);
     }
     String[] asked = Arrays.copyOfRange(args, 1, args.length + 1);
@@ -115,6 +83,7 @@ public final class Commands {
       case "status" -> new StatusCommand();
       case "logs" -> new LogsCommand();
       case "why" -> new WhyCommand();
+      case "postmortem" -> new PostmortemCommand();
       case "shell" -> new ShellCommand();
       case "cancel" -> new CancelCommand();
       case "interrupt" -> new InterruptCommand();
@@ -138,6 +107,8 @@ public final class Commands {
       case "cleanup" -> new CleanupCommand();
       case "archive" -> new ArchiveCommand();
       case "sync" -> new SyncCommand();
+      case "halt" -> new HaltCommand();
+      case "unhalt" -> new UnhaltCommand();
       case "init" -> new InitCommand();
       case "explain" -> new ExplainCommand();
       default -> throw new IllegalArgumentException("no command " + name);
@@ -154,10 +125,10 @@ public final class Commands {
       String[] args, Map<String, String> environment, Path here, @Nullable InputStream keyboard) {
     CommandLine root = new CommandLine(new RootCommand(environment, here, keyboard).spec());
     String first = args.length == 0 ? "" : args[0];
-    if (NAMES.contains(first)) {
+    if (RootCommand.NAMES.contains(first)) {
       root.addSubcommand(first, command(first).spec());
     } else if (!first.equals("--version") && !first.equals("-V")) {
-      for (String name : NAMES) {
+      for (String name : RootCommand.NAMES) {
         root.addSubcommand(name, command(name).spec());
       }
       root.addSubcommand("generate-completion", new CompletionCommand().spec());

@@ -21,10 +21,13 @@ import org.junit.jupiter.api.Assumptions;
  * they are deleted at the end.
  */
 public final class Team implements AutoCloseable {
-  public static final String GROUP = "nexateam";
-  public static final String ANN = "nexaann";
-  public static final String BOB = "nexabob";
-  public static final String EVE = "nexaeve";
+  /** Several test runs on one machine have users of their own. */
+  private static final String OURS = "nexa" + ProcessHandle.current().pid();
+
+  public static final String GROUP = OURS + "team";
+  public static final String ANN = OURS + "ann";
+  public static final String BOB = OURS + "bob";
+  public static final String EVE = OURS + "eve";
   public static final List<String> ALL = List.of(ANN, BOB, EVE);
 
   private final Path folder;

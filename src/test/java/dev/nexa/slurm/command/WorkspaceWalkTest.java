@@ -60,6 +60,13 @@ class WorkspaceWalkTest {
               Map.entry("runs analyze", ""),
               Map.entry("usage", "4711"),
               Map.entry("costs", ""),
+              Map.entry("release deploy", "x --dry-run"),
+              Map.entry("release rollback", "--yes"),
+              Map.entry("release history", ""),
+              Map.entry("release show", ""),
+              Map.entry("halt list", ""),
+              Map.entry("unhalt", "halt_x --yes"),
+              Map.entry("postmortem", "latest -o FILE"),
               Map.entry("costs accuracy", ""),
               Map.entry("costs budget", ""),
               Map.entry("costs show", "latest"),
@@ -218,6 +225,8 @@ class WorkspaceWalkTest {
           .replaceAll("_\\d{8}_\\d{6}(_\\d+)?", "_TIME")
           .replaceAll(" {2,}", "  ")
           .replaceAll("\\d+", "9")
+          // Runs of the same second have longer ids, which widen a column.
+          .replaceAll(" {2,}", "  ")
           .replaceAll("TOP/science/", "")
           .replaceAll("TOP/sibling/", "")
           .replaceAll("(?m)^configs/|(?<=[ (])\\./configs/", "configs/");

@@ -76,6 +76,7 @@ public enum ErrorCode {
   SYNC_DELETION_REFUSED(Group.USER, ExitCode.USAGE),
   SYNC_DIFFERS(Group.USER, ExitCode.DEFECT),
   SYNC_INCOMPLETE(Group.USER, ExitCode.DEFECT),
+  SYNC_SOURCE_EMPTY(Group.USER, ExitCode.DEFECT),
   ARCHIVE_DAMAGED(Group.USER, ExitCode.DEFECT),
 
   // Batches, evaluations and gates.
@@ -101,6 +102,7 @@ public enum ErrorCode {
   RELEASE_DIFFERS(Group.USER, ExitCode.USAGE),
   RELEASE_DAMAGED(Group.USER, ExitCode.DEFECT),
   MODEL_INVALID(Group.USER, ExitCode.USAGE),
+  RELEASE_HISTORY_DAMAGED(Group.USER, ExitCode.DEFECT),
 
   // Approvals, budgets and the policy.
   NEEDS_APPROVAL(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
@@ -117,6 +119,8 @@ public enum ErrorCode {
   SIGNING_FAILED(Group.APPROVER, ExitCode.USAGE),
   RELEASE_UNSIGNED(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
   PICKLES_REFUSED(Group.APPROVER, ExitCode.USAGE),
+  RELEASE_NOT_DEPLOYABLE(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
+  HALTED(Group.APPROVER, ExitCode.NEEDS_APPROVAL),
 
   // Slurm, file systems and services.
   SLURM_NOT_FOUND(Group.CLUSTER, ExitCode.SCHEDULER),

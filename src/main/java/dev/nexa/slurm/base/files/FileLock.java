@@ -218,8 +218,16 @@ public final class FileLock implements AutoCloseable {
   public static final class LockedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    private final String holder;
+
     LockedException(Path lock, String holder) {
       super(lock + " is held by " + holder);
+      this.holder = holder;
+    }
+
+    /** Returns the owner that the lock file names; other words follow it. */
+    public String holder() {
+      return holder;
     }
   }
 }

@@ -3,12 +3,19 @@ package dev.nexa.slurm.base.program;
 import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.JarURLConnection;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ServiceLoader;
+import java.util.jar.JarEntry;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,29 +24,95 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AwsJar implements AutoCloseable {
   private static final String JAR = "/aws.jar";
+  private static final String ON_CLASS_PATH = "/software/amazon/awssdk/services/s3/S3Client.class";
 
-  private final @Nullable Path unpacked;
+  /** The jar of another version is removed from the cache after this time. */
+  private static final Duration KEPT = Duration.ofDays(30);
+
+  private final @Nullable Path temporary;
   private final @Nullable URLClassLoader loader;
 
-  private AwsJar(@Nullable Path unpacked, @Nullable URLClassLoader loader) {
-    this.unpacked = unpacked;
+  private AwsJar(@Nullable Path temporary, @Nullable URLClassLoader loader) {
+    this.temporary = temporary;
     this.loader = loader;
   }
 
-  /** Unpacks the jar to a temporary file, which {@link #close} deletes. */
+  /**
+   * Unpacks the jar into the user's cache, once for each version. If nothing can be written there,
+   * unpacks it to a temporary file, which {@link #close} deletes.
+   */
   public static AwsJar open() {
-    try (InputStream packed = AwsJar.class.getResourceAsStream(JAR)) {
-      if (packed == null) {
-        // Run from a class folder, not from our jar: the SDK is on the class path.
-        return new AwsJar(null, null);
-      }
+    URL packed = AwsJar.class.getResource(JAR);
+    if (packed == null || AwsJar.class.getResource(ON_CLASS_PATH) != null) {
+      // Run from a class folder, or by the script nexa-slurm, which knows the jar.
+      return new AwsJar(null, null);
+    }
+    try {
+      Path jar = cached(packed, UserCache.folder());
+      return new AwsJar(null, loader(jar));
+    } catch (IOException | UncheckedIOException noCache) {
+      return temporary(packed);
+    }
+  }
+
+  private static AwsJar temporary(URL packed) {
+    try (InputStream in = packed.openStream()) {
       Path jar = Files.createTempFile("nexa-slurm-aws-", ".jar");
-      Files.copy(packed, jar, StandardCopyOption.REPLACE_EXISTING);
-      URL[] urls = {jar.toUri().toURL()};
-      return new AwsJar(jar, new URLClassLoader(urls, AwsJar.class.getClassLoader()));
+      Files.copy(in, jar, StandardCopyOption.REPLACE_EXISTING);
+      return new AwsJar(jar, loader(jar));
     } catch (IOException failed) {
       throw DurableFiles.failure(
           "unpack aws.jar to", Path.of(System.getProperty("java.io.tmpdir", "/tmp")), failed);
+    }
+  }
+
+  private static URLClassLoader loader(Path jar) throws IOException {
+    return new URLClassLoader(new URL[] {jar.toUri().toURL()}, AwsJar.class.getClassLoader());
+  }
+
+  /** Returns the jar in the cache. Its name has the checksum and the size of the packed one. */
+  static Path cached(URL packed, Path cache) throws IOException {
+    if (!(packed.openConnection() instanceof JarURLConnection connection)) {
+      throw new IOException(packed + " is no entry of a jar");
+    }
+    JarEntry entry = connection.getJarEntry();
+    Path jar =
+        cache.resolve("aws-" + Long.toHexString(entry.getCrc()) + "-" + entry.getSize() + ".jar");
+    if (!isOurs(jar, entry.getSize())) {
+      DurableFiles files = DurableFiles.onDisk();
+      files.directories(cache);
+      Files.deleteIfExists(jar);
+      files.claim(
+          jar,
+          out -> {
+            try (InputStream in = packed.openStream()) {
+              in.transferTo(out);
+            }
+          },
+          "r--r--r--");
+      if (!isOurs(jar, entry.getSize())) {
+        throw new IOException(jar + " is not the file that was written");
+      }
+      removeOld(cache, jar);
+    }
+    return jar;
+  }
+
+  private static boolean isOurs(Path jar, long bytes) throws IOException {
+    return Files.isRegularFile(jar, LinkOption.NOFOLLOW_LINKS)
+        && Files.size(jar) == bytes
+        && Files.getAttribute(jar, "unix:uid")
+            .equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+  }
+
+  private static void removeOld(Path cache, Path used) throws IOException {
+    Instant before = Instant.now().minus(KEPT);
+    try (DirectoryStream<Path> jars = Files.newDirectoryStream(cache, "aws-*.jar")) {
+      for (Path jar : jars) {
+        if (!jar.equals(used) && Files.getLastModifiedTime(jar).toInstant().isBefore(before)) {
+          Files.deleteIfExists(jar);
+        }
+      }
     }
   }
 
@@ -55,11 +128,11 @@ public final class AwsJar implements AutoCloseable {
       if (loader != null) {
         loader.close();
       }
-      if (unpacked != null) {
-        Files.deleteIfExists(unpacked);
+      if (temporary != null) {
+        Files.deleteIfExists(temporary);
       }
     } catch (IOException failed) {
-      throw DurableFiles.failure("delete", unpacked == null ? Path.of(JAR) : unpacked, failed);
+      throw DurableFiles.failure("delete", temporary == null ? Path.of(JAR) : temporary, failed);
     }
   }
 }

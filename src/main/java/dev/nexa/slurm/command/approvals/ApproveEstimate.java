@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.command.shared.SigningKey;
 import dev.nexa.slurm.job.config.Policy;
@@ -47,9 +48,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.regex.Pattern;
 
 /** Implements {@code approve}: signs an estimate, or an envelope, with the approver's SSH key. */
 public final class ApproveEstimate {
+  private static final Pattern DAY = Pattern.compile("\\d{4}-\\d{2}-\\d{2}");
+
   /** The share of a run's reservation that an approval adds for reruns of failed tasks. */
   private static final BigDecimal RERUN_SHARE = new BigDecimal("0.01");
 
@@ -63,7 +67,8 @@ public final class ApproveEstimate {
    *
    * @param key the private key's file; empty for the first of ssh's default keys
    * @param principal the signer; empty for the name that allowed_signers gives for the key
-   * @param expires a duration ({@code 7d}) or a time (RFC 3339); empty for 7 days
+   * @param expires a duration ({@code 7d}), a day whose last second in UTC counts, or a time (RFC
+   *     3339); empty for 7 days
    * @param uses how many runs the approval allows; empty for 1, and for 1000 of an envelope
    * @param upTo the most that a run may cost with reruns of its failed tasks; empty for its
    *     reservation and 1 % more
@@ -465,18 +470,23 @@ public final class ApproveEstimate {
     String text = terms.expires().orElse("7d");
     try {
       Instant expires =
-          text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(TimeLimit.parse(text));
+          DAY.matcher(text).matches()
+              ? LocalDate.parse(text).atTime(23, 59, 59).toInstant(ZoneOffset.UTC)
+              : text.indexOf('T') > 0 ? Instant.parse(text) : now.plus(TimeLimit.parse(text));
       if (!expires.isAfter(now)) {
         throw new NexaException(
             ErrorCode.OPTION_INVALID,
-            "--expires: expected a time to come, got " + text + "; now it is " + now,
+            "--expires: expected a time to come, got " + text + "; now it is " + PlainTime.utc(now),
             Advice.step("--expires 7d"));
       }
       return expires;
     } catch (DateTimeException | IllegalArgumentException wrong) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          "--expires: expected a time such as 7d, 12h or 2026-12-01T00:00:00Z, got '" + text + "'",
+          "--expires: expected a duration such as 7d or 12h, a day such as 2026-12-01 (its end, in UTC), or a"
+              + " time such as 2026-12-01T18:00:00Z, got '"
+              + text
+              + "'",
           wrong,
           Advice.step("--expires 7d"));
     }
@@ -612,7 +622,7 @@ public final class ApproveEstimate {
               Workspace.ownerOf(Path.of(allowed.file()))
                   + ", who owns "
                   + allowed.file()
-                  + ", can correct it (docs/approvals.md)"));
+                  + ", can correct it (`nexa-slurm explain docs/approvals.md`)"));
     }
     return new NexaException(
         ErrorCode.APPROVAL_REFUSED, "submit would refuse this approval: " + why, advice);

@@ -123,7 +123,7 @@ public final class InstallPolicy {
           ErrorCode.FILE_EXISTS,
           file + " is not nexa-slurm's",
           Advice.step(
-              "write it elsewhere, --to nexa_submit.lua, and call its functions from yours: docs/policy.md"));
+              "write it elsewhere, --to nexa_submit.lua, and call its functions from yours: `nexa-slurm explain docs/policy.md`"));
     }
     context.workspace().files().replace(file, rendered.text());
   }

@@ -78,6 +78,25 @@ final class BudgetText {
     return currencies;
   }
 
+  /** Returns a line for each budget of a project, account or user that no run ever named. */
+  static List<String> unnamed(List<BudgetStatus> budgets) {
+    List<String> notes = new ArrayList<>();
+    for (BudgetStatus status : budgets) {
+      if (!status.isNamed()) {
+        notes.add(
+            "note: no run so far has the "
+                + status.name()
+                + ", so its budget counts nothing; check the name in the policy's `budgets`"
+                + (status.budget().scope().equals("project")
+                    ? ": a run has the project of its tag, tags: [project:"
+                        + status.budget().name()
+                        + "]"
+                    : ""));
+      }
+    }
+    return notes;
+  }
+
   /** Returns the JSON document of the budgets. */
   static JsonObject json(List<BudgetStatus> budgets, SpentAsOf asOf, List<String> problems) {
     return new JsonObject()

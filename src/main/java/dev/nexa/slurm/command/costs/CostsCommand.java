@@ -185,6 +185,7 @@ public final class CostsCommand extends Subcommand {
       SpentAsOf asOf = SpentAsOf.of(context.workspace());
       List<BudgetStatus> budgets = new BudgetUsage(context).on(day, problems);
       problems.forEach(err()::println);
+      BudgetText.unnamed(budgets).forEach(err()::println);
       format.print(
           () ->
               budgets.isEmpty()

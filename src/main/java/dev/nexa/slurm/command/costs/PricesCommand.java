@@ -7,6 +7,8 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.PriceBook;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.AccountCheck;
 import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.LocalDate;
@@ -71,13 +73,16 @@ public final class PricesCommand extends Subcommand {
 
     @Override
     public Integer call() {
+      Context context = context();
+      Optional<String> named = Optional.ofNullable(account.getValue());
       ShowPrices.Shown shown =
-          new ShowPrices(context())
+          new ShowPrices(context)
               .show(
                   Optional.ofNullable(cluster.getValue()),
                   Optional.ofNullable(partition.getValue()),
-                  Optional.ofNullable(account.getValue()),
+                  named,
                   day(day));
+      AccountCheck.of(context, named).ifPresent(note -> err().println("note: " + note));
       if (given(json)) {
         out().print(Json.pretty(RatesText.json(shown.key(), shown.rates())));
       } else {

@@ -50,7 +50,7 @@ public final class CronCommand extends Subcommand {
         option(
             "--cleanup",
             "DAYS",
-            "Once a day, a pass also does `cleanup --days DAYS --yes` (docs/storage.md).");
+            "Once a day, a pass also does `cleanup --days DAYS --yes` (`nexa-slurm explain docs/storage.md`).");
 
     InstallCommand() {
       super(

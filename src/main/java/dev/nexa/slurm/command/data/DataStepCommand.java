@@ -161,7 +161,8 @@ abstract class DataStepCommand extends Subcommand {
         ErrorCode.DATA_INVALID,
         file.map(it -> it + ": ").orElse("without --settings: ") + broken.getMessage(),
         broken,
-        Advice.step("docs/data.md, docs/generate.md and docs/evaluation.md have the keys"));
+        Advice.step(
+            "`nexa-slurm explain docs/data.md`, `nexa-slurm explain docs/generate.md` and `nexa-slurm explain docs/evaluation.md` have the keys"));
   }
 
   private static Limits limits(Map<String, String> environment) {

@@ -117,7 +117,7 @@ final class GenerateCommand extends DataStepCommand {
                   + variable.get()
                   + "=KEY into the file that env_file of the run's config names, with mode 0600; if the config"
                   + " has no env_file, add: env_file: ${env:HOME}/.config/nexa/secrets.env"
-                  + " (docs/secrets.md)"));
+                  + " (`nexa-slurm explain docs/secrets.md`)"));
     }
     return key;
   }

@@ -60,7 +60,7 @@ public final class DatasetsCommand extends Subcommand {
                   + done.version().name()
                   + "' in "
                   + datasets.registry().file()
-                  + " was written again in the form of docs/datasets.md; comments inside it are gone");
+                  + " was written again in the usual form (`nexa-slurm explain docs/datasets.md`); comments inside it are gone");
     }
   }
 
@@ -467,7 +467,7 @@ public final class DatasetsCommand extends Subcommand {
   private static void requireExact(
       DatasetVersion version, String typed, Datasets datasets, String verb) {
     int versions = datasets.registry().read().getOrDefault(version.name(), List.of()).size();
-    if (typed.indexOf('@') < 0 && versions > 1) {
+    if ((typed.indexOf('@') < 0 || typed.endsWith("@")) && versions > 1) {
       throw new NexaException(
           ErrorCode.REFERENCE_AMBIGUOUS,
           "'" + typed + "' has " + versions + " versions: name the one to " + verb,

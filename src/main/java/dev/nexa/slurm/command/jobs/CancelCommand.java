@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.PlainTime;
+import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -14,19 +15,30 @@ import dev.nexa.slurm.run.control.EarlierEnd;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import dev.nexa.slurm.run.reconcile.StatusRows;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code nexa-slurm cancel}. */
 public final class CancelCommand extends Subcommand {
-  private final PositionalParamSpec reference =
+  private final PositionalParamSpec references =
       add(
-          PositionalParamSpec.builder().paramLabel("RUN").arity("0..1").type(String.class),
-          "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
+          PositionalParamSpec.builder()
+              .paramLabel("RUN")
+              .arity("0..*")
+              .type(List.class)
+              .auxiliaryTypes(String.class)
+              .initialValue(new ArrayList<>()),
+          "A run id or its beginning, a run's name, `latest`, a job id or 12345_7; may be given often.");
+  private final OptionSpec task =
+      add(
+          OptionSpec.builder("--task").paramLabel("N").type(Integer.class),
+          "Ends only this task of the run.");
   private final OptionSpec all =
       flag(
           "--all", "Ends all your unfinished runs of the workspace. At a terminal, it asks first.");
@@ -34,38 +46,90 @@ public final class CancelCommand extends Subcommand {
   public CancelCommand() {
     super(
         "cancel",
-        "Ends all jobs of a run, one task of the run, or all runs.",
+        "Ends all jobs of the named runs, one task of a run, or all runs.",
         "nexa-slurm cancel latest",
-        "nexa-slurm cancel train_20251101_143200",
+        "nexa-slurm cancel train_20251101_143200 eval_20251101_150000",
+        "nexa-slurm cancel --task 7 train_20251101_143200",
         "nexa-slurm cancel 12345_7",
         "nexa-slurm cancel --all");
   }
 
   @Override
   public Integer call() {
-    if (given(all) == (reference.getValue() != null)) {
+    List<String> named = references.getValue();
+    Integer one = task.getValue();
+    if (given(all) != named.isEmpty()) {
       throw new NexaException(
           given(all) ? ErrorCode.OPTIONS_CONFLICT : ErrorCode.ARGUMENT_MISSING,
           given(all)
-              ? "--all ends all runs, and " + reference.getValue() + " names one"
+              ? "--all ends all runs, and the command also names " + String.join(" ", named)
               : "Missing required parameter: 'RUN'",
           Advice.command("shows the unfinished runs", "nexa-slurm", "status"),
           Advice.step("to end one: nexa-slurm cancel RUN"),
           Advice.step("to end all: nexa-slurm cancel --all"));
     }
+    if (one != null && named.size() != 1) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--task " + one + " names a task of one run, and the command names " + runs(named.size()),
+          Advice.step("type one command for each run: nexa-slurm cancel --task " + one + " RUN"));
+    }
     Context context = existing();
     if (given(all)) {
       return cancelAll(context);
     }
-    RunLookup.Found found = new RunLookup(context.workspace()).find(reference.getValue());
+    // A mistyped run ends the command before anything is cancelled.
+    RunLookup lookup = new RunLookup(context.workspace());
+    List<RunLookup.Found> found = new ArrayList<>();
+    for (String reference : named) {
+      found.add(meant(lookup.find(reference), reference, one));
+    }
+    int status = ExitCode.OK.status();
+    for (RunLookup.Found each : found) {
+      try {
+        cancel(context, each, found.size() > 1 ? each.run().id() + ": " : "");
+      } catch (NexaException failed) {
+        if (found.size() == 1) {
+          throw failed;
+        }
+        Failures.tell(this, failed);
+        status = failed.exitCode().status();
+      }
+    }
+    return status;
+  }
+
+  private static String runs(int count) {
+    return count == 0 ? "no run" : count + " runs";
+  }
+
+  /** Returns the run or the task to end. The only task of a run is the whole run. */
+  private static RunLookup.Found meant(
+      RunLookup.Found found, String reference, @Nullable Integer task) {
+    RunFolder run = found.run();
+    if (task != null && found.task().isPresent() && found.task().getAsInt() != task) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--task " + task + " and " + reference + " name different tasks",
+          Advice.step("leave one of them out"));
+    }
+    if (task != null && Files.exists(run.plan())) {
+      RunLookup.requireTask(run, task);
+    }
+    OptionalInt chosen = task == null ? found.task() : OptionalInt.of(task);
+    return new RunLookup.Found(run, RunLookup.hasOneTask(run) ? OptionalInt.empty() : chosen);
+  }
+
+  private void cancel(Context context, RunLookup.Found found, String before) {
     Optional<EarlierEnd> ended = EarlierEnd.of(context, found.run(), found.task());
     if (ended.isPresent()) {
       out().println(ended(found, ended.get()));
-      out().println("  nexa-slurm runs show " + found.run().id());
-      return ExitCode.OK.status();
+      out().println(advised("  nexa-slurm runs show " + found.run().id()));
+      return;
     }
-    out().println(cancelling(found, new CancelRun(context).cancel(found.run(), found.task())));
-    return ExitCode.OK.status();
+    out()
+        .println(
+            before + cancelling(found, new CancelRun(context).cancel(found.run(), found.task())));
   }
 
   private int cancelAll(Context context) {
@@ -76,8 +140,10 @@ public final class CancelCommand extends Subcommand {
     problems.forEach(err()::println);
     rows.removeIf(row -> row.status().ended());
     if (rows.isEmpty()) {
-      out().println("No run of yours is unfinished. Nothing was cancelled.");
-      return ExitCode.OK.status();
+      // A run that cannot be read may have a job that costs money.
+      String unread = problems.isEmpty() ? "No run of yours is unfinished. " : "";
+      out().println(unread + "Nothing was cancelled.");
+      return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     rows.forEach(row -> err().println("  " + row.runId() + "  " + row.forPeople().state()));
     if (!confirmed(
@@ -91,7 +157,7 @@ public final class CancelCommand extends Subcommand {
       RunLookup.Found found = new RunLookup.Found(run, OptionalInt.empty());
       out().println(run.id() + ": " + cancelling(found, cancel.cancel(run, found.task())));
     }
-    return ExitCode.OK.status();
+    return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
   }
 
   private static String ended(RunLookup.Found found, EarlierEnd end) {

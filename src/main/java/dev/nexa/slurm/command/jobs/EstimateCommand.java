@@ -17,6 +17,7 @@ import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.AccountCheck;
+import dev.nexa.slurm.run.start.DataPathCheck;
 import dev.nexa.slurm.run.start.ExpectStart;
 import dev.nexa.slurm.run.start.ModelNumbers;
 import dev.nexa.slurm.run.start.OutlookText;
@@ -100,6 +101,7 @@ public final class EstimateCommand extends Subcommand {
     Prepared prepared = planned.calibrated(numbers);
     ExpectedStart start = new ExpectStart(context).of(prepared.plan());
     tellNotes(prepared.plan());
+    DataPathCheck.of(prepared.plan()).ifPresent(wrong -> err().println("note: " + wrong));
     if (!prepared.plan().scheduler().equals(ClusterProfile.LOCAL)) {
       AccountCheck.of(context, prepared.plan().allocation().account())
           .ifPresent(missing -> err().println("note: " + missing));

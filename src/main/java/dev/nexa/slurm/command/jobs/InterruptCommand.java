@@ -29,7 +29,7 @@ public final class InterruptCommand extends Subcommand {
     PrintWriter out = out();
     out.println(found.run().id() + ": queued again: " + String.join(", ", tasks));
     out.println("  Slurm starts what was requeued after two minutes at the earliest");
-    out.println("  nexa-slurm logs -f " + found.run().id());
+    out.println(advised("  nexa-slurm logs -f " + found.run().id()));
     return ExitCode.OK.status();
   }
 }

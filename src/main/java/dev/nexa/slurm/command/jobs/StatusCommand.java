@@ -54,7 +54,7 @@ public final class StatusCommand extends Subcommand {
     problems.forEach(err()::println);
     if (given(json)) {
       out.print(Json.pretty(StatusText.json(rows)));
-    } else {
+    } else if (!rows.isEmpty() || problems.isEmpty()) {
       printTable(StatusText.of(rows, style()));
     }
     return ExitCode.OK.status();

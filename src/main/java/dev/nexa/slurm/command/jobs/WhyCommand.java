@@ -56,7 +56,7 @@ public final class WhyCommand extends Subcommand {
     if (given(json)) {
       out().print(Json.pretty(WhyText.json(explanation)));
     } else {
-      out().print(WhyText.of(explanation));
+      out().print(advised(WhyText.of(explanation)));
     }
     return ExitCode.OK.status();
   }

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.run.diagnosis.Clue;
+import dev.nexa.slurm.run.diagnosis.CodeLine;
 import dev.nexa.slurm.run.diagnosis.Explanation;
 import dev.nexa.slurm.run.diagnosis.Failure;
 import dev.nexa.slurm.run.diagnosis.Finding;
@@ -48,6 +49,13 @@ public final class WhyText {
     line(text, "where", where(failure));
     Optional<Finding> root = failure.verdict().root();
     root.flatMap(Finding::line).ifPresent(place -> place(text, "line", place));
+    root.flatMap(Finding::line)
+        .flatMap(Finding.Place::code)
+        .ifPresent(
+            code -> {
+              line(text, "in", code.place());
+              line(text, "", LogLine.shortened(code.text(), LONGEST));
+            });
     String name = "last lines";
     for (LogLine line : failure.lastLines()) {
       line(text, name, LogLine.shortened(line.text(), LONGEST));
@@ -260,8 +268,16 @@ public final class WhyText {
             place ->
                 json.with("file", place.file().toString())
                     .with("line", place.line().number() == 0 ? null : place.line().number())
-                    .with("text", place.line().text()));
+                    .with("text", place.line().text())
+                    .with("code", place.code().map(WhyText::json).orElse(null)));
     return json;
+  }
+
+  private static JsonObject json(CodeLine code) {
+    return new JsonObject()
+        .with("file", code.file())
+        .with("line", code.number())
+        .with("text", code.text());
   }
 
   private static JsonObject json(Waiting waiting) {

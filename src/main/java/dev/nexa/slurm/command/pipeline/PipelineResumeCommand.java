@@ -37,7 +37,7 @@ final class PipelineResumeCommand extends Subcommand {
     out()
         .println(
             any
-                ? "  nexa-slurm pipeline status " + folder.id()
+                ? advised("  nexa-slurm pipeline status " + folder.id())
                 : folder.id() + ": nothing is left to run again");
     return ExitCode.OK.status();
   }

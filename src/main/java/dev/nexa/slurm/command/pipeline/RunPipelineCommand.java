@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.pipeline;
 
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.command.shared.AfterSubmit;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -9,6 +10,7 @@ import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.run.AwaitPipeline;
 import dev.nexa.slurm.pipeline.run.ChosenStages;
+import dev.nexa.slurm.pipeline.run.PastRemediation;
 import dev.nexa.slurm.pipeline.run.PipelineProgress;
 import dev.nexa.slurm.pipeline.run.ProgressFile;
 import dev.nexa.slurm.pipeline.run.ReadProgress;
@@ -64,6 +66,9 @@ final class RunPipelineCommand extends Subcommand {
     ChosenStages chosen =
         ChosenStages.of(
             context, plan, renderer, given(reuse), Optional.ofNullable(startAt.getValue()));
+    for (String step : PastRemediation.lines(context, plan.config().name())) {
+      err().println("note: " + VisibleText.line(step));
+    }
     chosen.lines().forEach((given(json) ? err() : out())::println);
     Optional<PipelinePlan> rest = chosen.planToRun();
     if (rest.isEmpty()) {
@@ -115,7 +120,7 @@ final class RunPipelineCommand extends Subcommand {
     return ExitCode.OK.status();
   }
 
-  private static void tell(SubmittedPipeline submitted, BigDecimal unrounded, PrintWriter out) {
+  private void tell(SubmittedPipeline submitted, BigDecimal unrounded, PrintWriter out) {
     String id = submitted.folder().id();
     out.println(
         id
@@ -127,8 +132,8 @@ final class RunPipelineCommand extends Subcommand {
     for (SubmittedStage stage : submitted.stages()) {
       out.println("  " + stage.stage() + "  " + stage.run().id() + "  " + answer(stage));
     }
-    out.println("  nexa-slurm pipeline status " + id);
-    out.println("  nexa-slurm pipeline cancel " + id);
+    out.println(advised("  nexa-slurm pipeline status " + id));
+    out.println(advised("  nexa-slurm pipeline cancel " + id));
     out.flush();
   }
 

@@ -10,6 +10,7 @@ import dev.nexa.slurm.money.summary.RunFilter;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.OtherRuns;
@@ -84,6 +85,64 @@ public final class ListRuns {
       }
     }
     return manifests;
+  }
+
+  /**
+   * Returns the newest runs that match a filter and are in one of these states now, newest first.
+   *
+   * @param states the words of {@code --state}
+   * @param problems receives a line for each file that cannot be read
+   * @param notes receives a line if the scheduler did not answer
+   */
+  public List<ManifestFile> inStates(
+      int limit, RunFilter where, Set<String> states, List<String> problems, List<String> notes) {
+    Workspace workspace = context.workspace();
+    Set<RunId> open = new HashSet<>(workspace.openRuns());
+    OtherRuns others = new OtherRuns(workspace);
+    List<ManifestFile> unfinished = new ArrayList<>();
+    for (RunId id : open) {
+      RunFolder run = workspace.run(id);
+      if (Files.exists(run.manifest()) && accepts(where, others, run, problems)) {
+        add(unfinished, run, problems);
+      }
+    }
+    now(unfinished, notes);
+    Map<String, ManifestFile> chosen = new HashMap<>();
+    for (ManifestFile run : unfinished) {
+      if (isIn(states, run.status().text(), run.state())) {
+        chosen.put(run.runId(), run);
+      }
+    }
+    Set<String> ended = new HashSet<>();
+    FinishedRuns runs = new FinishedRuns(workspace);
+    runs.forEach(
+        run -> {
+          if (isIn(states, "" + run.status(), "" + run.state()) && where.accepts(run)) {
+            ended.add(run.runId());
+          }
+        });
+    problems.addAll(runs.problems());
+    List<ManifestFile> manifests = new ArrayList<>();
+    for (RunId id : workspace.allRuns()) {
+      boolean known = chosen.containsKey(id.value());
+      if (manifests.size() < limit && known) {
+        manifests.add(chosen.get(id.value()));
+      } else if (manifests.size() < limit && !open.contains(id) && ended.contains(id.value())) {
+        add(manifests, workspace.run(id), problems);
+      }
+    }
+    return manifests;
+  }
+
+  /** Returns whether a run is in one of the states; a run that waits has several words for it. */
+  private static boolean isIn(Set<String> states, String status, String state) {
+    String first = state.split(" ", 2)[0];
+    boolean waits = Set.of("queued", "pending", "unconfirmed").contains(first);
+    if (waits) {
+      return List.of("queued", "pending", "unconfirmed").stream().anyMatch(states::contains);
+    }
+    return states.contains(first)
+        || (states.contains(status) && !status.equals(RunStatus.RUNNING.text()));
   }
 
   /**

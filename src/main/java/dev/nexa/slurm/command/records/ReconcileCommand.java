@@ -101,7 +101,7 @@ public final class ReconcileCommand extends Subcommand {
         err().println(line);
       }
     } catch (NexaException failed) {
-      Failures.tell(err(), failed);
+      Failures.tell(this, failed);
     } catch (RuntimeException failed) {
       err().println("cleanup: " + failed.getMessage());
     }
@@ -154,7 +154,7 @@ public final class ReconcileCommand extends Subcommand {
     if (pass.outage().isEmpty()) {
       return ExitCode.OK.status();
     }
-    Failures.tell(err(), pass.outage().get());
+    Failures.tell(this, pass.outage().get());
     err()
         .println("  what happened after " + pass.behindSince().orElseThrow() + " is not known yet");
     return ExitCode.SCHEDULER.status();

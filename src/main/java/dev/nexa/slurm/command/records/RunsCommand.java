@@ -1,6 +1,10 @@
 package dev.nexa.slurm.command.records;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.RunRecordFile;
@@ -9,6 +13,7 @@ import dev.nexa.slurm.command.shared.SumOptions;
 import dev.nexa.slurm.money.ledger.FinishedRuns;
 import dev.nexa.slurm.money.summary.NoMatch;
 import dev.nexa.slurm.money.summary.RunAnalysis;
+import dev.nexa.slurm.money.summary.RunField;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.run.Context;
@@ -19,8 +24,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
+import java.util.TreeSet;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.ParameterException;
@@ -56,6 +65,17 @@ public final class RunsCommand extends Subcommand {
             OptionSpec.builder("--limit").paramLabel("N").type(int.class).defaultValue("20"),
             "Lists at most N runs; ${DEFAULT-VALUE} if not given.");
     private final OptionSpec where = SumOptions.where(this);
+    private final OptionSpec state =
+        option(
+            "--state",
+            "LIST",
+            "Only the runs in these states now, such as failed,timeout; separate several by commas.");
+    private final Map<String, OptionSpec> states =
+        Map.of(
+            "failed",
+                flag("--failed", "The same as --state failed: also timeout and out_of_memory."),
+            "running", flag("--running", "The same as --state running."),
+            "pending", flag("--pending", "The same as --state pending: the runs that wait."));
     private final OptionSpec json = jsonFlag();
 
     ListCommand() {
@@ -63,6 +83,7 @@ public final class RunsCommand extends Subcommand {
           "list",
           "Lists the runs, newest first, with the state that unfinished runs have now.",
           "nexa-slurm runs list --limit 100 --json",
+          "nexa-slurm runs list --failed",
           "nexa-slurm runs list --where 'status=failed cost>10 created>=7d'");
     }
 
@@ -74,11 +95,15 @@ public final class RunsCommand extends Subcommand {
             spec().commandLine(), "--limit: expected at least 1, got " + most, limit, "" + most);
       }
       List<String> problems = new ArrayList<>();
+      Set<String> wanted = wanted();
       ListRuns list = new ListRuns(existing());
+      List<String> notes = new ArrayList<>();
       List<ManifestFile> runs =
-          where.getValue() == null
-              ? list.newest(most, problems)
-              : list.newest(most, SumOptions.meant(where), problems);
+          !wanted.isEmpty()
+              ? list.inStates(most, SumOptions.meant(where), wanted, problems, notes)
+              : where.getValue() == null
+                  ? list.newest(most, problems)
+                  : list.newest(most, SumOptions.meant(where), problems);
       problems.forEach(err()::println);
       if (given(json)) {
         out()
@@ -88,6 +113,15 @@ public final class RunsCommand extends Subcommand {
                         .with("schema_version", 1)
                         .with("runs", runs.stream().map(ManifestFile::json).toList())
                         .with("problems", problems)));
+      } else if (runs.isEmpty() && !wanted.isEmpty()) {
+        notes.forEach(note -> err().println("note: " + note));
+        out()
+            .println(
+                "No run"
+                    + (where.getValue() == null ? "" : " that matches '" + where.getValue() + "'")
+                    + " is in the state "
+                    + String.join(" or ", wanted)
+                    + ". `nexa-slurm runs list` lists the runs of all states.");
       } else if (runs.isEmpty() && where.getValue() != null) {
         out()
             .print(
@@ -97,12 +131,41 @@ public final class RunsCommand extends Subcommand {
                     () -> list.unmatched(SumOptions.meant(where)),
                     "No run matches: there are no runs here.\n"));
       } else {
-        List<String> notes = new ArrayList<>();
-        list.now(runs, notes);
+        if (wanted.isEmpty()) {
+          list.now(runs, notes);
+        }
         notes.forEach(note -> err().println("note: " + note));
         printTable(RunsText.of(runs, style()));
       }
       return ExitCode.OK.status();
+    }
+
+    /** Returns the typed states; empty for all. */
+    private Set<String> wanted() {
+      Set<String> wanted = new TreeSet<>();
+      states.forEach(
+          (word, flag) -> {
+            if (given(flag)) {
+              wanted.add(word);
+            }
+          });
+      String typed = state.getValue();
+      for (String word : typed == null ? List.<String>of() : List.of(typed.split(",", -1))) {
+        String plain = word.strip().toLowerCase(Locale.ROOT).replace('-', '_');
+        if (!RunField.stateWords().contains(plain)) {
+          throw new NexaException(
+              ErrorCode.OPTION_INVALID,
+              "--state: there is no state '"
+                  + word.strip()
+                  + "'"
+                  + Nearest.hint(plain, RunField.stateWords()),
+              Advice.step(
+                  "the most used states are pending, running, completed, failed, timeout, out_of_memory"
+                      + " and cancelled"));
+        }
+        wanted.add(plain);
+      }
+      return wanted;
     }
   }
 
@@ -181,12 +244,16 @@ public final class RunsCommand extends Subcommand {
         String text =
             RunRecordFile.manifest(
                 found.run(), one -> RunsText.one(meant(one, found.task()), money, now));
-        out().print(text);
+        out().print(advised(text));
         archive.ifPresent(one -> out().print(RunsText.archive(one.where())));
-        boolean failed = RunRecordFile.manifest(found.run(), RunsText::failed);
+        boolean failed =
+            RunRecordFile.manifest(found.run(), RunsText::failed)
+                || now.row().map(row -> row.failed() > 0).orElse(false);
         Optional<String> why =
             failed ? new ExplainRun(context).headline(found.run()) : Optional.empty();
-        why.ifPresent(sentence -> out().print(RunsText.why(sentence, found.run().id().value())));
+        out().print(RunRecordFile.manifest(found.run(), RunsText::remediation));
+        why.ifPresent(
+            sentence -> out().print(advised(RunsText.why(sentence, found.run().id().value()))));
       } else {
         out().print(RunsText.neverSubmitted(found.run().id().value(), found.run().isOpen()));
       }

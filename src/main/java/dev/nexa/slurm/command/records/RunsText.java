@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.TableStyle;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.job.code.PackedCode;
@@ -12,6 +13,7 @@ import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import java.util.ArrayList;
@@ -109,6 +111,18 @@ public final class RunsText {
   static String archive(String where) {
     StringBuilder text = new StringBuilder();
     line(text, "archive", where);
+    return text.toString();
+  }
+
+  /** Returns a line for each step that somebody took after a failure; mostly empty. */
+  static String remediation(ManifestFile manifest) {
+    StringBuilder text = new StringBuilder();
+    for (RunState.Remediation one : manifest.remediation()) {
+      line(
+          text,
+          "remediation",
+          VisibleText.line(one.text()) + " (" + one.by() + ", " + one.at() + ")");
+    }
     return text.toString();
   }
 

@@ -8,21 +8,28 @@ public final class ReleaseCommand extends Subcommand {
   public ReleaseCommand() {
     super(
         "release",
-        "Packages a run's model with its facts, and lets people sign it.",
+        "Packages a run's model with its facts, lets people sign it, and puts it into production.",
         "nexa-slurm release package latest",
         "nexa-slurm release sign train-demo_20251101_143200",
-        "nexa-slurm release verify train-demo_20251101_143200");
+        "nexa-slurm release verify train-demo_20251101_143200",
+        "nexa-slurm release deploy train-demo_20251101_143200",
+        "nexa-slurm release rollback");
     spec().addSubcommand("package", new PackageCommand().spec());
     spec().addSubcommand("sign", new SignCommand().spec());
     spec().addSubcommand("verify", new VerifyCommand().spec());
     spec().addSubcommand("list", new ListCommand().spec());
+    spec().addSubcommand("deploy", new DeployCommand().spec());
+    spec().addSubcommand("rollback", new RollbackCommand().spec());
+    spec().addSubcommand("show", new ShowReleaseCommand().spec());
+    spec().addSubcommand("history", new HistoryCommand().spec());
   }
 
   @Override
   public Integer call() {
     throw new ParameterException(
         spec().commandLine(),
-        "expected what to do: `release package RUN`, `release sign NAME`, `release verify NAME` or"
+        "expected what to do: `release package RUN`, `release sign NAME`, `release verify NAME`,"
+            + " `release deploy NAME`, `release rollback`, `release show`, `release history` or"
             + " `release list`");
   }
 }

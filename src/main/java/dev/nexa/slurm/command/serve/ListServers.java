@@ -8,6 +8,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.server.Probe;
 import dev.nexa.slurm.run.server.Registration;
 import dev.nexa.slurm.run.server.ServerCost;
+import dev.nexa.slurm.run.serving.AwaitServer;
 import dev.nexa.slurm.run.start.Prepared;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -14,6 +14,8 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.server.Registration;
 import dev.nexa.slurm.run.server.ServerCost;
+import dev.nexa.slurm.run.serving.AwaitServer;
+import dev.nexa.slurm.run.serving.StopServer;
 import dev.nexa.slurm.run.start.RenderRun;
 import dev.nexa.slurm.run.start.SubmitRun;
 import dev.nexa.slurm.run.start.Submitted;
@@ -65,7 +67,7 @@ public final class ServeCommand extends Subcommand {
                 Optional.empty(),
                 Optional.ofNullable(approval.getValue()));
     PrintWriter told = given(json) ? err() : out();
-    AfterSubmit.tell(submitted, told);
+    AfterSubmit.tell(this, submitted, told);
     if (given(verbose)) {
       AfterSubmit.tellOwnFiles(submitted.ownFiles(), err());
     }
@@ -146,7 +148,7 @@ public final class ServeCommand extends Subcommand {
       state = new StopServer(context).stop(run, err::println).state();
       err.println("  → ready_within gives it more time");
     }
-    err.println("  → `nexa-slurm logs " + run.id() + "` shows all that it printed");
+    err.println(advised("  → `nexa-slurm logs " + run.id() + "` shows all that it printed"));
     if (given(json)) {
       JsonObject document = submitted.json();
       out()

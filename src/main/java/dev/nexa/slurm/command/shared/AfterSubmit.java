@@ -54,10 +54,10 @@ public final class AfterSubmit {
     if (json() && !waits) {
       out.print(Json.pretty(submitted.json()));
       if (!(submitted.answer() instanceof SubmitAnswer.Submitted)) {
-        tell(submitted, command.err());
+        tell(command, submitted, command.err());
       }
     } else {
-      tell(submitted, json() ? command.err() : out);
+      tell(command, submitted, json() ? command.err() : out);
     }
     if (Subcommand.given(verbose)) {
       tellOwnFiles(submitted.ownFiles(), command.err());
@@ -80,7 +80,7 @@ public final class AfterSubmit {
   }
 
   /** Prints the result of a submit as text. */
-  public static void tell(Submitted submitted, PrintWriter out) {
+  public static void tell(Subcommand command, Submitted submitted, PrintWriter out) {
     String run = submitted.run().id().value();
     String asks = submitted.asks().isEmpty() ? "" : ": " + submitted.asks();
     out.println(submitted.run().id() + ": " + submitted.atMost() + asks);
@@ -101,12 +101,12 @@ public final class AfterSubmit {
               + (tasks == 1 ? "" : ", " + tasks + " tasks"));
     }
     if (!(submitted.answer() instanceof SubmitAnswer.Submitted)) {
-      out.println(withoutJob(submitted.answer(), jobs.length() > 0));
+      out.println(command.advised(withoutJob(submitted.answer(), jobs.length() > 0)));
       return;
     }
-    out.println("  nexa-slurm status " + run);
-    out.println("  nexa-slurm logs -f " + run);
-    out.println("  nexa-slurm cancel " + run);
+    out.println(command.advised("  nexa-slurm status " + run));
+    out.println(command.advised("  nexa-slurm logs -f " + run));
+    out.println(command.advised("  nexa-slurm cancel " + run));
   }
 
   /** Returns the lines about an answer that is not a job. */
@@ -125,9 +125,10 @@ public final class AfterSubmit {
         new Thread(
             () ->
                 err.println(
-                    "\nstopped waiting; "
-                        + submitted.run().id()
-                        + " goes on; `nexa-slurm status` and `nexa-slurm logs -f` follow it"),
+                    command.advised(
+                        "\nstopped waiting; "
+                            + submitted.run().id()
+                            + " goes on; `nexa-slurm status` and `nexa-slurm logs -f` follow it")),
             "interrupted");
     Runtime.getRuntime().addShutdownHook(goesOn);
     ManifestFile manifest = new AwaitRun(context).await(submitted.run(), err::println);

@@ -56,7 +56,13 @@ public final class ConfigOptions {
                 .arity("0..*"),
             "After --: the arguments of a script.");
     save =
-        command.option("--save", "FILE", "For a script: writes its config to FILE, and uses FILE.");
+        command.add(
+            OptionSpec.builder("--save")
+                .paramLabel("FILE")
+                .type(String.class)
+                .arity("0..1")
+                .fallbackValue(""),
+            "For a script: writes its config to FILE, and uses FILE. Default: the script's name with .yaml, in this folder.");
     ArgGroupSpec.Builder group =
         ArgGroupSpec.builder()
             .validate(false)
@@ -202,7 +208,7 @@ public final class ConfigOptions {
     if (saved() != null) {
       throw new NexaException(
           ErrorCode.OPTIONS_CONFLICT,
-          "--save " + saved() + ": " + config.getValue() + " is a config already",
+          ("--save " + saved()).strip() + ": " + config.getValue() + " is a config already",
           Advice.step("--save keeps the config of a script (.py or .sh)"));
     }
   }

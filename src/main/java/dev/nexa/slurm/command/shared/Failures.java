@@ -62,7 +62,8 @@ public final class Failures implements IExecutionExceptionHandler {
   }
 
   /** Prints the error for people, and the document if the user asked for JSON. */
-  static int print(CommandLine commandLine, NexaException failure) {
+  static int print(CommandLine commandLine, NexaException happened) {
+    NexaException failure = RootCommand.of(commandLine.getCommandSpec()).advised(happened);
     tell(commandLine.getErr(), failure);
     // Only a DocumentWriter knows that no half document is in front.
     if (commandLine.getOut() instanceof DocumentWriter out
@@ -72,6 +73,11 @@ public final class Failures implements IExecutionExceptionHandler {
       out.flush();
     }
     return failure.exitCode().status();
+  }
+
+  /** Prints an error that does not end the command. */
+  public static void tell(Subcommand command, NexaException failure) {
+    tell(command.err(), RootCommand.of(command.spec()).advised(failure));
   }
 
   /** Prints an error's message with its code, then its advice, one line each. */

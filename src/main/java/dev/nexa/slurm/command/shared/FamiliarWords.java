@@ -81,6 +81,21 @@ final class FamiliarWords {
     };
   }
 
+  /** Returns what to type instead of a word behind {@code cleanup}; empty for other commands. */
+  static List<Advice> ofCleanup(String command, String word) {
+    if (!command.equals("cleanup")) {
+      return List.of();
+    }
+    if (List.of("undo", "restore", "revert").contains(word)) {
+      return List.of(
+          Advice.step("To bring back what a cleanup moved: nexa-slurm cleanup --undo ID"));
+    }
+    return word.equals("list") || word.equals("ls")
+        ? List.of()
+        : List.of(
+            Advice.step("cleanup takes no run and no path; it looks at all runs of the workspace"));
+  }
+
   /** Returns what does here what an option of other reports does; empty for other options. */
   private static Optional<Advice> ofReports(String name, Collection<String> own) {
     String bare = name.replaceFirst("^-+", "");
@@ -129,6 +144,15 @@ final class FamiliarWords {
     if (own.contains("--set")) {
       return Optional.ofNullable(job(name)).map(ours -> Advice.step(name + ": " + ours));
     }
+    if (own.contains("--limit") && List.of("-n", "--lines", "--tail", "-l").contains(name)) {
+      return Optional.of(Advice.step("--limit N lists at most N"));
+    }
+    if (own.contains("--limit") && List.of("-a", "--all").contains(name)) {
+      return Optional.of(Advice.step("--limit 100000 lists all"));
+    }
+    if (own.contains("--state") && List.of("--status", "--states", "-t").contains(name)) {
+      return Optional.of(Advice.step("type --state failed,timeout, with your states"));
+    }
     Optional<Advice> report = ofReports(name, own);
     if (report.isPresent()) {
       return report;
@@ -176,7 +200,7 @@ final class FamiliarWords {
           "leave it out, because the launcher starts one process for each GPU; --nodes and --gpus"
               + " say how many";
       case "-a", "--array" ->
-          "write a sweep into the config, which makes an array (docs/sweeps.md)";
+          "write a sweep into the config, which makes an array (`nexa-slurm explain docs/sweeps.md`)";
       case "-o", "-e", "--output", "--error" ->
           "leave it out, because nexa-slurm keeps the output, and `nexa-slurm logs RUN` prints it";
       case "-q", "--qos" -> "type --set resources.qos=NAME";

@@ -53,10 +53,12 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     tell(header, lines, all, set, err);
     Map<String, String> shape = shape(set, keys(all));
     where(found, shell).forEach(shape::putIfAbsent);
-    if (save.isPresent()) {
-      return saved(request, set, Path.of(save.get()), found, shell, all, shape, err);
-    }
     String name = script.substring(script.lastIndexOf('/') + 1);
+    if (save.isPresent()) {
+      Path file = Path.of(save.get().isEmpty() ? yamlName(name) : save.get());
+      requireYaml(file, name);
+      return saved(request, set, file, found, shell, all, shape, err);
+    }
     shape.putAll(keys(lines));
     ScriptConfig config = new ScriptConfig(name, shell, args, shape);
     err.println("note: to keep this as a config, add --save " + config.stem() + ".yaml");
@@ -98,6 +100,22 @@ record FromScript(Context context, String script, List<String> args, Map<String,
           Advice.command("", "sed", "-i", "s/\\r$//", script));
     }
     return true;
+  }
+
+  /** Returns the name of the config that is made from a script. */
+  static String yamlName(String script) {
+    return script.substring(script.lastIndexOf('/') + 1).replaceFirst("(?<=.)\\.[^.]*$", "")
+        + ".yaml";
+  }
+
+  private static void requireYaml(Path file, String script) {
+    if (file.toString().matches(".*\\.ya?ml")) {
+      return;
+    }
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        "--save " + file + ": expected the name of a config, which ends with .yaml",
+        Advice.step("type --save " + yamlName(script)));
   }
 
   /** Writes the config, and returns a request that reads it. */

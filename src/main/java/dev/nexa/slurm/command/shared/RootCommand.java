@@ -3,18 +3,25 @@ package dev.nexa.slurm.command.shared;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DeniedAccess;
 import dev.nexa.slurm.records.runs.WorkspaceSearch;
 import dev.nexa.slurm.records.runs.WorkspaceSearch.Here;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
@@ -23,6 +30,46 @@ import picocli.CommandLine.ScopeType;
 
 /** The command {@code nexa-slurm} itself, with the options that all commands share. */
 public final class RootCommand implements Runnable {
+  /** The names of all commands, in the order of the help text. */
+  public static final List<String> NAMES =
+      List.of(
+          "submit",
+          "estimate",
+          "approve",
+          "approvals",
+          "render",
+          "status",
+          "logs",
+          "why",
+          "postmortem",
+          "shell",
+          "cancel",
+          "interrupt",
+          "rerun",
+          "reconcile",
+          "audit",
+          "cron",
+          "runs",
+          "usage",
+          "costs",
+          "prices",
+          "policy",
+          "serve",
+          "pipeline",
+          "data",
+          "eval",
+          "datasets",
+          "lineage",
+          "release",
+          "storage",
+          "cleanup",
+          "archive",
+          "sync",
+          "halt",
+          "unhalt",
+          "init",
+          "explain");
+
   private static final Path HERE = Path.of("").toAbsolutePath();
 
   private final Map<String, String> environment;
@@ -141,6 +188,7 @@ public final class RootCommand implements Runnable {
   Context context() {
     Optional<Path> named = named();
     if (named.isPresent()) {
+      requireReachable(named.get());
       if (!Files.isDirectory(named.get())) {
         throw new NexaException(
             ErrorCode.WORKSPACE_NOT_FOUND,
@@ -175,12 +223,91 @@ public final class RootCommand implements Runnable {
     if (named().isEmpty() && search.here() != Here.OURS) {
       throw Context.noWorkspace(search);
     }
+    if (named().isPresent()) {
+      requireFolder(named().get());
+    }
     return new Context(named().orElse(here.equals(HERE) ? Path.of(".") : here), environment);
+  }
+
+  /** Throws if the user may not enter the folder, or one above it. */
+  private static void requireReachable(Path folder) {
+    Path whole = folder.toAbsolutePath().normalize();
+    for (Path at = whole; at != null; at = at.getParent()) {
+      if (Files.isDirectory(at) && !Files.isExecutable(at)) {
+        throw new NexaException(
+            ErrorCode.IO_FAILED,
+            "cannot use " + whole + " as the workspace: permission denied",
+            DeniedAccess.advice(new AccessDeniedException(whole.toString()), whole.resolve("x")));
+      }
+    }
+  }
+
+  /**
+   * Throws if {@code init} cannot make the folder, because the user has no access or it is a file.
+   */
+  private static void requireFolder(Path folder) {
+    requireReachable(folder);
+    Path whole = folder.toAbsolutePath().normalize();
+    for (Path at = whole; at != null; at = at.getParent()) {
+      if (Files.exists(at) && !Files.isDirectory(at)) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "--workspace " + folder + ": expected a folder, and " + at + " is a file",
+            Advice.step("name a folder that exists, or one to make"));
+      }
+    }
   }
 
   /** Returns the folder in {@code --workspace}; empty if the option was not typed. */
   public Optional<Path> typedWorkspace() {
     return Optional.ofNullable(workspace.getValue());
+  }
+
+  /**
+   * Returns a text in which each command of ours has the {@code --workspace} that the user typed,
+   * so that the user can type the command as it stands.
+   */
+  public String advised(String text) {
+    if (workspace.getValue() == null || !text.contains("nexa-slurm ")) {
+      return text;
+    }
+    String option = " " + Advice.command("", "--workspace", workspace.getValue());
+    Pattern command =
+        Pattern.compile(
+            "(?<![\\w/.-])nexa-slurm (?=(?!explain|init)(?:"
+                + String.join("|", NAMES)
+                + ")(?![\\w-])(?![^`\n]* --(?:workspace|help)))");
+    return command.matcher(text).replaceAll("nexa-slurm" + Matcher.quoteReplacement(option) + " ");
+  }
+
+  /** Returns the error with commands as {@link #advised(String)} writes them. */
+  NexaException advised(NexaException failure) {
+    if (workspace.getValue() == null) {
+      return failure;
+    }
+    List<Advice> all = new ArrayList<>();
+    for (Advice advice : failure.advice()) {
+      all.add(advised(advice));
+    }
+    return new NexaException(failure.code(), advised(String.valueOf(failure.getMessage())), all);
+  }
+
+  private Advice advised(Advice advice) {
+    List<String> words = new ArrayList<>(advice.command());
+    if (words.isEmpty()) {
+      return new Advice(advice.kind(), words, advised(advice.text()));
+    }
+    boolean ours =
+        words.size() > 1
+            && words.get(0).equals("nexa-slurm")
+            && NAMES.contains(words.get(1))
+            && !Set.of("explain", "init").contains(words.get(1))
+            && !words.contains("--workspace")
+            && !words.contains("--help");
+    if (ours) {
+      words.addAll(1, List.of("--workspace", workspace.getValue().toString()));
+    }
+    return new Advice(advice.kind(), words, advised(advice.text()));
   }
 
   private Optional<Path> named() {

@@ -163,6 +163,11 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
     return RootCommand.of(spec).environment();
   }
 
+  /** Returns a text in which each command of ours has the {@code --workspace} that was typed. */
+  public final String advised(String text) {
+    return RootCommand.of(spec).advised(text);
+  }
+
   /** Returns the writer for the command's output. */
   public final PrintWriter out() {
     return spec.commandLine().getOut();
@@ -197,7 +202,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   }
 
   /** Returns whether a person is at a terminal and can be asked. */
-  protected final boolean canAsk() {
+  public final boolean canAsk() {
     return RootCommand.of(spec).canAsk();
   }
 

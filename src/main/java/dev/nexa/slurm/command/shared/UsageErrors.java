@@ -32,6 +32,21 @@ public final class UsageErrors implements IParameterExceptionHandler {
   private static final Set<String> ENDING =
       Set.of("cancel", "interrupt", "revoke", "remove", "stop");
 
+  /** The answer to the question before a command destroys something. It is never suggested. */
+  private static final String CONSENT = "--yes";
+
+  /** How other programs (make, rsync, git clean, kubectl) name --dry-run. */
+  private static final Set<String> DRY =
+      Set.of(
+          "-n",
+          "--dryrun",
+          "--just-print",
+          "--recon",
+          "--simulate",
+          "--check",
+          "--whatif",
+          "--what-if");
+
   /** A command with more options names only the nearest ones. */
   private static final int MOST_OPTIONS = 6;
 
@@ -56,7 +71,12 @@ public final class UsageErrors implements IParameterExceptionHandler {
     if (!unknown.isEmpty()) {
       message = unmatched(spec, unknown, advice);
     }
-    String[] examples = spec.usageMessage().footer();
+    Optional<Advice> eaten = savedScript(wrong, spec, args);
+    if (eaten.isPresent()) {
+      message = "--save took the script for the name of the config";
+      advice.add(eaten.get());
+    }
+    String[] examples = eaten.isPresent() ? new String[0] : spec.usageMessage().footer();
     if (unknown.isEmpty()
         && wrong instanceof MissingParameterException missing
         && examples.length > 0) {
@@ -84,6 +104,25 @@ public final class UsageErrors implements IParameterExceptionHandler {
         commandLine,
         new NexaException(
             unknown.isEmpty() ? code(wrong) : ErrorCode.OPTION_UNKNOWN, message, advice));
+  }
+
+  /** Returns the command to type if {@code --save} stands before the script. */
+  private static Optional<Advice> savedScript(
+      ParameterException wrong, CommandSpec spec, String[] args) {
+    List<String> words = new ArrayList<>(List.of(args));
+    int save = words.indexOf("--save");
+    boolean before = save >= 0 && save + 1 < words.size();
+    if (!(wrong instanceof MissingParameterException)
+        || spec.findOption("--save") == null
+        || !before
+        || !TypedFile.hasScriptName(words.get(save + 1))) {
+      return Optional.empty();
+    }
+    String script = words.remove(save + 1);
+    words.remove(save);
+    words.addAll(List.of(script, "--save", FromScript.yamlName(script)));
+    words.add(0, "nexa-slurm");
+    return Optional.of(Advice.command("", words.toArray()));
   }
 
   /** Returns the example with the option that lacks its value, else the first example. */
@@ -137,6 +176,16 @@ public final class UsageErrors implements IParameterExceptionHandler {
       return (options.size() == 1 ? "Unknown option: " : "Unknown options: ") + quoted(options);
     }
     String word = words.get(0);
+    if (spec.subcommands().isEmpty() && takesOneRun(spec)) {
+      advice.add(
+          Advice.step(
+              "type one command for each run: " + spec.qualifiedName() + " " + words.get(0)));
+      return "`"
+          + spec.qualifiedName()
+          + "` takes one run; the command names "
+          + quoted(words)
+          + " too";
+    }
     if (spec.subcommands().isEmpty()) {
       return (words.size() == 1 ? "Unexpected argument: " : "Unexpected arguments: ")
           + quoted(words)
@@ -148,18 +197,29 @@ public final class UsageErrors implements IParameterExceptionHandler {
     List<Advice> familiar =
         spec.parent() == null
             ? FamiliarWords.advice(word)
-            : sums ? FamiliarWords.ofSums(spec.qualifiedName(), word) : List.of();
+            : sums
+                ? FamiliarWords.ofSums(spec.qualifiedName(), word)
+                : FamiliarWords.ofCleanup(spec.name(), word);
     advice.addAll(familiar);
     if (familiar.isEmpty()) {
       nearestCommand(word, spec.subcommands().keySet())
           .map(name -> didYouMean(spec.qualifiedName() + " " + name))
           .ifPresent(advice::add);
     }
+    boolean run = word.equals("latest") || word.matches("\\d+(_\\d+)?|\\w+_\\d{8}_\\d{6}(_\\d+)?");
+    if (run && spec.subcommands().containsKey("show")) {
+      advice.add(didYouMean(spec.qualifiedName() + " show " + word));
+    }
     boolean lists = word.equals("list") || word.equals("ls");
     if (lists && spec.subcommands().containsKey("show")) {
       advice.add(didYouMean(spec.qualifiedName() + " show"));
     }
     return "There is no command '" + spec.qualifiedName() + " " + word + "'";
+  }
+
+  private static boolean takesOneRun(CommandSpec spec) {
+    return spec.positionalParameters().size() == 1
+        && spec.positionalParameters().get(0).paramLabel().equals("RUN");
   }
 
   private static Advice didYouMean(String name) {
@@ -175,7 +235,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
     String name = typed.split("=", 2)[0];
     List<String> own = new ArrayList<>();
     for (OptionSpec option : spec.options()) {
-      if (!option.hidden()) {
+      if (!option.hidden() && !option.longestName().equals(CONSENT)) {
         own.add(option.longestName());
       }
     }
@@ -185,6 +245,9 @@ public final class UsageErrors implements IParameterExceptionHandler {
     Optional<Advice> familiar = FamiliarWords.option(spec.name(), name, own);
     if (familiar.isPresent()) {
       return familiar.get();
+    }
+    if (own.contains("--dry-run") && DRY.contains(name)) {
+      return didYouMean("--dry-run");
     }
     Optional<String> nearest = nearestOption(name, own);
     if (nearest.isPresent()) {

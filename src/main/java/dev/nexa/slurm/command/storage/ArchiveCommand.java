@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -84,6 +85,7 @@ public final class ArchiveCommand extends Subcommand {
 
   @Override
   public Integer call() {
+    NamesOfFiles.requireUtf8("nexa-slurm archive");
     Context context = existing();
     Duration stays = CleanupCommand.grace(text(grace).orElse(DEFAULT_GRACE));
     List<RunId> chosen = chosen(context);

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -42,6 +43,7 @@ final class ArchiveRestoreCommand extends Subcommand {
 
   @Override
   public Integer call() {
+    NamesOfFiles.requireUtf8("nexa-slurm archive restore");
     Context context = existing();
     ArchiveFile archive =
         ArchiveFile.require(

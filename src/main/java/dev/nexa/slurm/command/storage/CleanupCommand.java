@@ -19,6 +19,7 @@ import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
@@ -78,7 +79,8 @@ public final class CleanupCommand extends Subcommand {
     CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
     @Nullable String id = undo.getValue();
     if (id != null) {
-      return tellUndone(clean.undo(id));
+      requireAlone();
+      return printUndone(clean.undo(id));
     }
     Settings settings = settings();
     Planned planned =
@@ -108,6 +110,18 @@ public final class CleanupCommand extends Subcommand {
         : ExitCode.OK.status();
   }
 
+  /** Refuses options of a cleanup beside --undo, which would be ignored: --dry-run above all. */
+  private void requireAlone() {
+    for (OptionSpec other : List.of(days, pruneSize, grace, tier, cluster, dryRun, quiet)) {
+      if (other.getValue() != null && !other.getValue().equals(false)) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            other.longestName() + " cannot be given with --undo; nothing was brought back",
+            Advice.command("shows what is in the trash", "nexa-slurm", "cleanup", "list"));
+      }
+    }
+  }
+
   private boolean agrees(Planned planned) {
     if (given(yes)) {
       return true;
@@ -115,15 +129,15 @@ public final class CleanupCommand extends Subcommand {
     if (!canAsk()) {
       throw new NexaException(
           ErrorCode.ARGUMENT_MISSING,
-          "nobody can be asked here whether to remove "
-              + planned.plan().candidates().size()
-              + " paths",
-          Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
+          "this would "
+              + CleanupText.acts(planned)
+              + "; nobody can be asked here, so nothing was removed",
+          Advice.step("add --yes to do it, or --dry-run to only look"));
     }
     return confirmed(CleanupText.question(planned));
   }
 
-  private Integer tellUndone(Done done) {
+  private Integer printUndone(Done done) {
     if (given(json)) {
       out().print(Json.pretty(CleanupText.undone(done)));
     } else {
@@ -191,6 +205,7 @@ public final class CleanupCommand extends Subcommand {
     public Integer call() {
       Context context = existing();
       CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
+      CleanTiers.Journals journals = clean.journals();
       Instant now = Instant.now();
       if (given(json)) {
         out()
@@ -198,9 +213,11 @@ public final class CleanupCommand extends Subcommand {
                 Json.pretty(
                     new JsonObject()
                         .with("schema_version", 1)
-                        .with("cleanups", CleanupText.json(clean.journals()))));
+                        .with("cleanups", CleanupText.json(journals.states()))
+                        .with("notes", journals.problems())));
       } else {
-        printTable(CleanupText.list(clean.journals(), now, style()));
+        printTable(CleanupText.list(journals.states(), now, style()));
+        journals.problems().forEach(problem -> err().println("note: " + problem));
       }
       return ExitCode.OK.status();
     }

@@ -17,6 +17,7 @@ import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** What {@code cleanup} prints. */
@@ -69,10 +70,16 @@ final class CleanupText {
 
   /** Returns the question before anything is removed. */
   static String question(Planned planned) {
+    String acts = acts(planned);
+    return acts.substring(0, 1).toUpperCase(Locale.ROOT) + acts.substring(1) + "?";
+  }
+
+  /** Returns what the plan does: {@code move 2 paths (1 GiB) into the trash for 3d}. */
+  static String acts(Planned planned) {
     List<String> acts = new ArrayList<>();
     if (!planned.plan().candidates().isEmpty()) {
       acts.add(
-          "Move "
+          "move "
               + paths(planned.plan().candidates().size())
               + " ("
               + Memory.plain(planned.plan().bytes())
@@ -80,12 +87,9 @@ final class CleanupText {
               + Span.text(planned.settings().grace()));
     }
     if (!planned.due().isEmpty()) {
-      acts.add(
-          (acts.isEmpty() ? "Delete " : "delete ")
-              + Memory.plain(planned.dueBytes())
-              + " of old trash");
+      acts.add("delete " + Memory.plain(planned.dueBytes()) + " of old trash");
     }
-    return String.join(", and ", acts) + "?";
+    return String.join(", and ", acts);
   }
 
   private static String paths(int count) {
@@ -102,7 +106,7 @@ final class CleanupText {
           .append(Memory.plain(bytes(done.deleted())))
           .append('\n');
     }
-    if (done.id().isPresent()) {
+    if (!done.moved().isEmpty()) {
       text.append("moved ")
           .append(paths(done.moved().size()))
           .append(" into the trash: ")

@@ -4,8 +4,10 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.program.AwsJar;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.storage.sync.DeleteLimit;
 import dev.nexa.slurm.storage.sync.Direction;
@@ -15,9 +17,11 @@ import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.PlanReport;
 import dev.nexa.slurm.storage.sync.SyncOptions;
 import dev.nexa.slurm.storage.sync.SyncReport;
+import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import dev.nexa.slurm.storage.sync.SyncRun;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -93,7 +97,8 @@ final class SyncStepCommand extends Subcommand {
     overwrite =
         plans
             ? flag(
-                "--overwrite", "Also replaces files that are newer or were changed at the target.")
+                "--overwrite",
+                "Also replaces files that were changed at the target, or that no sync has recorded.")
             : null;
     dryRun = copies ? flag("--dry-run", "Shows the plan, and copies nothing.") : null;
     yes = copies ? flag("--yes", "Deletes without a question on the terminal.") : null;
@@ -125,7 +130,8 @@ final class SyncStepCommand extends Subcommand {
   public Integer call() {
     SyncOptions options = options();
     DeleteLimit limit = limit();
-    SyncPlaces.Pair pair = places.pair(context(), options.threads());
+    NamesOfFiles.requireUtf8("nexa-slurm sync " + step.word());
+    SyncPlaces.Pair pair = places.pair(context(), step.word(), options.threads());
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(pair.s3());
         SyncRun run =
@@ -137,21 +143,33 @@ final class SyncStepCommand extends Subcommand {
 
   private Integer verified(SyncRun run, SyncText text) {
     PlanReport planned = run.planned();
+    PlanReport.Count compared = planned.compared();
     SyncReport report =
         run.compareOnly(
             given(checksum),
-            new SyncProgress(err(), planned.compared().files(), planned.localFiles()));
-    boolean equal = report.differing() == 0 && report.failed() == 0;
+            new SyncProgress(
+                err(), compared.files(), compared.bytes() * (given(checksum) ? 2 : 1)));
+    boolean none = planned.localFiles() == 0 && planned.remoteFiles() == 0;
+    boolean equal =
+        planned.complete()
+            && report.count(Outcome.DIFFERING) == 0
+            && report.count(Outcome.NOT_COMPARED) == 0
+            && report.count(Outcome.FAILED) == 0;
     if (given(json)) {
       out().print(Json.pretty(text.verified(planned, report)));
-      return (equal ? ExitCode.OK : ExitCode.DEFECT).status();
+      return (equal && !none ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     out().print(text.skipped(planned));
     if (!equal) {
       throw new NexaException(
           ErrorCode.SYNC_DIFFERS,
-          text.differs(report),
-          Advice.command("shows what would be copied", "nexa-slurm", "sync", "plan"));
+          text.differs(planned, report),
+          report.count(Outcome.DIFFERING) == 0 && report.count(Outcome.NOT_COMPARED) > 0
+              ? Advice.command("reads the bytes of the objects", typed("verify", "--checksum"))
+              : Advice.command("shows what would be copied", typed("plan")));
+    }
+    if (none) {
+      throw emptySource(text);
     }
     out().println(text.equal(report));
     return ExitCode.OK.status();
@@ -161,18 +179,34 @@ final class SyncStepCommand extends Subcommand {
     PlanReport planned = run.planned();
     boolean asJson = given(json);
     boolean only = step == Step.PLAN || (dryRun != null && given(dryRun));
+    boolean empty = planned.sourceFiles() == 0 && planned.complete();
+    Optional<String> refusal = run.refusal(limit);
     if (!asJson) {
       out().print(text.plan(planned, only));
       out().flush();
     }
     if (only) {
       if (asJson) {
-        out().print(Json.pretty(text.document(planned)));
+        out().print(Json.pretty(text.document(planned).withOptional("refused", refusal)));
+      } else {
+        refusal.ifPresent(why -> out().println("  this would be refused: " + why));
       }
-      run.checkDeletions(limit);
-      return ExitCode.OK.status();
+      if (empty && refusal.isEmpty() && !asJson) {
+        throw emptySource(text);
+      }
+      return (empty ? ExitCode.DEFECT : ExitCode.OK).status();
     }
-    run.checkDeletions(limit);
+    if (refusal.isPresent()) {
+      throw new NexaException(
+          ErrorCode.SYNC_DELETION_REFUSED,
+          refusal.get(),
+          Advice.step("nothing was copied or deleted"),
+          Advice.command("lists the deletions", typed("plan")),
+          Advice.step(
+              planned.complete() && !empty
+                  ? "then raise --max-delete: " + planned.deleted().files()
+                  : "check that the folder is mounted and the address is right, or sync without --delete"));
+    }
     long deletions = planned.deleted().files();
     if (deletions > 0
         && !(yes != null && given(yes))
@@ -188,22 +222,77 @@ final class SyncStepCommand extends Subcommand {
     if (step == Step.PUSH) {
       EgressMetric.add(environment(), report.bytes());
     }
-    boolean whole = report.failed() == 0 && report.conflicts() == 0;
+    boolean whole =
+        planned.complete()
+            && report.count(Outcome.FAILED) == 0
+            && report.count(Outcome.CONFLICT) == 0;
     if (asJson) {
       out().print(Json.pretty(text.document(planned, report)));
-      return (whole ? ExitCode.OK : ExitCode.DEFECT).status();
+      return (whole && !empty ? ExitCode.OK : ExitCode.DEFECT).status();
+    }
+    if (empty) {
+      throw emptySource(text);
     }
     out().println(text.done(report));
     if (!whole) {
       throw new NexaException(
-          ErrorCode.SYNC_INCOMPLETE,
-          text.incomplete(report),
-          Advice.step(
-              report.failed() > 0
-                  ? "type the command again: what was copied is not copied again"
-                  : "look at both, then: --overwrite"));
+          ErrorCode.SYNC_INCOMPLETE, text.incomplete(planned, report), advice(planned, report));
     }
     return ExitCode.OK.status();
+  }
+
+  private List<Advice> advice(PlanReport planned, SyncReport report) {
+    List<Advice> advice = new ArrayList<>();
+    if (report.count(Outcome.FAILED) > 0) {
+      advice.add(Advice.step("type the command again: what was copied is not copied again"));
+    }
+    if (report.count(Outcome.CONFLICT) > 0) {
+      String path =
+          report.named().stream()
+              .filter(file -> file.reason().contains("; it was not "))
+              .map(SyncReport.Named::path)
+              .findFirst()
+              .orElse("PATH");
+      advice.add(Advice.step("look at both sides of each file that was not replaced or deleted"));
+      advice.add(
+          Advice.command(
+              "makes the target's " + VisibleText.line(path) + " like the source's",
+              typed(step.word(), "--overwrite", EXCLUDE, "*", INCLUDE, Filters.literal(path))));
+    }
+    if (!planned.complete()) {
+      advice.add(Advice.step("the lines 'skipped' name what could not be read or copied"));
+      advice.add(Advice.step("mend it, or leave it out with --exclude"));
+    }
+    return advice;
+  }
+
+  private NexaException emptySource(SyncText text) {
+    boolean filtered = rules().size() > 1;
+    return new NexaException(
+        ErrorCode.SYNC_SOURCE_EMPTY,
+        text.empty(step == Step.VERIFY, filtered),
+        Advice.step(
+            filtered
+                ? "check the folder, the address, and the patterns: `*` alone matches all"
+                : "check that the folder is mounted, and that the address is right"));
+  }
+
+  /** Returns the command that was typed, as another step and with further words. */
+  private Object[] typed(String word, String... more) {
+    List<String> words = new ArrayList<>(List.of("nexa-slurm", "sync", word));
+    if (word.equals("plan") && step == Step.PULL) {
+      words.add("--pull");
+    }
+    List<String> all = spec().commandLine().getParseResult().originalArgs();
+    for (String typed : all.subList(all.indexOf(step.word()) + 1, all.size())) {
+      boolean ofThisStep =
+          (dryRun != null && typed.equals("--dry-run")) || (yes != null && typed.equals("--yes"));
+      if (!ofThisStep && !List.of(more).contains(typed)) {
+        words.add(typed);
+      }
+    }
+    words.addAll(List.of(more));
+    return words.toArray();
   }
 
   private SyncOptions options() {
@@ -248,6 +337,9 @@ final class SyncStepCommand extends Subcommand {
     String typed = maxDelete == null ? null : maxDelete.<String>getValue();
     if (typed == null) {
       return DeleteLimit.USUAL;
+    }
+    if (delete != null && !given(delete)) {
+      throw usage("--max-delete needs --delete", "add --delete, or leave --max-delete out");
     }
     return DeleteLimit.parse(typed)
         .orElseThrow(

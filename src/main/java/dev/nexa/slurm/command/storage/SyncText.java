@@ -1,6 +1,7 @@
 package dev.nexa.slurm.command.storage;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.storage.sync.Direction;
 import dev.nexa.slurm.storage.sync.PlanReport;
@@ -8,6 +9,7 @@ import dev.nexa.slurm.storage.sync.PlanReport.Count;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.Skipped;
 import dev.nexa.slurm.storage.sync.SyncReport;
+import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,8 +54,11 @@ final class SyncText {
     line(text, "compared", plan.compared());
     line(text, "conflicts", plan.conflicts());
     line(text, "deleted", plan.deleted());
+    if (plan.deletedNeverSynced() > 0) {
+      text.append("    never synced: " + files(plan.deletedNeverSynced()) + "\n");
+    }
     line(text, "unchanged", plan.same());
-    line(text, "only there", plan.left());
+    line(text, "only at target", plan.left());
     long[] shown = {0, 0};
     plan.forEach(
         planned -> {
@@ -65,10 +70,11 @@ final class SyncText {
               text.append(
                   String.format(
                       Locale.ROOT,
-                      "    %-8s  %10s  %s%n",
+                      "    %-8s  %10s  %s%s%n",
                       planned.action(),
                       Memory.rounded(planned.bytes()),
-                      planned.path()));
+                      VisibleText.line(planned.path()),
+                      risky && planned.neverSynced() ? " (never synced)" : ""));
             }
           }
         });
@@ -84,7 +90,7 @@ final class SyncText {
       text.append(
           String.format(
               Locale.ROOT,
-              "  %-10s  %14s  %10s%n",
+              "  %-14s  %14s  %10s%n",
               what,
               files(count.files()),
               Memory.rounded(count.bytes())));
@@ -96,7 +102,7 @@ final class SyncText {
     StringBuilder text = new StringBuilder();
     List<Skipped> named = plan.skipped();
     for (Skipped name : named.subList(0, Math.min(SHOWN, named.size()))) {
-      text.append("  skipped: " + name.path() + " (" + name.reason() + ")\n");
+      text.append("  skipped: " + VisibleText.line(name.path()) + " (" + name.reason() + ")\n");
     }
     return plan.skippedFiles() > SHOWN
         ? text + "  skipped: " + files(plan.skippedFiles() - SHOWN) + " more\n"
@@ -104,44 +110,77 @@ final class SyncText {
   }
 
   String done(SyncReport report) {
-    String text = files(report.copied()) + " copied, " + Memory.rounded(report.bytes()) + " moved";
-    text += report.same() > 0 ? "; " + files(report.same()) + " found equal" : "";
-    text += report.deleted() > 0 ? "; " + files(report.deleted()) + " deleted" : "";
-    text +=
-        report.notDeleted() > 0
-            ? "; " + files(report.notDeleted()) + " not deleted, because others failed"
-            : "";
-    return report.unchecked() > 0
-        ? text
-            + "\n"
-            + files(report.unchecked())
-            + " could not be checked: S3 keeps no digest of objects that another program uploaded in parts"
-        : text;
-  }
-
-  String incomplete(SyncReport report) {
     String text =
-        report.failed() > 0
-            ? files(report.failed()) + " could not be synced"
-            : files(report.conflicts()) + " stayed as they are at " + target();
-    return text + named(report);
+        files(report.count(Outcome.COPIED))
+            + " copied, "
+            + Memory.rounded(report.bytes())
+            + " moved"
+            + counted("; ", report.count(Outcome.SAME), " found equal")
+            + counted("; ", report.count(Outcome.DELETED), " deleted")
+            + counted(
+                "; ",
+                report.count(Outcome.NOT_DELETED),
+                " not deleted, because other files were not synced");
+    return text
+        + counted(
+            "\n",
+            report.count(Outcome.UNCHECKED),
+            " could not be checked: S3 keeps no digest of objects that another program uploaded in parts");
   }
 
-  String differs(SyncReport report) {
-    return files(report.differing() + report.failed()) + " differ" + named(report);
+  private static String counted(String before, long files, String after) {
+    return files > 0 ? before + files(files) + after : "";
+  }
+
+  /** Returns what was not synced, with the names. */
+  String incomplete(PlanReport plan, SyncReport report) {
+    long conflicts = report.count(Outcome.CONFLICT);
+    List<String> parts = new ArrayList<>();
+    parts.add(counted("", report.count(Outcome.FAILED), " could not be synced"));
+    parts.add(
+        counted(
+            "", conflicts, (conflicts == 1 ? " was" : " were") + " not replaced at " + target()));
+    parts.add(plan.complete() ? "" : "not all names of " + source() + " could be read or copied");
+    parts.removeIf(String::isEmpty);
+    return String.join("; ", parts) + named(report);
+  }
+
+  /** Returns what is not equal, with the names. */
+  String differs(PlanReport plan, SyncReport report) {
+    long differing = report.count(Outcome.DIFFERING);
+    List<String> parts = new ArrayList<>();
+    parts.add(counted("", differing, differing == 1 ? " differs" : " differ"));
+    parts.add(counted("", report.count(Outcome.NOT_COMPARED), " could not be compared"));
+    parts.add(counted("", report.count(Outcome.FAILED), " could not be read"));
+    parts.add(plan.complete() ? "" : "not all names of " + folder + " could be read");
+    parts.removeIf(String::isEmpty);
+    return String.join("; ", parts) + named(report);
   }
 
   private static String named(SyncReport report) {
     StringBuilder text = new StringBuilder();
     List<SyncReport.Named> named = report.named();
     for (SyncReport.Named file : named.subList(0, Math.min(SHOWN, named.size()))) {
-      text.append("\n  " + file.path() + ": " + file.reason());
+      text.append("\n  " + VisibleText.line(file.path()) + ": " + file.reason());
     }
     return named.size() > SHOWN ? text + "\n  and more" : text.toString();
   }
 
   String equal(SyncReport report) {
-    return files(report.same()) + " of " + folder + " and " + s3.address() + " are equal";
+    return files(report.count(Outcome.SAME))
+        + " of "
+        + folder
+        + " and "
+        + s3.address()
+        + " are equal";
+  }
+
+  /** Returns that the source has no files. */
+  String empty(boolean verify, boolean filtered) {
+    String kind = direction == Direction.PULL || verify ? " no objects" : " no files";
+    String where =
+        verify ? folder + " has no files, and " + s3.address() + " has" : source() + " has";
+    return where + kind + (filtered ? " that --include and --exclude take" : "");
   }
 
   JsonObject document(PlanReport plan) {
@@ -153,7 +192,8 @@ final class SyncText {
                 new JsonObject()
                     .with("action", file.action())
                     .with("path", file.path())
-                    .with("bytes", file.bytes()));
+                    .with("bytes", file.bytes())
+                    .with("never_synced", file.neverSynced()));
           }
         });
     List<JsonObject> skipped = new ArrayList<>();
@@ -175,7 +215,8 @@ final class SyncText {
         .with("only_at_target", count(plan.left()))
         .with("files", planned)
         .with("skipped", skipped)
-        .with("skipped_files", plan.skippedFiles());
+        .with("skipped_files", plan.skippedFiles())
+        .with("complete", plan.complete());
   }
 
   JsonObject document(PlanReport plan, SyncReport report) {
@@ -187,23 +228,25 @@ final class SyncText {
         .with("schema_version", 1)
         .with("folder", folder.toString())
         .with("address", s3.address())
-        .with("equal", report.same())
-        .with("differing", report.differing())
-        .with("failed", report.failed())
+        .with("equal", report.count(Outcome.SAME))
+        .with("differing", report.count(Outcome.DIFFERING))
+        .with("not_compared", report.count(Outcome.NOT_COMPARED))
+        .with("failed", report.count(Outcome.FAILED))
         .with("skipped_files", plan.skippedFiles())
+        .with("complete", plan.complete())
         .with("files", named(report.named()));
   }
 
   private static JsonObject result(SyncReport report) {
     return new JsonObject()
-        .with("copied", report.copied())
+        .with("copied", report.count(Outcome.COPIED))
         .with("bytes", report.bytes())
-        .with("found_equal", report.same())
-        .with("unchecked", report.unchecked())
-        .with("deleted", report.deleted())
-        .with("not_deleted", report.notDeleted())
-        .with("conflicts", report.conflicts())
-        .with("failed", report.failed())
+        .with("found_equal", report.count(Outcome.SAME))
+        .with("unchecked", report.count(Outcome.UNCHECKED))
+        .with("deleted", report.count(Outcome.DELETED))
+        .with("not_deleted", report.count(Outcome.NOT_DELETED))
+        .with("conflicts", report.count(Outcome.CONFLICT))
+        .with("failed", report.count(Outcome.FAILED))
         .with("files", named(report.named()));
   }
 

@@ -106,7 +106,7 @@ public final class CompletionCommand extends Subcommand {
       case "[NAME=]RUN" -> "RUN";
       case "TYPE:RUN" -> "AFTER";
       case "FILE", "PATH", "ESTIMATE" -> "FILE";
-      case "CODE|KEY" ->
+      case "CODE|KEY|PAGE" ->
           Arrays.stream(ErrorCode.values())
               .map(ErrorCode::text)
               .collect(Collectors.joining(",", ",", ""));

@@ -11,19 +11,16 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.ConfigKey;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
- * The command {@code nexa-slurm explain}: prints the page of an error code, or the keys of a
- * config.
+ * The command {@code nexa-slurm explain}: prints the page of an error code, the keys of a config,
+ * or a page of the documentation.
  */
 public final class ExplainCommand extends Subcommand {
   private static final Columns<ErrorCode> COLUMNS =
@@ -47,18 +44,23 @@ public final class ExplainCommand extends Subcommand {
 
   private final PositionalParamSpec code =
       add(
-          PositionalParamSpec.builder().paramLabel("CODE|KEY").type(String.class).required(false),
-          "The code of an error, such as run-unknown; or a key of a run's config, such as resources;"
-              + " or `config` for all keys. Default: lists all codes.");
+          PositionalParamSpec.builder()
+              .paramLabel("CODE|KEY|PAGE")
+              .type(String.class)
+              .required(false),
+          "The code of an error, such as run-unknown; a key of a run's config, such as resources, or"
+              + " `config` for all keys; a page such as docs/approvals.md, or `docs` for the list of"
+              + " pages. Default: lists all codes.");
   private final OptionSpec json = jsonFlag();
 
   public ExplainCommand() {
     super(
         "explain",
-        "Explains the code that stands in brackets after an error, or the keys of a run's config.",
+        "Explains the code that stands in brackets after an error, or the keys of a run's config; prints a page of the documentation.",
         "nexa-slurm explain config-unknown-key",
         "nexa-slurm explain config",
         "nexa-slurm explain resources.memory",
+        "nexa-slurm explain docs/approvals.md",
         "nexa-slurm explain");
   }
 
@@ -74,13 +76,53 @@ public final class ExplainCommand extends Subcommand {
       print(keys);
       return ExitCode.OK.status();
     }
-    ErrorCode known = ErrorCode.of(typed).orElseThrow(() -> unknown(typed));
-    out()
-        .print(
-            given(json)
-                ? Json.pretty(COLUMNS.addTo(new JsonObject(), known).with("page", page(known)))
-                : page(known));
+    Optional<ErrorCode> known =
+        ErrorCode.of(typed.replaceFirst("^(docs/errors/|errors/)(.*)\\.md$", "$2"));
+    if (known.isPresent()) {
+      out()
+          .print(
+              given(json)
+                  ? Json.pretty(
+                      COLUMNS.addTo(new JsonObject(), known.get()).with("page", page(known.get())))
+                  : page(known.get()));
+      return ExitCode.OK.status();
+    }
+    Optional<ConfigKey.Elsewhere> elsewhere = ConfigKey.elsewhere(typed);
+    if (elsewhere.isPresent()) {
+      print(typed, elsewhere.get());
+      return ExitCode.OK.status();
+    }
+    if (typed.equals("docs")) {
+      printPages();
+      return ExitCode.OK.status();
+    }
+    String page = Pages.of(typed).orElseThrow(() -> unknown(typed));
+    out().print(given(json) ? Json.pretty(new JsonObject().with("page", page)) : page);
     return ExitCode.OK.status();
+  }
+
+  /** Prints what a name of another program is here. */
+  private void print(String typed, ConfigKey.Elsewhere elsewhere) {
+    if (!given(json)) {
+      String is =
+          elsewhere.key().isEmpty()
+              ? "A run's config has no key '" + typed + "'"
+              : "'" + typed + "' is " + elsewhere.key() + " in a run's config";
+      out().println(is + (elsewhere.remark().isEmpty() ? "." : ": " + elsewhere.remark() + "."));
+    }
+    if (given(json) || !elsewhere.key().isEmpty()) {
+      print(elsewhere.key().isEmpty() ? List.of() : ConfigKey.of(elsewhere.key()));
+    }
+  }
+
+  private void printPages() {
+    if (given(json)) {
+      out().print(Json.pretty(new JsonObject().with("pages", Pages.names())));
+      return;
+    }
+    for (String name : Pages.names()) {
+      out().println("nexa-slurm explain " + name);
+    }
   }
 
   private void print(List<ConfigKey> keys) {
@@ -118,14 +160,7 @@ public final class ExplainCommand extends Subcommand {
 
   private static String page(ErrorCode code) {
     String path = "/docs/errors/" + code.text() + ".md";
-    try (InputStream in = ExplainCommand.class.getResourceAsStream(path)) {
-      if (in == null) {
-        throw new IllegalStateException("the jar has no " + path);
-      }
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException failed) {
-      throw new UncheckedIOException("Cannot read " + path + " from the jar", failed);
-    }
+    return Pages.read(path).orElseThrow(() -> new IllegalStateException("the jar has no " + path));
   }
 
   private static NexaException unknown(String typed) {
@@ -138,10 +173,12 @@ public final class ExplainCommand extends Subcommand {
       // Of a section, the keys below it.
       ConfigKey.of(key.path()).forEach(below -> names.add(below.path()));
     }
+    names.addAll(Pages.names());
     return new NexaException(
         ErrorCode.OPTION_INVALID,
-        "there is no error code and no key '" + typed + "'" + Nearest.hint(typed, names),
+        "there is no error code, no key and no page '" + typed + "'" + Nearest.hint(typed, names),
         Advice.command("lists all codes", "nexa-slurm", "explain"),
-        Advice.command("lists the keys of a run's config", "nexa-slurm", "explain", CONFIG));
+        Advice.command("lists the keys of a run's config", "nexa-slurm", "explain", CONFIG),
+        Advice.command("lists the pages", "nexa-slurm", "explain", "docs"));
   }
 }

@@ -180,7 +180,10 @@ public final class InitWorkspace {
           ErrorCode.SLURM_NOT_FOUND,
           "there is no Slurm here to read the profile from: sbatch is not on the PATH",
           Advice.step("type it where Slurm's clients are on the PATH"),
-          Advice.step("or write configs/clusters/" + name + ".yaml by hand: see docs/profile.md"));
+          Advice.step(
+              "or write configs/clusters/"
+                  + name
+                  + ".yaml by hand: see `nexa-slurm explain docs/profile.md`"));
     }
     SlurmCluster cluster = slurm.get().cluster();
     Path file = context.root().resolve("configs/clusters/" + name + ".yaml");

@@ -55,6 +55,6 @@ public final class DataException extends NexaException {
   private static Advice advice(String message) {
     return isRoom(message)
         ? Advice.step("give the task more resources.memory or a larger scratch, or use more shards")
-        : Advice.step("see docs/data.md");
+        : Advice.command("", "nexa-slurm", "explain", "docs/data.md");
   }
 }

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.program.DuckDb;
 import dev.nexa.slurm.base.program.OwnProgram;
 import dev.nexa.slurm.base.program.ProgramFile;
+import dev.nexa.slurm.base.program.UserCache;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;
@@ -93,11 +94,7 @@ final class Driver {
     if (complete(beside)) {
       return own;
     }
-    String cache = System.getenv().getOrDefault("XDG_CACHE_HOME", "");
-    Path caches =
-        cache.isEmpty()
-            ? Path.of(System.getProperty("user.home", "/"), ".cache", "nexa-slurm")
-            : Path.of(cache, "nexa-slurm");
+    Path caches = UserCache.folder();
     if (!Files.isWritable(beside) && !complete(caches)) {
       lay(caches);
     } else if (!complete(caches)) {

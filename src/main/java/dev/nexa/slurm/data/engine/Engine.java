@@ -187,6 +187,6 @@ public final class Engine implements AutoCloseable {
         ErrorCode.DATA_ENGINE_UNUSABLE,
         message + ": " + cause.getMessage(),
         cause,
-        Advice.step("see docs/data.md"));
+        Advice.command("", "nexa-slurm", "explain", "docs/data.md"));
   }
 }

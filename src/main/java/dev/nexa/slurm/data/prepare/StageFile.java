@@ -54,12 +54,14 @@ record StageFile(String path, Kind kind, List<Integer> part, List<String> rows) 
 
     /** Returns where the page explains the stage. */
     String page() {
-      return this == PARTS || this == IDS ? "docs/data.md#divide-the-reading" : PAGE;
+      return this == PARTS || this == IDS
+          ? "`nexa-slurm explain docs/data.md#divide-the-reading`"
+          : PAGE;
     }
   }
 
   /** Where the page explains the stages. */
-  static final String PAGE = "docs/data.md#near-duplicates-in-an-array";
+  static final String PAGE = "`nexa-slurm explain docs/data.md#near-duplicates-in-an-array`";
 
   /** Returns the options of COPY that write the metadata. */
   static String options(Kind kind, List<Integer> part, List<String> rows) {

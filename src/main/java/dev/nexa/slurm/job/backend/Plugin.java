@@ -69,7 +69,7 @@ public final class Plugin implements Backend {
       throw failed(
           otherVersion,
           "it was built for another nexa-slurm, or lacks a class: build it again with this one's jar"
-              + " (docs/plugins.md)");
+              + " (`nexa-slurm explain docs/plugins.md`)");
     } catch (RuntimeException defect) {
       throw failed(defect, "--stacktrace shows where; report it to the plugin's author");
     }

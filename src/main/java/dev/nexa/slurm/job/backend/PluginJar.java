@@ -23,7 +23,7 @@ import java.util.zip.ZipFile;
 final class PluginJar {
   private static final String SERVICE = "META-INF/services/" + Backend.class.getName();
   private static final String ADVICE =
-      "docs/plugins.md says what such a jar must hold; or take it out of plugins/";
+      "`nexa-slurm explain docs/plugins.md` says what such a jar must hold; or take it out of plugins/";
 
   /** A broken file may hold a very long class name. */
   private static final int LONGEST = 1000;

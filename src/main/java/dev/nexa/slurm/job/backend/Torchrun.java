@@ -41,7 +41,9 @@ final class Torchrun {
     int nodes = plan.allocation().nodes();
     words.add("torchrun");
     if (nodes == 1) {
-      words.add("--standalone");
+      // As --standalone does since torch 2.0; before, it took port 29400, which another task on
+      // the node may have.
+      words.addAll(List.of("--rdzv_backend=c10d", "--rdzv_endpoint=localhost:0"));
     }
     words.add("--nnodes=" + nodes);
     words.add("--nproc_per_node=" + plan.ranksPerNode());

@@ -13,7 +13,7 @@ import java.util.List;
 public final class VllmBackend implements Backend {
   private static final String KEPT_LATE =
       "vllm run-batch writes its answers at the end, so a requeue loses the task's answers; data.generate"
-          + " keeps each answer as it arrives (docs/generate.md)";
+          + " keeps each answer as it arrives (`nexa-slurm explain docs/generate.md`)";
 
   @Override
   public String name() {

@@ -8,9 +8,9 @@ import java.util.Arrays;
  * Makes the headers of a tar archive in GNU's format, which GNU tar, bsdtar and BusyBox read. A
  * header holds no owner, no group and a fixed time. Pure.
  */
-final class TarHeader {
+public final class TarHeader {
   /** The size of a header and of each part of the content. */
-  static final int BLOCK = 512;
+  public static final int BLOCK = 512;
 
   /**
    * 1980-01-01T00:00:00Z. GNU tar warns about times near 1970, and zip files cannot hold earlier
@@ -24,7 +24,7 @@ final class TarHeader {
   private TarHeader() {}
 
   /** Returns the header of a regular file; its content follows, padded to whole blocks. */
-  static byte[] file(String name, long size, boolean executable) {
+  public static byte[] file(String name, long size, boolean executable) {
     return of(name, "", '0', size, executable ? 0755 : 0644);
   }
 

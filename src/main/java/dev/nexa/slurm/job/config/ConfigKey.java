@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.config.yaml.Schema.Section;
 import dev.nexa.slurm.job.config.yaml.ValueType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A key of a run's config, in words.
@@ -27,6 +28,22 @@ public record ConfigKey(String path, String value, boolean required, String fall
    */
   public static List<ConfigKey> of(String path) {
     return path.isEmpty() ? all(RunConfig.SPEC, "") : of(RunConfig.SPEC, "", path);
+  }
+
+  /**
+   * A name of another program for one of our keys.
+   *
+   * @param key the path of our key; an empty text if we have none
+   * @param remark what to know about the key; may be empty
+   */
+  public record Elsewhere(String key, String remark) {}
+
+  /**
+   * Returns what a name of sbatch, Hydra or Hugging Face is in a run's config, also a key without
+   * its section; empty if the name is not known.
+   */
+  public static Optional<Elsewhere> elsewhere(String name) {
+    return KeyHomes.known(name).map(home -> new Elsewhere(home.key(), home.remark()));
   }
 
   private static List<ConfigKey> of(Section section, String above, String path) {
@@ -67,7 +84,9 @@ public record ConfigKey(String path, String value, boolean required, String fall
       return type.expected();
     }
     if (shape instanceof ListOf list) {
-      return "a list of " + words(list.element());
+      return list.element() instanceof ValueType type
+          ? "a list of " + type.several()
+          : "a list of mappings";
     }
     return shape instanceof Section ? "a section" : "a mapping";
   }

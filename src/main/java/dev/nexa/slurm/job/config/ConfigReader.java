@@ -316,7 +316,7 @@ public final class ConfigReader {
     List<Problem> problems = new ArrayList<>();
     YamlNode root = tree(file, problems);
     Values values =
-        new Checker(problems, expansion, "docs/pipelines.md")
+        new Checker(problems, expansion, "`nexa-slurm explain docs/pipelines.md`")
             .section(PipelineConfig.SPEC, root, "");
     Problem.throwIfAny(problems);
     return PipelineConfig.from(file, root, values, problems);
@@ -358,7 +358,8 @@ public final class ConfigReader {
 
   private ClusterProfile cluster(String name, Found file) {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, ClusterProfile.SPEC, "docs/profile.md", problems);
+    Values values =
+        read(file, ClusterProfile.SPEC, "`nexa-slurm explain docs/profile.md`", problems);
     ClusterProfile.check(values, problems);
     Problem.throwIfAny(problems);
     return ClusterProfile.from(name, values);
@@ -401,7 +402,7 @@ public final class ConfigReader {
   private PriceBook prices(String name, Found file) {
     List<Problem> problems = new ArrayList<>();
     YamlNode root = tree(file, problems);
-    Checker checker = new Checker(problems, expansion, "docs/price-book.md");
+    Checker checker = new Checker(problems, expansion, "`nexa-slurm explain docs/price-book.md`");
     String digest = Sha256.of(file.bytes());
     if (isOfSkyPilot(root)) {
       Values values = checker.section(SkyPilotPrices.SPEC, root, "");
@@ -439,7 +440,11 @@ public final class ConfigReader {
   public GpuCatalog gpus() {
     List<Problem> problems = new ArrayList<>();
     Values values =
-        read(source.product("configs/gpus.yaml"), GpuCatalog.SPEC, "docs/gpu-catalog.md", problems);
+        read(
+            source.product("configs/gpus.yaml"),
+            GpuCatalog.SPEC,
+            "`nexa-slurm explain docs/gpu-catalog.md`",
+            problems);
     Problem.throwIfAny(problems);
     return GpuCatalog.from(values);
   }
@@ -476,7 +481,7 @@ public final class ConfigReader {
 
   Policy policy(Found file) {
     List<Problem> problems = new ArrayList<>();
-    Values values = read(file, Policy.SPEC, "docs/policy-file.md", problems);
+    Values values = read(file, Policy.SPEC, "`nexa-slurm explain docs/policy-file.md`", problems);
     Policy.check(values, file.name().equals(ADMIN_POLICY.toString()), problems);
     Problem.throwIfAny(problems);
     return Policy.from(file.name(), values);

@@ -239,9 +239,14 @@ public final class DatasetRegistry {
 
   /** Returns whether the registered path is the other path or a folder above it. */
   static boolean covers(String registered, String path) {
-    String plain = path.replaceAll("/+", "/").replaceAll("/$", "");
+    String plain = plain(path);
     boolean climbs = plain.matches("(.*/)?\\.\\.?(/.*)?");
-    return !climbs && (plain.equals(registered) || plain.startsWith(registered + "/"));
+    String known = plain(registered);
+    return !climbs && (plain.equals(known) || plain.startsWith(known + "/"));
+  }
+
+  private static String plain(String path) {
+    return path.replaceAll("/+", "/").replaceAll("/$", "");
   }
 
   private static String wrong(
@@ -259,7 +264,11 @@ public final class DatasetRegistry {
           + (exists ? Nearest.hint(wanted.name(), known.keySet()) : ", which does not exist");
     }
     if (version.isEmpty()) {
-      return policy.promotedDatasets()
+      // The name is only a label. An entry that a person wrote has no path to compare.
+      boolean byHand =
+          known.getOrDefault(wanted.name(), List.of()).isEmpty()
+              && wanted.path().map(RunConfig::baseName).orElse("").equals(wanted.name());
+      return policy.promotedDatasets() || (wanted.path().isPresent() && !byHand)
           ? name
               + " has no version with the path "
               + wanted.path().orElse("of the config, which has no dataset_path")

@@ -255,6 +255,15 @@ final class KeyHomes {
         .map(other -> new Home(String.valueOf(elsewhere.get(other)), "", true));
   }
 
+  /** Returns where a name belongs that was not written in a config; empty if it is mistyped. */
+  static Optional<Home> known(String name) {
+    String plain = name.toLowerCase(Locale.ROOT).replaceFirst("^-+", "").replace('-', '_');
+    String below = elsewhere("").get(plain);
+    return below == null
+        ? Optional.ofNullable(HOMES.get(plain))
+        : Optional.of(new Home(below, "", true));
+  }
+
   /** Returns the paths of keys of other sections, by their names. */
   private static Map<String, String> elsewhere(String section) {
     Map<String, String> paths = new LinkedHashMap<>();

@@ -34,6 +34,7 @@ import java.util.Optional;
  * @param datasetChecksums whether a job reads all bytes of its dataset before it starts
  * @param gateBefore the stages that may start only after a gate has passed
  * @param refusesPickles whether a release may hold no pickled files
+ * @param haltOnGateFailure whether a failed gate of a pipeline sets a halt for the pipeline
  * @param budgets limits on the money spent in a period
  * @param approvals who may approve runs above the limit; empty if nobody may
  * @param gate which jobs Slurm itself accepts without an approval; empty if the policy does not say
@@ -50,6 +51,7 @@ public record Policy(
     boolean datasetChecksums,
     List<String> gateBefore,
     boolean refusesPickles,
+    boolean haltOnGateFailure,
     List<Budget> budgets,
     Optional<Approvals> approvals,
     Optional<Gate> gate) {
@@ -233,6 +235,12 @@ public record Policy(
               "allow",
               "Whether `release package` accepts a model with pickled files, which can run any code when they are"
                   + " loaded: `allow` or `refuse`."),
+          withDefault(
+              "halt_on_gate_failure",
+              ValueType.BOOLEAN,
+              "false",
+              "Whether a failed gate of a pipeline sets a halt for the pipeline: until an approver lifts it with"
+                  + " `unhalt`, no stage of `gate_before`, no server and no release of this pipeline starts."),
           optional(
               "budgets",
               listOf(BUDGET),
@@ -301,6 +309,7 @@ public record Policy(
         values.flag("dataset_checksums"),
         values.has("gate_before") ? values.texts("gate_before") : List.of(),
         values.text("release_pickles").equals("refuse"),
+        values.flag("halt_on_gate_failure"),
         budgets(values),
         approvals(values),
         values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty());

@@ -241,7 +241,7 @@ final class PrepareKeys {
           step.problem(
               "near_duplicates",
               "compares all rows with each other, so it needs one task; leave `array` out, or use the"
-                  + " four stages of docs/data.md#near-duplicates-in-an-array"));
+                  + " four stages of `nexa-slurm explain docs/data.md#near-duplicates-in-an-array`"));
     }
   }
 

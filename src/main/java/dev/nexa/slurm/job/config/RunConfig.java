@@ -195,7 +195,7 @@ public record RunConfig(
     keys.add(
         optional(
             "dataset",
-            ValueType.NAME_WORD,
+            ValueType.DATASET_NAME,
             "The dataset's name. Default: the last part of dataset_path."));
     keys.add(
         optional(
@@ -383,13 +383,13 @@ public record RunConfig(
                     ValueType.MEMORY,
                     "The most bytes that the files may have together. More is an error. Default: `200M`.")),
             "Packs the working tree of git at the submit, and unpacks it for each attempt of a task. `{}` takes"
-                + " all defaults (docs/code.md)."));
+                + " all defaults (`nexa-slurm explain docs/code.md`)."));
     keys.add(
         later(
             "data",
             () -> DataStage.KEYS,
-            "For `data`: the step that nexa-slurm's own program does, exactly one (docs/data.md). For `vllm`: generate"
-                + " (docs/generate.md)."));
+            "For `data`: the step that nexa-slurm's own program does, exactly one (`nexa-slurm explain docs/data.md`). For `vllm`: generate"
+                + " (`nexa-slurm explain docs/generate.md`)."));
     return keys.toArray(new Schema.KnownKey[0]);
   }
 

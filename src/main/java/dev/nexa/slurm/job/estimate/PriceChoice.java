@@ -437,7 +437,7 @@ final class PriceChoice {
               + ") say nothing of GPUs, and the run holds "
               + String.join(", ", key.gpuTypes()),
           Advice.step(
-              "price GPUs by gpu_hour, for this partition alone if you like (docs/prices.md)"),
+              "price GPUs by gpu_hour, for this partition alone if you like (`nexa-slurm explain docs/prices.md`)"),
           Advice.step(
               "or, if they are free there, add GRES/gpu=0 to its billing_weights in the profile"));
     }

@@ -61,7 +61,7 @@ final class TokenRates {
                 + ".yaml, below api_tokens: \""
                 + model
                 + "\": {input: {price: P, source: S}, output: {price: Q, source: S}}. P and Q are the prices"
-                + " of 10^6 tokens, S says where they come from (docs/prices.md)"));
+                + " of 10^6 tokens, S says where they come from (`nexa-slurm explain docs/prices.md`)"));
   }
 
   /** Returns a line for the tokens that the model reads, and one for those that it writes. */

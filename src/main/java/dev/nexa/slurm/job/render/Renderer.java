@@ -234,7 +234,7 @@ public final class Renderer {
         ErrorCode.TEMPLATE_INVALID,
         where + ": " + ours,
         cause,
-        Advice.step("see docs/templates.md"));
+        Advice.command("", "nexa-slurm", "explain", "docs/templates.md"));
   }
 
   /**

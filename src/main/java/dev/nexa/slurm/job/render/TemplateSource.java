@@ -86,7 +86,8 @@ final class TemplateSource implements TemplateLoader {
           ErrorCode.TEMPLATE_INVALID,
           plugin.file() + ":" + refused.getMessage(),
           refused,
-          Advice.step("see docs/templates.md, Quoting; then build the jar again"));
+          Advice.step(
+              "see `nexa-slurm explain docs/templates.md`, Quoting; then build the jar again"));
     }
   }
 

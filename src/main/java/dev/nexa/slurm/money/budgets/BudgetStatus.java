@@ -29,6 +29,7 @@ public final class BudgetStatus {
   private BigDecimal reserved;
   private int runs;
   private int otherCurrencies;
+  private boolean named;
 
   /**
    * Creates the status of the period that holds the day.
@@ -56,6 +57,7 @@ public final class BudgetStatus {
     if (!covers(run)) {
       return;
     }
+    named = true;
     if (!budget.amount().currency().equals(run.currency())) {
       otherCurrencies++;
       return;
@@ -76,6 +78,7 @@ public final class BudgetStatus {
    */
   public void add(LedgerLine run) {
     String month = run.month();
+    named = named || covers(run);
     if (month.compareTo(first.toString()) < 0
         || month.compareTo(last.toString()) > 0
         || unfinished.contains(run.runId())
@@ -122,6 +125,11 @@ public final class BudgetStatus {
       case "quarter" -> first.getYear() + "-Q" + (first.getMonthValue() + 2) / 3;
       default -> "" + first.getYear();
     };
+  }
+
+  /** Returns whether any run of any period has the budget's project, account or user. */
+  public boolean isNamed() {
+    return named || budget.scope().equals("all");
   }
 
   /** Returns the number of runs that count. */

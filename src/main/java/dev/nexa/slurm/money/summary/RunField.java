@@ -102,6 +102,18 @@ public enum RunField {
     };
   }
 
+  /** Returns the words that name a run's state: its status, or the state of its job. */
+  public static List<String> stateWords() {
+    List<String> words = new ArrayList<>(STATUSES);
+    words.add("queued");
+    for (String state : STATES) {
+      if (!words.contains(state)) {
+        words.add(state);
+      }
+    }
+    return words;
+  }
+
   private static List<String> states() {
     // The manifest has two states that no job has in Slurm.
     List<String> states = new ArrayList<>(List.of("unconfirmed", "unknown"));

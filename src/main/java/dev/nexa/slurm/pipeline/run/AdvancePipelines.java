@@ -92,6 +92,11 @@ public final class AdvancePipelines {
     if (end(progress)) {
       progress = new ReadProgress(context).of(folder, problems);
     }
+    StopHalted halted = new StopHalted(context);
+    halted.afterFailedGate(progress, problems);
+    if (halted.cancelWaiting(progress, problems)) {
+      progress = new ReadProgress(context).of(folder, problems);
+    }
     tellBlocked(folder, progress, problems);
     write(folder, progress);
     return Optional.of(progress);

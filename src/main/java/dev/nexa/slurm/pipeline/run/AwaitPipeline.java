@@ -67,7 +67,7 @@ public final class AwaitPipeline {
       throw new NexaException(
           ErrorCode.RECORD_DAMAGED,
           String.join("\n", pass.problems()),
-          Advice.step("see docs/recovery.md"));
+          Advice.command("", "nexa-slurm", "explain", "docs/recovery.md"));
     }
     problems.addAll(pass.problems());
     PipelineProgress now = new AdvancePipelines(context).advance(folder, problems).orElseThrow();

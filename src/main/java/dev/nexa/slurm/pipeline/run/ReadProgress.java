@@ -59,7 +59,7 @@ public final class ReadProgress {
   /**
    * Returns why the run's gate failed; empty if it has none, or if it passed (docs/evaluation.md).
    */
-  private static Optional<String> failedGate(ManifestFile manifest) {
+  static Optional<String> failedGate(ManifestFile manifest) {
     return manifest
         .metrics()
         .optionalObject("gate")

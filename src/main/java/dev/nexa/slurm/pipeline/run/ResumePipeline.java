@@ -46,6 +46,7 @@ public final class ResumePipeline {
   public boolean resume(PipelineFolder folder, Consumer<String> say, List<String> problems) {
     AdvancePipelines advance = new AdvancePipelines(context);
     PipelineProgress progress = advance.advance(folder, problems).orElseThrow(() -> other(folder));
+    new StopHalted(context).requireNone(progress);
     boolean any = false;
     for (StageProgress stage : progress.stages()) {
       String name = stage.stage().name();

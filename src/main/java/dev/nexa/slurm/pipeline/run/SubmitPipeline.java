@@ -20,6 +20,7 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.ClearanceOfAll;
+import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.run.reconcile.EarlierJobs;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.run.start.NewRun;
@@ -82,6 +83,14 @@ public final class SubmitPipeline {
     context.workspace().requirePathForLogs();
     Scheduler jobs = context.scheduler(plan.scheduler());
     List<RenderedStage> rendered = chosen.toRun();
+    RequireNoHalt halts = new RequireNoHalt(context, plan.policy());
+    for (RenderedStage stage : rendered) {
+      halts.of(
+          plan.config().file() + ": " + stage.name(),
+          stage.plan().stage(),
+          stage.plan().storage().durable(),
+          Optional.of(plan.config().name()));
+    }
     List<NewRun.Staged> staged = new ArrayList<>();
     try {
       PipelineFolder folder;

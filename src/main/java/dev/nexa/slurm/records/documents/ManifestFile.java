@@ -34,6 +34,7 @@ public final class ManifestFile {
   private static final int NEWEST = 1;
   private static final String POINTS = "points";
   private static final String LACKS = "cost_lacks";
+  private static final String REMEDIATION = "remediation";
 
   private final JsonObject json;
 
@@ -216,6 +217,27 @@ public final class ManifestFile {
       json.with(POINTS, points);
     }
     return this;
+  }
+
+  /** Adds what was done about failures of the run, oldest first. */
+  public ManifestFile remediation(List<RunState.Remediation> steps) {
+    List<JsonObject> all = new ArrayList<>();
+    for (RunState.Remediation one : steps) {
+      all.add(new JsonObject().with("at", one.at()).with("by", one.by()).with("text", one.text()));
+    }
+    if (!all.isEmpty()) {
+      json.with(REMEDIATION, all);
+    }
+    return this;
+  }
+
+  /** Returns what was done about failures of the run, oldest first. */
+  public List<RunState.Remediation> remediation() {
+    List<RunState.Remediation> steps = new ArrayList<>();
+    for (JsonObject one : objects(REMEDIATION)) {
+      steps.add(new RunState.Remediation(one.instant("at"), one.text("by"), one.text("text")));
+    }
+    return steps;
   }
 
   private static List<JsonObject> listed(RunState journal) {

@@ -61,7 +61,12 @@ public record Event(Type type, Instant at, JsonObject data) {
      */
     MEASURED,
     /** The manifest and the cost file are final. */
-    FINISHED
+    FINISHED,
+    /**
+     * Somebody wrote down what was done about a failure of the run, which had finished. The data
+     * hold the text and the digest of the manifest, which has the text, too.
+     */
+    REMEDIATED
   }
 
   /** Returns an event that happens now. */

@@ -144,6 +144,6 @@ public final class Journal {
         ErrorCode.JOURNAL_DAMAGED,
         file + ":" + number + ": " + why,
         Advice.step(
-            "the run is left as it is; restore the file from a backup, see docs/recovery.md"));
+            "the run is left as it is; restore the file from a backup, see `nexa-slurm explain docs/recovery.md`"));
   }
 }

@@ -32,6 +32,7 @@ import java.util.TreeMap;
  * @param rerun the tasks of the last rerun; empty if there was none
  * @param submissionsBefore how many submissions there were before the last rerun
  * @param reservedMore reservations of all reruns, in addition to the run's own
+ * @param remediations what was done about failures of the run, as the manifest has it
  */
 public record RunState(
     Optional<Instant> created,
@@ -45,7 +46,8 @@ public record RunState(
     Optional<Long> durableBytes,
     Optional<IndexRange> rerun,
     int submissionsBefore,
-    BigDecimal reservedMore) {
+    BigDecimal reservedMore,
+    List<Remediation> remediations) {
 
   /** Derives the state from a journal's events. */
   public static RunState of(List<Event> events) {
@@ -61,6 +63,7 @@ public record RunState(
     Optional<IndexRange> rerun = Optional.empty();
     int before = 0;
     BigDecimal reservedMore = BigDecimal.ZERO;
+    List<Remediation> remediations = new ArrayList<>();
     for (Event event : events) {
       switch (event.type()) {
         case CREATED -> {
@@ -93,6 +96,7 @@ public record RunState(
         }
         case MEASURED -> durableBytes = Optional.of(event.data().number("durable_bytes"));
         case TORN_TAIL -> {}
+        case REMEDIATED -> remediations.add(remediation(event));
         case POSTPONED -> submissions.remove(event.data().text("key"));
         default -> {
           if (finished && event.type() == Event.Type.ADOPTED) {
@@ -116,8 +120,21 @@ public record RunState(
         durableBytes,
         rerun,
         before,
-        reservedMore);
+        reservedMore,
+        remediations);
   }
+
+  /** Returns a remediation as the manifest has it. */
+  public static Remediation remediation(Event event) {
+    return new Remediation(event.at(), event.data().text("by"), event.data().text("text"));
+  }
+
+  /**
+   * What somebody did about a failure.
+   *
+   * @param by the login name
+   */
+  public record Remediation(Instant at, String by, String text) {}
 
   private static Submission apply(Optional<Submission> before, Event event) {
     JsonObject data = event.data();

@@ -9,6 +9,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -80,10 +81,10 @@ public final class StorageClaims {
     byte[] owner = (run.path() + "\n").getBytes(StandardCharsets.UTF_8);
     try {
       try {
-        FileModes.write(claim, owner, FileModes.USUAL);
+        write(claim, owner);
       } catch (NoSuchFileException first) {
         make(folder);
-        FileModes.write(claim, owner, FileModes.USUAL);
+        write(claim, owner);
       }
       return true;
     } catch (FileAlreadyExistsException there) {
@@ -92,6 +93,12 @@ public final class StorageClaims {
       // The job reserves the name on the node where it runs.
       return true;
     }
+  }
+
+  /** Everybody must be able to see who has a name, also if the user's umask is strict. */
+  private static void write(Path claim, byte[] owner) throws IOException {
+    FileModes.write(claim, owner, FileModes.USUAL);
+    Files.setPosixFilePermissions(claim, PosixFilePermissions.fromString(FileModes.USUAL));
   }
 
   /** Makes the folder with the tier's mode. */

@@ -3,7 +3,10 @@ package dev.nexa.slurm.run.control;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.units.HostList;
+import dev.nexa.slurm.cluster.scheduler.ControllerJob;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
@@ -44,7 +47,7 @@ public final class OpenShell {
    * @param node the node; empty for the first node of the task
    * @param terminal whether the user types at a terminal
    * @param command the command; empty for a shell
-   * @throws NexaException with {@link ExitCode#USAGE} if the task does not run
+   * @throws NexaException with {@link ExitCode#USAGE} if the task does not run, or not on this node
    */
   public List<String> commandLine(
       RunFolder run,
@@ -55,6 +58,9 @@ public final class OpenShell {
     Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
     RunState state = RunState.of(run.journal().read());
     Running found = running(run, state, scheduler.queue(), task);
+    if (node.isPresent()) {
+      requireNode(run, found, scheduler, node.get());
+    }
     List<String> argv = new ArrayList<>();
     if (!scheduler.name().equals(ClusterProfile.LOCAL)) {
       argv.addAll(
@@ -88,6 +94,46 @@ public final class OpenShell {
         (task.isEmpty() ? "no task of " + run.id() : "task " + task.getAsInt() + " of " + run.id())
             + " is running at this moment",
         Advice.command("says why", "nexa-slurm", "why", run.id()));
+  }
+
+  private static void requireNode(RunFolder run, Running found, Scheduler scheduler, String node) {
+    if (scheduler.name().equals(ClusterProfile.LOCAL)) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--node " + node + ": " + run.id() + " runs on this machine, without Slurm",
+          Advice.command("opens the shell", "nexa-slurm", "shell", run.id()));
+    }
+    String nodes = "";
+    for (ControllerJob job : scheduler.remembered(found.jobId())) {
+      if (job.row().rawJobId() == found.jobId()) {
+        nodes = job.row().nodes();
+      }
+    }
+    // Without an answer srun itself decides.
+    if (nodes.isEmpty() || HostList.names(nodes).contains(node)) {
+      return;
+    }
+    List<String> names = HostList.names(nodes);
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        "--node "
+            + node
+            + ": task "
+            + found.task()
+            + " of "
+            + run.id()
+            + (names.size() == 1 ? " runs on the node " : " runs on the nodes ")
+            + nodes
+            + Nearest.hint(node, names),
+        Advice.command(
+            "opens a shell on that node",
+            "nexa-slurm",
+            "shell",
+            run.id(),
+            "--task",
+            found.task(),
+            "--node",
+            names.get(0)));
   }
 
   private static String script() {

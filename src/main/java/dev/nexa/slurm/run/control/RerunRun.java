@@ -16,6 +16,7 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.RequireGate;
+import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.run.start.NewRun;
 import dev.nexa.slurm.run.start.Submitted;
 import dev.nexa.slurm.run.submit.ArrayShape;
@@ -53,6 +54,12 @@ public final class RerunRun {
     Policy policy = context.configs().policy();
     RunState was = RunState.of(old.journal().read());
     new RequireGate(context, policy).of(plan, was.after());
+    new RequireNoHalt(context, policy)
+        .of(
+            plan.config(),
+            plan.stage(),
+            plan.storage().durable(),
+            RequireNoHalt.nameOf(context, was.pipeline()));
     List<RunInput> inputs = old.inputs();
     Set<RunId> read = inputs.stream().map(RunInput::run).collect(Collectors.toSet());
     // The other dependencies were met when the run ran first.

@@ -38,6 +38,7 @@ import dev.nexa.slurm.run.decision.BudgetGate;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.Decision;
 import dev.nexa.slurm.run.decision.RequireApproval;
+import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.run.decision.RunMoney;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.CostRecord;
@@ -110,6 +111,10 @@ public final class RerunTasks {
   private Submitted rerun(RunFolder run, Function<RunOutcome, Optional<IndexRange>> choice) {
     proven(run, run.journal().read());
     Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
+    if (!settled(RunState.of(run.journal().read()), RunFacts.of(run, ProvenFiles.of(run)))) {
+      // Right after a run's end no pass has looked at it yet.
+      new ReconcileRuns(context).reconcile(List.of(run.id()));
+    }
     Submitted submitted;
     try (FileLock lock = CancelRun.lock(run)) {
       submitted = locked(run, scheduler, choice, lock);
@@ -148,6 +153,12 @@ public final class RerunTasks {
     Estimate estimate = Estimate.again(plan, digest, facts.rates(), count, 1);
     Estimate today = today(context, plan, digest, count, 1);
     Policy policy = context.configs().policy();
+    new RequireNoHalt(context, policy)
+        .of(
+            plan.config(),
+            plan.stage(),
+            plan.storage().durable(),
+            RequireNoHalt.nameOf(context, state.pipeline()));
     List<String> notes = new ArrayList<>();
     notes.add((count == 1 ? "task " : "tasks ") + tasks + " again");
     try (BudgetGate budgets = BudgetGate.enter(context, policy, plan)) {
@@ -376,6 +387,22 @@ public final class RerunTasks {
    * Checks that every submission of the run is settled, because a rerun would hide unfinished work.
    */
   private static void requireSettled(RunFolder run, RunState state, RunFacts facts) {
+    if (settled(state, facts)) {
+      return;
+    }
+    throw new NexaException(
+        ErrorCode.RUN_NOT_SETTLED,
+        run.id()
+            + (state.cancelRequested()
+                ? " is being cancelled, and not all of its jobs have ended"
+                : " has a job that Slurm has not confirmed yet: it was submitted a few seconds ago, or"
+                    + " Slurm did not answer"),
+        Advice.command("shows its state", "nexa-slurm", "status", run.id()),
+        Advice.step("wait 10 seconds, then type this command again"));
+  }
+
+  /** Returns whether each job of the run is known, and the run is not being cancelled. */
+  private static boolean settled(RunState state, RunFacts facts) {
     boolean settled =
         state.finished()
             || (!state.cancelRequested()
@@ -383,13 +410,7 @@ public final class RerunTasks {
     for (Submission submission : state.current()) {
       settled &= state.finished() || submission.phase() == Submission.Phase.CONFIRMED;
     }
-    if (!settled) {
-      throw new NexaException(
-          ErrorCode.RUN_NOT_SETTLED,
-          run.id()
-              + " is not settled: it is being cancelled, or some of its jobs are not known yet",
-          Advice.command("settles it; then type this again", "nexa-slurm", "reconcile"));
-    }
+    return settled;
   }
 
   /**

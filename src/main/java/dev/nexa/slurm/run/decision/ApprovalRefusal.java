@@ -82,7 +82,7 @@ final class ApprovalRefusal {
     if (approvals.isEmpty()) {
       advice.add(
           Advice.step(
-              "or ask the policy's owner: it names nobody who may approve (docs/approvals.md)"));
+              "or ask the policy's owner: it names nobody who may approve (`nexa-slurm explain docs/approvals.md`)"));
       return new NexaException(code, why(refused), advice);
     }
     ask(approvals.get(), file.resolveSibling(shortName), over, advice);
@@ -151,7 +151,7 @@ final class ApprovalRefusal {
                   + ", who owns "
                   + approvals.signers().allowed().file()
                   + ", can add a line with an approver's name and a key that is not revoked"
-                  + " (docs/approvals.md)"));
+                  + " (`nexa-slurm explain docs/approvals.md`)"));
       return;
     }
     List<String> command = new ArrayList<>(List.of("nexa-slurm", "approve", file.toString()));

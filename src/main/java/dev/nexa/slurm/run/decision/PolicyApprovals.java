@@ -50,7 +50,9 @@ public record PolicyApprovals(
                         ErrorCode.POLICY_INCOMPLETE,
                         "the policy names nobody who may approve: it has no `approvals`",
                         Advice.step(
-                            "the owner of " + policy.name() + " can add it (docs/approvals.md)")));
+                            "the owner of "
+                                + policy.name()
+                                + " can add it (`nexa-slurm explain docs/approvals.md`)")));
     Path root = context.root().toAbsolutePath().normalize();
     Path directory = root.resolve(approvals.directory());
     Path allowed = root.resolve(approvals.allowedSigners());
@@ -113,7 +115,7 @@ public record PolicyApprovals(
           Advice.step(
               there
                   ? Workspace.ownerOf(file) + " types: chmod a+r " + file
-                  : "the policy's owner writes it, readable for all (docs/approvals.md)"));
+                  : "the policy's owner writes it, readable for all (`nexa-slurm explain docs/approvals.md`)"));
     }
   }
 

@@ -3,6 +3,7 @@ package dev.nexa.slurm.run.diagnosis;
 import dev.nexa.slurm.job.config.Signature;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * Something that is known about a failure.
@@ -28,8 +29,21 @@ public record Finding(
 
   private static final int LONGEST = 160;
 
-  /** A line and its file. */
-  public record Place(Path file, LogLine line) {}
+  /** Errors that Python finds before it runs the file: the file itself is wrong. */
+  private static final Pattern UNREADABLE =
+      Pattern.compile(".*\\b(SyntaxError|IndentationError|TabError): .*");
+
+  /**
+   * A line and its file.
+   *
+   * @param code the line of the user's program that raised the exception in this line; empty if it
+   *     is not known, or if the line is no exception
+   */
+  public record Place(Path file, LogLine line, Optional<CodeLine> code) {
+    Place(Path file, LogLine line) {
+      this(file, line, Optional.empty());
+    }
+  }
 
   static Finding of(Signature signature, Place place) {
     return new Finding(
@@ -43,11 +57,31 @@ public record Finding(
 
   /** Makes the finding of an exception that no signature names. */
   static Finding exception(Place place) {
+    if (place.code().isPresent() && UNREADABLE.matcher(place.line().text()).matches()) {
+      return unreadable(place, place.code().get());
+    }
     return new Finding(
         EXCEPTION,
         "python-error",
         "The program ended with an exception.",
         Optional.of("Read the traceback above this line."),
+        Optional.empty(),
+        Optional.of(place));
+  }
+
+  private static Finding unreadable(Place place, CodeLine code) {
+    return new Finding(
+        EXCEPTION,
+        "python-error",
+        "Python cannot read the program.",
+        Optional.of(
+            "Correct line "
+                + code.number()
+                + " of "
+                + code.file()
+                + ". `python3 -m py_compile "
+                + code.file()
+                + "` checks the file without a run."),
         Optional.empty(),
         Optional.of(place));
   }
@@ -72,7 +106,14 @@ public record Finding(
     return id.equals(EXCEPTION) && line.isPresent()
         ? "The program ended with an exception: "
             + LogLine.shortened(line.get().line().text().strip(), LONGEST)
+            + unreadablePlace(line.get())
         : means;
+  }
+
+  private static String unreadablePlace(Place place) {
+    return UNREADABLE.matcher(place.line().text()).matches()
+        ? place.code().map(code -> " (" + code.place() + ")").orElse("")
+        : "";
   }
 
   /** Makes a finding that rests on what Slurm or the job's own record says. */

@@ -66,13 +66,19 @@ public record LogReading(
     for (LogPart part : parts) {
       Candidates candidates = new Candidates();
       Tracebacks tracebacks = new Tracebacks();
+      Frames frames = new Frames();
       int at = 0;
       for (LogLine line : part.lines()) {
         at++;
         boolean raised = tracebacks.ends(line.text());
+        frames.read(line.text());
         Optional<Signature> signature =
             tracebacks.isSource(line.text()) ? Optional.empty() : signatures.of(line.text());
-        Finding.Place place = new Finding.Place(part.file(), line);
+        Optional<CodeLine> code =
+            raised || Tracebacks.looksRaised(line.text())
+                ? frames.raising(line.text())
+                : Optional.empty();
+        Finding.Place place = new Finding.Place(part.file(), line, code);
         if (signature.isEmpty()) {
           candidates.goesOn(line.text());
           if (raised) {

@@ -41,7 +41,7 @@ final class Stated {
               state,
               "time-limit",
               "The task reached its time limit of " + TimeLimit.words(timeLimit) + ".",
-              "Give it more time, or let it save and continue (docs/backends.md).",
+              "Give it more time, or let it save and continue (`nexa-slurm explain docs/backends.md`).",
               "resources.time");
       case OUT_OF_MEMORY ->
           of(

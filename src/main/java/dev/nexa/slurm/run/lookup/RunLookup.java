@@ -57,7 +57,7 @@ public final class RunLookup {
    */
   public Found find(String reference) {
     if (reference.equals("latest")) {
-      return new Found(workspace.run(workspace.latest()), OptionalInt.empty());
+      return new Found(withFolder(workspace.run(workspace.latest())), OptionalInt.empty());
     }
     Matcher job = JOB.matcher(reference);
     if (job.matches()) {
@@ -71,10 +71,21 @@ public final class RunLookup {
     }
     Optional<RunId> whole = RunId.parse(reference);
     RunId id =
-        whole.isPresent() && workspace.run(whole.get()).exists()
+        whole.isPresent() && isKnown(workspace.run(whole.get()))
             ? whole.get()
             : begunOrNamed(reference, whole.isPresent());
-    return new Found(workspace.run(id), OptionalInt.empty());
+    return new Found(withFolder(workspace.run(id)), OptionalInt.empty());
+  }
+
+  private static boolean isKnown(RunFolder run) {
+    return run.exists() || LostFolder.is(run);
+  }
+
+  private static RunFolder withFolder(RunFolder run) {
+    if (LostFolder.is(run)) {
+      throw LostFolder.error(run);
+    }
+    return run;
   }
 
   /**
@@ -160,6 +171,11 @@ public final class RunLookup {
         advice);
   }
 
+  /** Returns whether a run is known to have one task only, so that the task is the whole run. */
+  public static boolean hasOneTask(RunFolder run) {
+    return Files.exists(run.plan()) && run.shownPlan().tasks() == 1;
+  }
+
   /**
    * Checks that the run has this task.
    *
@@ -191,7 +207,7 @@ public final class RunLookup {
       }
     }
     if (runs.size() == 1) {
-      return runs.get(0);
+      return withFolder(runs.get(0));
     }
     List<String> ids = runs.stream().map(run -> run.id().value()).toList();
     throw new NexaException(
@@ -208,7 +224,7 @@ public final class RunLookup {
 
   private static boolean made(RunFolder run, long jobId) {
     try {
-      return submission(run, jobId).isPresent();
+      return submission(run, jobId).isPresent() || LostFolder.made(run, jobId);
     } catch (RuntimeException unreadable) {
       // Reconcile reports a damaged journal. It must not hide the other runs.
       return false;

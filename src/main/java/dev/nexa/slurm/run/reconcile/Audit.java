@@ -162,15 +162,17 @@ public final class Audit {
       }
     }
     if (state.finished()) {
-      Event last = events.get(events.size() - 1);
-      if (last.type() == Event.Type.FINISHED) {
+      int end = end(events);
+      if (end >= 0) {
+        Event last = events.get(end);
         audit.told(last.data().text("status"));
-        audit.kept(run.manifest(), last.data().optionalText("manifest_sha256"));
+        Event newest = events.get(events.size() - 1);
+        audit.kept(run.manifest(), newest.data().optionalText("manifest_sha256"));
         audit.rows();
         // A run that died before it was planned has no prices and no cost file.
         if (state.created().isPresent() || last.data().optionalText("cost_sha256").isPresent()) {
           audit.kept(run.cost(), last.data().optionalText("cost_sha256"));
-          audit.derived(events.subList(0, events.size() - 1), evidence);
+          audit.derived(beforeEnd(events), evidence);
         }
       }
     }
@@ -194,6 +196,23 @@ public final class Audit {
       differences.add(run.id() + ": " + copy + " is not the run's record any more");
     }
     return copies;
+  }
+
+  /** Returns the index of the last line about the run; remediations may follow. -1 if none. */
+  private static int end(List<Event> events) {
+    int last = events.size() - 1;
+    while (last >= 0 && events.get(last).type() == Event.Type.REMEDIATED) {
+      last--;
+    }
+    return last >= 0 && events.get(last).type() == Event.Type.FINISHED ? last : -1;
+  }
+
+  /** Returns the events from which the final records follow: all but the last end. */
+  static List<Event> beforeEnd(List<Event> events) {
+    List<Event> before = new ArrayList<>(events);
+    int end = end(events);
+    before.remove(end < 0 ? events.size() - 1 : end);
+    return before;
   }
 
   private void marker(RunState state, boolean open) {

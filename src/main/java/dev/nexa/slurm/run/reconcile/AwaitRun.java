@@ -65,7 +65,7 @@ public final class AwaitRun {
         throw new NexaException(
             ErrorCode.RECORD_DAMAGED,
             String.join("\n", pass.problems()),
-            Advice.step("see docs/recovery.md"));
+            Advice.command("", "nexa-slurm", "explain", "docs/recovery.md"));
       }
       pass.problems().forEach(progress);
     } catch (SchedulerUnavailable outage) {

@@ -31,7 +31,7 @@ import java.util.stream.Stream;
  *
  * <p>The workspace's files stay the truth. A tier that is not on this host gets no copies.
  */
-final class DurableCopies {
+public final class DurableCopies {
   /** Whether the copies on the tier are the run's records. */
   enum State {
     /** All copies are equal, or the tier is not on this host. */
@@ -51,7 +51,7 @@ final class DurableCopies {
    *
    * @param storage the tiers as the run's plan names them
    */
-  DurableCopies(RunFolder run, Storage storage) {
+  public DurableCopies(RunFolder run, Storage storage) {
     this.run = run;
     this.durable = Path.of(storage.durable());
     this.name = StorageClaims.nameOn(storage.durable(), run);
@@ -63,7 +63,7 @@ final class DurableCopies {
    * @return why a copy could not be written; empty if all copies are there, or if the tier is not
    *     on this host
    */
-  Optional<String> write() {
+  public Optional<String> write() {
     if (!Files.isDirectory(durable)) {
       return Optional.empty();
     }

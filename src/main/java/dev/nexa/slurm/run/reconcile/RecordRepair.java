@@ -90,7 +90,7 @@ public final class RecordRepair {
           || hasForgotten(run, outcome)) {
         return false;
       }
-      RunState before = RunState.of(events.subList(0, events.size() - 1));
+      RunState before = RunState.of(Audit.beforeEnd(events));
       Optional<Derived> same = Optional.empty();
       for (Derived made : derived(run, facts, before, compared)) {
         boolean cost = state.costDigest().equals(Optional.of(Sha256.of(made.cost())));

@@ -22,6 +22,7 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.StorageClaims;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.lookup.LostFolder;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import dev.nexa.slurm.run.submit.SettleRules;
 import dev.nexa.slurm.run.submit.SubmissionResolver;
@@ -91,6 +92,10 @@ public final class RunPass {
    */
   public boolean reconcile(
       RunFolder run, RunState known, TaskEvidence evidence, List<String> problems) {
+    if (LostFolder.is(run)) {
+      problems.add(LostFolder.sentence(run) + "; restore the folder from a backup");
+      return false;
+    }
     if (run.isBeingMade()) {
       return false;
     }
@@ -99,11 +104,6 @@ public final class RunPass {
       return false;
     }
     if (!run.exists()) {
-      if (Files.exists(run.manifest())) {
-        problems.add(
-            run.id() + ": its folder " + run.path() + " is not there: restore it from a backup");
-        return false;
-      }
       // Its submitter died before it made the folder. The run ends as one that was never submitted.
       run.make();
     }
@@ -247,7 +247,7 @@ public final class RunPass {
               + " was made from "
               + known
               + ": lines of the journal are missing; restore it from a backup, see"
-              + " docs/recovery.md");
+              + " `nexa-slurm explain docs/recovery.md`");
     }
   }
 

@@ -96,7 +96,8 @@ public final class RunRecords {
             journal.created(), outcome.begin(), outcome.ended() ? outcome.end() : Optional.empty())
         .findings(outcome.disagreements(), results.unfitNodes(), results.failures())
         .submissions(journal)
-        .points(points);
+        .points(points)
+        .remediation(journal.remediations());
   }
 
   /**

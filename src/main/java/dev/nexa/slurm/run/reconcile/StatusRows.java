@@ -11,6 +11,7 @@ import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.LostFolder;
 import dev.nexa.slurm.run.lookup.RunsByScheduler;
 import java.nio.file.Files;
 import java.time.Instant;
@@ -52,7 +53,13 @@ public final class StatusRows {
   public List<RunRow> rows(List<RunId> ids, List<String> problems) {
     Workspace workspace = context.workspace();
     Map<RunId, RunRow> rows = new HashMap<>();
-    List<RunId> own = workspace.isShared() ? withoutOthers(ids, rows, problems) : ids;
+    List<RunId> own =
+        new ArrayList<>(workspace.isShared() ? withoutOthers(ids, rows, problems) : ids);
+    for (RunId id : ids) {
+      if (LostFolder.is(workspace.run(id)) && own.remove(id)) {
+        problems.add(LostFolder.sentence(workspace.run(id)));
+      }
+    }
     RunsByScheduler runs = RunsByScheduler.of(workspace, own);
     problems.addAll(runs.problems().values());
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
@@ -154,8 +161,17 @@ public final class StatusRows {
         context.workspace().isShared() ? Optional.of(run.owner()) : Optional.empty();
     RunRow row =
         RunRow.of(user, facts, state, outcome, cost, lacks, evidence.queue(state), Instant.now());
-    List<QueueEntry> queue = evidence.queue(state);
-    return row.leaving(queue.isEmpty() && hasBegun(run, state));
+    return row.leaving(!isActive(evidence.queue(state)) && hasBegun(run, state));
+  }
+
+  /** Returns whether a job may still run. squeue lists ended jobs too, for some minutes. */
+  private static boolean isActive(List<QueueEntry> queue) {
+    for (QueueEntry entry : queue) {
+      if (entry.active()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns whether a task of the run has claimed its number, which it does before it works. */

@@ -48,7 +48,7 @@ public final class Probe {
    * @throws IllegalStateException if the thread is interrupted
    */
   public String ask(Registration server) {
-    Optional<String> key = server.own() ? ApiKey.read(server.apiKeyFile()) : Optional.empty();
+    Optional<String> key = server.key();
     try {
       int health = get(server, "/health", Optional.empty()).statusCode();
       if (health != 200) {

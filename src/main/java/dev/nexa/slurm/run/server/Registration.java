@@ -49,6 +49,11 @@ public record Registration(
     Instant started,
     boolean own) {
 
+  /** Returns the server's API key; empty if this user may not have it. */
+  public Optional<String> key() {
+    return own ? ApiKey.read(apiKeyFile) : Optional.empty();
+  }
+
   /** Returns the folder of all registrations. */
   static Path folder(Path shared) {
     return shared.resolve("active_jobs");

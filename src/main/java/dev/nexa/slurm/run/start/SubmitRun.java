@@ -18,6 +18,7 @@ import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.RequireGate;
+import dev.nexa.slurm.run.decision.RequireNoHalt;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -91,6 +92,11 @@ public final class SubmitRun {
             : List.of();
     if (!prepared.policy().gateBefore().isEmpty()) {
       new RequireGate(context, prepared.policy()).of(plan, earlier);
+    }
+    // Two plain questions here, so that an ordinary submit does not load the class.
+    if (plan.stage().equals("serve") || prepared.policy().gateBefore().contains(plan.stage())) {
+      new RequireNoHalt(context, prepared.policy())
+          .of(plan.config(), plan.stage(), plan.storage().durable(), Optional.empty());
     }
     String dependency =
         earlier.isEmpty()
@@ -198,6 +204,9 @@ public final class SubmitRun {
     }
     for (String note : prepared.plan().notes()) {
       notes.add("note: " + note);
+    }
+    if (prepared.plan().training().has("dataset_path")) {
+      DataPathCheck.of(prepared.plan()).ifPresent(note -> notes.add("note: " + note));
     }
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));

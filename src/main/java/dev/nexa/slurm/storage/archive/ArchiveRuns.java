@@ -101,18 +101,24 @@ public final class ArchiveRuns {
       passing.accept(ArchiveStep.RECORDED);
       journal.stored(made);
       passing.accept(ArchiveStep.JOURNALED);
-      tree.requireUnchanged(SourceTree.of(sources));
       if (run.folders().isEmpty()) {
+        tree.requireUnchanged(SourceTree.of(sources));
         return new Archived(run, archive, Optional.empty(), Optional.empty());
       }
-      Done done = clean.move(run, grace, roots, Instant.now());
-      String cleanup = done.id().orElseThrow().value();
+      Done done =
+          clean.move(
+              run,
+              grace,
+              roots,
+              Instant.now(),
+              () -> tree.requireUnchanged(SourceTree.of(sources)));
       if (!done.failed().isEmpty()) {
         throw new NexaException(
             ErrorCode.CONCURRENT_CHANGE,
             done.failed().get(0).path() + " stays: " + done.failed().get(0).reason(),
             Advice.step("the bundle is whole; type the command again to move the rest"));
       }
+      String cleanup = done.id().orElseThrow().value();
       journal.moved(made, cleanup);
       return new Archived(run, archive, Optional.of(cleanup), Optional.empty());
     } catch (NexaException failed) {
@@ -128,9 +134,7 @@ public final class ArchiveRuns {
   private static NexaException failure(Exception failed) {
     if (failed instanceof StoreException refused) {
       return new NexaException(
-          refused.kind() == StoreException.Kind.BUSY
-              ? ErrorCode.S3_UNAVAILABLE
-              : ErrorCode.CONCURRENT_CHANGE,
+          BucketPlace.code(refused),
           "S3: " + refused.getMessage(),
           Advice.step("nothing was removed; type the command again"));
     }

@@ -65,7 +65,7 @@ public final class BucketPlace implements ArchivePlace {
   @Override
   public Optional<String> document(String name) throws IOException {
     String key = key(ArchiveFile.document(name));
-    Optional<Stored> there = store.head(key);
+    Optional<Stored> there = head(key);
     if (there.isEmpty()) {
       return Optional.empty();
     }
@@ -75,12 +75,37 @@ public final class BucketPlace implements ArchivePlace {
     }
   }
 
+  private Optional<Stored> head(String key) {
+    try {
+      return store.head(key);
+    } catch (StoreException refused) {
+      throw failure(key, refused);
+    }
+  }
+
+  /** Returns the code of the error that a refused request is. */
+  static ErrorCode code(StoreException refused) {
+    return switch (refused.kind()) {
+      case BUSY -> ErrorCode.S3_UNAVAILABLE;
+      case REFUSED, ARCHIVED -> ErrorCode.S3_REFUSED;
+      case CHANGED, MISSING -> ErrorCode.CONCURRENT_CHANGE;
+    };
+  }
+
+  private NexaException failure(String key, StoreException refused) {
+    return new NexaException(
+        code(refused),
+        "S3: s3://" + place.bucket() + "/" + key + ": " + refused.getMessage(),
+        refused,
+        Advice.step("nothing was removed; type the command again"));
+  }
+
   private ObjectStore.Body read(String key, Stored there) {
     try {
-      return store.get(key, there.etag(), 0);
+      return store.get(key, there.etag(), 0, ObjectStore.END);
     } catch (StoreException refused) {
-      if (refused.kind() != StoreException.Kind.FROZEN) {
-        throw refused;
+      if (refused.kind() != StoreException.Kind.ARCHIVED) {
+        throw failure(key, refused);
       }
       throw new NexaException(
           ErrorCode.S3_REFUSED,
@@ -105,15 +130,14 @@ public final class BucketPlace implements ArchivePlace {
     Path folder = staged.resolveSibling("");
     String document = ArchiveFile.document(name);
     DurableFiles.onDisk().replace(folder.resolve(document), text);
-    new UploadFile(documents, folder).send(document, key(document), Optional.empty());
+    new UploadFile(place, documents, folder).send(document, Optional.empty());
   }
 
   @Override
   public void putBundle(ArchiveFile archive, Path staged) throws IOException {
     String bundle = ArchiveFile.bundle(archive.name());
-    Optional<Stored> there = store.head(key(bundle));
-    new UploadFile(store, staged.resolveSibling(""))
-        .send(bundle, key(bundle), there.map(Stored::etag));
+    Optional<Stored> there = head(key(bundle));
+    new UploadFile(place, store, staged.resolveSibling("")).send(bundle, there.map(Stored::etag));
     Optional<String> difference = difference(archive);
     if (difference.isPresent()) {
       throw new NexaException(
@@ -136,7 +160,7 @@ public final class BucketPlace implements ArchivePlace {
 
   @Override
   public Optional<String> difference(ArchiveFile archive) {
-    Optional<Stored> there = store.head(key(ArchiveFile.bundle(archive.name())));
+    Optional<Stored> there = head(key(ArchiveFile.bundle(archive.name())));
     if (there.isEmpty()) {
       return Optional.of("it is missing");
     }
@@ -158,8 +182,7 @@ public final class BucketPlace implements ArchivePlace {
   public InputStream open(ArchiveFile archive) {
     String key = key(ArchiveFile.bundle(archive.name()));
     Stored there =
-        store
-            .head(key)
+        head(key)
             .orElseThrow(
                 () ->
                     new NexaException(

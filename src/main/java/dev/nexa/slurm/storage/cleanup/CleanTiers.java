@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
+import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -15,19 +16,23 @@ import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * Implements {@code cleanup}: plans what may go, moves it into the trash, deletes old trash, and
@@ -96,35 +101,46 @@ public final class CleanTiers {
       List<KeptPath> failed) {}
 
   /**
+   * The user's cleanups of this workspace.
+   *
+   * @param states what the journals say, oldest first
+   * @param problems a sentence for each journal that is damaged
+   */
+  public record Journals(List<State> states, List<String> problems) {}
+
+  /**
    * Plans a cleanup. Changes nothing.
    *
-   * @throws NexaException if a tier or a document cannot be read
+   * @param roots the tiers in which paths may go
+   * @throws NexaException if a document that may refer to files cannot be read
    * @throws dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable if the queue cannot be read
    */
   public Planned plan(Settings settings, List<TierRoot> roots, Instant now) {
-    return plan(settings, roots, now, journals());
-  }
-
-  private Planned plan(Settings settings, List<TierRoot> roots, Instant now, List<State> journals) {
     Set<Path> inTrash = new HashSet<>();
     List<State> due = new ArrayList<>();
-    for (State state : journals) {
+    Journals journals = journals();
+    for (State state : journals.states()) {
       state.paths().stream()
           .filter(CleanupJournal::mayBeInTrash)
           .forEach(path -> inTrash.add(path.full()));
       boolean inUse = state.paths().stream().anyMatch(CleanupJournal::mayBeInTrash);
-      if (inUse ? state.left(now).isZero() : leftEmpty(state)) {
+      if (inUse ? state.left(now).isZero() : hasEmptyTrash(state)) {
         due.add(state);
       }
     }
     EndedRuns runs = new EndedRuns(workspace, schedulers, now, settings.age());
+    // A server or a registry of another profile's tiers may need a checkpoint of these.
+    Set<TierRoot> all = new LinkedHashSet<>(roots);
+    all.addAll(TierRoot.of(configs, workspace.root(), Optional.empty()));
     CleanupPlan plan =
-        new FindCandidates(workspace, runs, settings, now, inTrash).find(configs, roots);
+        new FindCandidates(workspace, runs, settings, now, inTrash)
+            .find(configs, roots, List.copyOf(all));
+    journals.problems().forEach(plan::note);
     return new Planned(plan, due, settings, roots, now);
   }
 
   /** Returns whether a killed process left the empty trash of a cleanup. */
-  private static boolean leftEmpty(State state) {
+  private static boolean hasEmptyTrash(State state) {
     for (TrashedPath path : state.paths()) {
       Path trash = path.tier().resolve(path.trash()).getParent();
       if (trash != null && Files.isDirectory(trash, LinkOption.NOFOLLOW_LINKS)) {
@@ -137,82 +153,173 @@ public final class CleanTiers {
   /**
    * Finds all durable folders of runs, whatever their age. Changes nothing.
    *
+   * @param roots the tiers that may hold references
    * @param why the words of the cleanup's journal
    * @throws NexaException if a document that may refer to the runs cannot be read
    * @throws dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable if the queue cannot be read
    */
   public List<WholeRun> whole(List<RunId> runs, List<TierRoot> roots, String why, Instant now) {
     EndedRuns ended = new EndedRuns(workspace, schedulers, now, Duration.ZERO);
-    return new FindWholeRuns(workspace, ended).find(runs, configs, roots, why);
+    return new FindWholeRuns(workspace, ended, now).find(runs, configs, roots, why);
   }
 
   /**
-   * Moves the durable folders of a run into the trash, as {@link #run} does.
+   * Moves the durable folders of a run into the trash, as {@link #run} does: it finds them again
+   * under the lock, and moves none if one has changed.
    *
+   * @param run a run that has folders, and may go
    * @param grace how long they stay there
+   * @param check called under the lock before the first move; throws if nothing may be moved
    */
-  public Done move(WholeRun run, Duration grace, List<TierRoot> roots, Instant now) {
+  public Done move(
+      WholeRun run, Duration grace, List<TierRoot> roots, Instant now, Runnable check) {
+    Settings settings = new Settings(Duration.ZERO, 0, grace, Optional.of(Tier.DURABLE));
     CleanupPlan plan = new CleanupPlan();
     run.folders().forEach(plan::remove);
-    Settings settings = new Settings(Duration.ZERO, 0, grace, Optional.of(Tier.DURABLE));
-    return run(new Planned(plan, List.of(), settings, roots, now));
+    return run(
+        new Planned(plan, List.of(), settings, roots, now),
+        () -> {
+          CleanupPlan again = planAgain(run, roots, now);
+          check.run();
+          return new Planned(again, List.of(), settings, roots, now);
+        });
   }
 
-  /** Returns the state of each of the user's cleanups, oldest first. */
-  public List<State> journals() {
+  private CleanupPlan planAgain(WholeRun run, List<TierRoot> roots, Instant now) {
+    WholeRun again = whole(List.of(run.run()), roots, run.folders().get(0).why(), now).get(0);
+    CleanupPlan plan = new CleanupPlan();
+    if (again.folders().equals(run.folders())) {
+      again.folders().forEach(plan::remove);
+    } else {
+      String reason = again.kept().orElse("its run's files changed since they were looked at");
+      run.folders().forEach(folder -> plan.keep(folder.full(), reason));
+    }
+    return plan;
+  }
+
+  /** Reads the journals of the user's cleanups. */
+  public Journals journals() {
     List<State> states = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
     for (CleanupJournal journal : CleanupJournal.all(workspace)) {
-      if (!journal.isOfAnotherUser()) {
-        journal.read().ifPresent(states::add);
+      try {
+        if (!journal.isOfAnotherUser()) {
+          journal.read().ifPresent(states::add);
+        }
+      } catch (NexaException | UncheckedIOException damaged) {
+        problems.add(
+            damaged.getMessage() + "; what this cleanup left in the trash stays there for now");
       }
     }
-    return states;
+    return new Journals(states, problems);
   }
 
   /**
    * Does what was planned: first deletes old trash, then moves the candidates.
    *
-   * <p>It asks the queue again, and locks each run while its files are moved: a run that was
-   * started again since the plan keeps them.
+   * <p>A person may think about a plan for minutes. So this method plans again under the lock, and
+   * acts only on what is in both plans. It also locks each run while its files are moved: a run
+   * that was started again keeps them.
    */
   public Done run(Planned planned) {
+    return run(planned, () -> plan(planned.settings(), planned.roots(), planned.now()));
+  }
+
+  private Done run(Planned planned, Supplier<Planned> plans) {
     try (FileLock lock = lock()) {
+      settleMoves();
+      Planned again = plans.get();
       List<KeptPath> failed = new ArrayList<>();
       List<TrashedPath> deleted = new ArrayList<>();
-      for (State state : planned.due()) {
-        delete(state, deleted, failed);
+      for (State state : again.due()) {
+        if (planned.due().stream().anyMatch(due -> due.id().equals(state.id()))) {
+          delete(state, deleted, failed);
+        }
       }
-      if (planned.plan().candidates().isEmpty()) {
+      List<Candidate> candidates = inBoth(planned.plan(), again.plan(), failed);
+      if (candidates.isEmpty()) {
         return new Done(Optional.empty(), List.of(), deleted, failed);
       }
-      EndedRuns runs =
-          new EndedRuns(workspace, schedulers, planned.now(), planned.settings().age());
-      // Asked before the first move, so that an outage leaves everything in place.
-      planned.plan().runs().forEach(runs::keeps);
       CleanupId id = CleanupId.of(planned.now());
       CleanupJournal journal = new CleanupJournal(workspace, id);
       journal.begin(workspace, planned.now(), planned.settings(), host());
       passing.accept(CleanupStep.BEGUN);
       Trash trash = new Trash(journal, workspace.files(), Optional.empty(), passing);
-      Set<Path> tiers = new LinkedHashSet<>();
-      int number = 0;
-      for (Candidate candidate : planned.plan().candidates()) {
-        number++;
-        if (!lock.holds()) {
-          failed.add(new KeptPath(candidate.full(), "another cleanup took over the lock"));
-          continue;
-        }
-        move(trash, number, candidate, runs)
-            .ifPresent(why -> failed.add(new KeptPath(candidate.full(), why)));
-      }
-      planned.plan().candidates().forEach(one -> tiers.add(one.root().path()));
-      tiers.forEach(trash::removeEmpty);
+      move(trash, candidates, planned, lock, failed);
       List<TrashedPath> moved =
           journal.read().map(State::paths).orElse(List.of()).stream()
-              .filter(path -> path.phase() == Phase.MOVED)
+              .filter(CleanTiers::isInTrash)
               .toList();
       return new Done(Optional.of(id), moved, deleted, failed);
     }
+  }
+
+  /** Returns whether this cleanup moved the path, also if it could not write that down. */
+  private static boolean isInTrash(TrashedPath path) {
+    return path.phase() == Phase.MOVED
+        || (path.phase() == Phase.MOVING
+            && Files.exists(path.tier().resolve(path.trash()), LinkOption.NOFOLLOW_LINKS));
+  }
+
+  /** Writes down how far cleanups came that were killed while they moved paths. */
+  private void settleMoves() {
+    for (State state : journals().states()) {
+      CleanupJournal journal = new CleanupJournal(workspace, state.id());
+      Trash trash = new Trash(journal, workspace.files(), elsewhere(state), passing);
+      state.paths().forEach(trash::settleMove);
+    }
+  }
+
+  /** Returns the candidates of the first plan that the second plan also removes. */
+  private static List<Candidate> inBoth(
+      CleanupPlan first, CleanupPlan second, List<KeptPath> failed) {
+    Map<Path, Candidate> again = new HashMap<>();
+    second.candidates().forEach(one -> again.put(one.full(), one));
+    Map<Path, String> kept = new HashMap<>();
+    second.kept().forEach(one -> kept.put(one.path(), one.reason()));
+    List<Candidate> both = new ArrayList<>();
+    for (Candidate candidate : first.candidates()) {
+      Candidate same = again.get(candidate.full());
+      if (same != null && same.identity().equals(candidate.identity())) {
+        both.add(same);
+        continue;
+      }
+      Optional<String> reason = Optional.empty();
+      for (Path path = candidate.full(); path != null; path = path.getParent()) {
+        reason = reason.isPresent() ? reason : Optional.ofNullable(kept.get(path));
+      }
+      failed.add(new KeptPath(candidate.full(), reason.orElse("it changed while the cleanup ran")));
+    }
+    return both;
+  }
+
+  private void move(
+      Trash trash,
+      List<Candidate> candidates,
+      Planned planned,
+      FileLock lock,
+      List<KeptPath> failed) {
+    EndedRuns runs = new EndedRuns(workspace, schedulers, planned.now(), planned.settings().age());
+    Set<Path> tiers = new LinkedHashSet<>();
+    int number = 0;
+    Optional<String> end = Optional.empty();
+    for (Candidate candidate : candidates) {
+      number++;
+      tiers.add(candidate.root().path());
+      if (end.isEmpty() && !lock.holds()) {
+        end = Optional.of("another cleanup took over the lock");
+      }
+      Optional<String> why = end;
+      try {
+        why = end.isPresent() ? end : move(trash, number, candidate, runs);
+      } catch (UncheckedIOException | SchedulerUnavailable stopped) {
+        // Such as a full disk under the journal. What was moved so far can be brought back.
+        why = Optional.of(String.valueOf(stopped.getMessage()));
+        end = Optional.of("the cleanup ended before it: " + stopped.getMessage());
+      }
+      why.ifPresent(reason -> failed.add(new KeptPath(candidate.full(), reason)));
+    }
+    tiers.forEach(trash::removeEmpty);
   }
 
   private Optional<String> move(Trash trash, int number, Candidate candidate, EndedRuns runs) {
@@ -225,7 +332,7 @@ public final class CleanTiers {
       return Optional.of("another command works on its run");
     }
     try (FileLock held = lock.get()) {
-      Optional<String> kept = runs.keeps(run.id());
+      Optional<String> kept = runs.reasonToKeep(run.id());
       if (run.isOpen() || !held.holds()) {
         kept = Optional.of("its run was started again");
       }
@@ -242,10 +349,11 @@ public final class CleanTiers {
       if (!CleanupJournal.mayBeInTrash(path)) {
         continue;
       }
-      Optional<String> why = trash.delete(path);
-      if (why.isPresent()) {
-        failed.add(new KeptPath(path.tier().resolve(path.trash()), why.get()));
-      } else {
+      Trash.Deletion deletion = trash.delete(path);
+      deletion
+          .failed()
+          .ifPresent(why -> failed.add(new KeptPath(path.tier().resolve(path.trash()), why)));
+      if (deletion.deleted()) {
         deleted.add(path);
       }
     }

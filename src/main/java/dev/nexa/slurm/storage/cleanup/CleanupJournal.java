@@ -216,7 +216,7 @@ public final class CleanupJournal {
       return Optional.empty();
     }
     Map<Integer, TrashedPath> paths = new LinkedHashMap<>();
-    JsonObject first = new JsonObject();
+    Optional<State> begun = Optional.empty();
     int number = 0;
     for (String line : whole.split("\n", -1)) {
       number++;
@@ -226,25 +226,45 @@ public final class CleanupJournal {
       try {
         JsonObject json = Json.parseObject(line);
         if (json.text("type").equals("begun")) {
-          first = json;
+          begun = Optional.of(begun(json));
         } else {
           apply(paths, json);
         }
       } catch (RuntimeException broken) {
-        throw new NexaException(
-            ErrorCode.JOURNAL_DAMAGED,
-            file + " line " + number + " cannot be read: " + broken.getMessage(),
-            broken,
-            Advice.step("nothing of this cleanup is deleted or brought back"));
+        throw damaged("line " + number + " cannot be read: " + broken.getMessage(), broken);
       }
     }
+    State first =
+        begun.orElseThrow(
+            () ->
+                damaged(
+                    "its first line, with the type \"begun\", is missing",
+                    new IllegalArgumentException(file.toString())));
     return Optional.of(
-        new State(
-            id,
-            first.instant("at"),
-            first.text("host"),
-            first.instant("delete_after"),
-            List.copyOf(paths.values())));
+        new State(id, first.at(), first.host(), first.deleteAfter(), List.copyOf(paths.values())));
+  }
+
+  private State begun(JsonObject json) {
+    if (json.number("schema_version") > VERSION) {
+      throw new IllegalArgumentException(
+          "schema_version is "
+              + json.number("schema_version")
+              + ", and this nexa-slurm knows "
+              + VERSION
+              + "; use a newer one");
+    }
+    return new State(
+        id, json.instant("at"), json.text("host"), json.instant("delete_after"), List.of());
+  }
+
+  private NexaException damaged(String why, RuntimeException cause) {
+    return new NexaException(
+        ErrorCode.JOURNAL_DAMAGED,
+        file + ": " + why,
+        cause,
+        Advice.step(
+            "nothing of this cleanup is deleted or brought back; other cleanups go on without it"),
+        Advice.step("its paths are in the folders TIER/.nexa-trash/" + id));
   }
 
   private static void apply(Map<Integer, TrashedPath> paths, JsonObject json) {

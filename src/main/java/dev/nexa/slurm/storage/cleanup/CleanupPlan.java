@@ -1,14 +1,11 @@
 package dev.nexa.slurm.storage.cleanup;
 
-import dev.nexa.slurm.records.runs.RunId;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 
 /** What a cleanup would move into the trash, and what it keeps. */
 public final class CleanupPlan {
@@ -75,12 +72,5 @@ public final class CleanupPlan {
   /** Returns the bytes of all candidates. */
   public long bytes() {
     return candidates.stream().mapToLong(Candidate::bytes).sum();
-  }
-
-  /** Returns the runs of the candidates. */
-  Set<RunId> runs() {
-    Set<RunId> runs = new LinkedHashSet<>();
-    candidates.forEach(one -> one.run().ifPresent(runs::add));
-    return runs;
   }
 }

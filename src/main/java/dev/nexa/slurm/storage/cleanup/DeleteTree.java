@@ -16,7 +16,7 @@ public final class DeleteTree {
       return;
     }
     try (OpenFolder open = OpenFolder.root(parent)) {
-      open.deleteTree(folder.getFileName().toString(), () -> {});
+      open.deleteTree(folder.getFileName(), () -> {});
     }
   }
 }

@@ -47,7 +47,7 @@ final class EndedRuns {
    *
    * @throws dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable if the queue cannot be read
    */
-  Optional<String> keeps(RunId id) {
+  Optional<String> reasonToKeep(RunId id) {
     Optional<String> answer = known.get(id);
     if (answer == null) {
       answer = judge(id);
@@ -104,7 +104,7 @@ final class EndedRuns {
   private Queued ask(String scheduler) {
     Set<RunId> runs = new HashSet<>();
     Set<Long> jobs = new HashSet<>();
-    for (QueueEntry entry : schedulers.apply(scheduler).queue()) {
+    for (QueueEntry entry : schedulers.apply(scheduler).wholeQueue()) {
       // For some minutes squeue also lists jobs that have ended.
       if (entry.active()) {
         RunId.ofKey(entry.name()).ifPresent(runs::add);

@@ -14,9 +14,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
-import java.nio.file.attribute.UserPrincipal;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -24,20 +26,21 @@ import java.util.Set;
 /** Finds all durable folders of named runs, and says of each run why they must stay. */
 final class FindWholeRuns {
   /** The folders of the durable tier in which a run has a folder of its own. */
-  private static final List<String> PARENTS = List.of("checkpoints", "evals");
+  private static final List<String> PARENTS = List.of(ChooseCheckpoints.FOLDER, "evals");
+
+  private static final Settings ANY_AGE =
+      new Settings(Duration.ZERO, 0, Duration.ZERO, Optional.of(Tier.DURABLE));
 
   private final Workspace workspace;
   private final EndedRuns runs;
-  private final UserPrincipal me;
+  private final Claims claims;
+  private final Instant now;
 
-  FindWholeRuns(Workspace workspace, EndedRuns runs) {
+  FindWholeRuns(Workspace workspace, EndedRuns runs, Instant now) {
     this.workspace = workspace;
     this.runs = runs;
-    try {
-      me = Files.getOwner(Path.of("/proc/self"));
-    } catch (IOException failed) {
-      throw DurableFiles.failure("read", Path.of("/proc/self"), failed);
-    }
+    this.now = now;
+    claims = new Claims(workspace);
   }
 
   /**
@@ -51,9 +54,10 @@ final class FindWholeRuns {
   List<WholeRun> find(List<RunId> ids, ConfigReader configs, List<TierRoot> roots, String why) {
     List<WholeRun> found = new ArrayList<>();
     Set<String> names = new HashSet<>();
+    Set<TierRoot> all = new LinkedHashSet<>(roots);
     for (RunId id : ids) {
       RunFolder run = workspace.run(id);
-      Optional<String> kept = runs.keeps(id);
+      Optional<String> kept = runs.reasonToKeep(id);
       if (kept.isEmpty() && !Files.exists(run.plan())) {
         kept = Optional.of("its run has no plan, which says where its files are");
       }
@@ -64,14 +68,18 @@ final class FindWholeRuns {
       // The plan need not be proven: only a folder that the run has claimed on this tier can go.
       String durable = run.shownPlan().storage().durable();
       String name = StorageClaims.nameOn(durable, run);
+      WholeRun one =
+          new WholeRun(id, resolved(Path.of(durable)), name, List.of(), Optional.empty());
       names.add(name);
-      found.add(new WholeRun(id, resolved(Path.of(durable)), name, List.of(), Optional.empty()));
+      all.add(root(one, roots));
+      found.add(one);
     }
     if (names.isEmpty()) {
       return found;
     }
-    References references = new References(workspace, names).read(configs, roots);
-    found.replaceAll(one -> one.kept().isPresent() ? one : judged(one, references, roots, why));
+    References references = new References(workspace, names, List.copyOf(all)).read(configs);
+    found.replaceAll(
+        one -> one.kept().isPresent() ? one : judged(one, references, root(one, roots), why));
     return found;
   }
 
@@ -83,59 +91,96 @@ final class FindWholeRuns {
     }
   }
 
-  private WholeRun judged(WholeRun run, References references, List<TierRoot> roots, String why) {
-    if (!Files.isDirectory(run.durable())) {
+  /** Returns the tier that holds a run's files. A profile may have another tier by now. */
+  private static TierRoot root(WholeRun run, List<TierRoot> roots) {
+    Path durable = run.durable();
+    return roots.stream()
+        .filter(one -> one.tier() == Tier.DURABLE && one.path().equals(durable))
+        .findFirst()
+        .orElseGet(
+            () ->
+                new TierRoot(
+                    Tier.DURABLE,
+                    durable,
+                    durable.toString(),
+                    List.of(),
+                    Files.isDirectory(durable)));
+  }
+
+  private WholeRun judged(WholeRun run, References references, TierRoot root, String why) {
+    if (!root.exists()) {
       return kept(run, run.durable() + " is not on this host");
     }
-    Optional<String> reader = references.pipeline(run.run()).or(() -> references.reader(run.run()));
-    if (reader.isPresent()) {
-      return kept(run, reader.get());
+    Optional<String> reason =
+        references
+            .pipeline(run.run())
+            .or(() -> references.reader(run.run()))
+            .or(() -> mentioned(references, run.name()))
+            .or(references::absentTier);
+    if (reason.isPresent()) {
+      return kept(run, reason.get());
     }
-    TierRoot root =
-        roots.stream()
-            .filter(one -> one.tier() == Tier.DURABLE && one.path().equals(run.durable()))
-            .findFirst()
-            .orElse(
-                new TierRoot(
-                    Tier.DURABLE, run.durable(), run.durable().toString(), List.of(), true));
-    List<Candidate> folders = new ArrayList<>();
+    CleanupPlan plan = new CleanupPlan();
     try (OpenFolder tier = OpenFolder.root(run.durable())) {
+      Optional<String> claim = claimed(tier, run);
       for (String parent : PARENTS) {
-        Optional<PosixFileAttributes> above = tier.attributes(parent);
-        if (above.isEmpty() || !above.get().isDirectory()) {
-          continue;
-        }
-        try (OpenFolder open = tier.open(parent)) {
-          Optional<PosixFileAttributes> folder = open.attributes(run.name());
-          if (folder.isEmpty()) {
-            continue;
-          }
-          Optional<String> kept =
-              claimed(tier, run)
-                  .or(() -> mentioned(references, run.name(), parent))
-                  .or(() -> unsuitable(folder.get(), above.get()));
-          TreeSize size = TreeSize.of(open, run.name(), folder.get());
-          kept = kept.or(size::problem);
-          if (kept.isPresent()) {
-            return kept(run, kept.get());
-          }
-          folders.add(
-              new Candidate(
-                  root,
-                  Path.of(parent, run.name()),
-                  Optional.of(run.run()),
-                  why,
-                  size.bytes(),
-                  size.files(),
-                  OpenFolder.identity(folder.get()),
-                  folder.get().lastModifiedTime().toInstant()));
+        Place place = new Place(root, Path.of(parent), run.name(), run.run());
+        Optional<String> kept = measured(place, tier, claim, plan, why);
+        if (kept.isPresent()) {
+          return kept(run, kept.get());
         }
       }
     } catch (IOException failed) {
       throw new NexaException(
-          ErrorCode.IO_FAILED, run.durable() + " cannot be read: " + failed.getMessage(), failed);
+          ErrorCode.IO_FAILED,
+          run.durable() + " cannot be read: " + DurableFiles.reason(failed),
+          failed);
     }
-    return new WholeRun(run.run(), run.durable(), run.name(), folders, Optional.empty());
+    return new WholeRun(run.run(), run.durable(), run.name(), plan.candidates(), Optional.empty());
+  }
+
+  /** Adds a folder of the run, if there is one, to the plan; returns why it must stay. */
+  private Optional<String> measured(
+      Place place, OpenFolder tier, Optional<String> claim, CleanupPlan plan, String why)
+      throws IOException {
+    if (tier.attributes(place.parent()).isEmpty()) {
+      return Optional.empty();
+    }
+    if (!tier.isFolder(place.parent())) {
+      return Optional.of(place.root().path().resolve(place.parent()) + " is a link or a file");
+    }
+    try (OpenFolder parent = tier.open(place.parent())) {
+      Path name = Path.of(place.name());
+      if (parent.attributes(name).isEmpty()) {
+        return Optional.empty();
+      }
+      if (claim.isPresent()) {
+        return claim;
+      }
+      if (!parent.isFolder(name)) {
+        return Optional.of("its folder is a link or a file");
+      }
+      try (OpenFolder folder = parent.open(name)) {
+        if (RunLinks.of(place, folder, links(parent)).leadTo(place.full())) {
+          return Optional.of("a link in " + parent.path() + " leads to it");
+        }
+      }
+      new MeasureCandidate(plan, ANY_AGE, now)
+          .add(place.root(), parent, place.path(), Optional.of(place.run()), why);
+      return plan.kept().stream().findFirst().map(KeptPath::reason);
+    }
+  }
+
+  /** Returns the links in a folder, which may lead into the folder of a run beside them. */
+  private static List<Path> links(OpenFolder parent) throws IOException {
+    List<Path> links = new ArrayList<>();
+    parent.forEach(
+        name -> {
+          if (parent.attributes(name).filter(PosixFileAttributes::isSymbolicLink).isPresent()) {
+            links.add(parent.path().resolve(name));
+          }
+        });
+    return links;
   }
 
   private static WholeRun kept(WholeRun run, String reason) {
@@ -144,34 +189,24 @@ final class FindWholeRuns {
 
   /** Returns why the name on the tier is not this run's; empty if the run has claimed it. */
   private Optional<String> claimed(OpenFolder tier, WholeRun run) throws IOException {
-    Path own = workspace.run(run.run()).path();
-    Optional<Path> owner = FindCandidates.owner(tier, FindCandidates.CLAIMS_OF_RUNS, run.name());
-    if (owner.isEmpty()) {
-      return Optional.of("no run has claimed the name " + run.name() + " on " + run.durable());
+    Claims.Claim claim = claims.of(tier, Claims.OF_RUNS, Path.of(run.name()));
+    if (claim.run().isEmpty()) {
+      return Optional.of(claim.reason());
     }
-    return owner.get().equals(own)
+    return claim.run().get().equals(run.run())
         ? Optional.empty()
-        : Optional.of("its folder is not of this workspace: " + owner.get());
+        : Optional.of("its name " + run.name() + " on the tier belongs to " + claim.run().get());
   }
 
-  private static Optional<String> mentioned(References references, String name, String parent) {
-    for (Mention mention : references.of(name)) {
-      if (mention.before().endsWith("/" + parent) && !mention.own()) {
-        return Optional.of(mention.document() + " refers to it");
+  private static Optional<String> mentioned(References references, String name) {
+    // Mentions counts evals/ among the folders that are not checkpoints: as shared.
+    for (Tier tier : List.of(Tier.DURABLE, Tier.SHARED)) {
+      for (Mention mention : references.of(name, tier)) {
+        if (!mention.own()) {
+          return Optional.of(mention.document() + " refers to it");
+        }
       }
     }
     return Optional.empty();
-  }
-
-  private Optional<String> unsuitable(PosixFileAttributes folder, PosixFileAttributes above) {
-    if (!folder.isDirectory()) {
-      return Optional.of("its folder is a link or a file");
-    }
-    if (!folder.owner().equals(me)) {
-      return Optional.of("its folder belongs to " + folder.owner().getName());
-    }
-    return OpenFolder.device(folder).equals(OpenFolder.device(above))
-        ? Optional.empty()
-        : Optional.of("another file system is mounted at its folder");
   }
 }

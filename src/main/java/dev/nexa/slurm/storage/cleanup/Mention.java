@@ -1,31 +1,30 @@
 package dev.nexa.slurm.storage.cleanup;
 
+import dev.nexa.slurm.storage.tiers.Tier;
+import java.util.Set;
+
 /**
  * A place in a document that names a file or folder of a run on a tier.
  *
- * @param before the text in front of the run's folder, such as {@code
- *     /mnt/nexa_durable/checkpoints}
- * @param rest the text behind it; it begins with {@code /}, unless the run's folder itself is named
+ * @param tiers the tiers on which the path may lie
+ * @param rest the first folders behind the run's folder, such as {@code task_0/checkpoint-5}; empty
+ *     if the path may name anything in the run's folder
  * @param document the document, for people
  * @param own whether the document is the run's own manifest
  */
-record Mention(String before, String rest, String document, boolean own) {
-  /** Returns whether it names the run's folder itself. */
+record Mention(Set<Tier> tiers, String rest, String document, boolean own) {
+  /** Returns whether it names the run's folder itself, or a path in it that is not certain. */
   boolean ofWhole() {
-    String below = rest.startsWith("/") ? rest.substring(1) : rest;
-    return below.isEmpty() || ends(below.charAt(0));
+    return rest.isEmpty();
   }
 
   /** Returns whether it names this path below the run's folder, or something below that path. */
   boolean of(String path) {
-    String at = "/" + path;
-    return rest.startsWith(at)
-        && (rest.length() == at.length()
-            || rest.charAt(at.length()) == '/'
-            || ends(rest.charAt(at.length())));
+    return rest.startsWith(path)
+        && (rest.length() == path.length() || !isPartOfName(rest.charAt(path.length())));
   }
 
-  private static boolean ends(char c) {
-    return Character.isWhitespace(c) || "\"'`,;:)]}>|&*?#\\".indexOf(c) >= 0;
+  private static boolean isPartOfName(char c) {
+    return Character.isLetterOrDigit(c) || "=-_".indexOf(c) >= 0;
   }
 }

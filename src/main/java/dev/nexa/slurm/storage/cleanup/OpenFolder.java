@@ -60,20 +60,25 @@ final class OpenFolder implements Closeable {
   }
 
   /** Opens a folder in this one. A link is an error. */
-  OpenFolder open(String name) throws IOException {
+  OpenFolder open(Path name) throws IOException {
     return new OpenFolder(
-        stream.newDirectoryStream(Path.of(name), LinkOption.NOFOLLOW_LINKS), path.resolve(name));
+        stream.newDirectoryStream(name, LinkOption.NOFOLLOW_LINKS), path.resolve(name));
+  }
+
+  OpenFolder open(String name) throws IOException {
+    return open(Path.of(name));
   }
 
   /** Opens the folder at the end of a relative path, which may be empty. */
   OpenFolder openAll(Path relative) throws IOException {
-    OpenFolder now = open(".");
+    OpenFolder now =
+        new OpenFolder(stream.newDirectoryStream(SELF, LinkOption.NOFOLLOW_LINKS), path);
     for (Path part : relative) {
       if (part.toString().isEmpty()) {
         continue;
       }
       try (OpenFolder before = now) {
-        now = before.open(part.toString());
+        now = before.open(part);
       }
     }
     return now;
@@ -84,9 +89,12 @@ final class OpenFolder implements Closeable {
     return path;
   }
 
-  /** Does something with each entry, in no order. */
+  /**
+   * Does something with each entry, in no order. A name stays a Path: as a text it would lose the
+   * bytes that this locale cannot express.
+   */
   interface Visit {
-    void visit(String name) throws IOException;
+    void visit(Path name) throws IOException;
   }
 
   /** Visits the entries one by one, so that a folder may have any number of them. */
@@ -96,7 +104,7 @@ final class OpenFolder implements Closeable {
         stream.newDirectoryStream(SELF, LinkOption.NOFOLLOW_LINKS)) {
       Iterator<Path> all = entries.iterator();
       while (hasNext(all)) {
-        visit.visit(all.next().getFileName().toString());
+        visit.visit(all.next().getFileName());
       }
     }
   }
@@ -110,16 +118,24 @@ final class OpenFolder implements Closeable {
   }
 
   /** Returns the attributes of an entry itself, also of a link; empty if there is none. */
-  Optional<PosixFileAttributes> attributes(String name) throws IOException {
+  Optional<PosixFileAttributes> attributes(Path name) throws IOException {
     try {
       return Optional.of(
           stream
-              .getFileAttributeView(
-                  Path.of(name), PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+              .getFileAttributeView(name, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
               .readAttributes());
     } catch (NoSuchFileException none) {
       return Optional.empty();
     }
+  }
+
+  Optional<PosixFileAttributes> attributes(String name) throws IOException {
+    return attributes(Path.of(name));
+  }
+
+  /** Returns whether an entry is a folder, and no link to one. */
+  boolean isFolder(Path name) throws IOException {
+    return attributes(name).filter(PosixFileAttributes::isDirectory).isPresent();
   }
 
   /** Returns the identity of an entry: its device and inode. */
@@ -139,7 +155,7 @@ final class OpenFolder implements Closeable {
    * @param most the largest size in bytes; a larger file is an error
    * @return empty if there is no such file, or it is a link or another thing
    */
-  Optional<String> text(String name, int most) throws IOException {
+  Optional<String> text(Path name, int most) throws IOException {
     Optional<PosixFileAttributes> attributes = attributes(name);
     if (attributes.isEmpty() || !attributes.get().isRegularFile()) {
       return Optional.empty();
@@ -149,8 +165,7 @@ final class OpenFolder implements Closeable {
           path.resolve(name).toString(), null, "it has more than " + most + " bytes");
     }
     try (SeekableByteChannel channel =
-        stream.newByteChannel(
-            Path.of(name), Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+        stream.newByteChannel(name, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
       ByteBuffer bytes = ByteBuffer.allocate((int) attributes.get().size());
       while (bytes.hasRemaining() && channel.read(bytes) >= 0) {}
       return Optional.of(new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8));
@@ -160,18 +175,18 @@ final class OpenFolder implements Closeable {
   }
 
   /** Moves an entry into another open folder of this file system, by one rename. */
-  void move(String name, OpenFolder to, String newName) throws IOException {
-    stream.move(Path.of(name), to.stream, Path.of(newName));
+  void move(Path name, OpenFolder to, Path newName) throws IOException {
+    stream.move(name, to.stream, newName);
   }
 
   /** Removes a file or a link, never what a link leads to. */
-  void deleteFile(String name) throws IOException {
-    stream.deleteFile(Path.of(name));
+  private void deleteFile(Path name) throws IOException {
+    stream.deleteFile(name);
   }
 
   /** Removes an empty folder. */
-  void deleteFolder(String name) throws IOException {
-    stream.deleteDirectory(Path.of(name));
+  void deleteFolder(Path name) throws IOException {
+    stream.deleteDirectory(name);
   }
 
   /**
@@ -179,7 +194,7 @@ final class OpenFolder implements Closeable {
    *
    * @param removed called after each removed file and link
    */
-  void deleteTree(String name, Runnable removed) throws IOException {
+  void deleteTree(Path name, Runnable removed) throws IOException {
     Optional<PosixFileAttributes> attributes = attributes(name);
     if (attributes.isEmpty()) {
       return;
@@ -207,13 +222,12 @@ final class OpenFolder implements Closeable {
   }
 
   /** Lets the owner remove what is in a folder that its owner made read-only. */
-  private void letOwnerIn(String name, PosixFileAttributes attributes) throws IOException {
+  private void letOwnerIn(Path name, PosixFileAttributes attributes) throws IOException {
     Set<PosixFilePermission> permissions = EnumSet.copyOf(OWNER);
     permissions.addAll(attributes.permissions());
     if (permissions.size() > attributes.permissions().size()) {
       stream
-          .getFileAttributeView(
-              Path.of(name), PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+          .getFileAttributeView(name, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
           .setPermissions(permissions);
     }
   }

@@ -3,6 +3,8 @@ package dev.nexa.slurm.storage.cleanup;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.job.config.Policy.Approvals;
 import dev.nexa.slurm.records.documents.PipelineFile;
@@ -16,15 +18,18 @@ import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.Reader;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -38,18 +43,24 @@ import java.util.regex.Pattern;
  * be read is an error, because it may refer to anything.
  */
 final class References {
-  private static final long LARGEST = 64 << 20;
+  /** Larger files are read in parts, and only if they hold text: models lie beside configs. */
+  private static final long LARGEST_AT_ONCE = 1 << 20;
 
-  /** A config or a description of a model is smaller; weights beside it are not read. */
-  private static final long LARGEST_CONFIG = 1 << 20;
+  private static final Pattern TEXT =
+      Pattern.compile(".*\\.(?:ya?ml|jsonl?|toml|ini|cfg|conf|txt|sh|sbatch|py)");
 
-  private static final String REGISTRY = "manifests/dataset_registry.yaml";
+  /** A link to a whole data set or home folder is a mistake, and would take hours. */
+  private static final int MOST_FILES = 100_000;
 
   private static final String RELEASE = "release.json";
+  private static final long LARGEST_RELEASE = 64 << 20;
   private static final Pattern QUOTED_ID =
       Pattern.compile("\"([a-z][a-z0-9-]{0,30}_\\d{8}_\\d{6}(?:_[1-9]\\d{0,3})?)\"");
 
+  private static final String REGISTRY = "manifests/dataset_registry.yaml";
+
   private final Workspace workspace;
+  private final List<TierRoot> roots;
   private final Mentions mentions;
   private final Map<RunId, String> readers = new HashMap<>();
   private final Map<RunId, String> waiting = new HashMap<>();
@@ -58,15 +69,56 @@ final class References {
    * Creates a reader for these runs' folders.
    *
    * @param names the names of the folders on the tiers
+   * @param roots the tiers of all profiles
    */
-  References(Workspace workspace, Set<String> names) {
+  References(Workspace workspace, Set<String> names, List<TierRoot> roots) {
     this.workspace = workspace;
-    mentions = new Mentions(names);
+    this.roots = roots;
+    mentions = new Mentions(names, roots);
   }
 
-  /** Returns the places that name a run's folders. */
-  List<Mention> of(String name) {
-    return mentions.of(name);
+  /** Returns the places that name a run's folder on a tier. */
+  List<Mention> of(String name, Tier tier) {
+    return mentions.of(name, tier);
+  }
+
+  /**
+   * Returns a sentence about a durable or shared tier that is not there, so that its registry and
+   * servers are unknown; empty if all tiers are there.
+   */
+  Optional<String> absentTier() {
+    for (TierRoot root : roots) {
+      // A tier inside the workspace is no mount. It is missing until a run needs it.
+      boolean counts = root.tier() != Tier.SCRATCH && !isInWorkspace(root.path());
+      if (counts && !root.exists()) {
+        return Optional.of(
+            root.path() + " (" + root.key() + ") is not on this host, and may refer to it");
+      }
+      if (counts && isEmpty(root.path())) {
+        return Optional.of(
+            root.path()
+                + " ("
+                + root.key()
+                + ") is empty, as if it was not mounted; if it is, type nexa-slurm storage init");
+      }
+    }
+    return Optional.empty();
+  }
+
+  private boolean isInWorkspace(Path tier) {
+    try {
+      return tier.startsWith(workspace.root().toRealPath());
+    } catch (IOException failed) {
+      throw unreadable(workspace.root(), DurableFiles.reason(failed));
+    }
+  }
+
+  private static boolean isEmpty(Path folder) {
+    try (DirectoryStream<Path> entries = Files.newDirectoryStream(folder)) {
+      return !entries.iterator().hasNext();
+    } catch (IOException failed) {
+      throw unreadable(folder, DurableFiles.reason(failed));
+    }
   }
 
   /** Returns who reads the run's durable files or can reuse them; empty if nobody does. */
@@ -84,21 +136,20 @@ final class References {
    *
    * @throws NexaException if one cannot be read
    */
-  References read(ConfigReader configs, List<TierRoot> roots) {
+  References read(ConfigReader configs) {
     manifests();
-    below(workspace.estimates(), "the estimate ");
-    small(workspace.root().resolve("configs"), "the config ");
+    records(workspace.estimates(), "the estimate ");
+    texts(workspace.root().resolve("configs"), "the config ");
     Optional<Approvals> approvals = configs.policy().approvals();
     if (approvals.isPresent()) {
-      below(workspace.root().resolve(approvals.get().directory()), "the approval ");
+      texts(workspace.root().resolve(approvals.get().directory()), "the approval ");
     }
     for (TierRoot root : roots) {
       if (root.tier() == Tier.DURABLE) {
-        document(root.path().resolve(REGISTRY), "the dataset registry ", "");
-        small(root.path().resolve("deploy"), "the deployed model ");
-        releases(root.path().resolve("deploy/releases"));
+        texts(root.path().resolve(REGISTRY), "the dataset registry ");
+        deployed(root.path().resolve("deploy"));
       } else if (root.tier() == Tier.SHARED) {
-        below(root.path().resolve("active_jobs"), "the server ");
+        texts(root.path().resolve("active_jobs"), "the server ");
       }
     }
     for (RunId id : workspace.openRuns()) {
@@ -109,22 +160,22 @@ final class References {
   }
 
   private void manifests() {
-    Path folder = workspace.manifests();
-    visit(
-        folder,
-        file -> {
-          String name = file.getFileName().toString();
-          if (name.endsWith(".json") && !name.startsWith("cost_")) {
-            String run = name.substring(0, name.length() - ".json".length());
-            document(file, "the manifest ", run);
-          }
-        });
+    new Walk("the manifest ", true)
+        .read(
+            workspace.manifests(),
+            file -> {
+              String name = file.getFileName().toString();
+              if (name.endsWith(".json") && !name.startsWith("cost_")) {
+                record(file, "the manifest ", name.substring(0, name.length() - ".json".length()));
+              }
+            });
   }
 
   private void openRun(RunFolder run) {
-    document(run.plan(), "the open run " + run.id() + ": ", "");
-    document(run.script(), "the open run " + run.id() + ": ", "");
-    small(run.runner(), "the open run " + run.id() + ": ");
+    String kind = "the open run " + run.id() + ": ";
+    records(run.plan(), kind);
+    texts(run.script(), kind);
+    texts(run.runner(), kind);
     try {
       for (RunInput input : run.inputs()) {
         readers.put(input.run(), "the open run " + run.id() + " reads it");
@@ -166,92 +217,135 @@ final class References {
     }
   }
 
-  /** A release names the run that made its model, and the runs before it, by their ids alone. */
-  private void releases(Path folder) {
-    if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
-      return;
-    }
-    try (DirectoryStream<Path> all = Files.newDirectoryStream(folder)) {
-      for (Path release : all) {
-        Path document = release.resolve(RELEASE);
-        if (Files.isRegularFile(document, LinkOption.NOFOLLOW_LINKS)) {
-          Matcher id = QUOTED_ID.matcher(text(document));
-          while (id.find()) {
-            RunId.parse(id.group(1))
-                .ifPresent(
-                    run ->
-                        readers.putIfAbsent(
-                            run, "the release " + release.getFileName() + " refers to it"));
-          }
-        }
-      }
-    } catch (IOException failed) {
-      throw unreadable(folder, String.valueOf(failed.getMessage()));
-    }
+  /** Reads our own JSON documents. One that was cut short may lack a name, so it is an error. */
+  private void records(Path folder, String kind) {
+    new Walk(kind, true).read(folder, file -> record(file, kind, ""));
   }
 
-  private static String text(Path file) throws IOException {
-    if (Files.size(file) > LARGEST) {
+  /** Reads documents in any format. */
+  private void texts(Path folder, String kind) {
+    new Walk(kind, true).read(folder, file -> text(file, kind));
+  }
+
+  /** Reads what is deployed. A link to something that was removed says enough by its text. */
+  private void deployed(Path folder) {
+    new Walk("the deployed model ", false)
+        .read(
+            folder,
+            file -> {
+              text(file, "the deployed model ");
+              if (file.endsWith(RELEASE)) {
+                release(file);
+              }
+            });
+  }
+
+  /** A release names the run that made its model, and the runs before it, by their ids alone. */
+  private void release(Path file) throws IOException {
+    if (Files.size(file) > LARGEST_RELEASE) {
       throw unreadable(file, "it is larger than 64 MiB");
     }
-    return new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
-  }
-
-  private void below(Path folder, String kind) {
-    visit(folder, file -> document(file, kind, ""));
-  }
-
-  /** Reads configs and links, and leaves out large files. */
-  private void small(Path folder, String kind) {
-    visit(
-        folder,
-        file -> {
-          if (Files.isSymbolicLink(file) || Files.size(file) <= LARGEST_CONFIG) {
-            document(file, kind, "");
-          }
-        });
+    String release = String.valueOf(file.toRealPath().resolveSibling("").getFileName());
+    Matcher id = QUOTED_ID.matcher(new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
+    while (id.find()) {
+      RunId.parse(id.group(1))
+          .ifPresent(run -> readers.putIfAbsent(run, "the release " + release + " refers to it"));
+    }
   }
 
   private interface Read {
     void read(Path file) throws IOException;
   }
 
-  /** Visits each file and link below a folder, which may be missing. Follows no link. */
-  private static void visit(Path folder, Read read) {
-    if (Files.notExists(folder)) {
-      return;
+  /** Visits all files below a folder, and what links there lead to. */
+  private final class Walk {
+    private final String kind;
+    private final boolean whole;
+    private final Set<Object> folders = new HashSet<>();
+    private Optional<Path> link = Optional.empty();
+    private int behindLinks;
+
+    /**
+     * Creates a walk.
+     *
+     * @param kind the word for the documents
+     * @param whole whether a link to nothing is an error
+     */
+    Walk(String kind, boolean whole) {
+      this.kind = kind;
+      this.whole = whole;
     }
-    Path[] at = {folder};
-    try {
-      Files.walkFileTree(
-          folder,
-          new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-                throws IOException {
-              at[0] = file;
-              read.read(file);
-              return FileVisitResult.CONTINUE;
-            }
-          });
-    } catch (IOException failed) {
-      throw unreadable(at[0], String.valueOf(failed.getMessage()));
+
+    /** Visits a file or a folder, which may be missing. */
+    void read(Path path, Read read) {
+      try {
+        BasicFileAttributes attributes =
+            Files.readAttributes(path, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        if (!attributes.isSymbolicLink()) {
+          visit(path, attributes, read);
+          return;
+        }
+        String text = Files.readSymbolicLink(path).toString();
+        mentions.read(text, kind + path.getFileName(), "");
+        // Emacs marks a file that is being edited with a link to nothing.
+        if (Files.exists(path)) {
+          Optional<Path> before = link;
+          link = Optional.of(path);
+          visit(path, Files.readAttributes(path, BasicFileAttributes.class), read);
+          link = before;
+        } else if (whole && !path.getFileName().toString().startsWith(".#")) {
+          throw unreadable(path, "it is a link to " + text + ", which is not there");
+        }
+      } catch (NoSuchFileException gone) {
+        // A pass replaced or removed it meanwhile; the new text names what a new run needs.
+      } catch (IOException failed) {
+        throw unreadable(path, DurableFiles.reason(failed));
+      }
+    }
+
+    private void visit(Path path, BasicFileAttributes attributes, Read read) throws IOException {
+      if (link.isPresent() && ++behindLinks > MOST_FILES) {
+        throw unreadable(link.get(), "links here lead to more than 100,000 files");
+      }
+      if (attributes.isRegularFile()) {
+        read.read(path);
+      }
+      Object key = attributes.fileKey();
+      boolean visited = !attributes.isDirectory() || !folders.add(key == null ? path : key);
+      if (visited || path.endsWith(".git")) {
+        return;
+      }
+      try (DirectoryStream<Path> entries = Files.newDirectoryStream(path)) {
+        for (Path entry : entries) {
+          read(entry, read);
+        }
+      } catch (DirectoryIteratorException failed) {
+        throw failed.getCause();
+      }
     }
   }
 
-  /** Reads a file, or the text of a link. Other things and missing files say nothing. */
-  private void document(Path file, String kind, String run) {
-    String name = kind + file.getFileName();
-    try {
-      if (Files.isSymbolicLink(file)) {
-        mentions.read(Files.readSymbolicLink(file).toString(), name, run);
-      } else if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-        mentions.read(text(file), name, run);
+  private void record(Path file, String kind, String run) throws IOException {
+    String text = Files.readString(file);
+    if (file.toString().endsWith(".json")) {
+      try {
+        Json.parseObject(text);
+      } catch (RuntimeException damaged) {
+        throw unreadable(file, "it is no JSON: " + damaged.getMessage());
       }
-    } catch (java.nio.file.NoSuchFileException gone) {
-      // A pass replaced or removed it meanwhile; the new text names what a new run needs.
-    } catch (IOException failed) {
-      throw unreadable(file, String.valueOf(failed.getMessage()));
+    }
+    mentions.read(text, kind + file.getFileName(), run);
+  }
+
+  private void text(Path file, String kind) throws IOException {
+    String name = kind + file.getFileName();
+    if (Files.size(file) <= LARGEST_AT_ONCE) {
+      mentions.read(new String(Files.readAllBytes(file), StandardCharsets.UTF_8), name, "");
+    } else if (TEXT.matcher(file.getFileName().toString()).matches()) {
+      try (Reader reader =
+          new InputStreamReader(Files.newInputStream(file), StandardCharsets.UTF_8)) {
+        mentions.read(reader, name, "");
+      }
     }
   }
 

@@ -4,12 +4,15 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import dev.nexa.slurm.storage.tiers.FolderOfTier;
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
 import java.util.Optional;
@@ -75,7 +78,7 @@ final class Trash {
     try (OpenFolder tier = OpenFolder.root(path.tier());
         OpenFolder parent = tier.openAll(parent(path.path()));
         OpenFolder trash = make(tier, path.tier())) {
-      String name = name(path.path());
+      Path name = path.path().getFileName();
       Optional<PosixFileAttributes> now = parent.attributes(name);
       if (now.isEmpty()
           || !OpenFolder.identity(now.get()).equals(candidate.identity())
@@ -84,12 +87,17 @@ final class Trash {
       }
       journal.moving(path, candidate.why());
       passing.accept(CleanupStep.ANNOUNCED);
-      parent.move(name, trash, name(path.trash()));
+      try {
+        parent.move(name, trash, path.trash().getFileName());
+      } catch (IOException refused) {
+        journal.now(path, Phase.KEPT, "it could not be moved");
+        return Optional.of(refusal(path, now.get(), refused));
+      }
       passing.accept(CleanupStep.RENAMED);
-      Optional<PosixFileAttributes> moved = trash.attributes(name(path.trash()));
+      Optional<PosixFileAttributes> moved = trash.attributes(path.trash().getFileName());
       if (moved.isEmpty() || !OpenFolder.identity(moved.get()).equals(candidate.identity())) {
         // Somebody put another thing in its place between the check and the rename.
-        trash.move(name(path.trash()), parent, name);
+        trash.move(path.trash().getFileName(), parent, name);
         journal.now(path, Phase.KEPT, "it changed");
         return Optional.of("it changed while the cleanup ran");
       }
@@ -99,8 +107,18 @@ final class Trash {
       passing.accept(CleanupStep.MOVED);
       return Optional.empty();
     } catch (IOException failed) {
-      return Optional.of("it could not be moved: " + words(failed));
+      return Optional.of("it could not be moved: " + DurableFiles.reason(failed));
     }
+  }
+
+  /** Returns why a rename failed. Only the owner's right to write lets a folder be moved. */
+  private static String refusal(TrashedPath path, PosixFileAttributes moved, IOException failed) {
+    if (!(failed instanceof AccessDeniedException)) {
+      return "it could not be moved: " + DurableFiles.reason(failed);
+    }
+    return moved.isDirectory() && !moved.permissions().contains(PosixFilePermission.OWNER_WRITE)
+        ? "it is read-only; to let it be moved: chmod u+w " + path.full()
+        : "you may not write to " + path.full().getParent();
   }
 
   /** Opens the cleanup's own folder in the trash, and makes it if necessary. */
@@ -114,29 +132,16 @@ final class Trash {
         // Another cleanup has just made it.
       }
     }
-    try (OpenFolder trash = tier.open(FOLDER)) {
-      String id = journal.id().value();
-      if (trash.attributes(id).isEmpty()) {
-        Files.createDirectory(
-            all.resolve(id),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        files.force(all);
-        files.force(root);
-      }
-      return own(trash, id);
+    Path own = all.resolve(journal.id().value());
+    Optional<OpenFolder> opened = open(tier);
+    if (opened.isEmpty()) {
+      Files.createDirectory(
+          own, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+      files.force(all);
+      files.force(root);
+      opened = open(tier);
     }
-  }
-
-  private OpenFolder own(OpenFolder trash, String id) throws IOException {
-    PosixFileAttributes attributes =
-        trash
-            .attributes(id)
-            .orElseThrow(() -> new NoSuchFileException(trash.path().resolve(id).toString()));
-    if (!attributes.isDirectory() || !attributes.owner().equals(me)) {
-      throw new FileSystemException(
-          trash.path().resolve(id).toString(), null, "it is not a folder of this user");
-    }
-    return trash.open(id);
+    return opened.orElseThrow(() -> new NoSuchFileException(own.toString()));
   }
 
   /** Opens the cleanup's folder in the trash; empty if it is not there. */
@@ -146,7 +151,15 @@ final class Trash {
     }
     try (OpenFolder trash = tier.open(FOLDER)) {
       String id = journal.id().value();
-      return trash.attributes(id).isEmpty() ? Optional.empty() : Optional.of(own(trash, id));
+      Optional<PosixFileAttributes> own = trash.attributes(id);
+      if (own.isEmpty()) {
+        return Optional.empty();
+      }
+      if (!own.get().isDirectory() || !own.get().owner().equals(me)) {
+        throw new FileSystemException(
+            trash.path().resolve(id).toString(), null, "it is not a folder of this user");
+      }
+      return Optional.of(trash.open(id));
     }
   }
 
@@ -156,8 +169,12 @@ final class Trash {
    * @return why it cannot be brought back; empty if it is in its place
    */
   Optional<String> restore(TrashedPath path) {
-    if (path.phase() == Phase.DELETING || path.phase() == Phase.DELETED) {
+    if (path.phase() == Phase.DELETED) {
       return Optional.of("it was deleted after its grace period");
+    }
+    if (path.phase() == Phase.DELETING) {
+      return Optional.of(
+          "its deletion began after its grace period; what is left lies in " + held(path));
     }
     if (!CleanupJournal.mayBeInTrash(path)) {
       return Optional.empty();
@@ -177,14 +194,14 @@ final class Trash {
     } catch (NoSuchFileException gone) {
       return Optional.of("its folder " + path.full().getParent() + " does not exist any more");
     } catch (IOException failed) {
-      return Optional.of("it could not be moved: " + words(failed));
+      return Optional.of("it could not be moved: " + DurableFiles.reason(failed));
     }
   }
 
   private Optional<String> restore(TrashedPath path, OpenFolder trash, OpenFolder parent)
       throws IOException {
-    String name = name(path.path());
-    Optional<PosixFileAttributes> held = trash.attributes(name(path.trash()));
+    Path name = path.path().getFileName();
+    Optional<PosixFileAttributes> held = trash.attributes(path.trash().getFileName());
     Optional<PosixFileAttributes> there = parent.attributes(name);
     if (held.isEmpty()) {
       boolean back = there.isPresent() && OpenFolder.identity(there.get()).equals(path.identity());
@@ -200,7 +217,7 @@ final class Trash {
     }
     journal.now(path, Phase.RESTORING, "");
     passing.accept(CleanupStep.RETURN_ANNOUNCED);
-    trash.move(name(path.trash()), parent, name);
+    trash.move(path.trash().getFileName(), parent, name);
     passing.accept(CleanupStep.RETURNED);
     files.force(path.tier().resolve(parent(path.path())));
     files.force(path.tier().resolve(parent(path.trash())));
@@ -223,7 +240,7 @@ final class Trash {
   private static boolean isInPlace(OpenFolder tier, TrashedPath path) throws IOException {
     try (OpenFolder parent = tier.openAll(parent(path.path()))) {
       return parent
-          .attributes(name(path.path()))
+          .attributes(path.path().getFileName())
           .filter(now -> OpenFolder.identity(now).equals(path.identity()))
           .isPresent();
     } catch (NoSuchFileException none) {
@@ -232,26 +249,34 @@ final class Trash {
   }
 
   /**
-   * Deletes a path in the trash.
+   * What came of a deletion.
    *
-   * @return why it could not be deleted; empty if it is gone
+   * @param deleted whether this call deleted the path
+   * @param failed why it could not be deleted; empty if it is not in the trash any more
    */
-  Optional<String> delete(TrashedPath path) {
+  record Deletion(boolean deleted, Optional<String> failed) {
+    private static Deletion failed(String why) {
+      return new Deletion(false, Optional.of(why));
+    }
+  }
+
+  /** Deletes a path in the trash. */
+  Deletion delete(TrashedPath path) {
     if (!CleanupJournal.mayBeInTrash(path)) {
-      return Optional.empty();
+      return new Deletion(false, Optional.empty());
     }
     if (!Files.isDirectory(path.tier())) {
-      return Optional.of("its tier " + path.tier() + " is not on this host");
+      return Deletion.failed("its tier " + path.tier() + " is not on this host");
     }
     try (OpenFolder tier = OpenFolder.root(path.tier())) {
       Optional<OpenFolder> opened = open(tier);
       if (opened.isEmpty()) {
-        return settle(path, isInPlace(tier, path));
+        return new Deletion(false, settle(path, isInPlace(tier, path)));
       }
       try (OpenFolder trash = opened.get()) {
-        String name = name(path.trash());
+        Path name = path.trash().getFileName();
         if (trash.attributes(name).isEmpty()) {
-          return settle(path, isInPlace(tier, path));
+          return new Deletion(false, settle(path, isInPlace(tier, path)));
         }
         journal.now(path, Phase.DELETING, "");
         passing.accept(CleanupStep.DELETION_ANNOUNCED);
@@ -259,25 +284,57 @@ final class Trash {
         passing.accept(CleanupStep.TREE_DELETED);
         journal.now(path, Phase.DELETED, "");
         passing.accept(CleanupStep.DELETED);
-        return Optional.empty();
+        return new Deletion(true, Optional.empty());
       }
+    } catch (DirectoryNotEmptyException left) {
+      return Deletion.failed(
+          "entries are left that could not be removed; remove them: rm -r " + held(path));
+    } catch (AccessDeniedException denied) {
+      return Deletion.failed(
+          "you may not delete all of it; this shows whose it is: ls -lR " + held(path));
     } catch (IOException failed) {
-      return Optional.of("it could not be deleted: " + words(failed));
+      return Deletion.failed("it could not be deleted: " + DurableFiles.reason(failed));
     }
   }
 
-  /** Writes down what a killed process did not. */
+  /**
+   * Writes down what a killed process did not: whether a path that it announced to move is in the
+   * trash. Does nothing if the disk does not tell.
+   */
+  void settleMove(TrashedPath path) {
+    boolean open = path.phase() == Phase.MOVING || path.phase() == Phase.RESTORING;
+    if (!open || elsewhere.isPresent() || !Files.isDirectory(path.tier())) {
+      return;
+    }
+    try (OpenFolder tier = OpenFolder.root(path.tier())) {
+      Optional<OpenFolder> opened = open(tier);
+      boolean inTrash = false;
+      if (opened.isPresent()) {
+        try (OpenFolder trash = opened.get()) {
+          inTrash = trash.attributes(path.trash().getFileName()).isPresent();
+        }
+      }
+      if (inTrash) {
+        journal.now(path, Phase.MOVED, "");
+      } else if (isInPlace(tier, path)) {
+        settle(path, true);
+      }
+    } catch (IOException unreadable) {
+      // The path stays announced. A later cleanup looks again.
+    }
+  }
+
+  /** Writes down what a killed process did not, of a path that is not in the trash. */
   private Optional<String> settle(TrashedPath path, boolean inPlace) {
     if (!inPlace && elsewhere.isPresent()) {
       return missing();
     }
-    boolean moved = path.phase() != Phase.MOVING || !inPlace;
     if (path.phase() == Phase.RESTORING && inPlace) {
       journal.now(path, Phase.RESTORED, "");
-    } else if (moved) {
-      journal.now(path, Phase.DELETED, "");
-    } else {
+    } else if (path.phase() == Phase.MOVING) {
       journal.now(path, Phase.KEPT, "it was never moved");
+    } else {
+      journal.now(path, Phase.DELETED, "");
     }
     return Optional.empty();
   }
@@ -290,10 +347,10 @@ final class Trash {
       }
       try (OpenFolder trash = root.open(FOLDER)) {
         if (trash.attributes(journal.id().value()).isPresent()) {
-          trash.deleteFolder(journal.id().value());
+          trash.deleteFolder(Path.of(journal.id().value()));
         }
       }
-      root.deleteFolder(FOLDER);
+      root.deleteFolder(Path.of(FOLDER));
     } catch (IOException used) {
       // Something else lies in it, or the tier is not on this host.
     }
@@ -302,16 +359,5 @@ final class Trash {
   private static Path parent(Path path) {
     Path parent = path.getParent();
     return parent == null ? Path.of("") : parent;
-  }
-
-  private static String name(Path path) {
-    return path.getFileName().toString();
-  }
-
-  private static String words(IOException failed) {
-    String message = String.valueOf(failed.getMessage());
-    return failed instanceof java.nio.file.AccessDeniedException
-        ? "you may not write to " + message
-        : message;
   }
 }

@@ -1,8 +1,10 @@
 package dev.nexa.slurm.storage.cleanup;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.IOException;
-import java.nio.file.AccessDeniedException;
+import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.UserPrincipal;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -19,35 +21,45 @@ record TreeSize(long bytes, long files, Instant newest, Optional<String> problem
   private static final int DEEPEST = 300;
 
   /** Measures an entry of a folder. A tree that cannot be read whole has a problem. */
-  static TreeSize of(OpenFolder parent, String name, PosixFileAttributes top) throws IOException {
-    Walk walk = new Walk(OpenFolder.device(top));
+  static TreeSize of(OpenFolder parent, Path name, PosixFileAttributes top) throws IOException {
+    Walk walk = new Walk(OpenFolder.device(top), top.owner());
     walk.visit(parent, name, 0);
     return new TreeSize(walk.bytes, walk.files, walk.newest, walk.problem);
   }
 
   private static final class Walk {
     private final String device;
+    private final UserPrincipal owner;
     private long bytes;
     private long files;
     private Instant newest = Instant.EPOCH;
     private Optional<String> problem = Optional.empty();
 
-    Walk(String device) {
+    Walk(String device, UserPrincipal owner) {
       this.device = device;
+      this.owner = owner;
     }
 
-    void visit(OpenFolder parent, String name, int depth) throws IOException {
-      Optional<PosixFileAttributes> attributes = parent.attributes(name);
-      if (attributes.isEmpty() || problem.isPresent()) {
+    void visit(OpenFolder parent, Path name, int depth) throws IOException {
+      if (problem.isPresent()) {
         return;
       }
-      Instant modified = attributes.get().lastModifiedTime().toInstant();
+      Path path = parent.path().resolve(name);
+      Optional<PosixFileAttributes> found = parent.attributes(name);
+      if (found.isEmpty()) {
+        problem = Optional.of(path + " went away while it was measured");
+        return;
+      }
+      PosixFileAttributes attributes = found.get();
+      Instant modified = attributes.lastModifiedTime().toInstant();
       newest = modified.isAfter(newest) ? modified : newest;
-      if (!OpenFolder.device(attributes.get()).equals(device)) {
-        problem = Optional.of("another file system is mounted at " + parent.path().resolve(name));
-      } else if (!attributes.get().isDirectory()) {
+      if (!OpenFolder.device(attributes).equals(device)) {
+        problem = Optional.of("another file system is mounted at " + path);
+      } else if (!attributes.owner().equals(owner)) {
+        problem = Optional.of(path + " belongs to " + attributes.owner().getName());
+      } else if (!attributes.isDirectory()) {
         files++;
-        bytes += attributes.get().isRegularFile() ? attributes.get().size() : 0;
+        bytes += attributes.isRegularFile() ? attributes.size() : 0;
       } else if (depth == DEEPEST) {
         problem = Optional.of("it is deeper than " + DEEPEST + " folders");
       } else {
@@ -55,13 +67,14 @@ record TreeSize(long bytes, long files, Instant newest, Optional<String> problem
       }
     }
 
-    private void into(OpenFolder parent, String name, int depth) throws IOException {
+    private void into(OpenFolder parent, Path name, int depth) {
       try (OpenFolder folder = parent.open(name)) {
         folder.forEach(entry -> visit(folder, entry, depth + 1));
-      } catch (AccessDeniedException denied) {
-        problem = Optional.of(parent.path().resolve(name) + " cannot be read");
-      } catch (java.nio.file.FileSystemException changed) {
-        problem = Optional.of(parent.path().resolve(name) + " changed while it was read");
+      } catch (IOException failed) {
+        // Such as a folder without the right to read it, or more open files than `ulimit -n`.
+        problem =
+            Optional.of(
+                parent.path().resolve(name) + " cannot be read: " + DurableFiles.reason(failed));
       }
     }
   }

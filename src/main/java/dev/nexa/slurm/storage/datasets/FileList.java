@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonStream;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Instant;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * The list of a version's files with their checksums, {@code manifests/datasets/NAME@VERSION.json}.
@@ -112,6 +114,40 @@ final class FileList {
     } catch (IllegalArgumentException | UncheckedIOException broken) {
       throw damaged(list, reference, String.valueOf(broken.getMessage()), broken);
     }
+    requireRoot(list, reference, root, sum);
+  }
+
+  /**
+   * Opens a list, to be read file by file. Each file is a line, as {@link #write} wrote it.
+   *
+   * @throws NexaException if it is missing or is not the list that was registered
+   */
+  static Stream<DatasetFile> open(Path list, String reference, String root) {
+    Root sum = new Root();
+    try (Stream<DatasetFile> files = lines(list)) {
+      files.forEach(sum::add);
+    } catch (IOException failed) {
+      throw damaged(list, reference, DurableFiles.reason(failed), failed);
+    } catch (IllegalArgumentException | UncheckedIOException broken) {
+      throw damaged(list, reference, String.valueOf(broken.getMessage()), broken);
+    }
+    requireRoot(list, reference, root, sum);
+    try {
+      return lines(list);
+    } catch (IOException failed) {
+      throw damaged(list, reference, DurableFiles.reason(failed), failed);
+    }
+  }
+
+  @SuppressWarnings("StreamResourceLeak") // The caller closes it.
+  private static Stream<DatasetFile> lines(Path list) throws IOException {
+    return Files.lines(list)
+        .filter(line -> line.startsWith("{\"path\""))
+        .map(line -> line.endsWith(",") ? line.substring(0, line.length() - 1) : line)
+        .map(line -> DatasetFile.fromJson(Json.parseObject(line)));
+  }
+
+  private static void requireRoot(Path list, String reference, String root, Root sum) {
     String found = sum.totals(Instant.EPOCH).root();
     if (!found.equals(root)) {
       throw damaged(

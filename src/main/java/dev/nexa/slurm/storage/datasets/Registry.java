@@ -15,9 +15,12 @@ import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.records.runs.LockOwner;
+import dev.nexa.slurm.storage.tiers.FolderOfTier;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -32,7 +35,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * The registry of datasets on a durable tier, {@code manifests/dataset_registry.yaml}, and the
@@ -43,6 +48,7 @@ import java.util.regex.Pattern;
  */
 public final class Registry {
   private static final Pattern PREFIX = Pattern.compile("[0-9a-f]{4,64}");
+  private static final Pattern LIST = Pattern.compile("(.+)@v([1-9]\\d{0,8})\\.json");
 
   private final Storage tiers;
   private final DurableFiles files;
@@ -195,7 +201,7 @@ public final class Registry {
       Supplier<JsonObject> facts,
       Consumer<DatasetFile> read) {
     requireName(name);
-    files.directories(lists());
+    makeLists();
     DurableFiles.sweepDead(lists(), Instant.now());
     Path list;
     try {
@@ -216,6 +222,38 @@ public final class Registry {
     } finally {
       files.unmark(list);
     }
+  }
+
+  /** Makes the folder of the lists as writable as the tier: other users register there too. */
+  private void makeLists() {
+    Path durable = Path.of(tiers.durable());
+    for (Path folder : List.of(file().resolveSibling(""), lists())) {
+      try {
+        if (!Files.isDirectory(folder)) {
+          FolderOfTier.make(durable, folder);
+        }
+      } catch (FileAlreadyExistsException other) {
+        // Another process has just made it, or the folder is a link.
+      } catch (IOException failed) {
+        throw DurableFiles.failure("make", folder, failed);
+      }
+    }
+  }
+
+  /** Returns the next number, above all versions and all lists: a number never gets other bytes. */
+  private String next(String name, List<DatasetVersion> versions) {
+    int newest = versions.isEmpty() ? 0 : number(newest(versions));
+    try (DirectoryStream<Path> kept = Files.newDirectoryStream(lists())) {
+      for (Path list : kept) {
+        Matcher one = LIST.matcher(list.getFileName().toString());
+        if (one.matches() && one.group(1).equals(name)) {
+          newest = Math.max(newest, Integer.parseInt(one.group(2)));
+        }
+      }
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", lists(), failed);
+    }
+    return "v" + (newest + 1);
   }
 
   private Done add(
@@ -246,11 +284,10 @@ public final class Registry {
             Advice.step("leave --as out; the next version gets a number of its own"));
       }
     }
-    String number = versions.isEmpty() ? "v1" : "v" + (number(newest(versions)) + 1);
     DatasetVersion version =
         DatasetVersion.registered(
             name,
-            asked.orElse(number),
+            asked.orElseGet(() -> next(name, versions)),
             data.written(),
             totals.root(),
             totals.bytes(),
@@ -317,7 +354,7 @@ public final class Registry {
           Advice.step(
               "each user must be able to write to "
                   + file().resolveSibling("")
-                  + ": its group needs the right, and the folder must not be sticky (docs/teams.md)"));
+                  + ": its group needs the right, and the folder must not be sticky (`nexa-slurm explain docs/teams.md`)"));
     }
   }
 
@@ -372,9 +409,11 @@ public final class Registry {
             Advice.step("put the data back, or register the other folder as a new version"));
       }
     }
+    // First the list alone: differences from a list that somebody changed say nothing.
+    FileList.read(list(version), version.reference(), version.root(), file -> {});
     Comparison comparison =
         new Comparison(real.map(path -> new FileTree(path.real())), checksums, each, read);
-    FileList.read(list(version), version.reference(), version.root(), comparison::listed);
+    FileList.read(list(version), version.reference(), version.root(), comparison::compare);
     comparison.finish();
   }
 
@@ -408,7 +447,7 @@ public final class Registry {
       advance();
     }
 
-    void listed(DatasetFile file) {
+    void compare(DatasetFile file) {
       while (next.isPresent() && DatasetFile.ORDER.compare(next.get().path(), file.path()) < 0) {
         added();
       }
@@ -443,32 +482,37 @@ public final class Registry {
    * @param each receives each difference: how the second version differs from the first
    */
   public void compare(DatasetVersion one, DatasetVersion other, Consumer<FileChange> each) {
-    // Lists come from a callback. So one of them is laid down in memory, by path and checksum only.
-    List<DatasetFile> before = new ArrayList<>();
-    FileList.read(list(one), one.reference(), one.root(), before::add);
-    int[] at = {0};
-    FileList.read(
-        list(other),
-        other.reference(),
-        other.root(),
-        file -> {
-          while (at[0] < before.size()
-              && DatasetFile.ORDER.compare(before.get(at[0]).path(), file.path()) < 0) {
-            each.accept(FileChange.missing(before.get(at[0]++)));
-          }
-          if (at[0] >= before.size() || !before.get(at[0]).path().equals(file.path())) {
-            each.accept(FileChange.added(file.path(), file.bytes()));
-            return;
-          }
-          DatasetFile old = before.get(at[0]++);
-          if (old.bytes() != file.bytes()) {
-            each.accept(FileChange.size(file.path(), old.bytes(), file.bytes()));
-          } else if (!old.sha256().equals(file.sha256())) {
-            each.accept(FileChange.content(file.path(), old.sha256(), file.sha256()));
-          }
-        });
-    while (at[0] < before.size()) {
-      each.accept(FileChange.missing(before.get(at[0]++)));
+    try (Stream<DatasetFile> before = FileList.open(list(one), one.reference(), one.root());
+        Stream<DatasetFile> after = FileList.open(list(other), other.reference(), other.root())) {
+      compare(before.iterator(), after.iterator(), each);
     }
+  }
+
+  /** Walks two lists side by side, so that neither is in memory. */
+  private static void compare(
+      Iterator<DatasetFile> before, Iterator<DatasetFile> after, Consumer<FileChange> each) {
+    Optional<DatasetFile> old = next(before);
+    Optional<DatasetFile> now = next(after);
+    while (old.isPresent() || now.isPresent()) {
+      int order =
+          old.isEmpty()
+              ? 1
+              : now.isEmpty() ? -1 : DatasetFile.ORDER.compare(old.get().path(), now.get().path());
+      if (order < 0) {
+        each.accept(FileChange.missing(old.get()));
+      } else if (order > 0) {
+        each.accept(FileChange.added(now.get().path(), now.get().bytes()));
+      } else if (old.get().bytes() != now.get().bytes()) {
+        each.accept(FileChange.size(now.get().path(), old.get().bytes(), now.get().bytes()));
+      } else if (!old.get().sha256().equals(now.get().sha256())) {
+        each.accept(FileChange.content(now.get().path(), old.get().sha256(), now.get().sha256()));
+      }
+      old = order <= 0 ? next(before) : old;
+      now = order >= 0 ? next(after) : now;
+    }
+  }
+
+  private static Optional<DatasetFile> next(Iterator<DatasetFile> files) {
+    return files.hasNext() ? Optional.of(files.next()) : Optional.empty();
   }
 }

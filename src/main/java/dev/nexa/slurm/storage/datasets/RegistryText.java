@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class RegistryText {
   private static final String HEAD =
-      "# The registry of datasets (docs/datasets.md). `nexa-slurm datasets` changes it.\n";
+      "# The registry of datasets (`nexa-slurm explain docs/datasets.md`). `nexa-slurm datasets` changes it.\n";
 
   /** The key that a text such as {@code name: two files of May} gets. */
   private static final String NOTE = "note";

@@ -43,11 +43,23 @@ public record TierPath(String written, Path real) {
     for (Map.Entry<String, String> tier : names(tiers).entrySet()) {
       Path root = Path.of(tier.getValue());
       try {
-        if (Files.isDirectory(root)
-            && real.startsWith(root.toRealPath())
-            && !real.equals(root.toRealPath())) {
-          String below = root.toRealPath().relativize(real).toString();
-          return new TierPath("${" + tier.getKey() + "}/" + below, real);
+        if (!Files.isDirectory(root)) {
+          continue;
+        }
+        Path realRoot = root.toRealPath();
+        if (realRoot.startsWith(real)) {
+          throw new NexaException(
+              ErrorCode.FILE_OUTSIDE_FOLDER,
+              VisibleText.line(typed)
+                  + (real.equals(realRoot) ? " is the " : " contains the ")
+                  + tier.getKey()
+                  + " tier "
+                  + root
+                  + "; name a file or folder below the tier",
+              Advice.command("shows what is there", "ls", root));
+        }
+        if (real.startsWith(realRoot)) {
+          return new TierPath("${" + tier.getKey() + "}/" + realRoot.relativize(real), real);
         }
       } catch (IOException failed) {
         throw DurableFiles.failure("read", root, failed);
@@ -56,9 +68,10 @@ public record TierPath(String written, Path real) {
     throw new NexaException(
         ErrorCode.FILE_OUTSIDE_FOLDER,
         VisibleText.line(typed)
-            + " is "
-            + VisibleText.line(real.toString())
-            + ", which is neither below the durable tier "
+            + (typed.equals(real.toString())
+                ? ""
+                : " is " + VisibleText.line(real.toString()) + ", which")
+            + " is neither below the durable tier "
             + tiers.durable()
             + " nor below the shared tier "
             + tiers.shared(),

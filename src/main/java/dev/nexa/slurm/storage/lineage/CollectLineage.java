@@ -14,6 +14,7 @@ import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.lineage.LineageNode.Kind;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * Collects which runs and datasets were made of which others: from plans, manifests and pipelines
@@ -75,7 +77,8 @@ public final class CollectLineage {
   public LineageGraph collect() {
     for (PipelineFolder pipeline : workspace.allPipelines()) {
       try {
-        for (RunId run : PipelineFile.read(pipeline).ownRuns()) {
+        PipelineFile file = whole(pipeline.document(), () -> PipelineFile.read(pipeline));
+        for (RunId run : file.ownRuns()) {
           pipelines.put(run, pipeline.id());
         }
       } catch (NexaException | UncheckedIOException | IllegalArgumentException broken) {
@@ -102,11 +105,27 @@ public final class CollectLineage {
     return graph;
   }
 
+  /** Reads a record, and names its file if it is damaged: a reader of JSON knows only a text. */
+  private static <T> T whole(Path file, Supplier<T> read) {
+    try {
+      return read.get();
+    } catch (IllegalArgumentException damaged) {
+      throw new IllegalArgumentException(
+          file
+              + " is damaged and was left out; restore it from a backup; read `nexa-slurm explain docs/recovery.md`",
+          damaged);
+    }
+  }
+
   private Reader reader(RunFolder run) {
     Optional<ManifestFile> manifest =
-        Files.exists(run.manifest()) ? Optional.of(ManifestFile.read(run)) : Optional.empty();
+        Files.exists(run.manifest())
+            ? Optional.of(whole(run.manifest(), () -> ManifestFile.read(run)))
+            : Optional.empty();
     Optional<PlanFile> plan =
-        Files.exists(run.plan()) ? Optional.of(run.shownPlan()) : Optional.empty();
+        Files.exists(run.plan())
+            ? Optional.of(whole(run.plan(), run::shownPlan))
+            : Optional.empty();
     JsonObject facts = new JsonObject();
     manifest.flatMap(ManifestFile::name).ifPresent(title -> facts.with("title", title));
     facts.with("status", manifest.map(it -> it.status().text()).orElse("running"));
@@ -170,7 +189,8 @@ public final class CollectLineage {
     for (RunId earlier : run.earlier()) {
       graph.add(new LineageNode(Kind.RUN, earlier.value(), new JsonObject()), run.node());
     }
-    for (String path : run.paths()) {
+    for (String written : run.paths()) {
+      String path = written.replaceAll("/+", "/");
       Optional<DatasetVersion> version = registered(path, run.created());
       Optional<Reader> writer = above(path, byFolder);
       if (version.isPresent()) {

@@ -88,11 +88,8 @@ final class FindJudgement {
           ErrorCode.RUN_NOT_SUITABLE,
           option + ": " + article(key) + " of " + named + " is not about the model of " + run,
           Advice.step(
-              "name a run whose inputs lead to "
-                  + run
-                  + ", or evaluate with run_id: "
-                  + run
-                  + " (docs/releases.md)"));
+              "name a run whose inputs lead to " + run + ", or evaluate with run_id: " + run),
+          Advice.command("", "nexa-slurm", "explain", "docs/releases.md#package"));
     }
     return found.get();
   }

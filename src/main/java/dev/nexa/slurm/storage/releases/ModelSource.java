@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
 
@@ -46,6 +47,9 @@ public record ModelSource(
       Pattern.compile(
           "optimizer\\.(?:pt|bin)|scheduler\\.pt|scaler\\.pt|rng_state.*\\.pth|training_args\\.bin"
               + "|trainer_state\\.json|latest|zero_to_fp32\\.py");
+
+  /** The copies of the run's records beside its checkpoints; a release has its own. */
+  private static final Set<String> RECORDS = Set.of("manifest.json", "config.yaml", "logs.json");
 
   private static final String INDEX = ".safetensors.index.json";
   private static final int LONGEST_JSON = 64 << 20;
@@ -128,7 +132,9 @@ public record ModelSource(
               throw invalid(
                   shown(file) + " is a pipe, a socket or a device: a model holds files only");
             }
-            if (STATE.matcher(file.getFileName().toString()).matches()) {
+            String name = file.getFileName().toString();
+            boolean record = root.equals(file.getParent()) && RECORDS.contains(name);
+            if (record || STATE.matcher(name).matches()) {
               leftOut.add(below);
             } else {
               files.put(path(below), real);

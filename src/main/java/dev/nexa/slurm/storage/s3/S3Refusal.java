@@ -7,9 +7,12 @@ import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.StoreException;
 import dev.nexa.slurm.storage.sync.StoreException.Kind;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
+import java.net.UnknownHostException;
 import java.util.Set;
 import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.SdkException;
@@ -45,10 +48,34 @@ final class S3Refusal {
           "InvalidDigest",
           "MalformedXML");
 
+  /** Answers that say: try again. Some stores send them with the status 200. */
+  private static final Set<String> BUSY =
+      Set.of(
+          "InternalError",
+          "SlowDown",
+          "ServiceUnavailable",
+          "Throttling",
+          "ThrottlingException",
+          "RequestLimitExceeded");
+
   private final S3Place place;
+
+  /** Whether the host has answered before. Until then, a wrong address is likelier than a fault. */
+  private volatile boolean reached;
 
   S3Refusal(S3Place place) {
     this.place = place;
+  }
+
+  /** Notes that the store has answered a request. */
+  void reached() {
+    reached = true;
+  }
+
+  /** Returns an error for an answer that is not what S3 sends, such as a login page. */
+  StoreException notFromS3(String expected) {
+    return new StoreException(
+        Kind.BUSY, "the answer of " + host() + " cannot be read: it is not " + expected);
   }
 
   NexaException noCredentials() {
@@ -67,28 +94,58 @@ final class S3Refusal {
         "set storage.s3.region in the profile, or AWS_REGION; such as us-east-1");
   }
 
-  /** Returns the error for a request that failed after the SDK's attempts. */
-  RuntimeException of(SdkException failure) {
-    if (failure instanceof AwsServiceException answered) {
-      return answered(answered);
-    }
+  /** Returns the error for a request about the bucket. It ends the sync, or is worth a retry. */
+  RuntimeException ofBucket(SdkException failure) {
+    return failure instanceof AwsServiceException answered
+        ? answered(answered, false)
+        : unanswered(failure, "an S3 listing");
+  }
+
+  /** Returns the error for a request about one object. Others may succeed. */
+  RuntimeException ofObject(SdkException failure) {
+    return failure instanceof AwsServiceException answered
+        ? answered(answered, true)
+        : unanswered(failure, "an answer of S3");
+  }
+
+  private RuntimeException unanswered(SdkException failure, String expected) {
     Throwable cause = failure;
     while (cause != null && !(cause instanceof IOException)) {
       cause = cause.getCause();
     }
-    String message = String.valueOf(failure.getMessage());
-    if (cause == null && message.contains("credentials")) {
-      return noCredentials();
+    if (cause == null) {
+      return String.valueOf(failure.getMessage()).contains("credentials")
+          ? noCredentials()
+          : notFromS3(expected);
+    }
+    if (!reached && cause instanceof UnknownHostException) {
+      return wrongAddress("there is no host '" + cause.getMessage() + "'");
+    }
+    if (!reached && cause instanceof SSLException) {
+      boolean certificate = String.valueOf(cause.getMessage()).contains("PKIX");
+      return wrongAddress(
+          certificate
+              ? "the certificate of " + host() + " is not trusted by Java"
+              : host() + " does not speak TLS");
+    }
+    if (!reached && cause instanceof ConnectException) {
+      return wrongAddress("nothing listens at " + host());
     }
     return new StoreException(
-        Kind.BUSY,
-        host()
-            + " does not answer ("
-            + (cause == null ? failure.getClass() : cause.getClass()).getSimpleName()
-            + ")");
+        Kind.BUSY, host() + " does not answer (" + cause.getClass().getSimpleName() + ")");
   }
 
-  private RuntimeException answered(AwsServiceException answered) {
+  private NexaException wrongAddress(String what) {
+    return error(
+        ErrorCode.S3_REFUSED,
+        "S3: " + what,
+        place.endpoint().isPresent()
+            ? "check --endpoint, or storage.s3.endpoint in the profile"
+            : "check the network, and the region: --region, or storage.s3.region in the profile");
+  }
+
+  private RuntimeException answered(AwsServiceException answered, boolean object) {
+    reached = true;
     AwsErrorDetails details = answered.awsErrorDetails();
     String code = details == null || details.errorCode() == null ? "" : details.errorCode();
     int status = answered.statusCode();
@@ -103,20 +160,33 @@ final class S3Refusal {
           "check NEXA_S3_PREFIX or storage.s3_prefix; to make it: aws s3 mb s3://"
               + place.bucket());
     }
-    if (status == 404) {
-      return new StoreException(Kind.MISSING, "there is no such object or upload (" + said + ")");
-    }
     if (DAMAGED.contains(code)
+        || BUSY.contains(code)
         || status == 409
         || status == 429
         || (status >= 500 && status != 501)) {
       return new StoreException(Kind.BUSY, host() + " answered " + said);
     }
-    if (code.equals("InvalidObjectState")) {
+    if (status == 404) {
+      return object
+          ? new StoreException(Kind.MISSING, "there is no such object or upload (" + said + ")")
+          : wrongAddress(host() + " is no S3 store, or its path is wrong (" + said + ")");
+    }
+    if (object && code.equals("InvalidObjectState")) {
+      return new StoreException(Kind.ARCHIVED, "it is archived in Glacier; restore it first");
+    }
+    boolean everywhere =
+        code.equals("RequestTimeTooSkewed")
+            || WRONG_KEY.contains(code)
+            || WRONG_REGION.contains(code)
+            || status == 301
+            || status == 501;
+    if (object && !everywhere) {
       return new StoreException(
-          Kind.FROZEN,
-          "it is in a storage class such as GLACIER, and must be restored before it can be read;"
-              + " `aws s3api restore-object` does that");
+          Kind.REFUSED,
+          status == 403
+              ? host() + " denied access to it (" + said + ")"
+              : host() + " refused it (" + said + ")");
     }
     return refused(status, code, said);
   }
@@ -132,7 +202,9 @@ final class S3Refusal {
       return error(
           ErrorCode.AWS_CREDENTIALS,
           "S3: the credentials were refused as wrong or expired (" + code + ")",
-          "`aws sts get-caller-identity` says whether they are good; for SSO: `aws sso login`");
+          place.endpoint().isPresent()
+              ? "check the access key and the secret key of " + host()
+              : "`aws sts get-caller-identity` says whether they are good; for SSO: `aws sso login`");
     }
     if (WRONG_REGION.contains(code) || status == 301) {
       return error(
@@ -147,7 +219,9 @@ final class S3Refusal {
           "S3: access to " + place.address() + " is denied (" + said + ")",
           "the credentials need s3:ListBucket, s3:GetObject, s3:PutObject, s3:DeleteObject,",
           "s3:AbortMultipartUpload, s3:ListMultipartUploadParts, s3:ListBucketMultipartUploads",
-          "`aws sts get-caller-identity` says whose credentials they are");
+          place.endpoint().isPresent()
+              ? "check the policy of the access key at " + host()
+              : "`aws sts get-caller-identity` says whose credentials they are");
     }
     if (status == 501) {
       return error(

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.ResponseInputStream;
@@ -19,6 +20,7 @@ import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.sync.RequestBody;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.EncodingType;
 import software.amazon.awssdk.services.s3.model.GetObjectRequest;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 import software.amazon.awssdk.services.s3.model.HeadObjectResponse;
@@ -43,28 +45,53 @@ final class S3Store implements ObjectStore {
     this.refusal = refusal;
   }
 
+  /** Sends a request about one object. */
   private <T> T ask(Supplier<T> request) {
+    return ask(request, refusal::ofObject);
+  }
+
+  /** Sends a request about the bucket. */
+  private <T> T askBucket(Supplier<T> request) {
+    return ask(request, refusal::ofBucket);
+  }
+
+  private <T> T ask(Supplier<T> request, Function<SdkException, RuntimeException> refused) {
     try {
-      return request.get();
+      T answer = request.get();
+      refusal.reached();
+      return answer;
     } catch (SdkException failed) {
-      throw refusal.of(failed);
+      throw refused.apply(failed);
     } catch (UncheckedIOException local) {
       throw new StoreException(
           StoreException.Kind.CHANGED, "the file changed while it was read: " + local.getMessage());
     }
   }
 
+  /**
+   * Lists objects. A page counts only if it names the bucket, the prefix, and whether it is the
+   * last one: the login page of a network, or an empty answer, has the status 200 too.
+   */
   @Override
   public Page list(String prefix, Optional<String> after) {
     ListObjectsV2Response page =
-        ask(
+        askBucket(
             () ->
                 client.listObjectsV2(
                     request ->
                         request
                             .bucket(place.bucket())
                             .prefix(prefix)
+                            .encodingType(EncodingType.URL)
                             .continuationToken(after.orElse(null))));
+    boolean whole =
+        page.isTruncated() != null
+            && place.bucket().equals(page.name())
+            && prefix.equals(page.prefix() == null ? "" : page.prefix())
+            && (!page.isTruncated() || page.nextContinuationToken() != null);
+    if (!whole) {
+      throw refusal.notFromS3("an S3 listing");
+    }
     List<Listed> objects =
         page.contents().stream()
             .map(
@@ -72,11 +99,8 @@ final class S3Store implements ObjectStore {
                     new Listed(
                         object.key(), object.size(), bare(object.eTag()), object.lastModified()))
             .toList();
-    boolean more = Boolean.TRUE.equals(page.isTruncated());
-    if (more && page.nextContinuationToken() == null) {
-      throw new StoreException(StoreException.Kind.BUSY, "the listing has no next page");
-    }
-    return new Page(objects, more ? Optional.of(page.nextContinuationToken()) : Optional.empty());
+    return new Page(
+        objects, page.isTruncated() ? Optional.of(page.nextContinuationToken()) : Optional.empty());
   }
 
   @Override
@@ -101,19 +125,24 @@ final class S3Store implements ObjectStore {
   }
 
   @Override
-  public Body get(String key, String etag, long from) {
+  public Body get(String key, String etag, long from, long end) {
     GetObjectRequest.Builder request =
         GetObjectRequest.builder().bucket(place.bucket()).key(key).ifMatch(quoted(etag));
-    if (from > 0) {
-      request.range("bytes=" + from + "-");
+    boolean range = from > 0 || end < END;
+    if (range) {
+      request.range("bytes=" + from + "-" + (end < END ? end - 1 : ""));
     }
     ResponseInputStream<GetObjectResponse> body = ask(() -> client.getObject(request.build()));
     GetObjectResponse facts = body.response();
+    if (facts.eTag() == null || facts.contentLength() == null) {
+      body.abort();
+      throw refusal.notFromS3("an object of S3");
+    }
     if (!bare(facts.eTag()).equals(etag)) {
       body.abort();
       throw new StoreException(StoreException.Kind.CHANGED, "the object in S3 changed");
     }
-    if (from > 0
+    if (range
         && (facts.contentRange() == null
             || !facts.contentRange().startsWith("bytes " + from + "-"))) {
       body.abort();
@@ -122,13 +151,23 @@ final class S3Store implements ObjectStore {
     }
     return new Body(
         stored(
-            facts.contentLength() + from,
+            range ? total(facts) : facts.contentLength(),
             facts.eTag(),
             facts.lastModified(),
             facts.metadata(),
             facts.serverSideEncryption(),
             facts.sseCustomerAlgorithm()),
         new Aborting(body));
+  }
+
+  /** Returns the size of an object from the header {@code bytes 0-9/100}. */
+  private long total(GetObjectResponse facts) {
+    try {
+      String range = facts.contentRange();
+      return Long.parseLong(range.substring(range.indexOf('/') + 1));
+    } catch (NumberFormatException none) {
+      throw refusal.notFromS3("a range of an object of S3");
+    }
   }
 
   @Override
@@ -139,7 +178,7 @@ final class S3Store implements ObjectStore {
       String md5,
       Properties properties,
       Optional<String> replaced) {
-    return bare(
+    return made(
         ask(() ->
                 client.putObject(
                     request -> {
@@ -163,17 +202,18 @@ final class S3Store implements ObjectStore {
 
   @Override
   public String begin(String key, Properties properties) {
-    return ask(() ->
-            client.createMultipartUpload(
-                request ->
-                    request
-                        .bucket(place.bucket())
-                        .key(key)
-                        .metadata(metadata(properties))
-                        .storageClass(place.storageClass().orElse(null))
-                        .serverSideEncryption(place.encryption().orElse(null))
-                        .ssekmsKeyId(place.kmsKey().orElse(null))))
-        .uploadId();
+    return named(
+        ask(() ->
+                client.createMultipartUpload(
+                    request ->
+                        request
+                            .bucket(place.bucket())
+                            .key(key)
+                            .metadata(metadata(properties))
+                            .storageClass(place.storageClass().orElse(null))
+                            .serverSideEncryption(place.encryption().orElse(null))
+                            .ssekmsKeyId(place.kmsKey().orElse(null))))
+            .uploadId());
   }
 
   @Override
@@ -191,7 +231,7 @@ final class S3Store implements ObjectStore {
                             .contentMD5(md5),
                     body(content, bytes)))
             .eTag();
-    return new Part(number, bytes, bare(etag));
+    return new Part(number, bytes, made(etag));
   }
 
   @Override
@@ -213,7 +253,12 @@ final class S3Store implements ObjectStore {
       page.parts()
           .forEach(part -> parts.add(new Part(part.partNumber(), part.size(), bare(part.eTag()))));
       Integer next = page.nextPartNumberMarker();
-      if (!Boolean.TRUE.equals(page.isTruncated()) || next == null || next.equals(after)) {
+      if (page.isTruncated() == null
+          || !uploadId.equals(page.uploadId())
+          || (page.isTruncated() && (next == null || next.equals(after)))) {
+        throw refusal.notFromS3("a list of parts");
+      }
+      if (!page.isTruncated()) {
         return parts;
       }
       after = next;
@@ -231,7 +276,7 @@ final class S3Store implements ObjectStore {
                         .eTag(quoted(part.etag()))
                         .build())
             .toList();
-    return bare(
+    return made(
         ask(() ->
                 client.completeMultipartUpload(
                     request -> {
@@ -267,11 +312,11 @@ final class S3Store implements ObjectStore {
   public PendingPage pending(String prefix, Optional<String> after) {
     String[] marker = after.map(text -> text.split("\n", 2)).orElse(new String[0]);
     ListMultipartUploadsResponse page =
-        ask(
+        askBucket(
             () ->
                 client.listMultipartUploads(
                     request -> {
-                      request.bucket(place.bucket()).prefix(prefix);
+                      request.bucket(place.bucket()).prefix(prefix).encodingType(EncodingType.URL);
                       if (marker.length == 2) {
                         request.uploadIdMarker(marker[0]).keyMarker(marker[1]);
                       }
@@ -280,20 +325,27 @@ final class S3Store implements ObjectStore {
         page.uploads().stream()
             .map(upload -> new Pending(upload.key(), upload.uploadId(), upload.initiated()))
             .toList();
-    boolean more =
-        Boolean.TRUE.equals(page.isTruncated())
-            && page.nextKeyMarker() != null
-            && page.nextUploadIdMarker() != null;
+    boolean whole =
+        page.isTruncated() != null
+            && place.bucket().equals(page.bucket())
+            && (!page.isTruncated()
+                || (page.nextKeyMarker() != null && page.nextUploadIdMarker() != null));
+    if (!whole) {
+      throw refusal.notFromS3("a list of uploads");
+    }
     return new PendingPage(
         uploads,
-        more
+        page.isTruncated()
             ? Optional.of(page.nextUploadIdMarker() + "\n" + page.nextKeyMarker())
             : Optional.empty());
   }
 
   @Override
-  public void delete(String key) {
-    ask(() -> client.deleteObject(request -> request.bucket(place.bucket()).key(key)));
+  public void delete(String key, String etag) {
+    ask(
+        () ->
+            client.deleteObject(
+                request -> request.bucket(place.bucket()).key(key).ifMatch(quoted(etag))));
   }
 
   @Override
@@ -343,6 +395,18 @@ final class S3Store implements ObjectStore {
     } catch (DateTimeException notOurs) {
       return Optional.empty();
     }
+  }
+
+  /** Returns the version of what was made; an answer without one is none of S3. */
+  private String made(@Nullable String etag) {
+    return bare(named(etag));
+  }
+
+  private String named(@Nullable String mark) {
+    if (mark == null || mark.isEmpty()) {
+      throw refusal.notFromS3("an answer of S3");
+    }
+    return mark;
   }
 
   private static String bare(@Nullable String etag) {

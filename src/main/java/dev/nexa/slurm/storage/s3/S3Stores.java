@@ -8,7 +8,6 @@ import java.time.Duration;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
-import software.amazon.awssdk.awscore.retry.AwsRetryStrategy;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
@@ -16,10 +15,12 @@ import software.amazon.awssdk.core.exception.SdkException;
 import software.amazon.awssdk.core.interceptor.Context;
 import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
+import software.amazon.awssdk.core.retry.RetryUtils;
 import software.amazon.awssdk.http.SdkHttpRequest;
 import software.amazon.awssdk.http.apache.ApacheHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.regions.providers.DefaultAwsRegionProviderChain;
+import software.amazon.awssdk.retries.DefaultRetryStrategy;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3ClientBuilder;
@@ -27,7 +28,7 @@ import software.amazon.awssdk.services.s3.S3Configuration;
 
 /** Opens buckets with the SDK's synchronous client, which keeps its connections. */
 public final class S3Stores implements ObjectStores {
-  /** The SDK sends a request again once, also to correct its clock; the sync waits for longer. */
+  /** The SDK sends a request again once, only to correct its clock; the sync waits for longer. */
   private static final int ATTEMPTS = 2;
 
   private static final Duration PAUSE = Duration.ofMillis(50);
@@ -66,7 +67,8 @@ public final class S3Stores implements ObjectStores {
             .serviceConfiguration(S3Configuration.builder().chunkedEncodingEnabled(false).build())
             .httpClientBuilder(
                 ApacheHttpClient.builder()
-                    .maxConnections(place.connections() + 2)
+                    // Each thread has a request, and so has each thread that sends parts.
+                    .maxConnections(2 * place.connections() + 2)
                     .connectionTimeout(CONNECT)
                     .socketTimeout(SILENCE)
                     .expectContinueEnabled(false))
@@ -74,7 +76,12 @@ public final class S3Stores implements ObjectStores {
                 ClientOverrideConfiguration.builder()
                     .addExecutionInterceptor(new WithoutExpect())
                     .retryStrategy(
-                        AwsRetryStrategy.standardRetryStrategy().toBuilder()
+                        DefaultRetryStrategy.standardStrategyBuilder()
+                            .retryOnException(
+                                failed ->
+                                    failed instanceof SdkException sdk
+                                        && RetryUtils.isClockSkewException(sdk))
+                            .treatAsThrottling(failed -> false)
                             .maxAttempts(ATTEMPTS)
                             .backoffStrategy(BackoffStrategy.fixedDelay(PAUSE))
                             .throttlingBackoffStrategy(BackoffStrategy.fixedDelay(PAUSE))
@@ -101,7 +108,9 @@ public final class S3Stores implements ObjectStores {
       return Region.of(place.region().get());
     }
     try {
-      return DefaultAwsRegionProviderChain.builder().build().getRegion();
+      DefaultAwsRegionProviderChain.Builder chain = DefaultAwsRegionProviderChain.builder();
+      place.awsProfile().ifPresent(chain::profileName);
+      return chain.build().getRegion();
     } catch (SdkException none) {
       if (place.endpoint().isPresent()) {
         // Other stores ignore it, but it is a part of the signature.

@@ -8,60 +8,101 @@ import java.util.Optional;
  *
  * @param local the file, if there is one
  * @param remote the object, if there is one; its key is relative to the prefix
+ * @param recorded the object's SHA-256, if its version is the one that was recorded with it
  */
 record Action(
-    Kind kind, String path, Optional<LocalFile> local, Optional<ObjectStore.Listed> remote) {
+    Kind kind,
+    Why why,
+    String path,
+    Optional<LocalFile> local,
+    Optional<ObjectStore.Listed> remote,
+    Optional<String> recorded) {
   /** The kinds of actions. */
   enum Kind {
     /** Both sides are as they were when they were last equal. */
     SAME,
-    /** The other side has no such file. */
+    /** The target has no such file. */
     NEW,
-    /** The other side's is replaced. */
+    /** The target's file is replaced. */
     REPLACE,
-    /** Both have the same size. If the digests differ, the other side's is replaced. */
+    /** Both have the same size. If the digests differ, the target's file is replaced. */
     COMPARE,
     /** Both have the same size. If the digests differ, it is a conflict. */
     COMPARE_ONLY,
-    /** The other side's is newer, or was changed by somebody: it stays. */
+    /** The sides differ, and the target's file stays. */
     CONFLICT,
-    /** Only the other side has it, and {@code --delete} was typed. */
+    /** Only the target has it, and {@code --delete} was typed. */
     DELETE,
-    /** Only the other side has it. */
+    /** Only the target has it, and it stays. */
     LEAVE
   }
 
-  /** Returns how many bytes the action copies, at most. */
+  /** What a conflict, or a deletion at risk, is due to. */
+  enum Why {
+    /** Nothing to be said. */
+    NONE,
+    /** No sync has seen both sides equal. */
+    NEVER_SYNCED,
+    /** The target's file is not as the last sync left it. */
+    TARGET_CHANGED,
+    /** Size and time are as recorded, so other bytes are damage, or hidden by a program. */
+    LOOKS_UNCHANGED
+  }
+
+  /** Returns the bytes of the source's file, which the action copies at most; else the target's. */
   long bytes(Direction direction) {
-    return direction == Direction.PUSH
-        ? local.map(LocalFile::bytes).orElse(0L)
-        : remote.map(ObjectStore.Listed::bytes).orElse(0L);
+    Optional<Long> here = local.map(LocalFile::bytes);
+    Optional<Long> there = remote.map(ObjectStore.Listed::bytes);
+    boolean push = direction == Direction.PUSH;
+    return (push ? here : there).or(() -> push ? there : here).orElse(0L);
+  }
+
+  /** Returns the action with which the target's file stays, whatever was typed. */
+  Action left() {
+    return new Action(Kind.LEAVE, Why.NONE, path, local, remote, recorded);
+  }
+
+  /** Returns why the target's file stays, as the end of a line that begins with the path. */
+  String conflict(Direction direction) {
+    String target = direction == Direction.PUSH ? "the object in S3" : "the file here";
+    String stays = local.isPresent() && remote.isPresent() ? "replaced" : "deleted";
+    return switch (why) {
+          case LOOKS_UNCHANGED -> "its bytes changed, but its size and its time did not";
+          case NEVER_SYNCED -> "the sides differ, and no sync has seen them equal";
+          case TARGET_CHANGED, NONE -> target + " was changed after the last sync";
+        }
+        + "; it was not "
+        + stays;
   }
 
   String line() {
     return Fields.join(
         kind,
+        why,
         path,
         local.map(file -> Long.toString(file.bytes())).orElse("-"),
         local.map(file -> file.modified().toString()).orElse("-"),
         remote.map(object -> Long.toString(object.bytes())).orElse("-"),
         remote.map(object -> object.modified().toString()).orElse("-"),
-        remote.map(ObjectStore.Listed::etag).orElse("-"));
+        remote.map(ObjectStore.Listed::etag).orElse("-"),
+        recorded.orElse("-"));
   }
 
   static Action of(String line) {
-    String[] field = Fields.split(line, 7);
-    String path = field[1];
+    String[] field = Fields.split(line, 9);
+    String path = field[2];
     return new Action(
         Kind.valueOf(field[0]),
+        Why.valueOf(field[1]),
         path,
-        field[2].equals("-")
+        field[3].equals("-")
             ? Optional.empty()
-            : Optional.of(new LocalFile(path, Long.parseLong(field[2]), Instant.parse(field[3]))),
-        field[4].equals("-")
+            : Optional.of(new LocalFile(path, Long.parseLong(field[3]), Instant.parse(field[4]))),
+        field[5].equals("-")
             ? Optional.empty()
             : Optional.of(
                 new ObjectStore.Listed(
-                    path, Long.parseLong(field[4]), field[6], Instant.parse(field[5]))));
+                    path, Long.parseLong(field[5]), field[7], Instant.parse(field[6]))),
+        field[8].equals("-") ? Optional.empty() : Optional.of(field[8]));
   }
 }

@@ -1,8 +1,5 @@
 package dev.nexa.slurm.storage.sync;
 
-import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.error.ErrorCode;
-import dev.nexa.slurm.base.error.NexaException;
 import java.util.Optional;
 
 /**
@@ -25,37 +22,34 @@ public record DeleteLimit(long number, boolean percent) {
   }
 
   /**
-   * Throws if a plan may not be carried out.
+   * Returns why deletions are refused; empty if they are within the limit.
    *
    * @param deletes the planned deletions
    * @param target the files at the target, with those that would be deleted
    * @param source the files at the source
-   * @param complete whether all files of the source are known
+   * @param complete whether all names are known
    */
-  void check(long deletes, long target, long source, boolean complete) {
+  Optional<String> refusal(long deletes, long target, long source, boolean complete) {
     if (deletes == 0) {
-      return;
+      return Optional.empty();
     }
     if (!complete) {
-      throw refused(
-          "--delete: a part of the source cannot be read, so " + deletes + " deletions are unsafe",
-          "mend what is named above, or sync without --delete");
+      return Optional.of(
+          "--delete: not all names could be read, so " + deletes + " deletions are unsafe");
     }
     if (source == 0) {
-      throw refused(
-          "--delete: the source has no files, and all " + deletes + " files would be deleted",
-          "check that the folder is mounted and that the address is right");
+      return Optional.of(
+          "--delete: the source has no files, and all " + deletes + " files would be deleted");
     }
-    if (deletes > most(target)) {
-      throw refused(
-          "--delete: "
-              + deletes
-              + " of "
-              + target
-              + " files would be deleted, more than --max-delete "
-              + text(),
-          "nexa-slurm sync plan --delete lists them; then --max-delete " + deletes);
-    }
+    return deletes > most(target)
+        ? Optional.of(
+            "--delete: "
+                + deletes
+                + " of "
+                + target
+                + " files would be deleted, more than --max-delete "
+                + text())
+        : Optional.empty();
   }
 
   private long most(long target) {
@@ -64,13 +58,5 @@ public record DeleteLimit(long number, boolean percent) {
 
   private String text() {
     return number + (percent ? "%" : "");
-  }
-
-  private static NexaException refused(String message, String advice) {
-    return new NexaException(
-        ErrorCode.SYNC_DELETION_REFUSED,
-        message,
-        Advice.step("nothing was copied or deleted"),
-        Advice.step(advice));
   }
 }

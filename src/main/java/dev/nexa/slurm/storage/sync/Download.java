@@ -16,10 +16,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
-import java.security.MessageDigest;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Semaphore;
 
 /**
  * Downloads one object: to a temporary file, checked, forced to disk, then renamed.
@@ -32,18 +32,21 @@ final class Download {
   private static final int BUFFER = 1 << 17;
   private static final int ATTEMPTS = 3;
 
-  private final LocalTree tree;
-  private final ObjectStore store;
+  private final Sides sides;
   private final Path parts;
-  private final Retry retry;
-  private final Traffic traffic;
+  private final ExecutorService threads;
+  private final Semaphore buffers = ReadAhead.buffers();
 
-  Download(LocalTree tree, ObjectStore store, Path parts, Retry retry, Traffic traffic) {
-    this.tree = tree;
-    this.store = store;
+  /**
+   * Makes a download for all objects of a sync.
+   *
+   * @param parts the folder of unfinished files
+   * @param threads read ahead in large objects
+   */
+  Download(Sides sides, Path parts, ExecutorService threads) {
+    this.sides = sides;
     this.parts = parts;
-    this.retry = retry;
-    this.traffic = traffic;
+    this.threads = threads;
   }
 
   /**
@@ -61,12 +64,17 @@ final class Download {
    * @param replaced the file that it replaces; empty if there must be none
    * @throws StoreException of kind CHANGED if the object or the file changed
    */
-  Fetched fetch(String key, String path, Listed object, Optional<LocalFile> replaced)
-      throws IOException {
+  Fetched fetch(String path, Listed object, Optional<LocalFile> replaced) throws IOException {
+    String key = sides.key(path);
     Path part = parts.resolve(Sha256.of(key).substring(0, 32) + ".part");
     Path state = part.resolveSibling(part.getFileName() + ".json");
     for (int attempt = 1; ; attempt++) {
       long there = resumable(part, state, key, object);
+      if (there > 0 && !hasDigest(key)) {
+        // A power cut can leave zeros at the end of the file, which no digest would find.
+        Files.deleteIfExists(part);
+        there = 0;
+      }
       Optional<Whole> whole = whole(key, object, part, there);
       if (whole.isPresent()) {
         return placed(whole.get(), path, object, part, state, replaced);
@@ -81,13 +89,23 @@ final class Download {
     }
   }
 
+  private boolean hasDigest(String key) throws IOException {
+    return sides
+        .retry()
+        .call(() -> sides.store().head(key))
+        .map(stored -> stored.sha256().isPresent() || stored.md5().isPresent())
+        .orElse(false);
+  }
+
   private Fetched placed(
       Whole whole, String path, Listed object, Path part, Path state, Optional<LocalFile> replaced)
       throws IOException {
-    List<Path> folders = tree.place(part, path, replaced);
+    List<Path> folders = sides.tree().place(part, path, replaced);
     Files.deleteIfExists(state);
     LocalFile file =
-        tree.stat(path)
+        sides
+            .tree()
+            .stat(path)
             .orElseThrow(
                 () -> new StoreException(StoreException.Kind.CHANGED, "somebody deleted it"));
     return new Fetched(
@@ -131,21 +149,47 @@ final class Download {
   /** Fills the temporary file. Returns empty if its bytes do not match the digest. */
   private Optional<Whole> whole(String key, Listed object, Path part, long there)
       throws IOException {
-    MessageDigest sha256 = Sha256.digest();
-    MessageDigest md5 = Md5.digest();
+    Digests digests = new Digests();
     Stored facts = null;
     try (FileChannel out =
-        FileChannel.open(
-            part, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      long offset = digested(out, there, sha256, md5);
+            FileChannel.open(
+                part,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE);
+        ReadAhead ahead = new ReadAhead(sides, threads, buffers, key, object)) {
+      long offset = digested(out, there, digests);
       out.position(offset);
       int failures = 0;
       while (facts == null || offset < object.bytes()) {
+        Optional<byte[]> fetched = ahead.take(offset);
+        if (fetched.isPresent()) {
+          byte[] bytes = fetched.get();
+          digests.update(bytes, bytes.length);
+          write(out, bytes, bytes.length);
+          offset += bytes.length;
+          ahead.begin(offset);
+          continue;
+        }
+        boolean large = object.bytes() > 2 * Upload.PART;
+        long end =
+            !large
+                ? ObjectStore.END
+                : facts == null
+                    ? Math.min(object.bytes(), offset + Upload.PART)
+                    : ahead.begin(offset);
         long before = offset;
         StoreException failure;
-        try (Body body = store.get(key, object.etag(), Math.min(offset, last(object)))) {
+        try (Body body =
+            sides.store().get(key, object.etag(), Math.min(offset, last(object)), end)) {
           facts = body.facts();
-          offset = copied(body.in(), out, offset, object.bytes(), sha256, md5);
+          if (facts.sha256().isPresent()) {
+            digests.withoutMd5();
+          }
+          if (large) {
+            ahead.begin(offset);
+          }
+          offset = copied(body.in(), out, offset, Math.min(end, object.bytes()), digests);
           failure = new StoreException(StoreException.Kind.BUSY, "the answer was cut short");
         } catch (Interrupted cut) {
           offset = cut.offset;
@@ -157,19 +201,22 @@ final class Download {
           failure = refused;
         }
         failures = offset > before ? 0 : failures + 1;
-        if (offset < object.bytes()) {
-          if (failures >= retry.attempts()) {
+        if (offset < Math.min(end, object.bytes())) {
+          if (failures >= sides.retry().attempts()) {
             throw failure;
           }
-          retry.pause(failures + 1);
+          sides.retry().pause(failures + 1);
         }
       }
-      String hex = Sha256.hex(sha256);
-      String md5Hex = HexFormat.of().formatHex(md5.digest());
+      String hex = digests.sha256();
+      Optional<String> md5 = facts.md5();
       boolean same =
           offset == object.bytes()
-              && facts.sha256().map(hex::equals).orElse(true)
-              && facts.md5().map(md5Hex::equals).orElse(true);
+              && facts
+                  .sha256()
+                  .map(hex::equals)
+                  .or(() -> md5.map(digests.md5Hex()::equals))
+                  .orElse(true);
       if (!same) {
         return Optional.empty();
       }
@@ -186,8 +233,7 @@ final class Download {
     return Math.max(0, object.bytes() - 1);
   }
 
-  private static long digested(
-      FileChannel file, long bytes, MessageDigest sha256, MessageDigest md5) throws IOException {
+  private static long digested(FileChannel file, long bytes, Digests digests) throws IOException {
     ByteBuffer buffer = ByteBuffer.allocate(BUFFER);
     long offset = 0;
     while (offset < bytes) {
@@ -196,8 +242,7 @@ final class Download {
       if (read < 0) {
         break;
       }
-      sha256.update(buffer.array(), 0, read);
-      md5.update(buffer.array(), 0, read);
+      digests.update(buffer.array(), read);
       offset += read;
     }
     return offset;
@@ -213,8 +258,7 @@ final class Download {
     }
   }
 
-  private long copied(
-      InputStream in, FileChannel out, long from, long end, MessageDigest sha256, MessageDigest md5)
+  private long copied(InputStream in, FileChannel out, long from, long end, Digests digests)
       throws IOException {
     byte[] buffer = new byte[BUFFER];
     long offset = from;
@@ -228,15 +272,18 @@ final class Download {
       if (read < 0) {
         break;
       }
-      sha256.update(buffer, 0, read);
-      md5.update(buffer, 0, read);
-      ByteBuffer bytes = ByteBuffer.wrap(buffer, 0, read);
-      while (bytes.hasRemaining()) {
-        out.write(bytes);
-      }
+      digests.update(buffer, read);
+      write(out, buffer, read);
       offset += read;
-      traffic.moved(read);
+      sides.traffic().moved(read);
     }
     return offset;
+  }
+
+  private static void write(FileChannel out, byte[] buffer, int length) throws IOException {
+    ByteBuffer bytes = ByteBuffer.wrap(buffer, 0, length);
+    while (bytes.hasRemaining()) {
+      out.write(bytes);
+    }
   }
 }

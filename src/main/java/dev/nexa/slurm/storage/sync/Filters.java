@@ -11,6 +11,9 @@ public final class Filters {
   /** The rule that is always first: files that somebody still writes. */
   public static final Rule UNFINISHED = new Rule(false, "*.tmp");
 
+  /** Why a file whose name looks like one of ours is not copied. */
+  static final String OURS = "names that begin with .nexa- are ours";
+
   /**
    * One option.
    *
@@ -19,14 +22,15 @@ public final class Filters {
    */
   public record Rule(boolean include, String glob) {}
 
-  private record Compiled(boolean include, Pattern pattern) {}
+  private record Compiled(Rule rule, Pattern pattern) {}
+
+  private static final Pattern WILDCARD = Pattern.compile("[*?\\[]");
 
   private final List<Compiled> rules;
 
   /** Makes the filters from the rules in the order in which they were typed. */
   public Filters(List<Rule> rules) {
-    this.rules =
-        rules.stream().map(rule -> new Compiled(rule.include(), pattern(rule.glob()))).toList();
+    this.rules = rules.stream().map(rule -> new Compiled(rule, pattern(rule.glob()))).toList();
   }
 
   /** Returns whether the path is copied. */
@@ -34,7 +38,28 @@ public final class Filters {
     boolean taken = true;
     for (Compiled rule : rules) {
       if (rule.pattern().matcher(path).matches()) {
-        taken = rule.include();
+        taken = rule.rule().include();
+      }
+    }
+    return taken;
+  }
+
+  /** Returns a pattern that matches only this path. */
+  public static String literal(String path) {
+    return path.replaceAll("[*?\\[]", "[$0]");
+  }
+
+  /** Returns whether any path below a folder may be copied. False only if none can be. */
+  boolean mayTakeBelow(String folder) {
+    String below = folder + "/";
+    boolean taken = true;
+    for (Compiled rule : rules) {
+      String glob = rule.rule().glob();
+      if (rule.rule().include()) {
+        String literal = WILDCARD.split(glob, 2)[0];
+        taken |= literal.startsWith(below) || below.startsWith(literal);
+      } else if (glob.endsWith("*") && rule.pattern().matcher(below).matches()) {
+        taken = false;
       }
     }
     return taken;
@@ -43,6 +68,12 @@ public final class Filters {
   /** Returns whether a part of the path is one of our own folders, which are never copied. */
   static boolean isOurs(String path) {
     return path.startsWith(".nexa-") || path.contains("/.nexa-");
+  }
+
+  /** Returns whether the path is a name of ours that lies in none of our folders. */
+  static boolean isOurName(String path) {
+    int slash = path.lastIndexOf('/');
+    return isOurs(path) && (slash < 0 || !isOurs(path.substring(0, slash)));
   }
 
   private static Pattern pattern(String glob) {

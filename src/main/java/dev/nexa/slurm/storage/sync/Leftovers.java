@@ -53,7 +53,7 @@ public final class Leftovers {
 
   private static <T> T call(Retry.Request<T> request) {
     try {
-      return Retry.USUAL.call("the store", request);
+      return Retry.USUAL.call(request);
     } catch (StoreException refused) {
       throw new NexaException(
           ErrorCode.S3_UNAVAILABLE,

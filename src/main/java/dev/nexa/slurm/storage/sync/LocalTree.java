@@ -10,6 +10,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
@@ -54,7 +55,8 @@ final class LocalTree {
    * Starts a walk over all files that the filters take, in the order of {@link KeyOrder}. Holds the
    * names of one folder and of the folders above it in memory.
    *
-   * @param skipped gets links, special files, names that are not UTF-8, and unreadable folders
+   * @param skipped gets names that are not UTF-8, unreadable folders, and, also if the filters do
+   *     not take them, links and special files
    */
   Walk walk(Filters filters, Consumer<Skipped> skipped) throws IOException {
     return new Walk(filters, skipped);
@@ -288,29 +290,45 @@ final class LocalTree {
         throws IOException {
       String name = found.toString();
       String path = prefix + name;
-      if (Filters.isOurs(path)) {
-        return;
-      }
       BasicFileAttributes facts;
       try {
         facts = facts(stream, found);
       } catch (NoSuchFileException gone) {
         return;
       } catch (IOException failed) {
-        skipped.accept(new Skipped(path, unreadable(failed), false));
+        if (!Filters.isOurs(path)) {
+          skipped.accept(new Skipped(path, unreadable(failed), false));
+        }
         return;
       }
-      if (name.indexOf('\uFFFD') >= 0) {
+      if (facts.isDirectory()) {
+        if (Filters.isOurs(path) || !filters.mayTakeBelow(path)) {
+          return;
+        }
+      } else if (Filters.isOurs(path)) {
+        skipped.accept(new Skipped(path, Filters.OURS, true));
+        return;
+      } else if (facts.isRegularFile() && !filters.takes(path)) {
+        return;
+      }
+      if (!isUtf8(name, found)) {
         skipped.accept(new Skipped(path, "its name is not UTF-8", false));
       } else if (facts.isDirectory()) {
         entries.add(new Entry(name, true, new LocalFile(path, 0, java.time.Instant.EPOCH)));
-      } else if (!filters.takes(path)) {
-        return;
       } else if (facts.isRegularFile()) {
         entries.add(new Entry(name, false, LocalFile.of(path, facts)));
       } else {
         String kind = facts.isSymbolicLink() ? "a symbolic link" : "a pipe, socket or device";
         skipped.accept(new Skipped(path, kind, true));
+      }
+    }
+
+    /** Bytes that are not UTF-8 become U+FFFD, which a name can also hold itself. */
+    private boolean isUtf8(String name, Path found) {
+      try {
+        return name.indexOf('\uFFFD') < 0 || Path.of(name).equals(found);
+      } catch (InvalidPathException locale) {
+        return false;
       }
     }
 

@@ -21,6 +21,9 @@ public interface ObjectStore extends AutoCloseable {
    */
   record Listed(String key, long bytes, String etag, Instant modified) {}
 
+  /** The end of every object. */
+  long END = Long.MAX_VALUE;
+
   /** A page of a listing; {@code next} is empty on the last page. */
   record Page(List<Listed> objects, Optional<String> next) {}
 
@@ -80,9 +83,10 @@ public interface ObjectStore extends AutoCloseable {
    * Opens an object, if it is still this version.
    *
    * @param from the offset of the first byte
+   * @param end the offset after the last byte; {@link #END} for all
    * @throws StoreException of kind CHANGED for another version, MISSING if there is no object
    */
-  Body get(String key, String etag, long from);
+  Body get(String key, String etag, long from, long end);
 
   /**
    * Uploads an object as a whole.
@@ -131,8 +135,11 @@ public interface ObjectStore extends AutoCloseable {
   /** Lists multipart uploads whose keys begin with the prefix. */
   PendingPage pending(String prefix, Optional<String> after);
 
-  /** Deletes an object. Does nothing if there is none. */
-  void delete(String key);
+  /**
+   * Deletes an object, if it is still this version. Does nothing if there is none. A store that
+   * does not know If-Match for deletions deletes every version.
+   */
+  void delete(String key, String etag);
 
   @Override
   void close();

@@ -15,8 +15,8 @@ final class PathRules {
     if (path.isEmpty() || path.endsWith("/")) {
       return Optional.of("an object that stands for a folder");
     }
-    if (path.indexOf('\0') >= 0) {
-      return Optional.of("its name holds a NUL");
+    if (!path.codePoints().allMatch(PathRules::fitsXml)) {
+      return Optional.of("its name holds a character that S3's XML cannot hold");
     }
     for (String name : path.split("/", -1)) {
       if (name.isEmpty() || name.equals(".") || name.equals("..")) {
@@ -29,6 +29,16 @@ final class PathRules {
     return bytes(prefix + path) > LONGEST_KEY
         ? Optional.of("its key would be longer than " + LONGEST_KEY + " bytes")
         : Optional.empty();
+  }
+
+  /** The characters of XML 1.0, in which S3 answers (its section 2.2). */
+  private static boolean fitsXml(int c) {
+    return c == '\t'
+        || c == '\n'
+        || c == '\r'
+        || (c >= ' ' && c < Character.MIN_SURROGATE)
+        || (c > Character.MAX_SURROGATE && c < 0xfffe)
+        || c > 0xffff;
   }
 
   private static int bytes(String text) {

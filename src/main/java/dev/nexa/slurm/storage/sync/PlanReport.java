@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.sync;
 
 import dev.nexa.slurm.storage.sync.Action.Kind;
+import dev.nexa.slurm.storage.sync.Action.Why;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
@@ -18,9 +19,11 @@ public final class PlanReport {
   /**
    * One path of a plan.
    *
-   * @param action {@code new}, {@code replace}, {@code compare}, {@code conflict} or {@code delete}
+   * @param action {@code new}, {@code replace}, {@code compare}, {@code conflict}, {@code delete},
+   *     or {@code leave} for a path that would be deleted but for a link at or above it
+   * @param neverSynced whether no sync has recorded the path as equal on both sides
    */
-  public record Planned(String action, String path, long bytes) {}
+  public record Planned(String action, String path, long bytes, boolean neverSynced) {}
 
   /** A number of files and their bytes. */
   public record Count(long files, long bytes) {}
@@ -42,7 +45,7 @@ public final class PlanReport {
     return new Count(one.files() + other.files(), one.bytes() + other.bytes());
   }
 
-  /** Returns the files that stay because the target's are newer or changed. */
+  /** Returns the files that differ and stay, because no sync left the target's as they are. */
   public Count conflicts() {
     return count(Kind.CONFLICT);
   }
@@ -55,6 +58,24 @@ public final class PlanReport {
   /** Returns the files that will be deleted at the target. */
   public Count deleted() {
     return count(Kind.DELETE);
+  }
+
+  /** Returns how many of the files that will be deleted no sync has ever recorded. */
+  public long deletedNeverSynced() {
+    return plan.deletedNeverSynced();
+  }
+
+  /**
+   * Returns whether all names of both sides are known and can be copied. Links, pipes and our own
+   * folders count as known.
+   */
+  public boolean complete() {
+    return plan.complete();
+  }
+
+  /** Returns the files of the side that is read. */
+  public long sourceFiles() {
+    return plan.sourceFiles();
   }
 
   /** Returns the files that only the target has, and that stay. */
@@ -97,13 +118,8 @@ public final class PlanReport {
                         ? "compare"
                         : action.kind().name().toLowerCase(Locale.ROOT),
                     action.path(),
-                    action.kind() == Kind.DELETE
-                        ? action
-                            .local()
-                            .map(LocalFile::bytes)
-                            .or(() -> action.remote().map(ObjectStore.Listed::bytes))
-                            .orElse(0L)
-                        : action.bytes(direction))));
+                    action.bytes(direction),
+                    action.why() == Why.NEVER_SYNCED)));
   }
 
   private Count count(Kind kind) {

@@ -23,9 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>A page that cannot be had ends the iteration with an exception, never early.
  */
 final class RemoteListing implements Iterator<Listed>, Closeable {
-  private final ObjectStore store;
+  private final Sides sides;
   private final String prefix;
-  private final Retry retry;
   private final ExecutorService ahead =
       Executors.newSingleThreadExecutor(SyncRun.daemons("sync-list"));
   private Iterator<Listed> page = Collections.emptyIterator();
@@ -33,10 +32,9 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
   private String last = "";
   private @Nullable Listed next;
 
-  RemoteListing(ObjectStore store, String prefix, Retry retry) {
-    this.store = store;
-    this.prefix = prefix;
-    this.retry = retry;
+  RemoteListing(Sides sides) {
+    this.sides = sides;
+    this.prefix = sides.place().prefix();
     try {
       ask(Optional.empty());
       advance();
@@ -47,7 +45,7 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
   }
 
   private void ask(Optional<String> after) {
-    coming = ahead.submit(() -> retry.call("list " + prefix, () -> store.list(prefix, after)));
+    coming = ahead.submit(() -> sides.retry().call(() -> sides.store().list(prefix, after)));
   }
 
   @Override
@@ -85,8 +83,15 @@ final class RemoteListing implements Iterator<Listed>, Closeable {
     if (!inOrder) {
       throw new NexaException(
           ErrorCode.S3_UNAVAILABLE,
-          "the store's listing of '" + prefix + "' is out of order at '" + key + "'",
-          Advice.step("nothing was copied or deleted; this store cannot be synced"));
+          "the listing of "
+              + sides.place().address()
+              + " is not in UTF-8 order: '"
+              + key
+              + "' comes after '"
+              + last
+              + "'",
+          Advice.step("nothing was copied or deleted; rename one of the two objects"),
+          Advice.step("S3 lists keys by the bytes of their UTF-8; this store does not"));
     }
     last = key;
     return new Listed(

@@ -27,7 +27,7 @@ record Retry(int attempts, Duration first, Duration longest) {
    * @throws StoreException if it still fails at the last attempt, or for another reason than a busy
    *     store
    */
-  <T> T call(String what, Request<T> request) throws IOException {
+  <T> T call(Request<T> request) throws IOException {
     for (int attempt = 1; ; attempt++) {
       try {
         return request.send();
@@ -37,8 +37,7 @@ record Retry(int attempts, Duration first, Duration longest) {
         }
         if (attempt >= attempts) {
           throw new StoreException(
-              StoreException.Kind.BUSY,
-              what + ": failed " + attempts + " times, at last: " + failed.getMessage());
+              StoreException.Kind.BUSY, failed.getMessage() + " (tried " + attempts + " times)");
         }
         pause(attempt);
       }

@@ -32,9 +32,16 @@ public record S3Place(
     int connections) {
   private static final String SCHEME = "s3://";
 
-  /** Returns whether the text is meant as an address of objects, not as a folder. */
+  /** Returns whether the text is an address of objects, not a folder. */
   public static boolean isAddress(String text) {
     return text.startsWith(SCHEME);
+  }
+
+  /** Returns the address that a text such as {@code s3:/b/x} or {@code S3://b} probably means. */
+  public static Optional<String> misspelt(String text) {
+    return !isAddress(text) && text.regionMatches(true, 0, "s3:", 0, 3)
+        ? Optional.of(SCHEME + text.substring(3).replaceFirst("^/+", ""))
+        : Optional.empty();
   }
 
   /**
@@ -47,11 +54,17 @@ public record S3Place(
     int slash = rest.indexOf('/');
     String bucket = slash < 0 ? rest : rest.substring(0, slash);
     String prefix = slash < 0 ? "" : rest.substring(slash + 1);
-    if (!bucket.matches("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]") || ("/" + prefix).contains("//")) {
+    if (!bucket.matches("[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           where + ": expected an address such as s3://bucket/prefix, got '" + text + "'",
-          Advice.step("name the bucket in lower-case letters, digits, dots and hyphens"));
+          Advice.step("a bucket's name has 3 to 63 lower-case letters, digits, dots and hyphens"));
+    }
+    if (("/" + prefix).contains("//")) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          where + ": the prefix of '" + text + "' holds '//'",
+          Advice.step("type " + SCHEME + (bucket + "/" + prefix).replaceAll("/+", "/")));
     }
     return new S3Place(
         bucket,

@@ -3,7 +3,11 @@ package dev.nexa.slurm.storage.sync;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.io.Writer;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -11,6 +15,7 @@ import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Optional;
 import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +26,10 @@ import org.jspecify.annotations.Nullable;
 final class SortedLines implements Iterator<Synced>, Closeable {
   private static final int CHUNK = 50_000;
 
-  /** An open file, sorted by path. A higher age overrides a lower one. */
+  /**
+   * An open file, sorted by path. A higher age overrides a lower one. Leaves out lines that a crash
+   * or a disk has damaged: their files are compared again.
+   */
   private static final class Source {
     private final BufferedReader reader;
     private final int age;
@@ -32,6 +40,31 @@ final class SortedLines implements Iterator<Synced>, Closeable {
       this.age = age;
       this.head = head;
     }
+
+    /** Returns the next line whose path comes after the path before. */
+    static Optional<Synced> next(BufferedReader reader, String before) throws IOException {
+      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+        Optional<Synced> record = record(line);
+        if (record.isPresent() && KeyOrder.KEYS.compare(before, record.get().path()) < 0) {
+          return record;
+        }
+      }
+      return Optional.empty();
+    }
+  }
+
+  private static Optional<Synced> record(String line) {
+    try {
+      return Optional.of(Synced.of(line));
+    } catch (IllegalArgumentException | java.time.DateTimeException damaged) {
+      return Optional.empty();
+    }
+  }
+
+  /** Opens a file whose damaged bytes become replacement characters. */
+  private static BufferedReader reader(Path file) throws IOException {
+    return new BufferedReader(
+        new InputStreamReader(Files.newInputStream(file), StandardCharsets.UTF_8));
   }
 
   private final PriorityQueue<Source> sources =
@@ -60,20 +93,30 @@ final class SortedLines implements Iterator<Synced>, Closeable {
 
   private void split(Path log, Path folder) throws IOException {
     List<Synced> chunk = new ArrayList<>();
-    try (BufferedReader reader = Files.newBufferedReader(log)) {
-      for (String line = reader.readLine(); line != null; line = reader.readLine()) {
-        try {
-          chunk.add(Synced.of(line));
-        } catch (IllegalArgumentException | java.time.DateTimeException torn) {
-          // A crash cut the line: its file is compared again.
-          continue;
+    try (BufferedReader reader = reader(log)) {
+      boolean torn = !endsWithLine(log);
+      String line = reader.readLine();
+      while (line != null) {
+        String following = reader.readLine();
+        if (following != null || !torn) {
+          record(line).ifPresent(chunk::add);
         }
         if (chunk.size() == CHUNK) {
           write(chunk, folder);
         }
+        line = following;
       }
     }
     write(chunk, folder);
+  }
+
+  /** A crash can cut the last line in a way that still looks like a record. */
+  private static boolean endsWithLine(Path log) throws IOException {
+    try (FileChannel channel = FileChannel.open(log)) {
+      ByteBuffer last = ByteBuffer.allocate(1);
+      return channel.size() == 0
+          || (channel.read(last, channel.size() - 1) == 1 && last.get(0) == '\n');
+    }
   }
 
   private void write(List<Synced> chunk, Path folder) throws IOException {
@@ -94,12 +137,9 @@ final class SortedLines implements Iterator<Synced>, Closeable {
 
   private void add(Path file, int age) throws IOException {
     if (Files.exists(file)) {
-      BufferedReader reader = Files.newBufferedReader(file);
+      BufferedReader reader = reader(file);
       open.add(reader);
-      String line = reader.readLine();
-      if (line != null) {
-        sources.add(new Source(reader, age, Synced.of(line)));
-      }
+      Source.next(reader, "").ifPresent(first -> sources.add(new Source(reader, age, first)));
     }
   }
 
@@ -136,9 +176,9 @@ final class SortedLines implements Iterator<Synced>, Closeable {
   private Synced take() throws IOException {
     Source source = sources.remove();
     Synced head = source.head;
-    String line = source.reader.readLine();
-    if (line != null) {
-      source.head = Synced.of(line);
+    Optional<Synced> next = Source.next(source.reader, head.path());
+    if (next.isPresent()) {
+      source.head = next.get();
       sources.add(source);
     }
     return head;

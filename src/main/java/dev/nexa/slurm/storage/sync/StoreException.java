@@ -12,8 +12,10 @@ public final class StoreException extends RuntimeException {
     MISSING,
     /** No answer, or an answer that says: try again. */
     BUSY,
-    /** The object is in a storage class from which it must be restored before it can be read. */
-    FROZEN
+    /** The store refuses this request, and would refuse it again. */
+    REFUSED,
+    /** The object lies in an archive, from which it must be restored before it can be read. */
+    ARCHIVED
   }
 
   private final Kind kind;

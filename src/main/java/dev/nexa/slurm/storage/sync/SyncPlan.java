@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.sync;
 
 import dev.nexa.slurm.storage.sync.Action.Kind;
+import dev.nexa.slurm.storage.sync.Action.Why;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import java.io.BufferedReader;
 import java.io.Closeable;
@@ -13,10 +14,12 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +34,9 @@ final class SyncPlan implements Closeable {
   private final SyncOptions options;
   private final Map<Kind, Tally> tallies = new EnumMap<>(Kind.class);
   private final List<Skipped> skipped = Collections.synchronizedList(new ArrayList<>());
+  private final Set<String> skippedHere = new HashSet<>();
   private long skippedMore;
+  private long deletedNeverSynced;
   private boolean complete = true;
   private long localFiles;
   private long remoteFiles;
@@ -44,21 +49,14 @@ final class SyncPlan implements Closeable {
   /**
    * Compares both sides. Each is read once, in order.
    *
-   * @param prefix the beginning of the objects' keys
    * @throws RuntimeException if a side cannot be read to its end; there is no plan then
    */
-  static SyncPlan of(
-      LocalTree tree,
-      ObjectStore store,
-      String prefix,
-      SyncState state,
-      Filters filters,
-      SyncOptions options,
-      Retry retry)
+  static SyncPlan of(Sides sides, SyncState state, Filters filters, SyncOptions options)
       throws IOException {
     SyncPlan plan = new SyncPlan(Files.createTempFile(state.folder(), "plan-", ".tmp"), options);
-    try (LocalTree.Walk locals = tree.walk(filters, plan::skip);
-        RemoteListing remotes = new RemoteListing(store, prefix, retry);
+    String prefix = sides.place().prefix();
+    try (LocalTree.Walk locals = sides.tree().walk(filters, name -> plan.skipHere(name, filters));
+        RemoteListing remotes = new RemoteListing(sides);
         SortedLines known = state.records();
         Writer out = Files.newBufferedWriter(plan.file, StandardCharsets.UTF_8)) {
       plan.merge(locals, remotes, known, filters, prefix, out);
@@ -112,23 +110,51 @@ final class SyncPlan implements Closeable {
       String prefix,
       Writer out)
       throws IOException {
-    if (Filters.isOurs(path) || !filters.takes(path)) {
+    if (!filters.takes(path)) {
+      return;
+    }
+    if (Filters.isOurs(path)) {
+      if (Filters.isOurName(path) && !skippedHere.contains(path)) {
+        skip(new Skipped(path, Filters.OURS, true));
+      }
       return;
     }
     Optional<String> unusable = PathRules.unusable(path, prefix);
     if (unusable.isPresent()) {
-      skip(new Skipped(path, unusable.get(), true));
+      // A file that cannot be an object is missing in the copy. An object need not be a file.
+      skip(new Skipped(path, unusable.get(), here.isEmpty()));
       return;
     }
     localFiles += here.isPresent() ? 1 : 0;
     remoteFiles += there.isPresent() ? 1 : 0;
-    Action action = new Action(SyncComparison.of(here, there, known, options), path, here, there);
+    Action action = SyncComparison.of(path, here, there, known, options);
+    // It stays, but a comparison has to name it.
+    boolean kept = action.kind() != Kind.LEAVE && here.isEmpty() && isBelowSkipped(path);
+    if (kept) {
+      action = action.left();
+    }
     tallies
         .computeIfAbsent(action.kind(), kind -> new Tally())
         .add(action.bytes(options.direction()));
-    if (action.kind() != Kind.SAME && action.kind() != Kind.LEAVE) {
+    if (action.kind() == Kind.DELETE && action.why() == Why.NEVER_SYNCED) {
+      deletedNeverSynced++;
+    }
+    if (kept || (action.kind() != Kind.SAME && action.kind() != Kind.LEAVE)) {
       out.write(action.line() + "\n");
     }
+  }
+
+  /** Whether the folder has a link, or something else that is not copied, at or above the path. */
+  private boolean isBelowSkipped(String path) {
+    if (options.direction() == Direction.PULL || skippedHere.isEmpty()) {
+      return false;
+    }
+    for (int end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {
+      if (skippedHere.contains(path.substring(0, end))) {
+        return true;
+      }
+    }
+    return skippedHere.contains(path);
   }
 
   private static String least(@Nullable LocalFile local, @Nullable Listed remote) {
@@ -136,6 +162,14 @@ final class SyncPlan implements Closeable {
       return local == null ? (remote == null ? "" : remote.key()) : local.path();
     }
     return KeyOrder.KEYS.compare(local.path(), remote.key()) <= 0 ? local.path() : remote.key();
+  }
+
+  private void skipHere(Skipped name, Filters filters) {
+    String path = name.path();
+    skippedHere.add(path.endsWith("/") ? path.substring(0, path.length() - 1) : path);
+    if (!name.complete() || filters.takes(path)) {
+      skip(name);
+    }
   }
 
   private void skip(Skipped name) {
@@ -193,6 +227,10 @@ final class SyncPlan implements Closeable {
   /** Returns how many more names are not copied. */
   long skippedMore() {
     return skippedMore;
+  }
+
+  long deletedNeverSynced() {
+    return deletedNeverSynced;
   }
 
   boolean complete() {

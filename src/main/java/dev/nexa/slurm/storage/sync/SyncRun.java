@@ -1,64 +1,65 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
-import dev.nexa.slurm.base.files.Sha256;
-import dev.nexa.slurm.base.json.Json;
-import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.storage.sync.Action.Kind;
-import dev.nexa.slurm.storage.sync.ObjectStore.Body;
+import dev.nexa.slurm.storage.sync.DigestComparison.Compared;
+import dev.nexa.slurm.storage.sync.DigestComparison.ReadObject;
+import dev.nexa.slurm.storage.sync.DigestComparison.Verdict;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
-import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
+import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.channels.Channels;
+import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.time.Instant;
-import java.util.ArrayList;
-import java.util.HexFormat;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * A sync of one folder with one address: makes the plan, copies on several threads, deletes last.
  */
 public final class SyncRun implements Closeable {
-  private static final int JOURNALED_AT_ONCE = 500;
+  /** After so many refusals in a row, the store refuses them all: the permissions are wrong. */
+  private static final int REFUSALS = 20;
 
-  private final LocalTree tree;
-  private final S3Place place;
-  private final ObjectStore store;
+  /** The kinds whose files the progress counts: those that are copied or compared. */
+  private static final Set<Kind> COUNTED =
+      EnumSet.of(Kind.NEW, Kind.REPLACE, Kind.COMPARE, Kind.COMPARE_ONLY);
+
+  private final Sides sides;
   private final SyncOptions options;
-  private final Retry retry;
   private final SyncState state;
   private final SyncPlan plan;
   private final Traffic traffic;
   private final SyncReport report = new SyncReport();
+  private final AtomicReference<RuntimeException> fatal = new AtomicReference<>();
+  private final AtomicInteger refusals = new AtomicInteger();
+  private final ExecutorService partThreads;
+  private final Upload upload;
+  private final Download download;
 
-  private SyncRun(
-      LocalTree tree,
-      S3Place place,
-      ObjectStore store,
-      SyncOptions options,
-      Retry retry,
-      SyncState state,
-      SyncPlan plan) {
-    this.tree = tree;
-    this.place = place;
-    this.store = store;
+  private SyncRun(Sides sides, SyncOptions options, SyncState state, SyncPlan plan) {
+    this.sides = sides;
     this.options = options;
-    this.retry = retry;
     this.state = state;
     this.plan = plan;
-    this.traffic = new Traffic(new Throttle(options.bytesPerSecond()));
+    this.traffic = sides.traffic();
+    this.partThreads = Executors.newFixedThreadPool(options.threads(), daemons("sync-part"));
+    this.upload = new Upload(sides, state.uploads(), partThreads);
+    this.download = new Download(sides, state.parts(), partThreads);
   }
 
   /** Gets the progress of a sync, about once a second. */
@@ -89,8 +90,9 @@ public final class SyncRun implements Closeable {
       LocalTree tree = new LocalTree(root);
       SyncState state = SyncState.open(tree.root(), place);
       try {
-        SyncPlan plan = SyncPlan.of(tree, store, place.prefix(), state, filters, options, retry);
-        return new SyncRun(tree, place, store, options, retry, state, plan);
+        Traffic traffic = new Traffic(new Throttle(options.bytesPerSecond()));
+        Sides sides = new Sides(tree, place, store, retry, traffic);
+        return new SyncRun(sides, options, state, SyncPlan.of(sides, state, filters, options));
       } catch (IOException | RuntimeException failed) {
         state.close();
         throw failed;
@@ -113,59 +115,66 @@ public final class SyncRun implements Closeable {
     return new PlanReport(plan, options.direction());
   }
 
-  /** Settles the files of the same size by their digests, and copies nothing. */
+  /**
+   * Settles the files of the same size by their digests, and copies nothing.
+   *
+   * @param readObjects whether to read the bytes of all objects, too
+   */
   public SyncReport compareOnly(boolean readObjects, Watch watch) {
-    return work(action -> compareOnly(action, readObjects), watch);
+    DigestComparison comparison = new DigestComparison(sides, true);
+    return work(action -> compareOnly(action, comparison, readObjects), watch);
   }
 
-  private void compareOnly(Action action, boolean readObjects) throws IOException {
-    switch (action.kind()) {
-      case COMPARE, COMPARE_ONLY -> {
-        if (equal(action, readObjects).isPresent()) {
-          report.addSame();
-        } else {
-          report.addDiffering(action.path(), "other bytes");
-        }
+  private void compareOnly(Action action, DigestComparison comparison, boolean readObjects)
+      throws IOException {
+    if (action.local().isEmpty()) {
+      report.add(Outcome.DIFFERING, action.path(), "not here");
+    } else if (action.remote().isEmpty()) {
+      report.add(Outcome.DIFFERING, action.path(), "not in S3");
+    } else if (action.local().get().bytes() != action.remote().get().bytes()) {
+      report.add(Outcome.DIFFERING, action.path(), "another size");
+    } else {
+      switch (comparison.of(action, readObjects ? ReadObject.ALWAYS : ReadObject.NEVER).verdict()) {
+        case EQUAL -> report.add(Outcome.SAME);
+        case DIFFERENT -> report.add(Outcome.DIFFERING, action.path(), "other bytes");
+        case UNKNOWN ->
+            report.add(
+                Outcome.NOT_COMPARED, action.path(), "not compared: S3 keeps no digest of it");
       }
-      case NEW ->
-          report.addDiffering(
-              action.path(), options.direction() == Direction.PUSH ? "not in S3" : "not here");
-      case DELETE ->
-          report.addDiffering(
-              action.path(), options.direction() == Direction.PUSH ? "not here" : "not in S3");
-      case REPLACE, CONFLICT -> report.addDiffering(action.path(), "another size");
-      case SAME, LEAVE -> throw new IllegalStateException("is not in a plan");
     }
   }
 
   /**
    * Copies what differs; then, if all of it was copied, deletes.
    *
-   * @throws NexaException if more would be deleted than the limit allows; nothing is copied then
+   * @throws NexaException if the deletions are refused; nothing is copied then
    */
   public SyncReport execute(DeleteLimit limit, Watch watch) {
-    checkDeletions(limit);
+    Optional<String> refusal = refusal(limit);
+    if (refusal.isPresent()) {
+      throw new NexaException(ErrorCode.SYNC_DELETION_REFUSED, refusal.get());
+    }
+    DigestComparison comparison = new DigestComparison(sides, false);
     try (Settled settled = new Settled(state)) {
-      work(action -> copy(action, settled), watch);
+      work(action -> copy(action, comparison, settled), watch);
     } catch (IOException failed) {
-      throw DurableFiles.failure("sync", tree.root(), failed);
+      throw DurableFiles.failure("sync", sides.tree().root(), failed);
     }
     long deletions = plan.tally(Kind.DELETE).files();
-    if (deletions > 0 && report.failed() == 0) {
-      delete();
+    if (deletions > 0 && report.count(Outcome.FAILED) == 0 && report.count(Outcome.CONFLICT) == 0) {
+      new Deletion(sides, options.direction(), state, report).of(plan);
     } else if (deletions > 0) {
-      report.addNotDeleted(deletions);
+      report.add(Outcome.NOT_DELETED, deletions);
     }
     return report;
   }
 
   /**
-   * Throws if more would be deleted than the limit allows.
-   *
-   * @throws NexaException also if the source is empty or cannot be read as a whole
+   * Returns why the planned deletions are refused: more than the limit, or an empty or unreadable
+   * source. Empty if they are not.
    */
-  public void checkDeletions(DeleteLimit limit) {
-    limit.check(
+  public Optional<String> refusal(DeleteLimit limit) {
+    return limit.refusal(
         plan.tally(Kind.DELETE).files(), plan.targetFiles(), plan.sourceFiles(), plan.complete());
   }
 
@@ -176,26 +185,10 @@ public final class SyncRun implements Closeable {
   }
 
   private SyncReport work(Step step, Watch watch) {
-    AtomicReference<RuntimeException> fatal = new AtomicReference<>();
     CountDownLatch running = new CountDownLatch(options.threads());
     try (BufferedReader actions = plan.open()) {
       for (int i = 0; i < options.threads(); i++) {
-        daemons("sync-" + i)
-            .newThread(
-                () -> {
-                  try {
-                    takeAll(actions, step, fatal);
-                  } catch (RuntimeException | Error failed) {
-                    fatal.compareAndSet(
-                        null,
-                        failed instanceof RuntimeException known
-                            ? known
-                            : new IllegalStateException(failed));
-                  } finally {
-                    running.countDown();
-                  }
-                })
-            .start();
+        daemons("sync-" + i).newThread(() -> takeAll(actions, step, running)).start();
       }
       while (!running.await(1, TimeUnit.SECONDS)) {
         watch.progress(traffic.bytes(), traffic.files());
@@ -213,10 +206,9 @@ public final class SyncRun implements Closeable {
     return report;
   }
 
-  private void takeAll(BufferedReader actions, Step step, AtomicReference<RuntimeException> fatal) {
-    while (fatal.get() == null) {
-      Action action;
-      try {
+  private void takeAll(BufferedReader actions, Step step, CountDownLatch running) {
+    try {
+      while (fatal.get() == null) {
         String line;
         synchronized (actions) {
           line = actions.readLine();
@@ -224,191 +216,96 @@ public final class SyncRun implements Closeable {
         if (line == null) {
           return;
         }
-        action = Action.of(line);
-      } catch (IOException failed) {
-        throw new UncheckedIOException(failed);
+        take(Action.of(line), step);
       }
-      try {
-        step.run(action);
-        traffic.fileDone();
-      } catch (StoreException failed) {
-        report.addFailed(action.path(), String.valueOf(failed.getMessage()));
-      } catch (IOException | UncheckedIOException failed) {
-        report.addFailed(
-            action.path(),
-            failed instanceof IOException io
-                ? DurableFiles.reason(io)
-                : String.valueOf(failed.getMessage()));
-      }
+    } catch (IOException failed) {
+      end(new UncheckedIOException(failed));
+    } catch (RuntimeException failed) {
+      end(failed);
+    } catch (Error failed) {
+      end(new IllegalStateException(failed));
+    } finally {
+      running.countDown();
     }
   }
 
-  private void copy(Action action, Settled settled) throws IOException {
+  private void end(RuntimeException failure) {
+    fatal.compareAndSet(null, failure);
+    traffic.stop();
+  }
+
+  private void take(Action action, Step step) {
+    try {
+      step.run(action);
+      refusals.set(0);
+      if (COUNTED.contains(action.kind())) {
+        traffic.fileDone();
+      }
+    } catch (StoreException failed) {
+      report.add(Outcome.FAILED, action.path(), String.valueOf(failed.getMessage()));
+      if (failed.kind() == StoreException.Kind.REFUSED && refusals.incrementAndGet() >= REFUSALS) {
+        throw new NexaException(
+            ErrorCode.S3_REFUSED,
+            "S3: "
+                + REFUSALS
+                + " files in a row were refused, the last was "
+                + sides.place().address()
+                + action.path()
+                + ": "
+                + failed.getMessage(),
+            Advice.step("the credentials need the permissions that docs/sync.md lists"),
+            Advice.step("then type the command again: what was copied is not copied again"));
+      }
+    } catch (IOException failed) {
+      report.add(Outcome.FAILED, action.path(), DurableFiles.reason(failed));
+    } catch (UncheckedIOException failed) {
+      report.add(Outcome.FAILED, action.path(), String.valueOf(failed.getMessage()));
+    } catch (InvalidPathException failed) {
+      report.add(Outcome.FAILED, action.path(), "its name cannot be a file's name here");
+    }
+  }
+
+  private void copy(Action action, DigestComparison comparison, Settled settled)
+      throws IOException {
     switch (action.kind()) {
       case NEW, REPLACE -> transfer(action, settled);
       case COMPARE, COMPARE_ONLY -> {
-        Optional<Synced> equal = equal(action, false);
-        if (equal.isPresent()) {
-          report.addSame();
-          settled.add(equal.get(), List.of());
+        Compared compared = comparison.of(action, ReadObject.IF_IT_HAS_NO_DIGEST);
+        if (compared.verdict() == Verdict.EQUAL) {
+          report.add(Outcome.SAME);
+          settled.add(compared.synced(), List.of());
         } else if (action.kind() == Kind.COMPARE) {
           transfer(action, settled);
         } else {
-          report.addConflict(action.path());
+          report.add(Outcome.CONFLICT, action.path(), action.conflict(options.direction()));
         }
       }
-      case CONFLICT -> report.addConflict(action.path());
-      case DELETE -> {
-        // Last of all.
+      case CONFLICT ->
+          report.add(Outcome.CONFLICT, action.path(), action.conflict(options.direction()));
+      case DELETE, LEAVE -> {
+        // Deletions come last.
       }
-      case SAME, LEAVE -> throw new IllegalStateException("is not in a plan");
+      case SAME -> throw new IllegalStateException("is not in a plan");
     }
   }
 
   private void transfer(Action action, Settled settled) throws IOException {
-    String key = place.prefix() + action.path();
     if (options.direction() == Direction.PUSH) {
-      Synced sent =
-          new Upload(tree, store, state.uploads(), retry, traffic)
-              .send(key, action.path(), action.remote().map(Listed::etag));
-      settled.add(sent, List.of());
-      report.addCopied(true);
+      settled.add(upload.send(action.path(), action.remote().map(Listed::etag)), List.of());
     } else {
       Download.Fetched fetched =
-          new Download(tree, store, state.parts(), retry, traffic)
-              .fetch(key, action.path(), action.remote().orElseThrow(), action.local());
+          download.fetch(action.path(), action.remote().orElseThrow(), action.local());
       settled.add(fetched.synced(), fetched.folders());
-      report.addCopied(fetched.checked());
-    }
-  }
-
-  /** Returns what both sides have if their digests agree; empty if not, or if none is known. */
-  private Optional<Synced> equal(Action action, boolean readObject) throws IOException {
-    String key = place.prefix() + action.path();
-    LocalFile file = action.local().orElseThrow();
-    Listed object = action.remote().orElseThrow();
-    Optional<Stored> stored = retry.call(key, () -> store.head(key));
-    if (stored.isEmpty() || !stored.get().etag().equals(object.etag())) {
-      throw new StoreException(
-          StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
-    }
-    MessageDigest md5 = Md5.digest();
-    MessageDigest sha256 = Sha256.digest();
-    try (InputStream in = Channels.newInputStream(tree.read(action.path()))) {
-      digest(in, sha256, md5);
-    }
-    if (!tree.stat(action.path()).equals(Optional.of(file))) {
-      throw new StoreException(StoreException.Kind.CHANGED, "the file changed while it was read");
-    }
-    String hex = Sha256.hex(sha256);
-    boolean same =
-        stored.get().sha256().isPresent()
-            ? stored.get().sha256().get().equals(hex)
-            : stored.get().md5().equals(Optional.of(HexFormat.of().formatHex(md5.digest())));
-    if (readObject) {
-      same = readDigest(key, object).equals(hex);
-    }
-    return same
-        ? Optional.of(
-            new Synced(
-                action.path(), file.bytes(), file.modified(), Optional.of(hex), object.etag()))
-        : Optional.empty();
-  }
-
-  private String readDigest(String key, Listed object) throws IOException {
-    return retry.call(
-        key,
-        () -> {
-          MessageDigest sha256 = Sha256.digest();
-          try (Body body = store.get(key, object.etag(), 0)) {
-            digest(traffic.counted(body.in()), sha256, Md5.digest());
-          } catch (IOException cut) {
-            throw new StoreException(StoreException.Kind.BUSY, "the connection was cut");
-          }
-          return Sha256.hex(sha256);
-        });
-  }
-
-  private static void digest(InputStream in, MessageDigest sha256, MessageDigest md5)
-      throws IOException {
-    byte[] buffer = new byte[1 << 17];
-    for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
-      sha256.update(buffer, 0, read);
-      md5.update(buffer, 0, read);
-    }
-  }
-
-  private void delete() {
-    List<Action> batch = new ArrayList<>();
-    plan.forEach(
-        action -> {
-          if (action.kind() == Kind.DELETE) {
-            batch.add(action);
-            if (batch.size() == JOURNALED_AT_ONCE) {
-              delete(batch);
-            }
-          }
-        });
-    delete(batch);
-  }
-
-  private void delete(List<Action> batch) {
-    if (batch.isEmpty()) {
-      return;
-    }
-    StringBuilder lines = new StringBuilder();
-    batch.forEach(action -> lines.append(journalLine(action)).append('\n'));
-    state.journal(lines.toString());
-    List<Synced> removed = new ArrayList<>();
-    for (Action action : batch) {
-      try {
-        delete(action);
-        removed.add(Synced.removed(action.path()));
-        report.addDeleted();
-      } catch (StoreException failed) {
-        report.addFailed(action.path(), "not deleted: " + failed.getMessage());
-      } catch (IOException failed) {
-        report.addFailed(action.path(), "not deleted: " + DurableFiles.reason(failed));
+      if (!fetched.checked()) {
+        report.add(Outcome.UNCHECKED);
       }
     }
-    state.add(removed);
-    batch.clear();
-  }
-
-  private void delete(Action action) throws IOException {
-    if (options.direction() == Direction.PULL) {
-      tree.delete(action.local().orElseThrow());
-      return;
-    }
-    String key = place.prefix() + action.path();
-    Optional<Stored> stored = retry.call(key, () -> store.head(key));
-    if (stored.isPresent() && !stored.get().etag().equals(action.remote().orElseThrow().etag())) {
-      throw new StoreException(
-          StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
-    }
-    retry.call(
-        key,
-        () -> {
-          store.delete(key);
-          return key;
-        });
-  }
-
-  private String journalLine(Action action) {
-    boolean push = options.direction() == Direction.PUSH;
-    return Json.compact(
-        new JsonObject()
-            .with("time", Instant.now())
-            .with("event", "delete")
-            .with("side", push ? "s3" : "local")
-            .with("address", place.address())
-            .with("path", action.path())
-            .withOptional("etag", action.remote().map(Listed::etag))
-            .withOptional("bytes", action.local().map(LocalFile::bytes)));
+    report.add(Outcome.COPIED);
   }
 
   @Override
   public void close() {
+    partThreads.shutdownNow();
     try {
       plan.close();
     } catch (IOException failed) {

@@ -10,19 +10,26 @@ import dev.nexa.slurm.base.files.StagedFile;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
  * What a sync remembers: a folder {@code .nexa-sync/<user>-<digest>} of the synced folder, one for
- * each user and address. Only its user can read it.
+ * each user and address. Only its user can read it. If that folder cannot be written, for example
+ * because it is mounted read-only, the state is below the user's {@code XDG_STATE_HOME}.
  *
  * <ul>
  *   <li>{@code state}: each path that was equal on both sides, sorted
@@ -50,17 +57,16 @@ final class SyncState implements Closeable {
    * @throws NexaException if another sync of the two is running
    */
   static SyncState open(Path root, S3Place place) throws IOException {
-    Path all = root.resolve(FOLDER);
-    DurableFiles.onDisk().directories(all);
-    String user = System.getProperty("user.name", "user").replaceAll("[^A-Za-z0-9_.-]", "_");
-    Path folder = all.resolve(user + "-" + Sha256.of(place.identity()).substring(0, 12));
-    try {
-      Files.createDirectory(
-          folder,
-          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-    } catch (FileAlreadyExistsException there) {
-      requireOurs(folder);
-    }
+    String typed = System.getenv().getOrDefault("XDG_STATE_HOME", "");
+    Path home =
+        typed.isEmpty()
+            ? Path.of(System.getProperty("user.home", "/"), ".local", "state")
+            : Path.of(typed);
+    return open(root, place, home);
+  }
+
+  static SyncState open(Path root, S3Place place, Path home) throws IOException {
+    Path folder = folder(root, place, home);
     ProcessIdentity me = ProcessIdentity.ofThisProcess();
     String owner = me.host() + " " + me.pid() + " " + me.started() + " " + Instant.now();
     try {
@@ -70,6 +76,7 @@ final class SyncState implements Closeable {
       for (String name : List.of("parts", "uploads")) {
         Files.createDirectories(folder.resolve(name));
       }
+      state.removeTemporaries();
       state.merge();
       return state;
     } catch (FileLock.LockedException locked) {
@@ -80,22 +87,81 @@ final class SyncState implements Closeable {
               + " with "
               + place.address()
               + " is running: "
-              + locked.getMessage(),
+              + holder(locked.holder()),
           Advice.step("wait until it ends; if its host is gone, delete " + folder.resolve("lock")));
     }
   }
 
-  private static void requireOurs(Path folder) throws IOException {
+  private static Path folder(Path root, S3Place place, Path home) throws IOException {
+    String user = System.getProperty("user.name", "user").replaceAll("[^A-Za-z0-9_.-]", "_");
+    String name = user + "-" + Sha256.of(place.identity()).substring(0, 12);
+    Path here = root.resolve(FOLDER);
+    try {
+      Files.createDirectory(here);
+      // As /tmp: each user makes a folder there, and nobody else can remove it.
+      Files.setAttribute(here, "unix:mode", 01777);
+    } catch (IOException thereOrReadOnly) {
+      // ours() finds out which.
+    }
+    Optional<Path> ours = ours(here.resolve(name));
+    if (ours.isPresent()) {
+      return ours.get();
+    }
+    Path elsewhere =
+        home.resolve("nexa-slurm")
+            .resolve("sync")
+            .resolve(Sha256.of(root.toString()).substring(0, 12));
+    Files.createDirectories(elsewhere);
+    return ours(elsewhere.resolve(name))
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ErrorCode.PATH_UNUSABLE,
+                    "the record of a sync can be written neither in "
+                        + here
+                        + " nor in "
+                        + elsewhere,
+                    Advice.step("set XDG_STATE_HOME to a folder that you may write")));
+  }
+
+  /** Makes a folder that only this user can read; empty if it is not ours or cannot be written. */
+  private static Optional<Path> ours(Path folder) throws IOException {
+    try {
+      Files.createDirectory(
+          folder,
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+    } catch (FileAlreadyExistsException there) {
+      // A sync before this one made it.
+    } catch (FileSystemException unwritable) {
+      return Optional.empty();
+    }
     boolean ours =
         Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)
             && Files.getAttribute(folder, "unix:uid", LinkOption.NOFOLLOW_LINKS)
-                .equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
-    if (!ours) {
-      throw new NexaException(
-          ErrorCode.PATH_UNUSABLE,
-          folder + " is not a folder of yours",
-          Advice.step("delete it: the next sync compares the files again"));
+                .equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"))
+            && Files.isWritable(folder);
+    return ours ? Optional.of(folder) : Optional.empty();
+  }
+
+  /** Removes the plans of syncs that were killed. */
+  private void removeTemporaries() throws IOException {
+    try (DirectoryStream<Path> left = Files.newDirectoryStream(folder, "{plan,sort}-*.tmp")) {
+      for (Path file : left) {
+        Files.deleteIfExists(file);
+      }
     }
+  }
+
+  private static String holder(String owner) {
+    String[] part = owner.split(" ", -1);
+    if (part.length < 4) {
+      return owner;
+    }
+    String since =
+        DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm", Locale.ROOT)
+            .withZone(ZoneId.systemDefault())
+            .format(Instant.parse(part[3]));
+    return "process " + part[1] + " on host " + part[0] + ", since " + since;
   }
 
   /** A holder on another host counts as alive: a sync can take days. */

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.sync;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -12,6 +13,26 @@ import java.util.Optional;
  * @param etag the object's version
  */
 record Synced(String path, long bytes, Instant modified, Optional<String> sha256, String etag) {
+  /** A file that was changed so shortly before it was read can change again at the same time. */
+  private static final Duration TOO_YOUNG = Duration.ofSeconds(2);
+
+  /**
+   * Returns what to record of a file that was read. If it was changed right before, the record
+   * holds no time: a clock's tick can hide a later change, so the next sync compares the file
+   * again.
+   *
+   * @param read when the reading began
+   */
+  static Synced of(LocalFile file, Instant read, String sha256, String etag) {
+    boolean young = file.modified().isAfter(read.minus(TOO_YOUNG));
+    return new Synced(
+        file.path(),
+        file.bytes(),
+        young ? Instant.EPOCH : file.modified(),
+        Optional.of(sha256),
+        etag);
+  }
+
   static Synced removed(String path) {
     return new Synced(path, -1, Instant.EPOCH, Optional.empty(), "-");
   }

@@ -15,16 +15,22 @@ final class Throttle {
     this.free = System.nanoTime();
   }
 
-  /** Waits until these bytes may be moved. */
-  void take(long bytes) {
+  /**
+   * Waits until some of these bytes may be moved: a quarter of a second's share at most, so that a
+   * caller can look often whether it should go on.
+   *
+   * @return how many bytes may be moved now
+   */
+  long take(long bytes) {
     if (bytesPerSecond <= 0 || bytes <= 0) {
-      return;
+      return bytes;
     }
+    long share = Math.min(bytes, Math.max(1, bytesPerSecond / 4));
     long wait;
     synchronized (this) {
       long now = System.nanoTime();
       // Unused time is not saved up.
-      free = Math.max(free, now) + (long) (bytes * 1e9 / bytesPerSecond);
+      free = Math.max(free, now) + (long) (share * 1e9 / bytesPerSecond);
       wait = free - now;
     }
     try {
@@ -33,5 +39,6 @@ final class Throttle {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", interrupted);
     }
+    return share;
   }
 }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Counts the bytes and files that a sync moved, and keeps to its bandwidth. */
@@ -12,6 +13,7 @@ final class Traffic {
   private final AtomicLong bytes = new AtomicLong();
   private final AtomicLong files = new AtomicLong();
   private final Throttle throttle;
+  private volatile boolean stopped;
 
   Traffic(Throttle throttle) {
     this.throttle = throttle;
@@ -29,20 +31,33 @@ final class Traffic {
     files.incrementAndGet();
   }
 
-  /** Waits until these bytes may be sent. */
-  void await(long more) {
-    throttle.take(more);
+  /** Ends all waits: the sync cannot go on. */
+  void stop() {
+    stopped = true;
   }
 
-  /** Counts bytes that were sent. */
+  /**
+   * Waits until these bytes may be moved.
+   *
+   * @throws CancellationException if the sync cannot go on
+   */
+  void await(long more) {
+    for (long left = more; left > 0; left -= throttle.take(left)) {
+      if (stopped) {
+        throw new CancellationException("the sync has ended");
+      }
+    }
+  }
+
+  /** Counts bytes that were moved. */
   void done(long more) {
     bytes.addAndGet(more);
   }
 
   /** Counts bytes that came, and waits as long as they may take. */
   void moved(long more) {
-    throttle.take(more);
-    bytes.addAndGet(more);
+    await(more);
+    done(more);
   }
 
   /** Returns the stream, whose bytes are counted when they are read. */

@@ -17,17 +17,21 @@ import java.nio.channels.Channels;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Base64;
+import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionService;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorCompletionService;
 
 /**
- * Uploads one file: small ones in one request, larger ones in parts, one after the other.
+ * Uploads one file: small ones in one request, larger ones in parts, several at once.
  *
  * <p>The store checks the MD5 of each request against the bytes that we digested, so a file that
  * changes in between is an error and no object. An upload in parts has a file in {@code uploads/};
@@ -37,21 +41,28 @@ final class Upload {
   /** The size from which a file is sent in parts, and the size of a part. */
   static final long PART = 8L << 20;
 
+  /** How many parts of one file are sent at once. A kill costs no more than these. */
+  static final int AT_ONCE = 4;
+
   private static final int MOST_PARTS = 9_000;
-  private static final int BUFFER = 1 << 17;
 
-  private final LocalTree tree;
-  private final ObjectStore store;
+  /** Larger files are read twice, for the digest and for the request, and held in no memory. */
+  private static final int IN_MEMORY = 1 << 18;
+
+  private final Sides sides;
   private final Path uploads;
-  private final Retry retry;
-  private final Traffic traffic;
+  private final Executor threads;
 
-  Upload(LocalTree tree, ObjectStore store, Path uploads, Retry retry, Traffic traffic) {
-    this.tree = tree;
-    this.store = store;
+  /**
+   * Makes an upload for all files of a sync.
+   *
+   * @param uploads the folder that remembers unfinished uploads
+   * @param threads send the parts of large files
+   */
+  Upload(Sides sides, Path uploads, Executor threads) {
+    this.sides = sides;
     this.uploads = uploads;
-    this.retry = retry;
-    this.traffic = traffic;
+    this.threads = threads;
   }
 
   /**
@@ -61,37 +72,46 @@ final class Upload {
    * @return what both sides have now
    * @throws StoreException of kind CHANGED if the file or the object changed
    */
-  Synced send(String key, String path, Optional<String> replaced) throws IOException {
-    LocalFile file = tree.stat(path).orElseThrow(() -> changed("the file is gone"));
-    return file.bytes() <= PART ? whole(key, file, replaced) : inParts(key, file, replaced);
+  Synced send(String path, Optional<String> replaced) throws IOException {
+    Instant begun = Instant.now();
+    LocalFile file = sides.tree().stat(path).orElseThrow(() -> changed("the file is gone"));
+    String key = sides.key(path);
+    Sent sent = file.bytes() <= PART ? whole(key, file, replaced) : inParts(key, file, replaced);
+    return Synced.of(file, begun, sent.sha256(), sent.etag());
   }
 
-  private Synced whole(String key, LocalFile file, Optional<String> replaced) throws IOException {
-    byte[] bytes = new byte[(int) file.bytes()];
-    try (InputStream in = Channels.newInputStream(tree.read(file.path()))) {
-      if (in.readNBytes(bytes, 0, bytes.length) < bytes.length || in.read() >= 0) {
-        throw changed("the file changed while it was read");
+  /** The digest of the bytes that were sent, and the object's new version. */
+  private record Sent(String sha256, String etag) {}
+
+  private Sent whole(String key, LocalFile file, Optional<String> replaced) throws IOException {
+    Content content = () -> range(file.path(), 0, file.bytes());
+    if (file.bytes() <= IN_MEMORY) {
+      byte[] bytes = new byte[(int) file.bytes()];
+      try (InputStream in = Channels.newInputStream(sides.tree().read(file.path()))) {
+        if (in.readNBytes(bytes, 0, bytes.length) < bytes.length || in.read() >= 0) {
+          throw changed("the file changed while it was read");
+        }
       }
+      content = () -> new ByteArrayInputStream(bytes);
     }
-    requireUnchanged(file);
-    String sha256 = Sha256.hex(digest(Sha256.digest(), bytes));
-    String md5 = base64(digest(Md5.digest(), bytes));
-    Properties properties = new Properties(sha256, file.modified());
-    Content content = () -> new ByteArrayInputStream(bytes);
-    traffic.await(bytes.length);
+    PartDigests digests = digests(file, content, PART);
+    Content sent = content;
+    String md5 = digests.md5().get(0);
+    Properties properties = new Properties(digests.sha256(), file.modified());
+    sides.traffic().await(file.bytes());
     String etag =
         settled(
             key,
             file,
-            sha256,
-            () -> store.put(key, content, bytes.length, md5, properties, replaced));
-    traffic.done(bytes.length);
-    return new Synced(file.path(), file.bytes(), file.modified(), Optional.of(sha256), etag);
+            digests.sha256(),
+            () -> sides.store().put(key, sent, file.bytes(), md5, properties, replaced));
+    sides.traffic().done(file.bytes());
+    return new Sent(digests.sha256(), etag);
   }
 
-  private Synced inParts(String key, LocalFile file, Optional<String> replaced) throws IOException {
+  private Sent inParts(String key, LocalFile file, Optional<String> replaced) throws IOException {
     long partBytes = partBytes(file.bytes());
-    Digests digests = digests(file, partBytes);
+    PartDigests digests = digests(file, () -> range(file.path(), 0, file.bytes()), partBytes);
     Path state = uploads.resolve(Sha256.of(key).substring(0, 32) + ".json");
     Optional<String> begun = begun(state, key, file, digests, partBytes);
     Optional<Map<Integer, Part>> found =
@@ -99,30 +119,70 @@ final class Upload {
     Map<Integer, Part> there = found.orElse(Map.of());
     String uploadId =
         found.isPresent() ? begun.orElseThrow() : begin(state, key, file, digests, partBytes);
+    List<Callable<Part>> missing = new ArrayList<>();
     List<Part> parts = new ArrayList<>();
-    for (int number = 1; number <= digests.md5().size(); number++) {
+    for (int i = 1; i <= digests.md5().size(); i++) {
+      int number = i;
       long offset = (number - 1) * partBytes;
       long bytes = Math.min(partBytes, file.bytes() - offset);
       String md5 = digests.md5().get(number - 1);
       Part known = there.get(number);
-      if (known != null && known.bytes() == bytes && isMd5(known.etag(), md5)) {
+      // The upload's id and the SHA-256 of the file prove the bytes. With a KMS key no mark does.
+      if (known != null && known.bytes() == bytes) {
         parts.add(known);
       } else {
-        parts.add(send(key, uploadId, number, file, offset, bytes, md5));
+        missing.add(() -> send(key, uploadId, number, file, offset, bytes, md5));
       }
     }
+    parts.addAll(sent(missing));
+    parts.sort(Comparator.comparing(Part::number));
     requireUnchanged(file);
     String etag =
-        settled(key, file, digests.sha256(), () -> store.complete(key, uploadId, parts, replaced));
+        settled(
+            key,
+            file,
+            digests.sha256(),
+            () -> sides.store().complete(key, uploadId, parts, replaced));
     Files.deleteIfExists(state);
-    return new Synced(
-        file.path(), file.bytes(), file.modified(), Optional.of(digests.sha256()), etag);
+    return new Sent(digests.sha256(), etag);
   }
 
-  private String begin(Path state, String key, LocalFile file, Digests digests, long partBytes)
+  /** Sends parts, a few at once. After a failure no further part begins. */
+  private List<Part> sent(List<Callable<Part>> missing) throws IOException {
+    CompletionService<Part> sending = new ExecutorCompletionService<>(threads);
+    List<Part> sent = new ArrayList<>();
+    Throwable failure = null;
+    int begun = 0;
+    for (int ended = 0; ended < begun || (begun < missing.size() && failure == null); ) {
+      if (failure == null && begun < missing.size() && begun - ended < AT_ONCE) {
+        sending.submit(missing.get(begun++));
+        continue;
+      }
+      try {
+        sent.add(sending.take().get());
+      } catch (ExecutionException failed) {
+        failure = failure == null ? failed.getCause() : failure;
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException("interrupted", interrupted);
+      }
+      ended++;
+    }
+    if (failure instanceof IOException failed) {
+      throw failed;
+    }
+    if (failure != null) {
+      throw failure instanceof RuntimeException failed
+          ? failed
+          : new IllegalStateException(failure);
+    }
+    return sent;
+  }
+
+  private String begin(Path state, String key, LocalFile file, PartDigests digests, long partBytes)
       throws IOException {
     Properties properties = new Properties(digests.sha256(), file.modified());
-    String uploadId = retry.call(key, () -> store.begin(key, properties));
+    String uploadId = sides.retry().call(() -> sides.store().begin(key, properties));
     JsonObject begun =
         new JsonObject()
             .with("schema_version", 1)
@@ -137,7 +197,8 @@ final class Upload {
 
   /** Returns the id of an upload of the same bytes that was begun before. Aborts an older one. */
   private Optional<String> begun(
-      Path state, String key, LocalFile file, Digests digests, long partBytes) throws IOException {
+      Path state, String key, LocalFile file, PartDigests digests, long partBytes)
+      throws IOException {
     if (!Files.exists(state)) {
       return Optional.empty();
     }
@@ -149,7 +210,13 @@ final class Upload {
           && begun.number("part_bytes") == partBytes) {
         return Optional.of(uploadId);
       }
-      store.abort(key, uploadId);
+      sides
+          .retry()
+          .call(
+              () -> {
+                sides.store().abort(key, uploadId);
+                return key;
+              });
     } catch (NexaException | IllegalArgumentException | IllegalStateException unreadable) {
       // abort-leftovers finds the upload in the store.
     }
@@ -161,7 +228,7 @@ final class Upload {
   private Optional<Map<Integer, Part>> there(String key, String uploadId) throws IOException {
     try {
       Map<Integer, Part> there = new HashMap<>();
-      for (Part part : retry.call(key, () -> store.parts(key, uploadId))) {
+      for (Part part : sides.retry().call(() -> sides.store().parts(key, uploadId))) {
         there.put(part.number(), part);
       }
       return Optional.of(there);
@@ -177,10 +244,11 @@ final class Upload {
       String key, String uploadId, int number, LocalFile file, long offset, long bytes, String md5)
       throws IOException {
     Content content = () -> range(file.path(), offset, bytes);
-    traffic.await(bytes);
+    sides.traffic().await(bytes);
     try {
-      Part sent = retry.call(key, () -> store.send(key, uploadId, number, content, bytes, md5));
-      traffic.done(bytes);
+      Part sent =
+          sides.retry().call(() -> sides.store().send(key, uploadId, number, content, bytes, md5));
+      sides.traffic().done(bytes);
       return sent;
     } catch (StoreException failed) {
       requireUnchanged(file);
@@ -195,9 +263,9 @@ final class Upload {
   private String settled(String key, LocalFile file, String sha256, Retry.Request<String> request)
       throws IOException {
     try {
-      return retry.call(key, request);
+      return sides.retry().call(request);
     } catch (StoreException failed) {
-      Optional<Stored> there = retry.call(key, () -> store.head(key));
+      Optional<Stored> there = sides.retry().call(() -> sides.store().head(key));
       boolean ours =
           there.isPresent()
               && there.get().bytes() == file.bytes()
@@ -207,8 +275,7 @@ final class Upload {
       }
       requireUnchanged(file);
       if (failed.kind() == StoreException.Kind.MISSING) {
-        throw new StoreException(
-            StoreException.Kind.BUSY, "the multipart upload was aborted by somebody");
+        throw changed("somebody deleted the object or aborted the upload in S3 meanwhile");
       }
       throw failed.kind() == StoreException.Kind.CHANGED
           ? changed("the object in S3 changed since the plan was made")
@@ -217,7 +284,7 @@ final class Upload {
   }
 
   private void requireUnchanged(LocalFile file) throws IOException {
-    if (!tree.stat(file.path()).equals(Optional.of(file))) {
+    if (!sides.tree().stat(file.path()).equals(Optional.of(file))) {
       throw changed("the file changed while it was read");
     }
   }
@@ -227,38 +294,30 @@ final class Upload {
   }
 
   /** The digest of a file, and of each part in Base64. */
-  private record Digests(String sha256, List<String> md5) {}
+  private record PartDigests(String sha256, List<String> md5) {}
 
-  private Digests digests(LocalFile file, long partBytes) throws IOException {
-    MessageDigest sha256 = Sha256.digest();
-    MessageDigest md5 = Md5.digest();
+  private PartDigests digests(LocalFile file, Content content, long partBytes) throws IOException {
+    Digests digests = new Digests();
     List<String> parts = new ArrayList<>();
-    byte[] buffer = new byte[BUFFER];
     long total = 0;
-    try (InputStream in = Channels.newInputStream(tree.read(file.path()))) {
-      while (total < file.bytes()) {
-        long rest = partBytes - total % partBytes;
-        int read = in.read(buffer, 0, (int) Math.min(buffer.length, rest));
-        if (read < 0) {
-          break;
+    try (InputStream in = content.open()) {
+      do {
+        long part = Math.min(partBytes, file.bytes() - total);
+        if (digests.read(in, part) < part) {
+          throw changed("the file changed while it was read");
         }
-        sha256.update(buffer, 0, read);
-        md5.update(buffer, 0, read);
-        total += read;
-        if (total % partBytes == 0 || total == file.bytes()) {
-          parts.add(base64(md5));
-        }
-      }
-    }
-    if (total != file.bytes()) {
+        parts.add(digests.md5Base64());
+        total += part;
+      } while (total < file.bytes());
+    } catch (EOFException shorter) {
       throw changed("the file changed while it was read");
     }
     requireUnchanged(file);
-    return new Digests(Sha256.hex(sha256), parts);
+    return new PartDigests(digests.sha256(), parts);
   }
 
   private InputStream range(String path, long offset, long bytes) throws IOException {
-    SeekableByteChannel channel = tree.read(path);
+    SeekableByteChannel channel = sides.tree().read(path);
     channel.position(offset);
     InputStream in = Channels.newInputStream(channel);
     return new InputStream() {
@@ -293,20 +352,5 @@ final class Upload {
   static long partBytes(long bytes) {
     long least = bytes / MOST_PARTS + 1;
     return Math.max(PART, (least + (1 << 20) - 1) >> 20 << 20);
-  }
-
-  /** Whether a part's mark is the MD5 of its bytes, as it is everywhere but with KMS keys. */
-  private static boolean isMd5(String etag, String md5) {
-    return !etag.matches("[0-9a-f]{32}")
-        || etag.equals(HexFormat.of().formatHex(Base64.getDecoder().decode(md5)));
-  }
-
-  private static MessageDigest digest(MessageDigest digest, byte[] bytes) {
-    digest.update(bytes);
-    return digest;
-  }
-
-  private static String base64(MessageDigest digest) {
-    return Base64.getEncoder().encodeToString(digest.digest());
   }
 }

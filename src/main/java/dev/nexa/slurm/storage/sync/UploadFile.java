@@ -10,30 +10,33 @@ import java.util.Optional;
  * expected, and resumed after a crash.
  */
 public final class UploadFile {
+  private final S3Place place;
   private final ObjectStore store;
   private final Path folder;
 
   /**
    * Creates an uploader.
    *
+   * @param place the prefix of the objects' keys
    * @param folder holds the files, and below {@code .nexa-uploads} what is known of broken uploads
    */
-  public UploadFile(ObjectStore store, Path folder) {
+  public UploadFile(S3Place place, ObjectStore store, Path folder) {
+    this.place = place;
     this.store = store;
     this.folder = folder;
   }
 
   /**
-   * Uploads a file.
+   * Uploads a file. Its key is the prefix and its name.
    *
    * @param name its name in the folder
    * @param replaced the version of the object that it replaces; empty if there must be none
    * @throws StoreException of kind CHANGED if the file or the object changed
    */
-  public void send(String name, String key, Optional<String> replaced) throws IOException {
+  public void send(String name, Optional<String> replaced) throws IOException {
     Path uploads = Files.createDirectories(folder.resolve(".nexa-uploads"));
     Traffic traffic = new Traffic(new Throttle(0));
-    new Upload(new LocalTree(folder), store, uploads, Retry.USUAL, traffic)
-        .send(key, name, replaced);
+    Sides sides = new Sides(new LocalTree(folder), place, store, Retry.USUAL, traffic);
+    new Upload(sides, uploads, Runnable::run).send(name, replaced);
   }
 }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * Measures a tier with find(1). Java does not report the allocated size of a file.
@@ -24,6 +25,9 @@ import java.util.Map;
  */
 public final class MeasureTier {
   private static final Duration LONGEST = Duration.ofHours(12);
+
+  /** Another find names the option; a path in a message has a slash and a reason behind it. */
+  private static final Pattern NO_PRINTF = Pattern.compile("(?m)^find: [^/]*-printf[^/]*$");
 
   /** CommandRunner keeps so many bytes of the messages. */
   private static final int KEPT_MESSAGES = 64 * 1024;
@@ -73,7 +77,7 @@ public final class MeasureTier {
       if (result.timedOut() || (result.exit() != 0 && result.err().isBlank())) {
         throw failed(root, result.timedOut() ? "find took 12 hours" : "find ended early");
       }
-      if (result.err().contains("-printf")) {
+      if (lacksPrintf(result.err())) {
         throw failed(root, "this find does not know -printf: " + result.err().strip());
       }
       FileStore store = Files.getFileStore(root.path());
@@ -84,6 +88,10 @@ public final class MeasureTier {
     } catch (IOException failed) {
       throw DurableFiles.failure("measure", root.path(), failed);
     }
+  }
+
+  static boolean lacksPrintf(String messages) {
+    return NO_PRINTF.matcher(messages).find();
   }
 
   private static NexaException failed(TierRoot root, String why) {

@@ -21,7 +21,8 @@ import java.util.TreeSet;
  *
  * @param path the folder, with all links resolved if it exists
  * @param written the folder as the profile gives it
- * @param profiles the profiles that have this folder, in alphabetical order
+ * @param profiles the profiles that have this folder, in alphabetical order; empty if none has it
+ *     any more
  * @param exists whether the folder is on this host
  */
 public record TierRoot(
@@ -70,7 +71,9 @@ public record TierRoot(
 
   /** Returns the profile's key and file, for messages. */
   public String key() {
-    return "storage." + tier.key() + " in configs/clusters/" + profiles.get(0) + ".yaml";
+    return profiles.isEmpty()
+        ? "storage." + tier.key() + " of a profile that has changed"
+        : "storage." + tier.key() + " in configs/clusters/" + profiles.get(0) + ".yaml";
   }
 
   /** Returns the workspace's own profiles; {@code default}, of the program, if it has none. */

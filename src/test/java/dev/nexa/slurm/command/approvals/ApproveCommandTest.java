@@ -19,6 +19,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.LocalDate;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -570,7 +572,7 @@ class ApproveCommandTest {
     "--up-to,-5,expected an amount such as 500",
     "--up-to,0.01,leave out --up-to",
     "--expires,2020-01-01T00:00:00Z,expected a time to come",
-    "--expires,soon,expected a time such as 7d",
+    "--expires,soon,expected a duration such as 7d",
     "--uses,0,expected 1 or more",
   })
   void aTermThatCantBeNamesWhatCould(String option, String value, String expected) {
@@ -581,6 +583,18 @@ class ApproveCommandTest {
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).contains(expected, "  → ").doesNotContain("Exception");
     assertThat(site.approvals).doesNotExist();
+  }
+
+  @Test
+  void aDayExpiresAtItsEndAndTimesHaveSeconds() {
+    String day = LocalDate.now(ZoneOffset.UTC).plusDays(3).toString();
+
+    JsonObject signed = approve("run.yaml", "--expires", day).json();
+
+    assertThat(signed.object("statement").text("expires")).isEqualTo(day + "T23:59:59Z");
+    assertThat(ada.type("approvals", "list").out()).contains(day + " 23:59:59 UTC");
+    assertThat(ada.type("approvals", "show", signed.object("statement").text("approval_id")).out())
+        .contains("expires    " + day + " 23:59:59 UTC");
   }
 
   @Test

@@ -156,7 +156,7 @@ class RerunWithinApprovalTest {
 
       Screen again = ada.type("rerun", "latest", "--failed");
 
-      if (again.err().contains("is not settled")) {
+      if (again.err().contains("[run-not-settled]")) {
         continue; // Nothing is known of the newest job until one of its tasks has ended.
       }
       String what = "seed " + seed + ", round " + round + ": " + most + " of " + approved;

@@ -67,6 +67,18 @@ class BudgetsTest {
     assertThat(kept.text("remaining")).isEqualTo("7.00");
   }
 
+  /** A mistyped name counts nothing, and would be noticed when the money is spent. */
+  @Test
+  void aBudgetOfANameThatNoRunHasIsNoted() {
+    terminal.type("submit", "run.yaml");
+    assertThat(terminal.type("costs", "budget").err()).doesNotContain("no run so far");
+
+    budget("scope: project, name: npl", "30");
+
+    assertThat(terminal.type("costs", "budget").err())
+        .contains("note: no run so far has the project npl, so its budget counts nothing");
+  }
+
   @Test
   void overTheBudgetNothingIsSubmittedAndEveryNumberIsSaid() {
     terminal.type("submit", "run.yaml");

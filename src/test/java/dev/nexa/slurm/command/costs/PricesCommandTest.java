@@ -126,6 +126,16 @@ class PricesCommandTest {
   }
 
   @Test
+  void anAccountThatSlurmDoesNotKnowIsNoted() {
+    terminal.withSlurm();
+    terminal.program("sacctmgr", "echo nlp");
+
+    assertThat(terminal.type("prices", "show", "--account", "nobody").err())
+        .contains("note: Slurm's accounting has no account 'nobody'");
+    assertThat(terminal.type("prices", "show", "--account", "nlp").err()).isEmpty();
+  }
+
+  @Test
   void aPartitionThatIsNotThereIsNamed() {
     Screen screen = terminal.type("prices", "show", "--cluster", "big", "--partition", "gpus");
 

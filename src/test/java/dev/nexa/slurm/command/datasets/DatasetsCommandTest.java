@@ -14,6 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a person types about datasets, up to runs on this machine. */
@@ -138,6 +139,8 @@ class DatasetsCommandTest {
             "changed  b.jsonl", "column   more  (added: BIGINT)", "2 files differ; rows 3 and 5;");
     assertThat(type("datasets", "retire", "science").err())
         .startsWith("nexa-slurm: 'science' has 2 versions: name the one to retire");
+    assertThat(type("datasets", "retire", "science@").err())
+        .startsWith("nexa-slurm: 'science@' has 2 versions: name the one to retire");
   }
 
   @ParameterizedTest
@@ -189,6 +192,54 @@ class DatasetsCommandTest {
     }
     type("datasets", "retire", "science@v1");
     assertThat(type(submit).err()).contains("'science@v1' is retired");
+  }
+
+  /** The job finds a tool that fails first on its PATH; nothing is trained on. */
+  @ParameterizedTest
+  @CsvSource({
+    "sha256sum, sha256sum ended with 137",
+    "diff, diff ended with 127",
+    "sort, find ended with 2"
+  })
+  void aCheckThatFailsIsNoAnswer(String tool, String why) throws IOException {
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 100, currency: USD}\nregistered_datasets: true\ndataset_checksums: true\n");
+    register();
+    terminal.program(
+        tool,
+        tool.equals("sha256sum")
+            ? "[ \"$1\" = --check ] || exec /usr/bin/sha256sum \"$@\"; exit 137"
+            : "exit 127");
+    terminal.with("PATH", terminal.bin + ":/usr/bin:/bin");
+
+    Screen run = type("submit", "run.yaml", "--local", "--wait");
+
+    assertThat(run.exit()).as(run.toString()).isEqualTo(5);
+    assertThat(type("logs", "latest").out())
+        .contains("could not be checked against science@v1: " + why)
+        .doesNotContain("\ntrained");
+    assertThat(type("why", "latest").out()).contains("could not be checked");
+  }
+
+  @Test
+  void aDamagedPlanIsNamed() throws IOException {
+    assertThat(type("submit", "run.yaml", "--local", "--wait").exit()).isZero();
+    Path plan;
+    try (var runs = Files.list(terminal.workspace.resolve("runs"))) {
+      plan =
+          runs.filter(run -> run.getFileName().toString().startsWith("train_"))
+              .findFirst()
+              .orElseThrow()
+              .resolve("plan.json");
+    }
+    register();
+    Files.setPosixFilePermissions(
+        plan, java.nio.file.attribute.PosixFilePermissions.fromString("rw-------"));
+    Files.writeString(plan, "{\"bro");
+
+    assertThat(type("lineage", "science@v1").err())
+        .contains("note: " + plan + " is damaged and was left out");
   }
 
   @Test
@@ -300,6 +351,7 @@ class DatasetsCommandTest {
     assertThat(type("datasets").exit()).isEqualTo(2);
     assertThat(type("datasets", "register", "/etc/passwd").err())
         .contains("neither below the durable tier");
+    assertThat(type("datasets", "promote", "science@").err()).doesNotContain("defect");
     assertThat(type("datasets", "register", durable + "/nope").err())
         .contains("there is no file or folder");
     assertThat(type("datasets", "register", durable + "/datasets/science", "--as", "3").err())

@@ -101,10 +101,38 @@ class FirstHourTest {
 
     assertThat(problems("run.yaml"))
         .containsExactly(
-            "run.yaml:3:38: entrypoint.args: expected a list of a value, got text '--lr 0.1'; write"
+            "run.yaml:3:38: entrypoint.args: expected a list of values, got text '--lr 0.1'; write"
                 + " args: [--lr, 0.1]",
             "run.yaml:4:6: env: expected a mapping of names, got a list; write env: {WANDB_MODE:"
                 + " offline}");
+  }
+
+  @Test
+  void aShortLimitOfMinutesAndSecondsIsNoted() {
+    terminal.file("run.yaml", GOOD + "resources: {time: 1:30}\n");
+
+    assertThat(terminal.type("estimate", "run.yaml").err())
+        .contains(
+            "1:30 is minutes:seconds, as in Slurm, so the limit is 2 minutes; write 1:30:00 for 1 h"
+                + " 30 min");
+    terminal.file("run.yaml", GOOD + "resources: {time: '30:00'}\n");
+    assertThat(terminal.type("estimate", "run.yaml").err()).doesNotContain("minutes:seconds");
+  }
+
+  @Test
+  void dataThatIsNotThereIsNotedBeforeTheSubmit() {
+    Path data = terminal.workspace.resolve("train.jsonl");
+    terminal.file("train.jsonl", "{}\n");
+    terminal.file("run.yaml", GOOD + "dataset_path: " + data + "l\nresources: {time: 1h}\n");
+    assertThat(terminal.type("estimate", "run.yaml").err())
+        .contains("there is no " + data + "l on this host", "(did you mean 'train.jsonl'?)");
+    terminal.file("run.yaml", GOOD + "dataset_path: train.jsonl\nresources: {time: 1h}\n");
+    assertThat(terminal.type("estimate", "run.yaml").err())
+        .contains("dataset_path: train.jsonl is a relative path", "in the job's folder");
+    terminal.file("run.yaml", GOOD + "dataset_path: org/name\nresources: {time: 1h}\n");
+    assertThat(terminal.type("estimate", "run.yaml").err()).doesNotContain("dataset_path");
+    terminal.file("run.yaml", GOOD + "dataset: data/x.jsonl\nresources: {time: 1h}\n");
+    assertThat(terminal.type("estimate", "run.yaml").err()).contains("(dataset_path takes a path)");
   }
 
   @Test

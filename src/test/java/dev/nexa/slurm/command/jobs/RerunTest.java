@@ -60,6 +60,20 @@ class RerunTest {
     assertThat(workspace.resolve("runs/open").toFile().list()).isEmpty();
   }
 
+  /** No pass has looked at the run since it ended. */
+  @Test
+  void rightAfterTheEndWhatFailedRunsAgainWithoutReconcile() throws Exception {
+    Path config = config("train", "[[ -e %s/mended ]]", "array: {shards: 2}");
+    JsonObject run = person.submit(config.toString());
+    person.until("2 failed", "runs", "show", run.text("run_id"));
+    Files.createFile(workspace.resolve("mended"));
+
+    JsonObject again = person.json("rerun", "latest", "--failed", "--wait", "--json");
+
+    assertThat(again.number("tasks")).isEqualTo(2);
+    assertThat(person.manifest(run).text("status")).isEqualTo("completed");
+  }
+
   @Test
   void aWholeRunAgainIsANewRunOfTheSameBytes() throws Exception {
     Path config = config("train", "true", "array: {shards: 2}");

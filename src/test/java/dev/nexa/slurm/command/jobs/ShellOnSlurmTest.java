@@ -71,6 +71,13 @@ class ShellOnSlurmTest {
 
     assertThat(typed.out().strip()).isEqualTo("vanilla1 " + id + " /mnt mine");
     assertThat(typed.exit()).isEqualTo(7);
+    Typed elsewhere = type("shell", id, "--node", "n99", "--", "true");
+    assertThat(elsewhere.exit()).isEqualTo(2);
+    assertThat(Files.readString(workspace.resolve("err")))
+        .containsPattern(
+            scheduler.equals("local")
+                ? "--node n99: " + id + " runs on this machine, without Slurm"
+                : "--node n99: task \\d of " + id + " runs on the node n\\d");
     person.says("cancel", id);
     person.finish(run);
     Typed ended = type("shell", id);

@@ -95,6 +95,38 @@ class WhyCommandTest {
   }
 
   @Test
+  void aSyntaxErrorNamesTheLineOfTheScript() {
+    log(
+        1,
+        "  File \"/ws/runs/run_20261123_164228/runner/syn.py\", line 2\n"
+            + "    def f(:\n          ^\nSyntaxError: invalid syntax\n");
+    accounting("COMPLETED", "FAILED", "FAILED");
+
+    assertThat(terminal.type("why").out())
+        .startsWith(
+            run
+                + ": The program ended with an exception: SyntaxError: invalid syntax (syn.py, line 2)\n")
+        .contains("  in           syn.py, line 2\n               def f(:\n")
+        .contains("Correct line 2 of syn.py. `python3 -m py_compile syn.py` checks the file");
+  }
+
+  @Test
+  void runsShowNamesTheCauseBeforeTheFirstPass() {
+    log(1, "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB\n");
+    accounting("COMPLETED", "FAILED", "FAILED");
+
+    assertThat(terminal.type("runs", "show", "latest").out())
+        .contains("The GPU's memory was not enough.", "nexa-slurm why " + run);
+    assertThat(terminal.type("runs", "list", "--failed").out()).contains(run);
+    assertThat(terminal.type("runs", "list", "--state", "running,pending").out())
+        .isEqualTo(
+            "No run is in the state pending or running. `nexa-slurm runs list` lists the runs of"
+                + " all states.\n");
+    assertThat(terminal.type("runs", "list", "--state", "faild").err())
+        .contains("--state: there is no state 'faild' (did you mean 'failed'?)");
+  }
+
+  @Test
   void statusNamesTheCauseToo() {
     log(1, "RuntimeError: CUDA out of memory. Tried to allocate 2 GiB\n");
     accounting("COMPLETED", "FAILED", "FAILED");

@@ -79,7 +79,7 @@ class CommandsOnRunsTest {
     assertThat(yes.out()).startsWith(run + ": Cancelling job 4711. ");
     assertThat(terminal.argv("scancel")).containsExactly("--name=" + key + " 4711");
     assertThat(terminal.type("cancel", "--all", run).err())
-        .startsWith("nexa-slurm: --all ends all runs, and " + run + " names one");
+        .startsWith("nexa-slurm: --all ends all runs, and the command also names " + run);
     assertThat(terminal.type("cancel").err())
         .contains("Missing required parameter: 'RUN'", "→ to end all: nexa-slurm cancel --all");
   }

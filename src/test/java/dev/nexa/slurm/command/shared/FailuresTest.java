@@ -15,6 +15,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -74,7 +75,9 @@ class FailuresTest {
     StringWriter written = new StringWriter();
     DocumentWriter out = new DocumentWriter(written);
     CommandSpec spec =
-        CommandSpec.create().addOption(CommandLine.Model.OptionSpec.builder("--json").build());
+        new RootCommand(Map.of(), folder, null)
+            .spec()
+            .addOption(CommandLine.Model.OptionSpec.builder("--json").build());
     CommandLine commandLine =
         new CommandLine(spec).setOut(out).setErr(new PrintWriter(new StringWriter()));
     NexaException failure = new NexaException(ErrorCode.RUN_UNKNOWN, "there is no run");
@@ -83,6 +86,24 @@ class FailuresTest {
     assertThat(Failures.print(commandLine, failure)).isEqualTo(2);
 
     assertThat(written).hasToString("{");
+  }
+
+  /** The user can stand in another folder, where the command without the option would fail. */
+  @Test
+  void anAdvisedCommandHasTheWorkspaceThatWasTyped() {
+    Terminal terminal = new Terminal(folder);
+    String typed = terminal.workspace.toString();
+    terminal.with("NEXA_WORKSPACE", "");
+
+    Screen unknown = terminal.type("status", "nope", "--workspace", typed);
+    Screen word = terminal.type("kill", "--workspace", typed);
+    Screen usage = terminal.type("status", "--workspace", typed, "--jsn");
+
+    assertThat(unknown.err()).contains("→ nexa-slurm --workspace " + typed + " runs list");
+    assertThat(word.err())
+        .contains("To end a run: nexa-slurm --workspace " + typed + " cancel RUN");
+    assertThat(usage.err()).contains("→ nexa-slurm status --help\n");
+    assertThat(terminal.type("runs", "list", "--workspace", typed).exit()).isZero();
   }
 
   @Test

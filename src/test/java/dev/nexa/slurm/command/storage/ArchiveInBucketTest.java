@@ -150,7 +150,7 @@ class ArchiveInBucketTest {
   void aBundleInAGlacierClassNamesTheCommandThatRestoresIt() throws Exception {
     assertThat(archive(RUN, "--yes").status()).isZero();
     try (FaultProxy proxy = new FaultProxy(server.port())) {
-      proxy.choose((method, target) -> method.equals("GET") ? Fault.FROZEN_403 : Fault.NONE);
+      proxy.choose((method, target) -> method.equals("GET") ? Fault.ARCHIVED_403 : Fault.NONE);
       profile(proxy.address().toString());
 
       Ended frozen = archive("restore", RUN);

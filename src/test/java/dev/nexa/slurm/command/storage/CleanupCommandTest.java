@@ -113,7 +113,8 @@ class CleanupCommandTest {
 
     Screen nobody = type("cleanup");
     assertThat(nobody.exit()).isEqualTo(2);
-    assertThat(nobody.err()).contains("nobody can be asked here", "add --yes");
+    assertThat(nobody.err())
+        .contains("this would move 1 path (7 bytes)", "nobody can be asked here", "add --yes");
     Screen no = site.terminal.answering("n\n").type("cleanup");
     assertThat(no.err()).contains("Move 1 path (7 bytes) into the trash for 3d? [y/N]");
     assertThat(no.out()).contains("nothing was removed");

@@ -2,10 +2,13 @@ package dev.nexa.slurm.command.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.command.Main;
 import dev.nexa.slurm.storage.s3.FaultProxy;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.s3.S3Server;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -106,7 +109,7 @@ class SyncCommandTest {
 
   @Test
   void saysWhatIsMissing() throws Exception {
-    Ended nowhere = sync(KEYS, "push", source.toString());
+    Ended nowhere = sync(KEYS, "push");
     assertThat(nowhere.text()).contains("no address in S3 is given").contains("NEXA_S3_PREFIX");
     assertThat(nowhere.status()).isEqualTo(2);
 
@@ -171,5 +174,126 @@ class SyncCommandTest {
       assertThat(pull.status()).isEqualTo(1);
       assertThat(copy.resolve("mine")).exists();
     }
+  }
+
+  private String refused(String... arguments) {
+    StringWriter err = new StringWriter();
+    List<String> words = new ArrayList<>(List.of("sync"));
+    words.addAll(List.of(arguments));
+    int status =
+        Main.run(
+            words.toArray(String[]::new),
+            KEYS,
+            new PrintWriter(err, true),
+            new PrintWriter(err, true));
+    assertThat(status).isEqualTo(2);
+    return err.toString();
+  }
+
+  @Test
+  void aPlaceThatIsNotWhatItSeemsIsExplained() {
+    String dir = source.toString();
+    assertThat(refused("pull", "s3://nexacompute/run_1"))
+        .contains("'s3://nexacompute/run_1' is an address; its folder is missing")
+        .contains("nexa-slurm sync pull DIR s3://nexacompute/run_1");
+    assertThat(refused("push", dir)).contains("' is a folder; its address in S3 is missing");
+    assertThat(refused("push", "nexacompute/x")).contains("type s3://nexacompute/x");
+    assertThat(refused("push", dir, "s3:/nexacompute/x"))
+        .contains("'s3:/nexacompute/x' is no address in S3")
+        .contains("did you mean s3://nexacompute/x?");
+    assertThat(refused("push", dir, "S3://nexacompute/x")).contains("mean s3://nexacompute/x?");
+    assertThat(refused("push", dir, "s3://nexacompute//x"))
+        .contains("the prefix of 's3://nexacompute//x' holds '//'")
+        .contains("type s3://nexacompute/x");
+    assertThat(refused("push", dir + "/final.pt", "s3://nexacompute/x"))
+        .contains("final.pt is a file; sync copies folders")
+        .contains("--exclude '*' --include final.pt");
+    assertThat(refused("push", "--max-delete", "10")).contains("--max-delete needs --delete");
+  }
+
+  @Test
+  void anEmptySourceIsNoSuccess() throws Exception {
+    Path empty = Files.createDirectories(folder.resolve("empty"));
+    String[] place = {empty.toString(), "s3://nexacompute/mistyped", "--endpoint", endpoint()};
+    for (String step : List.of("pull", "verify", "push")) {
+      Ended ended = sync(KEYS, concat(step, place));
+      assertThat(ended.text())
+          .contains(step.equals("push") ? "empty has no files" : "mistyped/ has no objects")
+          .contains("[sync-source-empty]");
+      assertThat(ended.status()).isEqualTo(1);
+    }
+  }
+
+  private static String[] concat(String first, String... more) {
+    List<String> all = new ArrayList<>(List.of(first));
+    all.addAll(List.of(more));
+    return all.toArray(String[]::new);
+  }
+
+  @Test
+  void namesThatCannotBeCopiedAreNoSuccessAndReachNoTerminal() throws Exception {
+    Path odd = Files.createDirectories(folder.resolve("odd"));
+    Files.writeString(odd.resolve("good\nfake"), "x");
+    Files.writeString(odd.resolve("esc\u001b[31m"), "x");
+    Process nonUtf8 =
+        new ProcessBuilder("sh", "-c", "printf x >\"$(printf 'latin\\374')\"")
+            .directory(odd.toFile())
+            .start();
+    assertThat(nonUtf8.waitFor()).isZero();
+    String[] place = {odd.toString(), "s3://nexacompute/odd", "--endpoint", endpoint()};
+
+    Ended plan = sync(KEYS, concat("plan", place));
+    assertThat(plan.text())
+        .contains("good^Jfake")
+        .contains("skipped: esc^[[31m")
+        .contains("its name is not UTF-8")
+        .doesNotContain("\u001b");
+    Ended push = sync(KEYS, concat("push", place));
+    assertThat(push.text()).contains("1 file copied").contains("could be read or copied");
+    assertThat(push.status()).isEqualTo(1);
+    Ended verify = sync(KEYS, concat("verify", place));
+    assertThat(verify.text()).contains("not all names").contains("[sync-differs]");
+    assertThat(verify.status()).isEqualTo(1);
+
+    Ended ascii = sync(Map.of("LC_ALL", "C"), concat("push", place));
+    assertThat(ascii.text())
+        .contains("in which names of files cannot be read")
+        .contains("LC_ALL=C.UTF-8 nexa-slurm sync push");
+    assertThat(ascii.status()).isEqualTo(2);
+  }
+
+  @Test
+  void aRefusedDeletionAndAConflictNameTheCommandToType() throws Exception {
+    Path mine = Files.createDirectories(folder.resolve("mine"));
+    Path copy = Files.createDirectories(folder.resolve("theirs"));
+    for (int i = 0; i < 4; i++) {
+      Files.writeString(mine.resolve("f" + i), "text");
+    }
+    String[] place = {mine.toString(), "s3://nexacompute/typed", "--endpoint", endpoint()};
+    assertThat(sync(KEYS, concat("push", place)).status()).isZero();
+    String[] pull = {copy.toString(), "s3://nexacompute/typed", "--endpoint", endpoint()};
+    assertThat(sync(KEYS, concat("pull", pull)).status()).isZero();
+    Files.writeString(copy.resolve("mine"), "mine");
+    Files.writeString(copy.resolve("f1"), "newer");
+
+    Ended refused = sync(KEYS, concat("pull", concat("--delete", pull)));
+    assertThat(refused.text())
+        .contains("1 of 5 files would be deleted")
+        .contains("(never synced)")
+        .contains("nexa-slurm sync plan --pull --delete " + copy + " s3://nexacompute/typed");
+    assertThat(refused.status()).isEqualTo(2);
+    Ended plan = sync(KEYS, concat("plan", concat("--pull", concat("--delete", pull))));
+    assertThat(plan.text()).contains("this would be refused: --delete: 1 of 5");
+    assertThat(plan.status()).isZero();
+
+    Files.delete(mine.resolve("f2"));
+    Files.writeString(mine.resolve("f1"), "changed on this side");
+    assertThat(sync(KEYS, concat("push", place)).status()).isZero();
+    Ended conflict = sync(KEYS, concat("pull", pull));
+    assertThat(conflict.text())
+        .contains("1 file was not replaced at " + copy)
+        .contains("f1: the file here was changed after the last sync; it was not replaced")
+        .contains("--overwrite --exclude '*' --include f1");
+    assertThat(conflict.status()).isEqualTo(1);
   }
 }

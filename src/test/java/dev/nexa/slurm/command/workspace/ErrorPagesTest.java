@@ -8,8 +8,13 @@ import dev.nexa.slurm.command.Terminal.Screen;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -150,8 +155,54 @@ class ErrorPagesTest {
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err())
-        .contains("there is no error code and no key 'run-unknwon' (did you mean 'run-unknown'?)");
+        .contains(
+            "there is no error code, no key and no page 'run-unknwon' (did you mean 'run-unknown'?)");
     assertThat(new Terminal(folder).type("explain", "resorces.memory").err())
-        .contains("no key 'resorces.memory' (did you mean 'resources.memory'?)");
+        .contains("no page 'resorces.memory' (did you mean 'resources.memory'?)");
+  }
+
+  /** A login node has the jar and no repository, so a text names a page by the command. */
+  @Test
+  void noTextNamesAPageThatTheUserCannotOpen() throws IOException {
+    Pattern page = Pattern.compile("(.{0,12})(docs/[a-z][a-z0-9-]*\\.md(?:#[a-z0-9-]+)?)");
+    List<String> bare = new ArrayList<>();
+    Set<String> named = new TreeSet<>();
+    for (String folder : List.of("src/main/java", "docs/errors", "configs")) {
+      for (Path file : files(Path.of(folder))) {
+        for (String line : Files.readAllLines(file)) {
+          boolean comment =
+              file.toString().endsWith(".java") && line.strip().matches("(\\*|//|/\\*).*");
+          Matcher found = page.matcher(comment ? "" : line);
+          while (found.find()) {
+            named.add(found.group(2));
+            if (!found.group(1).matches("(?s).*explain(\", \"| )")) {
+              bare.add(file + ": " + line.strip());
+            }
+          }
+        }
+      }
+    }
+
+    // The option's example, and the list of pages.
+    bare.removeIf(line -> line.contains("command/workspace/"));
+    assertThat(bare).isEmpty();
+    assertThat(named).hasSizeGreaterThan(15).contains("docs/recovery.md");
+    for (String name : named) {
+      assertThat(new Terminal(folder).type("explain", name).out()).as(name).startsWith("#");
+    }
+  }
+
+  private static List<Path> files(Path folder) throws IOException {
+    try (Stream<Path> files = Files.walk(folder)) {
+      return files.filter(Files::isRegularFile).toList();
+    }
+  }
+
+  @Test
+  void explainListsThePages() {
+    assertThat(new Terminal(folder).type("explain", "docs").out())
+        .contains("nexa-slurm explain docs/first-run.md\n", "nexa-slurm explain docs/policy.md\n");
+    assertThat(new Terminal(folder).type("explain", "docs/nope.md").err())
+        .contains("there is no error code, no key and no page 'docs/nope.md'");
   }
 }

@@ -40,7 +40,7 @@ class ExplainKeysTest {
         .contains("\nresources.time: a time limit: ", "; required\n");
     assertThat(all.out().lines().filter(line -> !line.startsWith("    ")))
         .hasSizeGreaterThan(50)
-        .contains("entrypoint: a section", "lr: a number", "tags: a list of text");
+        .contains("entrypoint: a section", "lr: a number", "tags: a list of texts");
     assertThat(terminal.type("explain", "resources", "--json").json().objects("keys").get(0))
         .returns("resources.nodes", key -> key.text("key"))
         .returns("1", key -> key.text("default"));
@@ -54,5 +54,17 @@ class ExplainKeysTest {
       assertThat(screen.exit()).isEqualTo(2);
       assertThat(screen.err()).contains("nexa-slurm explain config    lists the keys");
     }
+  }
+
+  @Test
+  void aNameOfAnotherProgramLeadsToTheKey() {
+    assertThat(terminal.type("explain", "mem").out())
+        .startsWith(
+            "'mem' is resources.memory in a run's config: it is the memory on each node.\n"
+                + "resources.memory: a memory size");
+    assertThat(terminal.type("explain", "time").out()).contains("\nresources.time: a time limit");
+    assertThat(terminal.type("explain", "learning_rate").out()).contains("\nlr: a number");
+    assertThat(terminal.type("explain", "exclude").out())
+        .startsWith("A run's config has no key 'exclude': nexa-slurm cannot leave nodes out");
   }
 }

@@ -30,6 +30,15 @@ class InitCommandTest {
   }
 
   @Test
+  void aFileInPlaceOfTheFolderIsNamed() {
+    Terminal terminal = new Terminal(folder).file("notes.txt", "");
+    String file = terminal.workspace.resolve("notes.txt").toString();
+
+    assertThat(terminal.type("init", "--workspace", file + "/ws").err())
+        .contains("expected a folder, and " + file + " is a file", "name a folder that exists");
+  }
+
+  @Test
   void aStarterWorkspaceIsWrittenAndItsConfigsWork() {
     Terminal terminal = new Terminal(folder);
 

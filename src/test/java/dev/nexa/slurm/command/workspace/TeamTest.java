@@ -41,6 +41,9 @@ class TeamTest {
       "stage: data\nbackend: shell\nresources: {time: %s, memory: 50M}\n"
           + "run: |\n  echo '{}' >\"$NEXA_METRICS\"\n";
 
+  /** The home folder of the second user. */
+  private static final String HOME = "/tmp/" + BOB;
+
   private Team team;
 
   @BeforeEach
@@ -95,11 +98,15 @@ class TeamTest {
     well(team.types(ANN, "init", "--group", GROUP));
     team.shell(
         BOB,
-        "umask 077; mkdir -p /tmp/nexabob/.ssh && ssh-keygen -q -t ed25519 -N '' -f"
-            + " /tmp/nexabob/.ssh/key");
+        "umask 077; mkdir -p "
+            + HOME
+            + "/.ssh && ssh-keygen -q -t ed25519 -N '' -f"
+            + " "
+            + HOME
+            + "/.ssh/key");
     Path approvals = team.workspace().resolve("configs/approvals");
     try {
-      String key = team.shell(BOB, "cat /tmp/nexabob/.ssh/key.pub").strip();
+      String key = team.shell(BOB, "cat " + HOME + "/.ssh/key.pub").strip();
       team.shell(ANN, "mkdir " + approvals);
       team.file("configs/signers", "bob@site " + key + "\n");
       team.file(
@@ -109,15 +116,15 @@ class TeamTest {
               + "\n  allowed_signers: configs/signers\n");
       team.file("run.yaml", RUN.formatted("5h"));
       String approve =
-          "approve run.yaml --for " + ANN + " --key /tmp/nexabob/.ssh/key --workspace ";
+          "approve run.yaml --for " + ANN + " --key " + HOME + "/.ssh/key --workspace ";
 
       CommandResult nowhere = team.types(BOB, (approve + team.workspace()).split(" "));
       CommandResult eve =
-          team.types(EVE, "approve", "run.yaml", "--for", BOB, "--key", "/tmp/nexabob/.ssh/key");
+          team.types(EVE, "approve", "run.yaml", "--for", BOB, "--key", HOME + "/.ssh/key");
       String signed =
-          team.shell(BOB, "cd /tmp/nexabob && " + team.command(approve + team.workspace()));
+          team.shell(BOB, "cd " + HOME + " && " + team.command(approve + team.workspace()));
       String again =
-          team.shell(BOB, "cd /tmp/nexabob && " + team.command(approve + team.workspace()));
+          team.shell(BOB, "cd " + HOME + " && " + team.command(approve + team.workspace()));
 
       assertThat(nowhere.exit()).isEqualTo(3);
       assertThat(nowhere.err())
@@ -125,19 +132,19 @@ class TeamTest {
           .contains("→ type this in a folder of your own")
           .contains(ANN + " types: install -d -m 2775 -g APPROVERS " + approvals);
       assertThat(eve.err())
-          .contains("--key: you may not look into /tmp/nexabob, which belongs to " + BOB)
+          .contains("--key: you may not look into " + HOME + ", which belongs to " + BOB)
           .doesNotContain("does not exist");
       assertThat(signed)
           .contains(
               "note: you may not write to " + approvals + ", where submit looks for approvals\n",
-              "note: for submit to find it, " + ANN + " types: install -m 644 /tmp/nexabob/",
-              "note: or the submitter adds to the command: --approval /tmp/nexabob/",
-              "approved: /tmp/nexabob/",
-              "  nexa-slurm approvals verify /tmp/nexabob/")
+              "note: for submit to find it, " + ANN + " types: install -m 644 " + HOME + "/",
+              "note: or the submitter adds to the command: --approval " + HOME + "/",
+              "approved: " + HOME + "/",
+              "  nexa-slurm --workspace " + team.workspace() + " approvals verify " + HOME + "/")
           .doesNotContain("approvals show", "approvals revoke");
-      assertThat(again).contains("approved: /tmp/nexabob/").doesNotContain("already");
+      assertThat(again).contains("approved: " + HOME + "/").doesNotContain("already");
     } finally {
-      team.shell(BOB, "rm -rf /tmp/nexabob");
+      team.shell(BOB, "rm -rf " + HOME);
     }
   }
 

@@ -103,8 +103,8 @@ class ConfigErrorsTest {
         quoteCharacter = '`',
         textBlock =
             """
-            tags: x           | 7 | tags: expected a list of text, got text 'x'; write tags: [x]
-            tags: {project: x} | 7 | tags: expected a list of text, got a mapping; a list is written tags=[project:x]
+            tags: x           | 7 | tags: expected a list of texts, got text 'x'; write tags: [x]
+            tags: {project: x} | 7 | tags: expected a list of texts, got a mapping; a list is written tags=[project:x]
             tags: [a, 1]      | 11 | tags[1]: expected text, got a number '1'; put it in quotes: "1"
             tags: [a, [b]]    | 11 | tags[1]: expected text, got a list
             env: [A]          | 6 | env: expected a mapping of names, got a list
@@ -498,7 +498,7 @@ class ConfigErrorsTest {
                 + " 'two'",
             "run.yaml:3:31: resources.time: expected no leading zero, got '010'",
             "run.yaml:3:51: resources.gpus_per_node: expected a whole number from 0 to 64, got 99",
-            "run.yaml:4:7: tags: expected a list of text, got text 'x'; write tags: [x]",
+            "run.yaml:4:7: tags: expected a list of texts, got text 'x'; write tags: [x]",
             "run.yaml:5:5: lr: expected a number of ordinary size, got '1e400'",
             "run.yaml:6:1: backend: duplicate key; it was first written at line 2",
             "--set requeues=x: requeues: expected a whole number from 0 to 100, got text 'x'");

@@ -163,7 +163,7 @@ class TokenRatesTest {
                           "write into configs/prices/mine.yaml, below api_tokens: \"org/teacher-2\":"
                               + " {input: {price: P, source: S}, output: {price: Q, source: S}}. P and Q"
                               + " are the prices of 10^6 tokens, S says where they come from"
-                              + " (docs/prices.md)"));
+                              + " (`nexa-slurm explain docs/prices.md`)"));
             });
     String line =
         "  \"org/teacher-2\": {input: {price: 1, source: S}, output: {price: 2, source: S}}\n";

@@ -13,6 +13,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PlannerTest {
   private static final String RUN = "stage: data\nbackend: shell\nrun: echo\n";
@@ -233,7 +234,9 @@ class PlannerTest {
     "registered_datasets, ${shared}/raw/x, raw@v1",
     "registered_datasets, /data/old, ''",
     "registered_datasets, ${durable}/datasets/gone, 'science@v3' is retired",
-    "registered_datasets, org/science, ''",
+    "registered_datasets, org/science, 'science' has no version with the path org/science",
+    "registered_datasets, /durable//datasets/science, science@v1",
+    "registered_datasets, /durable/datasets/secret, is not registered",
     "registered_datasets, org/other, is not registered",
   })
   void thePathDecidesWhichVersionARunReads(String rule, String path, String expected) {
@@ -245,6 +248,19 @@ class PlannerTest {
       assertThat(Plans.of(folder).datasets().stream().map(version -> version.reference()))
           .isEqualTo(expected.isEmpty() ? List.of() : List.of(expected));
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"science", "old"})
+  void aLabelDoesNotRegisterAnotherPath(String label) {
+    ConfigFolder folder =
+        registered(
+            "registered_datasets",
+            "dataset: " + label + "\ndataset_path: /durable/datasets/secret\n");
+
+    assertThatThrownBy(() -> Plans.of(folder))
+        .hasMessageContaining(
+            "'" + label + "' has no version with the path /durable/datasets/secret in ");
   }
 
   @Test

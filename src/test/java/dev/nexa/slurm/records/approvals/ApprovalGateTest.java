@@ -63,6 +63,7 @@ class ApprovalGateTest {
         false,
         List.of(),
         false,
+        false,
         List.of(),
         Optional.empty(),
         Optional.empty());

@@ -54,6 +54,27 @@ class LogReadingTest {
     assertThat(reading.followed()).hasSizeGreaterThanOrEqualTo(2);
   }
 
+  /** The last line of the user's own code, not of the library that raised the exception. */
+  @Test
+  void anExceptionHasTheLineOfTheUsersCode() {
+    String log =
+        """
+        [rank1]: Traceback (most recent call last):
+        [rank1]:   File "/home/ada/nlp/train.py", line 7, in <module>
+        [rank1]:     loss = step(batch)
+        [rank1]:   File "/home/ada/nlp/model.py", line 31, in step
+        [rank1]:     return self.head(x)
+        [rank1]:   File "/usr/lib/python3/dist-packages/torch/nn/linear.py", line 114, in forward
+        [rank1]:     return F.linear(input, self.weight)
+        [rank1]: ValueError: odd shapes
+        """;
+
+    assertThat(read(log).root().orElseThrow().line().orElseThrow().code())
+        .contains(new CodeLine("/home/ada/nlp/model.py", 31, "return self.head(x)"));
+    assertThat(read("ValueError: odd shapes").root().orElseThrow().line().orElseThrow().code())
+        .isEmpty();
+  }
+
   @Test
   void anExceptionThatNoSignatureNamesIsTheLastLineOfItsTraceback() {
     assertThat(

@@ -70,6 +70,7 @@ class LyingSbatchTest {
           false,
           List.of(),
           false,
+          false,
           List.of(),
           Optional.empty(),
           Optional.empty());

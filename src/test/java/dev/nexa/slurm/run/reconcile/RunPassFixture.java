@@ -46,6 +46,7 @@ abstract class RunPassFixture {
           false,
           List.of(),
           false,
+          false,
           List.of(),
           Optional.empty(),
           Optional.empty());

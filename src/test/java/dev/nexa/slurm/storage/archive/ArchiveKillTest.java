@@ -163,7 +163,7 @@ class ArchiveKillTest {
     }
     List<TrashedPath> trashed = new ArrayList<>();
     CleanTiers clean = site.site.clean(passed -> {});
-    for (CleanupJournal.State state : clean.journals()) {
+    for (CleanupJournal.State state : clean.journals().states()) {
       trashed.addAll(state.paths());
     }
     before.forEach(

@@ -47,6 +47,8 @@ public final class CleanupSite {
     scratch = made(tiers.resolve("scratch"));
     durable = made(tiers.resolve("durable"));
     shared = made(tiers.resolve("shared"));
+    // Each job makes it. A shared tier without it looks as if it was not mounted.
+    made(shared.resolve(".nexa-runs"));
     terminal.file(
         "configs/clusters/default.yaml",
         "storage: {scratch: " + scratch + ", durable: " + durable + ", shared: " + shared + "}\n");

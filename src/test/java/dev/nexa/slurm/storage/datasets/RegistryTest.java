@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -272,6 +273,14 @@ class RegistryTest {
       Files.delete(list);
       Files.writeString(list, changed);
       assertRefused(ErrorCode.RECORD_DAMAGED, () -> verify(version, true));
+      List<String> said = new ArrayList<>();
+      assertRefused(
+          ErrorCode.RECORD_DAMAGED,
+          () -> registry.verify(version, true, one -> said.add(one.path()), one -> {}));
+      assertThat(said).as(changed).isEmpty();
+      assertRefused(
+          ErrorCode.RECORD_DAMAGED,
+          () -> registry.compare(version, version, one -> said.add(one.path())));
     }
     Files.delete(list);
     assertRefused(ErrorCode.RECORD_DAMAGED, () -> verify(version, true));
@@ -279,13 +288,53 @@ class RegistryTest {
 
   /** A process died between the list and the registry. */
   @Test
-  void aListWithoutAVersionIsReplaced() throws IOException {
+  void aListWithoutAVersionKeepsItsNumber() throws IOException {
     file("a", "one");
     Path list = registry.file().resolveSibling("datasets").resolve("science@v1.json");
     Files.createDirectories(list.resolveSibling(""));
     Files.writeString(list, "left over");
 
-    assertThat(verify(register(), true)).isEmpty();
+    DatasetVersion version = register();
+
+    assertThat(version.version()).isEqualTo("v2");
+    assertThat(verify(version, true)).isEmpty();
+    assertThat(list).hasContent("left over");
+  }
+
+  /** Somebody removed the newest entry by hand; runs were trained on it. */
+  @Test
+  void aNumberNeverGetsOtherBytes() throws IOException {
+    file("a", "one");
+    register();
+    String before = Files.readString(registry.file());
+    file("a", "two");
+    assertThat(register().version()).isEqualTo("v2");
+    Files.writeString(registry.file(), before);
+    file("a", "three");
+
+    assertThat(register().version()).isEqualTo("v3");
+  }
+
+  @Test
+  void theFoldersAreAsWritableAsTheTier() throws IOException {
+    Path tier = folder.resolve("durable");
+    Files.setPosixFilePermissions(tier, PosixFilePermissions.fromString("rwxrwxrwx"));
+    file("a", "one");
+    register();
+
+    for (String made : List.of("manifests", "manifests/datasets")) {
+      assertThat(Files.getPosixFilePermissions(tier.resolve(made)))
+          .isEqualTo(Files.getPosixFilePermissions(tier));
+    }
+  }
+
+  @Test
+  void aPathThatContainsTheTierIsAnswered() {
+    assertThatThrownBy(() -> TierPath.of(folder.toString(), folder, tiers))
+        .hasMessageStartingWith(
+            folder + " contains the durable tier " + folder + "/durable; name a file or folder");
+    assertThatThrownBy(() -> TierPath.of(folder + "/shared", folder, tiers))
+        .hasMessageContaining(" is the shared tier ");
   }
 
   @Test

@@ -28,8 +28,15 @@ public final class FaultProxy implements AutoCloseable {
     LOST_ANSWER,
     TRUNCATED,
     WRONG_BYTE,
-    /** What S3 says to a read of an object in a Glacier class. Not one of the random faults. */
-    FROZEN_403
+    /** 200 without a body. */
+    EMPTY_200,
+    /** 200 with a web page, as the login page of a network. */
+    HTML_200,
+    /** 200 with the document of an error, as S3 answers a multipart upload that it gave up. */
+    ERROR_200,
+    DENIED_403,
+    ARCHIVED_403,
+    NOT_FOUND_404
   }
 
   /** Chooses the fault of a request. */
@@ -102,7 +109,12 @@ public final class FaultProxy implements AutoCloseable {
         case CUT_BEFORE -> {}
         case ERROR_500 -> out.write(error("500 Internal Server Error", "InternalError"));
         case SLOWDOWN_503 -> out.write(error("503 Slow Down", "SlowDown"));
-        case FROZEN_403 -> out.write(error("403 Forbidden", "InvalidObjectState"));
+        case EMPTY_200 -> out.write(answer("200 OK", ""));
+        case HTML_200 -> out.write(answer("200 OK", "<html><body>Log in</body></html>"));
+        case ERROR_200 -> out.write(error("200 OK", "InternalError"));
+        case DENIED_403 -> out.write(error("403 Forbidden", "AccessDenied"));
+        case ARCHIVED_403 -> out.write(error("403 Forbidden", "InvalidObjectState"));
+        case NOT_FOUND_404 -> out.write(answer("404 Not Found", "<html/>"));
         case SLOW -> {
           TimeUnit.MILLISECONDS.sleep(200);
           out.write(forward(head, body));
@@ -134,7 +146,10 @@ public final class FaultProxy implements AutoCloseable {
   }
 
   private static byte[] error(String status, String code) {
-    String xml = "<Error><Code>" + code + "</Code><Message>injected</Message></Error>";
+    return answer(status, "<Error><Code>" + code + "</Code><Message>injected</Message></Error>");
+  }
+
+  private static byte[] answer(String status, String xml) {
     return ("HTTP/1.1 "
             + status
             + "\r\nContent-Type: application/xml\r\nConnection: close\r\n"

@@ -1,8 +1,6 @@
 package dev.nexa.slurm.storage.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 
@@ -19,11 +17,12 @@ class DeleteLimitTest {
   @Test
   void refusesWhatIsTooMuchAndWhatASourceCannotProve() {
     DeleteLimit tenth = DeleteLimit.USUAL;
-    assertThatCode(() -> tenth.check(10, 100, 90, true)).doesNotThrowAnyException();
-    assertThatCode(() -> tenth.check(0, 100, 0, false)).doesNotThrowAnyException();
-    assertThatThrownBy(() -> tenth.check(11, 100, 89, true)).hasMessageContaining("11 of 100");
-    assertThatThrownBy(() -> tenth.check(1, 100, 99, false)).hasMessageContaining("cannot be read");
+    assertThat(tenth.refusal(10, 100, 90, true)).isEmpty();
+    assertThat(tenth.refusal(0, 100, 0, false)).isEmpty();
+    assertThat(tenth.refusal(11, 100, 89, true).orElseThrow()).contains("11 of 100");
+    assertThat(tenth.refusal(1, 100, 99, false).orElseThrow())
+        .contains("not all names could be read");
     DeleteLimit all = new DeleteLimit(100, true);
-    assertThatThrownBy(() -> all.check(5, 5, 0, true)).hasMessageContaining("has no files");
+    assertThat(all.refusal(5, 5, 0, true).orElseThrow()).contains("has no files");
   }
 }

@@ -33,4 +33,30 @@ class FiltersTest {
     assertThat(new Filters(List.of(models, nothing)).takes("x.pt")).isFalse();
     assertThat(new Filters(List.of(Filters.UNFINISHED)).takes("a/x.tmp")).isFalse();
   }
+
+  /** Only a folder of which nothing can be copied need not be readable. */
+  @Test
+  void tellsFoldersOfWhichNothingIsTaken() {
+    Filters.Rule all = new Filters.Rule(false, "*");
+    Filters.Rule lost = new Filters.Rule(false, "lost+found/*");
+    Filters.Rule weights = new Filters.Rule(true, "*.pt");
+    Filters.Rule runs = new Filters.Rule(true, "runs/*");
+    assertThat(new Filters(List.of(lost)).mayTakeBelow("lost+found")).isFalse();
+    assertThat(new Filters(List.of(lost)).mayTakeBelow("runs")).isTrue();
+    assertThat(new Filters(List.of(lost, weights)).mayTakeBelow("lost+found")).isTrue();
+    assertThat(new Filters(List.of(all, runs)).mayTakeBelow("secret")).isFalse();
+    assertThat(new Filters(List.of(all, runs)).mayTakeBelow("runs/a")).isTrue();
+    assertThat(new Filters(List.of(Filters.UNFINISHED)).mayTakeBelow("x")).isTrue();
+  }
+
+  @Test
+  void aLiteralPatternMatchesOnlyItsPath() {
+    Filters filters =
+        new Filters(
+            List.of(
+                new Filters.Rule(false, "*"),
+                new Filters.Rule(true, Filters.literal("a[1]*?.pt"))));
+    assertThat(filters.takes("a[1]*?.pt")).isTrue();
+    assertThat(filters.takes("a1xy.pt")).isFalse();
+  }
 }

@@ -80,7 +80,7 @@ class MillionObjectsTest {
     }
 
     @Override
-    public Body get(String key, String etag, long from) {
+    public Body get(String key, String etag, long from, long end) {
       throw new UnsupportedOperationException();
     }
 
@@ -128,7 +128,7 @@ class MillionObjectsTest {
     }
 
     @Override
-    public void delete(String key) {
+    public void delete(String key, String etag) {
       throw new UnsupportedOperationException();
     }
 

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.storage.sync.Action.Kind;
+import dev.nexa.slurm.storage.sync.Action.Why;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import java.time.Instant;
 import java.util.Optional;
@@ -19,7 +20,7 @@ class SyncComparisonTest {
       Optional<LocalFile> local,
       Optional<Listed> remote,
       Optional<Synced> known) {
-    return SyncComparison.of(local, remote, known, SyncTrial.options(direction));
+    return SyncComparison.of("x", local, remote, known, SyncTrial.options(direction)).kind();
   }
 
   private static Optional<LocalFile> local(long bytes, Instant modified) {
@@ -38,10 +39,33 @@ class SyncComparisonTest {
     assertThat(of(Direction.PUSH, Optional.empty(), remote(5, "e1", OLD), KNOWN))
         .isEqualTo(Kind.LEAVE);
     assertThat(of(Direction.PULL, local(5, OLD), Optional.empty(), KNOWN)).isEqualTo(Kind.LEAVE);
-    assertThat(
-            SyncComparison.of(
-                Optional.empty(), remote(5, "e1", OLD), KNOWN, SyncTrial.deleting(Direction.PUSH)))
+  }
+
+  private static Action deleting(
+      Direction direction,
+      Optional<LocalFile> local,
+      Optional<Listed> remote,
+      Optional<Synced> known) {
+    return SyncComparison.of("x", local, remote, known, SyncTrial.deleting(direction));
+  }
+
+  /** What changed at the target after the last sync is a conflict on both sides alike. */
+  @Test
+  void deletesOnlyWhatIsAsTheLastSyncLeftIt() {
+    Optional<LocalFile> noFile = Optional.empty();
+    Optional<Listed> noObject = Optional.empty();
+    assertThat(deleting(Direction.PUSH, noFile, remote(5, "e1", OLD), KNOWN))
+        .extracting(Action::kind, Action::why)
+        .containsExactly(Kind.DELETE, Why.NONE);
+    assertThat(deleting(Direction.PUSH, noFile, remote(5, "e2", NEW), KNOWN).kind())
+        .isEqualTo(Kind.CONFLICT);
+    assertThat(deleting(Direction.PULL, local(5, OLD), noObject, KNOWN).kind())
         .isEqualTo(Kind.DELETE);
+    assertThat(deleting(Direction.PULL, local(5, NEW), noObject, KNOWN).kind())
+        .isEqualTo(Kind.CONFLICT);
+    assertThat(deleting(Direction.PULL, local(5, NEW), noObject, Optional.empty()))
+        .extracting(Action::kind, Action::why)
+        .containsExactly(Kind.DELETE, Why.NEVER_SYNCED);
   }
 
   @ParameterizedTest(name = "{0}: local {1}, remote {2}: {3}")
@@ -67,18 +91,26 @@ class SyncComparisonTest {
     assertThat(kind).isEqualTo(expected);
   }
 
+  /** A newer time says nothing: two hosts' clocks differ. */
   @Test
-  void withoutKnowledgeTheNewerWinsAndEqualSizesAreCompared() {
+  void withoutARecordNothingIsReplacedAndEqualSizesAreCompared() {
     Optional<Synced> none = Optional.empty();
-    assertThat(of(Direction.PUSH, local(1, NEW), remote(2, "e", OLD), none))
-        .isEqualTo(Kind.REPLACE);
-    assertThat(of(Direction.PUSH, local(1, OLD), remote(2, "e", NEW), none))
-        .isEqualTo(Kind.CONFLICT);
-    assertThat(of(Direction.PULL, local(1, OLD), remote(2, "e", NEW), none))
-        .isEqualTo(Kind.REPLACE);
-    assertThat(of(Direction.PUSH, local(2, NEW), remote(2, "e", OLD), none))
+    for (Direction direction : Direction.values()) {
+      assertThat(of(direction, local(1, NEW), remote(2, "e", OLD), none)).isEqualTo(Kind.CONFLICT);
+      assertThat(of(direction, local(1, OLD), remote(2, "e", NEW), none)).isEqualTo(Kind.CONFLICT);
+      assertThat(of(direction, local(2, NEW), remote(2, "e", OLD), none))
+          .isEqualTo(Kind.COMPARE_ONLY);
+    }
+  }
+
+  @Test
+  void checksumReplacesADamagedFileHereButNoGoodObject() {
+    SyncOptions push = new SyncOptions(Direction.PUSH, false, false, true, 0, 4);
+    SyncOptions pull = new SyncOptions(Direction.PULL, false, false, true, 0, 4);
+    assertThat(SyncComparison.of("x", local(5, OLD), remote(5, "e1", OLD), KNOWN, push))
+        .extracting(Action::kind, Action::why)
+        .containsExactly(Kind.COMPARE_ONLY, Why.LOOKS_UNCHANGED);
+    assertThat(SyncComparison.of("x", local(5, OLD), remote(5, "e1", OLD), KNOWN, pull).kind())
         .isEqualTo(Kind.COMPARE);
-    assertThat(of(Direction.PUSH, local(2, OLD), remote(2, "e", NEW), none))
-        .isEqualTo(Kind.COMPARE_ONLY);
   }
 }

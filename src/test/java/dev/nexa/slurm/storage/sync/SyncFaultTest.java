@@ -3,43 +3,22 @@ package dev.nexa.slurm.storage.sync;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.storage.s3.FaultProxy;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
-import dev.nexa.slurm.storage.s3.S3Server;
+import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Random faults between us and a real S3 server. dev/sync-faults runs 200 trials with
  * -Dsync.faults=200; -Dsync.seed repeats one.
  */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class SyncFaultTest {
-  private Path folder;
-  private S3Server server;
-  private FaultProxy proxy;
-
-  @BeforeAll
-  void start(@TempDir Path temporary) throws IOException {
-    folder = temporary;
-    server = S3Server.proxy(folder);
-    proxy = new FaultProxy(server.port());
-  }
-
-  @AfterAll
-  void stop() throws IOException {
-    proxy.close();
-    server.close();
-  }
-
+class SyncFaultTest extends ServerAndProxy {
   @Test
   void noFaultMakesACorruptFileOrDeletesByMistake() throws IOException {
     int trials = Integer.getInteger("sync.faults", 20);
@@ -76,7 +55,9 @@ class SyncFaultTest {
         assertThat(objects).as("seed %s", seed).isEqualTo(expected);
       }
       proxy.choose((method, target) -> Fault.NONE);
-      assertThat(SyncTrial.sync(source, faulty, store, SyncTrial.options(Direction.PUSH)).failed())
+      assertThat(
+              SyncTrial.sync(source, faulty, store, SyncTrial.options(Direction.PUSH))
+                  .count(Outcome.FAILED))
           .isZero();
       assertThat(SyncTrial.remote(clean, direct)).as("seed %s", seed).isEqualTo(expected);
 
@@ -99,10 +80,11 @@ class SyncFaultTest {
   /** Returns whether all was copied. */
   private boolean faulty(
       Path root, S3Place place, ObjectStore store, Direction direction, Random random) {
-    Fault[] faults =
-        java.util.Arrays.stream(Fault.values())
-            .filter(fault -> fault != Fault.FROZEN_403)
-            .toArray(Fault[]::new);
+    // Refusals are no faults of the network, and end a sync.
+    List<Fault> faults =
+        List.copyOf(
+            EnumSet.complementOf(
+                EnumSet.of(Fault.DENIED_403, Fault.ARCHIVED_403, Fault.NOT_FOUND_404)));
     int percent = 5 + random.nextInt(40);
     boolean listingFails = random.nextInt(4) == 0;
     proxy.choose(
@@ -112,7 +94,7 @@ class SyncFaultTest {
               return Fault.ERROR_500;
             }
             return random.nextInt(100) < percent
-                ? faults[random.nextInt(faults.length)]
+                ? faults.get(random.nextInt(faults.size()))
                 : Fault.NONE;
           }
         });
@@ -121,7 +103,7 @@ class SyncFaultTest {
           direction == Direction.PULL
               ? SyncTrial.deleting(direction)
               : SyncTrial.options(direction);
-      return SyncTrial.sync(root, place, store, options).failed() == 0;
+      return SyncTrial.sync(root, place, store, options).count(Outcome.FAILED) == 0;
     } catch (NexaException refused) {
       return false;
     }

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.storage.s3.FaultProxy;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.s3.S3Server;
+import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -77,7 +78,8 @@ class SyncRoundTripTest {
           SyncRun.plan(
               source, place, store, SyncTrial.usual(), SyncTrial.options(Direction.PUSH))) {
         assertThat(run.planned().skipped()).extracting(Skipped::path).containsExactly("link");
-        assertThat(run.execute(DeleteLimit.USUAL, (bytes, files) -> {}).copied()).isEqualTo(5);
+        assertThat(run.execute(DeleteLimit.USUAL, (bytes, files) -> {}).count(Outcome.COPIED))
+            .isEqualTo(5);
       }
       assertThat(SyncTrial.remote(store, place)).isEqualTo(expected);
       SyncTrial.sync(copy, place, store, SyncTrial.options(Direction.PULL));
@@ -107,7 +109,7 @@ class SyncRoundTripTest {
 
       SyncReport report = SyncTrial.sync(source, place, store, SyncTrial.options(Direction.PUSH));
 
-      assertThat(report.conflicts()).isEqualTo(1);
+      assertThat(report.count(Outcome.CONFLICT)).isEqualTo(1);
       assertThat(store.head(place.prefix() + "x").orElseThrow().etag()).isEqualTo(theirs);
     }
   }
@@ -129,7 +131,7 @@ class SyncRoundTripTest {
 
       SyncReport report = run.execute(DeleteLimit.USUAL, (bytes, files) -> {});
 
-      assertThat(report.failed()).isEqualTo(2);
+      assertThat(report.count(Outcome.FAILED)).isEqualTo(2);
       assertThat(store.head(place.prefix() + "new").orElseThrow().bytes()).isEqualTo(2);
       assertThat(store.head(place.prefix() + "large").orElseThrow().bytes()).isEqualTo(2);
     }
@@ -159,10 +161,12 @@ class SyncRoundTripTest {
         SyncReport report =
             SyncTrial.sync(copy, faulty, through, SyncTrial.options(Direction.PULL));
 
-        assertThat(report.failed()).isEqualTo(1);
+        assertThat(report.count(Outcome.FAILED)).isEqualTo(1);
         assertThat(SyncTrial.local(copy)).isEmpty();
       }
-      assertThat(SyncTrial.sync(copy, place, store, SyncTrial.options(Direction.PULL)).failed())
+      assertThat(
+              SyncTrial.sync(copy, place, store, SyncTrial.options(Direction.PULL))
+                  .count(Outcome.FAILED))
           .isZero();
       assertThat(SyncTrial.local(copy)).isEqualTo(SyncTrial.remote(store, place));
     }
@@ -188,7 +192,9 @@ class SyncRoundTripTest {
             .hasMessageContaining("2 of 10 files would be deleted");
       }
       assertThat(SyncTrial.remote(store, place)).hasSize(10);
-      assertThat(SyncTrial.sync(source, place, store, SyncTrial.deleting(Direction.PUSH)).deleted())
+      assertThat(
+              SyncTrial.sync(source, place, store, SyncTrial.deleting(Direction.PUSH))
+                  .count(Outcome.DELETED))
           .isEqualTo(2);
       assertThat(SyncTrial.remote(store, place)).hasSize(8);
       Path empty = tree("empty");

@@ -77,7 +77,53 @@ class SyncStateTest {
       assertThat(state.folder()).exists();
       assertThatThrownBy(() -> SyncState.open(root, PLACE))
           .isInstanceOf(NexaException.class)
-          .hasMessageContaining("another sync of");
+          .hasMessageContaining("another sync of")
+          .hasMessageContaining(
+              " is running: process " + ProcessHandle.current().pid() + " on host ");
+    }
+  }
+
+  /** A crash can leave half a character, a cut line that still looks whole, or zeros. */
+  @Test
+  void damagedRecordsAreLeftOut() throws IOException {
+    Path folder;
+    try (SyncState state = SyncState.open(root, PLACE)) {
+      state.add(List.of(synced("a", "1"), synced("b", "1"), synced("d", "1")));
+      folder = state.folder();
+    }
+    assertThat(records()).hasSize(3);
+    Path state = folder.resolve("state");
+    List<String> lines = Files.readAllLines(state);
+    Files.writeString(
+        state, lines.get(0) + "\ngarbage\n" + lines.get(2) + "\n" + lines.get(1) + "\n");
+    Files.writeString(folder.resolve("log"), synced("c", "12").line().replaceAll(".$", ""));
+    assertThat(records()).containsExactly(synced("a", "1"), synced("d", "1"));
+    Files.write(folder.resolve("log"), new byte[] {'e', (byte) 0xc3, '\n'});
+    assertThat(records()).containsExactly(synced("a", "1"), synced("d", "1"));
+  }
+
+  @Test
+  void whatAKilledSyncLeftIsRemoved() throws IOException {
+    Path left;
+    try (SyncState state = SyncState.open(root, PLACE)) {
+      left = Files.createFile(state.folder().resolve("plan-1.tmp"));
+    }
+    records();
+    assertThat(left).doesNotExist();
+  }
+
+  @Test
+  void eachUserHasAFolderOfTheirOwn() throws IOException {
+    records();
+    assertThat(Files.getAttribute(root.resolve(".nexa-sync"), "unix:mode")).isEqualTo(041777);
+  }
+
+  /** Here the folder's name is taken. It is the same for a folder that is mounted read-only. */
+  @Test
+  void theStateIsInTheHomeIfTheFolderCannotHoldIt(@TempDir Path home) throws IOException {
+    Files.createFile(root.resolve(".nexa-sync"));
+    try (SyncState state = SyncState.open(root, PLACE, home)) {
+      assertThat(state.folder().toString()).startsWith(home.resolve("nexa-slurm/sync").toString());
     }
   }
 }

@@ -10,12 +10,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** What tests with a real S3 server share: places, syncs, and the digests of both sides. */
 final class SyncTrial {
@@ -67,6 +71,22 @@ final class SyncTrial {
     }
   }
 
+  /** Removes what syncs of a folder remember. */
+  static void deleteRecords(Path root) throws IOException {
+    try (Stream<Path> all = Files.walk(root.resolve(SyncState.FOLDER))) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(path);
+      }
+    }
+  }
+
+  /** Returns the only unfinished download of a folder. */
+  static Path onlyPart(Path root) throws IOException {
+    try (Stream<Path> all = Files.walk(root.resolve(SyncState.FOLDER))) {
+      return all.filter(path -> path.toString().endsWith(".part")).findFirst().orElseThrow();
+    }
+  }
+
   static byte[] bytes(Random random, int size) {
     byte[] bytes = new byte[size];
     random.nextBytes(bytes);
@@ -76,6 +96,8 @@ final class SyncTrial {
   static void write(Path file, byte[] bytes) throws IOException {
     Files.createDirectories(file.getParent());
     Files.write(file, bytes);
+    // A file that was written right now is compared again by the next sync.
+    Files.setLastModifiedTime(file, FileTime.from(Instant.now().minusSeconds(10)));
   }
 
   /** The digests of all files but ours. */
@@ -110,7 +132,7 @@ final class SyncTrial {
     do {
       ObjectStore.Page page = store.list(place.prefix(), after);
       for (ObjectStore.Listed object : page.objects()) {
-        try (ObjectStore.Body body = store.get(object.key(), object.etag(), 0)) {
+        try (ObjectStore.Body body = store.get(object.key(), object.etag(), 0, ObjectStore.END)) {
           digests.put(
               object.key().substring(place.prefix().length()), Sha256.of(body.in().readAllBytes()));
         }

@@ -17,6 +17,15 @@ class MeasureTierTest {
         .containsExactly("'/s/a': Permission denied");
   }
 
+  @Test
+  void aFolderNamedLikeTheOptionIsAFolder() {
+    assertThat(MeasureTier.lacksPrintf("find: '/t/no-printf': Permission denied\n")).isFalse();
+    assertThat(MeasureTier.lacksPrintf("find: './-printf': Permission denied\n")).isFalse();
+    assertThat(MeasureTier.lacksPrintf("find: unrecognized: -printf\n")).isTrue();
+    assertThat(MeasureTier.lacksPrintf("find: -printf: unknown primary or operator\n")).isTrue();
+    assertThat(MeasureTier.lacksPrintf("find: unknown predicate `-printf'\n")).isTrue();
+  }
+
   /** The rows are bounded by the runs, not by the files. */
   @Test
   void aMillionFilesAreAddedUpByRun() throws IOException {

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
@@ -195,6 +196,17 @@ public final class SlurmScheduler implements Scheduler {
   @Override
   public List<QueueEntry> queue() {
     return SqueueText.read(ask(SlurmCommands.squeue()).out());
+  }
+
+  @Override
+  public List<QueueEntry> wholeQueue() {
+    String text = ask(SlurmCommands.squeue()).out();
+    Optional<String> odd = SqueueText.odd(text);
+    if (odd.isPresent()) {
+      throw unavailable(
+          "squeue", "it printed a line that cannot be read: " + VisibleText.line(odd.get()));
+    }
+    return SqueueText.read(text);
   }
 
   @Override
@@ -560,15 +572,21 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   private static SchedulerUnavailable unavailable(String client, CommandResult result) {
-    return unavailable(client, result.timedOut() ? "no answer in time" : result.err());
+    if (!result.timedOut() && result.err().isBlank()) {
+      return unavailable(client + " ended with " + result.exit() + " and printed no error");
+    }
+    return unavailable(client, result.timedOut() ? "no answer in time" : result.err().strip());
   }
 
   private static SchedulerUnavailable unavailable(
-      String client, @org.jspecify.annotations.Nullable String said) {
-    String text = said == null || said.isBlank() ? "it said nothing" : said.strip();
+      String client, @org.jspecify.annotations.Nullable String error) {
+    return unavailable(client + " failed: " + error);
+  }
+
+  private static SchedulerUnavailable unavailable(String message) {
     return new SchedulerUnavailable(
         ErrorCode.SLURM_UNREACHABLE,
-        client + " failed: " + text,
+        message,
         Advice.step("nothing was changed; try again when both of these answer"),
         Advice.command("", "scontrol", "ping"),
         Advice.command("", "sacctmgr", "ping"));

@@ -37,6 +37,18 @@ public final class SqueueText {
     return entries;
   }
 
+  /** Returns the first line that {@link #read} skips, except a {@code CLUSTER:} heading. */
+  public static Optional<String> odd(String text) {
+    for (String line : text.split("\n", -1)) {
+      String[] field = line.split(DELIMITER, FIELDS);
+      boolean read = field.length == FIELDS && PrintedValue.id(field[0]).isPresent();
+      if (!read && !line.isBlank() && !line.startsWith("CLUSTER:")) {
+        return Optional.of(line);
+      }
+    }
+    return Optional.empty();
+  }
+
   private static QueueEntry entry(long id, int task, String[] field) {
     return new QueueEntry(
         id,

@@ -2,6 +2,7 @@ package dev.nexa.slurm.job.config.yaml;
 
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.yaml.Schema.Anything;
 import dev.nexa.slurm.job.config.yaml.Schema.Axis;
 import dev.nexa.slurm.job.config.yaml.Schema.Free;
@@ -14,17 +15,24 @@ import dev.nexa.slurm.job.config.yaml.YamlNode.Mapping;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
 import dev.nexa.slurm.job.config.yaml.YamlNode.ScalarType;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** Checks a YAML tree against a {@link Section} and collects all problems. */
 public final class Checker {
   /** A message lists all keys of a section with no more keys than this. */
   private static final int LISTED = 6;
+
+  private static final Pattern MINUTES_AND_SECONDS = Pattern.compile("\\d{1,2}:\\d{2}");
+
+  /** A limit of a real job is mostly longer. */
+  private static final Duration SHORT_LIMIT = Duration.ofMinutes(15);
 
   private final List<Problem> problems;
   private final Expansion expansion;
@@ -227,7 +235,7 @@ public final class Checker {
         : wrongType(
             node,
             path,
-            "expected a list of " + expected(axis.element()) + or + ", got " + node.words());
+            "expected a list of " + several(axis.element()) + or + ", got " + node.words());
   }
 
   /**
@@ -288,6 +296,9 @@ public final class Checker {
     }
     try {
       Object value = type.parse(scalar.text());
+      if (value instanceof Duration limit && MINUTES_AND_SECONDS.matcher(scalar.text()).matches()) {
+        noteMinutes(scalar, path, limit);
+      }
       if (type.isPath()) {
         return Optional.of(expansion.expand((String) value));
       }
@@ -295,6 +306,28 @@ public final class Checker {
     } catch (IllegalArgumentException wrong) {
       return problem(
           ErrorCode.CONFIG_INVALID_VALUE, node, path, String.valueOf(wrong.getMessage()));
+    }
+  }
+
+  /** Notes a short limit that was perhaps typed as hours and minutes. */
+  private void noteMinutes(Scalar scalar, String path, Duration limit) {
+    String[] parts = scalar.text().split(":", 2);
+    if (limit.compareTo(SHORT_LIMIT) < 0) {
+      notes.add(
+          new Problem(
+                  scalar.at(),
+                  path,
+                  scalar.text()
+                      + " is minutes:seconds, as in Slurm, so the limit is "
+                      + TimeLimit.words(limit)
+                      + "; write "
+                      + scalar.text()
+                      + ":00 for "
+                      + Integer.parseInt(parts[0])
+                      + " h "
+                      + Integer.parseInt(parts[1])
+                      + " min")
+              .toString());
     }
   }
 
@@ -318,7 +351,7 @@ public final class Checker {
           "looks like "
               + secret.get()
               + "; what a config holds is kept with the run and shown to others: write it into the"
-              + " file that env_file names (docs/secrets.md)");
+              + " file that env_file names (`nexa-slurm explain docs/secrets.md`)");
     } else if (Secrets.isRandom(scalar.text())) {
       String note = "is random text: if it is a secret, write it into the file that env_file names";
       notes.add(new Problem(scalar.at(), path, note).toString());
@@ -383,7 +416,7 @@ public final class Checker {
           node,
           path,
           "expected a list of "
-              + expected(shape.element())
+              + several(shape.element())
               + ", got "
               + node.words()
               + asList(node, path));
@@ -423,6 +456,14 @@ public final class Checker {
     problems.add(new Problem(code, node.at(), path, message));
     Problem.throwIfTooMany(problems);
     return Optional.empty();
+  }
+
+  /** Returns what a list takes, in the plural. */
+  private static String several(Schema shape) {
+    if (shape instanceof ValueType type) {
+      return type.several();
+    }
+    return shape instanceof Anything ? "values" : shape instanceof ListOf ? "lists" : "mappings";
   }
 
   private static String expected(Schema shape) {

@@ -73,6 +73,10 @@ public record ValueType(
   public static final ValueType NAME_WORD =
       text("a name of letters, digits, '.', '_' and '-'", NAME);
 
+  /** The name of a dataset in reports. People write the path of the data there. */
+  public static final ValueType DATASET_NAME =
+      text("a name of letters, digits, '.', '_' and '-' (dataset_path takes a path)", NAME);
+
   /** A value of a variable, or an argument: any scalar, as it is written. */
   public static final ValueType LITERAL =
       new ValueType(
@@ -167,6 +171,17 @@ public record ValueType(
         List.of(words),
         null,
         null);
+  }
+
+  /** Returns what several values are, such as {@code names of letters} for a list. */
+  public String several() {
+    String words = expected.replaceFirst("^an? ", "");
+    int end = words.length();
+    for (String after : List.of(" of ", " from ", " with ", " such as ", ",", ":", " (")) {
+      int at = words.indexOf(after);
+      end = at < 0 ? end : Math.min(end, at);
+    }
+    return words.substring(0, end) + "s" + words.substring(end);
   }
 
   /**

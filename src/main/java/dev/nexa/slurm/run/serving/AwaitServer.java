@@ -1,4 +1,4 @@
-package dev.nexa.slurm.command.serve;
+package dev.nexa.slurm.run.serving;
 
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -99,7 +99,7 @@ public final class AwaitServer {
   }
 
   /** Returns NEXA_SHARED from the run's plan. */
-  static Path sharedFolder(RunFolder run) {
+  public static Path sharedFolder(RunFolder run) {
     return Path.of(run.shownPlan().storage().shared());
   }
 

@@ -1,4 +1,4 @@
-package dev.nexa.slurm.command.serve;
+package dev.nexa.slurm.run.serving;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;

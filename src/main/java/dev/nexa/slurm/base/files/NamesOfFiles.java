@@ -1,0 +1,30 @@
+package dev.nexa.slurm.base.files;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+
+/** Whether this process can read the names of files. */
+public final class NamesOfFiles {
+  private NamesOfFiles() {}
+
+  /**
+   * Checks that the JVM reads names as UTF-8. In the locale C, which cron uses with {@code java
+   * -jar}, it sees no name that is not ASCII; the script {@code nexa-slurm} sets the locale.
+   *
+   * @param command the command that reads names of users' files, as it is typed
+   * @throws NexaException if the locale is another one
+   */
+  public static void requireUtf8(String command) {
+    requireUtf8(command, System.getProperty("sun.jnu.encoding", "UTF-8"));
+  }
+
+  static void requireUtf8(String command, String encoding) {
+    if (!encoding.equalsIgnoreCase("UTF-8")) {
+      throw new NexaException(
+          ErrorCode.PATH_UNUSABLE,
+          "the locale of this process is " + encoding + ", in which names of files cannot be read",
+          Advice.step("type it again with: LC_ALL=C.UTF-8 " + command));
+    }
+  }
+}

@@ -1,0 +1,226 @@
+package dev.nexa.slurm.command.jobs;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
+import dev.nexa.slurm.job.code.TarHeader;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.StorageClaims;
+import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.diagnosis.ExplainRun;
+import dev.nexa.slurm.run.diagnosis.Explanation;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.run.reconcile.RunFacts;
+import dev.nexa.slurm.run.reconcile.TaskEvidence;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.TreeMap;
+import java.util.zip.GZIPOutputStream;
+
+/**
+ * Implements {@code postmortem}: all that is known of a run, without secrets.
+ *
+ * <p>Only the paths are in memory, and one file at a time, of which at most the last 10 MB are
+ * read.
+ */
+final class CollectPostmortem {
+  private static final String API_KEY = "api_key";
+
+  private final Map<String, String> texts = new TreeMap<>();
+  private final Map<String, Path> files = new TreeMap<>();
+  private final List<String> left = new ArrayList<>();
+  private final WithoutSecrets secrets;
+
+  private CollectPostmortem(WithoutSecrets secrets) {
+    this.secrets = secrets;
+  }
+
+  /**
+   * Collects a run.
+   *
+   * @param problems receives a line for each thing that could not be read or asked
+   */
+  static CollectPostmortem of(Context context, RunFolder run, List<String> problems) {
+    CollectPostmortem all = new CollectPostmortem(WithoutSecrets.of(run.path().resolve(API_KEY)));
+    all.below(run.path(), "run/", problems);
+    all.file("manifest.json", run.manifest());
+    all.file("cost.json", run.cost());
+    all.config(context, run, problems);
+    all.asked(context, run, problems);
+    all.checkpoints(run, problems);
+    all.texts.put("report.md", new PostmortemReport(context, run, problems).text(all.left));
+    return all;
+  }
+
+  /** Returns the names in the archive, in its order. */
+  List<String> names() {
+    return List.copyOf(all().keySet());
+  }
+
+  private Map<String, Object> all() {
+    Map<String, Object> all = new TreeMap<>(texts);
+    all.putAll(files);
+    return all;
+  }
+
+  private void file(String name, Path file) {
+    if (Files.isRegularFile(file)) {
+      files.put(name, file);
+    }
+  }
+
+  /** Takes each regular file; follows no link. The server's key never goes in. */
+  private void below(Path folder, String prefix, List<String> problems) {
+    try {
+      Files.walkFileTree(
+          folder,
+          new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+              String name = prefix + folder.relativize(file);
+              if (file.getFileName().toString().equals(API_KEY)) {
+                left.add(name + ": a secret");
+              } else if (!attributes.isRegularFile()) {
+                left.add(name + ": a link, or no file");
+              } else if (!Files.isReadable(file)) {
+                left.add(name + ": you may not read it");
+              } else {
+                files.put(name, file);
+                if (attributes.size() > WithoutSecrets.MOST) {
+                  left.add(name + ": only its last 10 MB of " + attributes.size() + " bytes");
+                }
+              }
+              return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException failed) {
+              left.add(prefix + folder.relativize(file) + ": " + DurableFiles.reason(failed));
+              return FileVisitResult.CONTINUE;
+            }
+          });
+    } catch (IOException failed) {
+      problems.add(folder + ": " + DurableFiles.reason(failed));
+    }
+  }
+
+  /** Adds the config's file as it is now; what ran is in plan.json. */
+  private void config(Context context, RunFolder run, List<String> problems) {
+    if (!Files.exists(run.plan())) {
+      return;
+    }
+    try {
+      Path typed = context.root().resolve(run.shownPlan().config());
+      file("config/" + typed.getFileName(), typed);
+    } catch (RuntimeException broken) {
+      problems.add(String.valueOf(broken.getMessage()));
+    }
+  }
+
+  private void asked(Context context, RunFolder run, List<String> problems) {
+    if (!Files.exists(run.plan())) {
+      return;
+    }
+    try {
+      Explanation why = new ExplainRun(context).of(run, OptionalInt.empty(), problems);
+      texts.put("why.txt", WhyText.of(why));
+      texts.put("why.json", Json.pretty(WhyText.json(why)));
+    } catch (RuntimeException failed) {
+      problems.add("why: " + failed.getMessage());
+    }
+    try {
+      RunState state = RunState.of(run.journal().read());
+      RunFacts facts = RunFacts.shown(run);
+      TaskEvidence evidence =
+          TaskEvidence.gather(context.scheduler(RunLookup.scheduler(run)), List.of(state));
+      StringBuilder rows = new StringBuilder();
+      for (Submission submission : state.submissions()) {
+        for (AccountingRecord row : evidence.rows(run, facts, submission, problems)) {
+          rows.append(row).append('\n');
+        }
+      }
+      texts.put("accounting.txt", rows.toString());
+    } catch (RuntimeException failed) {
+      problems.add("accounting: " + failed.getMessage());
+    }
+  }
+
+  /** Lists the files of the run's checkpoints, without their bytes. */
+  private void checkpoints(RunFolder run, List<String> problems) {
+    if (!Files.exists(run.plan())) {
+      return;
+    }
+    try {
+      String durable = run.shownPlan().storage().durable();
+      Path folder = Path.of(durable, "checkpoints", StorageClaims.nameOn(durable, run));
+      StringBuilder list = new StringBuilder("path\tbytes\tmodified\n");
+      if (Files.isDirectory(folder)) {
+        List<String> lines = new ArrayList<>();
+        Files.walkFileTree(
+            folder,
+            new SimpleFileVisitor<>() {
+              @Override
+              public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                lines.add(
+                    folder.relativize(file)
+                        + "\t"
+                        + attributes.size()
+                        + "\t"
+                        + attributes.lastModifiedTime());
+                return FileVisitResult.CONTINUE;
+              }
+            });
+        lines.sort(null);
+        lines.forEach(line -> list.append(line).append('\n'));
+      }
+      texts.put("checkpoints.tsv", list.toString());
+    } catch (IOException failed) {
+      problems.add("checkpoints: " + DurableFiles.reason(failed));
+    } catch (RuntimeException failed) {
+      problems.add("checkpoints: " + failed.getMessage());
+    }
+  }
+
+  /** Writes the archive: entries in the order of their names, without owners and times. */
+  void write(Path file, DurableFiles durable) {
+    Path temporary = file.resolveSibling("." + file.getFileName() + ".tmp");
+    try {
+      Files.deleteIfExists(temporary);
+      try (OutputStream out =
+          new BufferedOutputStream(
+              new GZIPOutputStream(
+                  Files.newOutputStream(temporary, StandardOpenOption.CREATE_NEW)))) {
+        for (Map.Entry<String, Object> entry : all().entrySet()) {
+          byte[] bytes =
+              entry.getValue() instanceof Path path
+                  ? secrets.tail(path)
+                  : secrets.clean((String) entry.getValue());
+          out.write(TarHeader.file("postmortem/" + entry.getKey(), bytes.length, false));
+          out.write(bytes);
+          int rest = bytes.length % TarHeader.BLOCK;
+          out.write(new byte[rest == 0 ? 0 : TarHeader.BLOCK - rest]);
+        }
+        out.write(new byte[2 * TarHeader.BLOCK]);
+      }
+      Files.createLink(file, temporary);
+      durable.force(file.toAbsolutePath().resolveSibling(""));
+    } catch (IOException failed) {
+      throw DurableFiles.failure("write", file, failed);
+    } finally {
+      durable.unmark(temporary);
+    }
+  }
+}

@@ -1,0 +1,226 @@
+package dev.nexa.slurm.command.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.releases.DeployRelease.Checked;
+import dev.nexa.slurm.command.releases.DeployRelease.Outcome;
+import dev.nexa.slurm.command.shared.AfterSubmit;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.Serving.SmokePrompt;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.serving.SmokeTest;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.storage.releases.HistoryLine;
+import dev.nexa.slurm.storage.releases.HistoryLine.What;
+import dev.nexa.slurm.storage.releases.LineSigner;
+import dev.nexa.slurm.storage.releases.SwitchRelease.Smoke;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code nexa-slurm release deploy}. */
+final class DeployCommand extends Subcommand {
+  private final PositionalParamSpec name =
+      add(
+          PositionalParamSpec.builder().paramLabel("NAME").type(String.class).required(true),
+          "The release, as `release list` shows it.");
+  private final OptionSpec smoke =
+      option(
+          "--smoke",
+          "CONFIG",
+          "Starts the server of this config after the switch, asks its smoke_prompts, and stops it. If that fails,"
+              + " the release before is in production again.");
+  private final OptionSpec endpoint =
+      option(
+          "--endpoint",
+          "URL",
+          "Asks a server that runs, instead of starting one; with --smoke, the config's smoke_prompts.");
+  private final OptionSpec apiKey =
+      option("--api-key-file", "FILE", "With --endpoint: the file with the server's API key.");
+  private final OptionSpec approval =
+      option(
+          "--approval",
+          "FILE",
+          "With --smoke: the approval that covers the server's run. Default: looks in the policy's folder.");
+  private final OptionSpec key =
+      option(
+          "--key",
+          "FILE",
+          "The SSH key that signs the lines of the history. Default: the first of ssh's own keys.");
+  private final OptionSpec reason =
+      option("--reason", "TEXT", "A text that is kept in the history.");
+  private final OptionSpec cluster = cluster(this);
+  private final OptionSpec yes = flag("-y, --yes", "Deploys without a question, as scripts must.");
+  private final OptionSpec dryRun =
+      flag("--dry-run", "Checks the release and shows what would be done; changes nothing.");
+  private final OptionSpec json = jsonFlag();
+
+  DeployCommand() {
+    super(
+        "deploy",
+        "Puts a signed release whose gate has passed into production: deploy/current_model leads to"
+            + " it, by one atomic rename.",
+        "nexa-slurm release deploy train-demo_20251101_143200 --smoke configs/serve/current.yaml",
+        "nexa-slurm release deploy train-demo_20251101_143200 --yes --endpoint http://n1:15205/v1");
+  }
+
+  /** Adds the option {@code --cluster} of all commands about deployments. */
+  static OptionSpec cluster(Subcommand command) {
+    return command.option(
+        "--cluster",
+        "NAME",
+        "The profile whose durable tier holds the releases; NEXA_CLUSTER, or default.");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    DeployPlace place = DeployPlace.of(context, Optional.ofNullable(cluster.getValue()));
+    place.current().release();
+    DeployRelease deploy = new DeployRelease(place, err()::println);
+    Checked checked = deploy.check(name.getValue());
+    Test test = test(context, place);
+    if (given(dryRun)) {
+      show(checked, test);
+      return ExitCode.OK.status();
+    }
+    requireAnswer(this, given(yes), "deploy " + checked.name());
+    LineSigner signer = place.signer(Optional.ofNullable(key.getValue()));
+    Thread unfinished = unfinished();
+    Runtime.getRuntime().addShutdownHook(unfinished);
+    Outcome outcome;
+    try {
+      outcome =
+          deploy.deploy(
+              checked,
+              signer,
+              Optional.ofNullable(reason.<String>getValue()).orElse(""),
+              test.words(),
+              test.work(),
+              release -> {
+                show(release, test);
+                return given(yes) || confirmed("Deploy it?");
+              });
+    } finally {
+      Runtime.getRuntime().removeShutdownHook(unfinished);
+    }
+    return tell(outcome, test);
+  }
+
+  /** A script must say that it means it; a person is asked. */
+  static void requireAnswer(Subcommand command, boolean yes, String what) {
+    if (!yes && !command.canAsk()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "nobody can be asked here whether to " + what,
+          Advice.step("nothing was changed; add --yes to do it"));
+    }
+  }
+
+  private Thread unfinished() {
+    return new Thread(
+        () ->
+            err()
+                .println(
+                    "\nthe deployment is unfinished; `nexa-slurm release rollback` or the next"
+                        + " `release deploy` settles it"),
+        "interrupted");
+  }
+
+  /** The test after the switch, and its words for the history. */
+  private record Test(String words, Supplier<Smoke> work) {}
+
+  private Test test(Context context, DeployPlace place) {
+    SmokeTest tester = new SmokeTest(context, err()::println);
+    Optional<String> url = Optional.ofNullable(endpoint.getValue());
+    if (url.isEmpty() && apiKey.getValue() != null) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT, "--api-key-file works only with --endpoint URL");
+    }
+    Optional<SmokeTest.Planned> planned =
+        Optional.ofNullable(smoke.<String>getValue())
+            .map(
+                config ->
+                    tester.plan(
+                        new Prepared.Request(
+                            config, List.of(), Optional.ofNullable(cluster.getValue())),
+                        place.current().path()));
+    List<SmokePrompt> prompts = planned.map(SmokeTest.Planned::prompts).orElse(List.of());
+    String asked = SmokeTest.words(prompts);
+    if (url.isPresent()) {
+      Optional<String> secret =
+          Optional.ofNullable(apiKey.<String>getValue())
+              .map(file -> DurableFiles.read(Path.of(file)).strip());
+      String words = asked + ", asked of " + url.get();
+      return new Test(words, () -> new Smoke(words, tester.ask(url.get(), secret, prompts)));
+    }
+    if (planned.isPresent()) {
+      String words = asked + ", asked of a server of " + smoke.getValue();
+      return new Test(
+          words,
+          () ->
+              new Smoke(
+                  words,
+                  tester.serve(
+                      planned.get(),
+                      Optional.ofNullable(approval.getValue()),
+                      run -> AfterSubmit.tell(this, run, err()))));
+    }
+    return new Test(What.NO_SMOKE, () -> Smoke.NONE);
+  }
+
+  private void show(Checked release, Test test) {
+    if (given(json)) {
+      if (given(dryRun)) {
+        out().print(Json.pretty(DeployText.json(new Outcome(release, Optional.empty(), false))));
+      }
+      return;
+    }
+    out().print(DeployText.plan(release, "deploy", test.words()));
+    if (endpoint.getValue() != null) {
+      out()
+          .println(
+              "note: a server that was started before the switch still has the earlier model in"
+                  + " memory; restart it before it is asked, or use --smoke CONFIG alone");
+    }
+    out().flush();
+  }
+
+  private Integer tell(Outcome outcome, Test test) {
+    Optional<HistoryLine> line = outcome.line();
+    if (given(json)) {
+      out().print(Json.pretty(DeployText.json(outcome)));
+    }
+    if (outcome.already()) {
+      err().println(outcome.release().name() + " is already in production");
+      return ExitCode.OK.status();
+    }
+    if (line.isEmpty()) {
+      err().println("nothing was changed");
+      return ExitCode.NEEDS_APPROVAL.status();
+    }
+    if (line.get().what().action() == HistoryLine.Action.DEPLOYED) {
+      if (!given(json)) {
+        out().println(DeployText.done(line.get()));
+      }
+      return ExitCode.OK.status();
+    }
+    err()
+        .println(
+            "nexa-slurm: the smoke test of "
+                + outcome.release().name()
+                + " failed ("
+                + test.words()
+                + "): "
+                + line.get().what().reason());
+    err().println("  → " + DeployText.done(line.get()));
+    return ExitCode.RUN_FAILED.status();
+  }
+}

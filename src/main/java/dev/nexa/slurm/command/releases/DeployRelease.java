@@ -1,0 +1,226 @@
+package dev.nexa.slurm.command.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.run.decision.RequireNoHalt;
+import dev.nexa.slurm.storage.releases.DeployCheck;
+import dev.nexa.slurm.storage.releases.Halt;
+import dev.nexa.slurm.storage.releases.HistoryLine;
+import dev.nexa.slurm.storage.releases.LineSigner;
+import dev.nexa.slurm.storage.releases.Production;
+import dev.nexa.slurm.storage.releases.ReleaseFile;
+import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import dev.nexa.slurm.storage.releases.ReleaseSignatures;
+import dev.nexa.slurm.storage.releases.SwitchRelease;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/** Implements {@code release deploy} and {@code release rollback}. */
+final class DeployRelease {
+  private final DeployPlace place;
+  private final Consumer<String> notes;
+
+  /**
+   * Makes the use case.
+   *
+   * @param notes receives a line about what was settled first
+   */
+  DeployRelease(DeployPlace place, Consumer<String> notes) {
+    this.place = place;
+    this.notes = notes;
+  }
+
+  /**
+   * A checked release.
+   *
+   * @param digest the SHA-256 of its document
+   * @param before the release in production; empty if there is none
+   */
+  record Checked(
+      String name,
+      String digest,
+      ReleaseFile document,
+      ReleaseSignatures signatures,
+      Optional<String> before) {}
+
+  /**
+   * The end of a call.
+   *
+   * @param line the last line of the history that the call wrote; empty if it changed nothing
+   * @param already whether the release was in production before
+   */
+  record Outcome(Checked release, Optional<HistoryLine> line, boolean already) {}
+
+  /**
+   * Checks a release for deployment. Changes nothing.
+   *
+   * @throws NexaException that names all reasons why the release may not be deployed
+   */
+  Checked check(String name) {
+    ReleaseFolder folder = ReleaseFolder.open(place.durable(), name);
+    DeployCheck check = new DeployCheck(folder);
+    ReleaseSignatures signatures = signatures(check);
+    List<String> refusals =
+        new ArrayList<>(check.refusals(signatures, place.policy().refusesPickles()));
+    List<Halt> halts = place.haltsFor(check.content().document().pipeline());
+    if (refusals.isEmpty() && !halts.isEmpty()) {
+      throw RequireNoHalt.refusal("the release " + name + " is not deployed", halts);
+    }
+    for (Halt halt : halts) {
+      refusals.add("the halt " + halt.id() + " is in force, " + halt.words());
+    }
+    if (!refusals.isEmpty()) {
+      throw refusal(name, "cannot be deployed", refusals);
+    }
+    return checked(name, check, signatures);
+  }
+
+  private Checked checked(String name, DeployCheck check, ReleaseSignatures signatures) {
+    return new Checked(
+        name,
+        check.content().digest(),
+        check.content().document(),
+        signatures,
+        place.current().release());
+  }
+
+  private ReleaseSignatures signatures(DeployCheck check) {
+    return ReleaseSignatures.of(
+        check.content(),
+        place.approvals().signers(),
+        place.approvals().policy().selfApproval(),
+        Instant.now());
+  }
+
+  private static NexaException refusal(String name, String what, List<String> refusals) {
+    List<Advice> advice = new ArrayList<>();
+    for (String refusal : refusals.subList(1, refusals.size())) {
+      advice.add(Advice.step("and " + refusal));
+    }
+    advice.add(Advice.command("checks it again", "nexa-slurm", "release", "verify", name));
+    return new NexaException(
+        ErrorCode.RELEASE_NOT_DEPLOYABLE,
+        "the release " + name + " " + what + ": " + refusals.get(0),
+        advice);
+  }
+
+  /**
+   * Deploys a checked release.
+   *
+   * @param smoke what the test will be, for the history
+   * @param agrees asked once, with the lock held; false changes nothing
+   */
+  Outcome deploy(
+      Checked release,
+      LineSigner signer,
+      String reason,
+      String smoke,
+      Supplier<SwitchRelease.Smoke> test,
+      Predicate<Checked> agrees) {
+    try (SwitchRelease writer =
+        SwitchRelease.begin(place.folder(), place.files(), signer, step -> {})) {
+      settle(writer);
+      Checked now =
+          new Checked(
+              release.name(),
+              release.digest(),
+              release.document(),
+              release.signatures(),
+              writer.production());
+      if (now.before().equals(Optional.of(now.name()))) {
+        return new Outcome(now, Optional.empty(), true);
+      }
+      if (!agrees.test(now)) {
+        return new Outcome(now, Optional.empty(), false);
+      }
+      HistoryLine line = writer.deploy(now.name(), now.digest(), reason, smoke, test);
+      return new Outcome(now, Optional.of(line), false);
+    }
+  }
+
+  /** Returns the line that settles an earlier call; says it. */
+  private Optional<HistoryLine> settle(SwitchRelease writer) {
+    Optional<HistoryLine> settled = writer.settle();
+    settled.ifPresent(
+        line ->
+            notes.accept(
+                "note: "
+                    + line.what().action().text()
+                    + ": "
+                    + line.what().release().orElse("nothing")
+                    + " is in production; "
+                    + line.what().reason()));
+    return settled;
+  }
+
+  /**
+   * Rolls back.
+   *
+   * @param typed the release; empty for the release before the one in production
+   * @param agrees asked once, with the lock held; false changes nothing
+   */
+  Outcome rollback(
+      Optional<String> typed, LineSigner signer, String reason, Predicate<Checked> agrees) {
+    try (SwitchRelease writer =
+        SwitchRelease.begin(place.folder(), place.files(), signer, step -> {})) {
+      Optional<HistoryLine> settled = settle(writer);
+      List<HistoryLine> lines = writer.content().lines();
+      Optional<String> now = writer.production();
+      boolean undone =
+          settled.isPresent()
+              && settled.get().what().action() == HistoryLine.Action.ROLLED_BACK
+              && typed.isEmpty()
+              && now.isPresent();
+      String name = undone ? now.orElseThrow() : target(typed, lines, now);
+      Checked checked = proven(name, now);
+      if (undone || now.equals(Optional.of(name))) {
+        return new Outcome(checked, undone ? settled : Optional.empty(), true);
+      }
+      if (!agrees.test(checked)) {
+        return new Outcome(checked, Optional.empty(), false);
+      }
+      return new Outcome(
+          checked, Optional.of(writer.rollback(name, checked.digest(), reason)), false);
+    }
+  }
+
+  private static String target(
+      Optional<String> typed, List<HistoryLine> lines, Optional<String> now) {
+    if (typed.isPresent()) {
+      if (!Production.wasDeployed(lines, typed.get())) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "the release " + typed.get() + " was never in production",
+            Advice.command("shows what was", "nexa-slurm", "release", "history"),
+            Advice.command("deploys it", "nexa-slurm", "release", "deploy", typed.get()));
+      }
+      return typed.get();
+    }
+    return Production.before(lines)
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ErrorCode.OPTION_INVALID,
+                    now.isEmpty()
+                        ? "no release is in production"
+                        : "no release was deployed before " + now.get(),
+                    Advice.command("shows what was", "nexa-slurm", "release", "history")));
+  }
+
+  private Checked proven(String name, Optional<String> before) {
+    DeployCheck check = new DeployCheck(ReleaseFolder.open(place.durable(), name));
+    ReleaseSignatures signatures = signatures(check);
+    List<String> refusals = check.unproven(signatures);
+    if (!refusals.isEmpty()) {
+      throw refusal(name, "cannot be in production again", refusals);
+    }
+    return new Checked(
+        name, check.content().digest(), check.content().document(), signatures, before);
+  }
+}

@@ -1,0 +1,71 @@
+package dev.nexa.slurm.command.releases;
+
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.releases.DeployRelease.Outcome;
+import dev.nexa.slurm.command.shared.Subcommand;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code nexa-slurm release rollback}. */
+final class RollbackCommand extends Subcommand {
+  private final PositionalParamSpec name =
+      add(
+          PositionalParamSpec.builder().paramLabel("NAME").arity("0..1").type(String.class),
+          "A release that was deployed before. Default: the release before the one in production.");
+  private final OptionSpec key =
+      option(
+          "--key",
+          "FILE",
+          "The SSH key that signs the lines of the history. Default: the first of ssh's own keys.");
+  private final OptionSpec reason =
+      option("--reason", "TEXT", "A text that is kept in the history.");
+  private final OptionSpec cluster = DeployCommand.cluster(this);
+  private final OptionSpec yes =
+      flag("-y, --yes", "Rolls back without a question, as scripts must.");
+  private final OptionSpec json = jsonFlag();
+
+  RollbackCommand() {
+    super(
+        "rollback",
+        "Puts the release before the current one into production again. A halt does not forbid it.",
+        "nexa-slurm release rollback",
+        "nexa-slurm release rollback train-demo_20251101_143200 --reason 'answers are empty' --yes");
+  }
+
+  @Override
+  public Integer call() {
+    DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
+    place.current().release();
+    DeployCommand.requireAnswer(this, given(yes), "roll back");
+    Outcome outcome =
+        new DeployRelease(place, err()::println)
+            .rollback(
+                Optional.ofNullable(name.getValue()),
+                place.signer(Optional.ofNullable(key.getValue())),
+                Optional.ofNullable(reason.<String>getValue()).orElse(""),
+                release -> {
+                  if (!given(json)) {
+                    out().print(DeployText.plan(release, "roll back to", ""));
+                    out().flush();
+                  }
+                  return given(yes) || confirmed("Roll back?");
+                });
+    if (given(json)) {
+      out().print(Json.pretty(DeployText.json(outcome)));
+    }
+    if (outcome.already()) {
+      err().println(outcome.release().name() + " is in production; nothing else was changed");
+      return ExitCode.OK.status();
+    }
+    if (outcome.line().isEmpty()) {
+      err().println("nothing was changed");
+      return ExitCode.NEEDS_APPROVAL.status();
+    }
+    if (!given(json)) {
+      out().println(DeployText.done(outcome.line().get()));
+    }
+    return ExitCode.OK.status();
+  }
+}

@@ -1,0 +1,275 @@
+package dev.nexa.slurm.command.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Moment;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.records.approvals.Signers;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.storage.releases.HistoryLine;
+import dev.nexa.slurm.storage.releases.Production;
+import dev.nexa.slurm.storage.releases.ReleaseContent;
+import dev.nexa.slurm.storage.releases.ReleaseFile;
+import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import dev.nexa.slurm.storage.releases.ReleaseHistory;
+import dev.nexa.slurm.storage.releases.ReleaseSignatures;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code nexa-slurm release show}. */
+final class ShowReleaseCommand extends Subcommand {
+  private final PositionalParamSpec name =
+      add(
+          PositionalParamSpec.builder().paramLabel("NAME").arity("0..1").type(String.class),
+          "A release. Default: the release in production.");
+  private final OptionSpec at =
+      option(
+          "--at",
+          "DATE",
+          "Shows what was in production then: 2025-11-01, 2025-11-01T12:00, 2025-11, 7d (before now). Times without"
+              + " a zone are UTC.");
+  private final OptionSpec cluster = DeployCommand.cluster(this);
+  private final OptionSpec json = jsonFlag();
+
+  ShowReleaseCommand() {
+    super(
+        "show",
+        "Shows the release in production, or what was in production on a day: its run, gate, cost,"
+            + " and who signed it.",
+        "nexa-slurm release show",
+        "nexa-slurm release show --at 2025-11-01");
+  }
+
+  @Override
+  public Integer call() {
+    DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
+    ReleaseHistory.Content content = place.history().sound();
+    List<Production.Period> periods = Production.periods(content.lines());
+    if (name.getValue() != null && at.getValue() != null) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "NAME and --at ask different questions",
+          Advice.step("leave one of them out"));
+    }
+    if (at.getValue() != null) {
+      return showAt(place, periods, at.getValue());
+    }
+    if (name.getValue() != null) {
+      List<Production.Period> own =
+          periods.stream()
+              .filter(one -> one.release().equals(Optional.of(name.<String>getValue())))
+              .toList();
+      ReleaseFolder.open(place.durable(), name.getValue());
+      return print(place, Optional.of(name.getValue()), own, "was never in production");
+    }
+    Optional<String> now = place.current().release();
+    tellUnfinished(content, now);
+    if (now.isEmpty()) {
+      return nothing("no release is in production");
+    }
+    List<Production.Period> last =
+        periods.isEmpty() ? List.of() : periods.subList(periods.size() - 1, periods.size());
+    boolean known = !last.isEmpty() && last.get(0).release().equals(now);
+    return print(
+        place, now, known ? last : List.of(), "is in production, but the history does not say so");
+  }
+
+  private void tellUnfinished(ReleaseHistory.Content content, Optional<String> now) {
+    Optional<HistoryLine> open = content.unfinished();
+    open.ifPresent(
+        line ->
+            err()
+                .println(
+                    "note: line "
+                        + line.number()
+                        + " of the history ("
+                        + line.what().action().text()
+                        + " "
+                        + line.what().release().orElse("nothing")
+                        + ") is unfinished; current_model leads to "
+                        + now.orElse("nothing")));
+  }
+
+  private Integer showAt(DeployPlace place, List<Production.Period> periods, String typed) {
+    Moment moment;
+    try {
+      moment = Moment.parse(typed, ZoneOffset.UTC, Instant.now());
+    } catch (IllegalArgumentException wrong) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID, "--at: " + wrong.getMessage(), Advice.step("--at 2025-11-01"));
+    }
+    Instant end = moment.to();
+    List<Production.Period> then = new ArrayList<>();
+    for (Production.Period period : periods) {
+      if (period.touches(moment.from(), end)) {
+        then.add(period);
+      }
+    }
+    if (then.isEmpty()) {
+      return nothing(
+          "no release was in production then ("
+              + moment.from()
+              + " UTC)"
+              + (periods.isEmpty()
+                  ? "; nothing was ever deployed"
+                  : "; the first deployment began at " + periods.get(0).from()));
+    }
+    if (given(json)) {
+      List<JsonObject> all = new ArrayList<>();
+      for (Production.Period period : then) {
+        all.add(document(place, period.release(), List.of(period)));
+      }
+      out()
+          .print(
+              Json.pretty(
+                  new JsonObject()
+                      .with("schema_version", 1)
+                      .with("from", moment.from())
+                      .with("to", moment.to())
+                      .with("releases", all)));
+      return ExitCode.OK.status();
+    }
+    for (Production.Period period : then) {
+      out().print(text(place, period.release(), List.of(period), ""));
+    }
+    return ExitCode.OK.status();
+  }
+
+  private Integer nothing(String sentence) {
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  new JsonObject()
+                      .with("schema_version", 1)
+                      .with("releases", List.of())
+                      .with("note", sentence)));
+    } else {
+      out().println(sentence);
+    }
+    return ExitCode.OK.status();
+  }
+
+  private Integer print(
+      DeployPlace place, Optional<String> release, List<Production.Period> periods, String never) {
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  new JsonObject()
+                      .with("schema_version", 1)
+                      .with("releases", List.of(document(place, release, periods)))));
+    } else {
+      out().print(text(place, release, periods, never));
+    }
+    return ExitCode.OK.status();
+  }
+
+  private static String text(
+      DeployPlace place, Optional<String> release, List<Production.Period> periods, String never) {
+    StringBuilder text = new StringBuilder();
+    text.append(release.orElse("no release")).append(System.lineSeparator());
+    if (periods.isEmpty()) {
+      DeployText.line(text, "deployed", never);
+    }
+    for (Production.Period period : periods) {
+      HistoryLine line = period.line();
+      DeployText.line(
+          text,
+          "in use",
+          "from "
+              + period.from()
+              + period.until().map(end -> " to " + end).orElse(", still")
+              + " (UTC)"
+              + (period.unfinished() ? "; this deployment was never completed" : ""));
+      DeployText.line(
+          text,
+          "line " + line.number(),
+          line.what().action().text()
+              + " by "
+              + line.author().signer()
+              + ", smoke test: "
+              + line.what().smoke()
+              + (line.what().reason().isEmpty() ? "" : "; " + line.what().reason()));
+    }
+    if (release.isEmpty()) {
+      return text.toString();
+    }
+    Optional<ReleaseContent> content = content(place, release.get());
+    if (content.isEmpty()) {
+      DeployText.line(text, "files", "its folder is gone");
+      return text.toString();
+    }
+    text.append(
+        DeployText.facts(
+            content.get().digest(), content.get().document(), signatures(place, content.get())));
+    DeployText.line(text, "cost", cost(place, release.get()).orElse("unknown"));
+    return text.toString();
+  }
+
+  private static JsonObject document(
+      DeployPlace place, Optional<String> release, List<Production.Period> periods) {
+    List<JsonObject> used = new ArrayList<>();
+    for (Production.Period period : periods) {
+      used.add(
+          new JsonObject()
+              .with("from", period.from())
+              .with("until", period.until().orElse(null))
+              .with("unfinished", period.unfinished())
+              .with("line", period.line().shown()));
+    }
+    JsonObject json =
+        new JsonObject().with("release", release.orElse(null)).with("in_production", used);
+    Optional<ReleaseContent> content = release.flatMap(name -> content(place, name));
+    if (content.isPresent()) {
+      ReleaseFile document = content.get().document();
+      json.with("release_digest", content.get().digest())
+          .with("run_id", document.origin().run())
+          .with("gate", document.gate().map(ReleaseFile.Gate::figures).orElse(null))
+          .with(
+              "signed_by",
+              signatures(place, content.get()).valid().stream().map(one -> one.signer()).toList())
+          .with("cost", release.flatMap(name -> cost(place, name)).orElse(null));
+    }
+    return json;
+  }
+
+  private static Optional<ReleaseContent> content(DeployPlace place, String name) {
+    Path folder = ReleaseFolder.parent(place.durable()).resolve(name);
+    return Files.isDirectory(folder) ? Optional.of(ReleaseContent.of(folder)) : Optional.empty();
+  }
+
+  private static ReleaseSignatures signatures(DeployPlace place, ReleaseContent content) {
+    Optional<Signers> signers = place.signers();
+    return signers.isEmpty()
+        ? new ReleaseSignatures(List.of())
+        : ReleaseSignatures.of(
+            content,
+            signers.get(),
+            place.policy().approvals().orElseThrow().selfApproval(),
+            Instant.now());
+  }
+
+  private static Optional<String> cost(DeployPlace place, String name) {
+    Path file = ReleaseFolder.parent(place.durable()).resolve(name).resolve("cost.json");
+    try {
+      return Files.exists(file)
+          ? Optional.of(CostFile.parse(DurableFiles.read(file), file.toString()).total().toString())
+          : Optional.empty();
+    } catch (RuntimeException broken) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,141 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.control.CancelRun;
+import dev.nexa.slurm.run.decision.RequireNoHalt;
+import dev.nexa.slurm.run.reconcile.ReconcileRuns;
+import dev.nexa.slurm.storage.releases.Halt;
+import dev.nexa.slurm.storage.releases.Halts;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** Applies halts to a submitted pipeline, and sets the halt of a failed gate. */
+final class StopHalted {
+  private final Context context;
+  private final Policy policy;
+  private final RequireNoHalt halts;
+
+  StopHalted(Context context) {
+    this.context = context;
+    this.policy = context.configs().policy();
+    this.halts = new RequireNoHalt(context, policy);
+  }
+
+  /** Sets a halt for each gate that failed, once for each run, if the policy asks for it. */
+  void afterFailedGate(PipelineProgress progress, List<String> problems) {
+    if (!policy.haltOnGateFailure()) {
+      return;
+    }
+    for (StageProgress stage : progress.stages()) {
+      RunFolder run = context.workspace().run(stage.stage().run());
+      if (!stage.gated() || !stage.ended() || run.isOpen() || stage.stage().reused()) {
+        continue;
+      }
+      Optional<String> why = ReadProgress.failedGate(ManifestFile.read(run));
+      if (why.isEmpty()) {
+        continue;
+      }
+      Optional<Halt> set =
+          new Halts(
+                  RequireNoHalt.deploy(plan(stage).storage().durable()),
+                  context.workspace().files())
+              .setByGate(
+                  Instant.now().truncatedTo(ChronoUnit.SECONDS),
+                  UnixUser.me().user(),
+                  ProcessIdentity.ofThisProcess().host(),
+                  why.get(),
+                  progress.file().name(),
+                  run.id().value());
+      set.ifPresent(
+          halt ->
+              problems.add(
+                  progress.file().id()
+                      + ": the gate "
+                      + stage.stage().name()
+                      + " failed, so the halt "
+                      + halt.id()
+                      + " stops releases of the pipeline "
+                      + progress.file().name()
+                      + "; an approver lifts it: `nexa-slurm unhalt "
+                      + halt.id()
+                      + "`"));
+    }
+  }
+
+  /**
+   * Cancels each waiting stage that a halt stops.
+   *
+   * @return whether a stage was cancelled
+   */
+  boolean cancelWaiting(PipelineProgress progress, List<String> problems) {
+    boolean any = false;
+    for (StageProgress stage : progress.stages()) {
+      if (stage.ended() || stage.row().isEmpty() || stage.row().get().running() > 0) {
+        continue;
+      }
+      List<Halt> stops = stops(progress, stage);
+      if (stops.isEmpty()) {
+        continue;
+      }
+      RunFolder run = context.workspace().run(stage.stage().run());
+      new CancelRun(context).cancel(run, OptionalInt.empty());
+      new ReconcileRuns(context).reconcile(List.of(run.id()));
+      String id = progress.file().id();
+      problems.add(
+          id
+              + ": "
+              + stage.stage().name()
+              + " was cancelled, because the halt "
+              + stops.get(0).id()
+              + " is in force, "
+              + stops.get(0).words()
+              + "; after `nexa-slurm unhalt "
+              + stops.get(0).id()
+              + "`, `nexa-slurm pipeline resume "
+              + id
+              + "` goes on");
+      any = true;
+    }
+    return any;
+  }
+
+  /**
+   * Checks that no halt stops a stage that has not completed.
+   *
+   * @throws dev.nexa.slurm.base.error.NexaException if one does
+   */
+  void requireNone(PipelineProgress progress) {
+    for (StageProgress stage : progress.stages()) {
+      if (stage.completed() || stage.state().equals(PipelineProgress.SKIPPED)) {
+        continue;
+      }
+      List<Halt> stops = stops(progress, stage);
+      if (!stops.isEmpty()) {
+        throw RequireNoHalt.refusal(
+            progress.file().id() + ": " + stage.stage().name() + " may not start", stops);
+      }
+    }
+  }
+
+  private List<Halt> stops(PipelineProgress progress, StageProgress stage) {
+    PlanFile plan = plan(stage);
+    return RequireNoHalt.concerns(policy, plan.stage())
+        ? halts.halts(plan.storage().durable(), Optional.of(progress.file().name()))
+        : List.of();
+  }
+
+  private PlanFile plan(StageProgress stage) {
+    return ProvenFiles.of(context.workspace().run(stage.stage().run())).plan();
+  }
+}

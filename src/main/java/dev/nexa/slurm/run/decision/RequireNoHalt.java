@@ -1,0 +1,111 @@
+package dev.nexa.slurm.run.decision;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.records.approvals.Signers;
+import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.releases.Halt;
+import dev.nexa.slurm.storage.releases.Halts;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Enforces halts: while one is in force, no run starts that brings a model to users. */
+public final class RequireNoHalt {
+  private static final String SERVE = "serve";
+
+  private final Context context;
+  private final Policy policy;
+  private Optional<Signers> signers = Optional.empty();
+
+  public RequireNoHalt(Context context, Policy policy) {
+    this.context = context;
+    this.policy = policy;
+  }
+
+  /** Returns whether runs of the stage bring a model to users, as far as the policy says it. */
+  public static boolean concerns(Policy policy, String stage) {
+    return stage.equals(SERVE) || policy.gateBefore().contains(stage);
+  }
+
+  /** Returns the folder {@code deploy} on a durable tier. */
+  public static Path deploy(String durable) {
+    return Path.of(durable, "deploy");
+  }
+
+  /**
+   * Returns the halts that stop a run, oldest first.
+   *
+   * @param durable the durable tier of the run's profile
+   * @param pipeline the name of the run's pipeline; empty if it has none
+   */
+  public List<Halt> halts(String durable, Optional<String> pipeline) {
+    Path deploy = deploy(durable);
+    if (!Files.isDirectory(Halts.folder(deploy))) {
+      return List.of();
+    }
+    if (signers.isEmpty() && policy.approvals().isPresent()) {
+      signers = Optional.of(PolicyApprovals.of(context, policy).signers());
+    }
+    return new Halts(deploy, context.workspace().files()).inForce(signers, pipeline);
+  }
+
+  /**
+   * Checks a run.
+   *
+   * @param what the config, or the pipeline and its stage, for the message
+   * @param stage the run's stage
+   * @param durable the durable tier of the run's profile
+   * @param pipeline the name of the run's pipeline; empty if it has none
+   * @throws NexaException with {@link ErrorCode#HALTED} if a halt stops it
+   */
+  public void of(String what, String stage, String durable, Optional<String> pipeline) {
+    if (!concerns(policy, stage)) {
+      return;
+    }
+    List<Halt> halts = halts(durable, pipeline);
+    if (!halts.isEmpty()) {
+      throw refusal(what + ": no run of stage " + stage + " may start", halts);
+    }
+  }
+
+  /**
+   * Returns the name of a pipeline.
+   *
+   * @param id the pipeline's id; empty for a run without one
+   * @return empty also if the pipeline's document is gone
+   */
+  public static Optional<String> nameOf(Context context, Optional<String> id) {
+    if (id.isEmpty()) {
+      return Optional.empty();
+    }
+    PipelineFolder folder = context.workspace().pipeline(id.get());
+    return folder.exists() ? Optional.of(PipelineFile.read(folder).name()) : Optional.empty();
+  }
+
+  /**
+   * Returns the error for what a halt stops.
+   *
+   * @param what what may not happen
+   */
+  public static NexaException refusal(String what, List<Halt> halts) {
+    List<Advice> advice = new ArrayList<>();
+    for (Halt halt : halts.subList(1, halts.size())) {
+      advice.add(Advice.step("halt " + halt.id() + ", " + halt.words()));
+    }
+    advice.add(
+        Advice.command(
+            "lifts it, with an approver's key", "nexa-slurm", "unhalt", halts.get(0).id()));
+    Halt first = halts.get(0);
+    return new NexaException(
+        ErrorCode.HALTED,
+        what + " while the halt " + first.id() + " is in force, " + first.words(),
+        advice);
+  }
+}

@@ -1,0 +1,78 @@
+package dev.nexa.slurm.run.lookup;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What is said about a run whose manifest is there and whose folder is not: its jobs may run on.
+ */
+public final class LostFolder {
+  private LostFolder() {}
+
+  /** Returns whether somebody has removed or moved the run's folder. */
+  public static boolean is(RunFolder run) {
+    return !run.exists() && Files.exists(run.manifest());
+  }
+
+  /** Returns the sentence about the run, with the jobs that its manifest names. */
+  public static String sentence(RunFolder run) {
+    List<String> jobs = jobs(run);
+    return "the folder of "
+        + run.id()
+        + " is missing: "
+        + run.path()
+        + (jobs.isEmpty() ? "" : "; its job " + String.join(", ", jobs) + " may still run");
+  }
+
+  /** Returns the error of a command that needs the folder. */
+  public static NexaException error(RunFolder run) {
+    List<Advice> advice = new ArrayList<>();
+    advice.add(Advice.step("restore the folder from a backup, or move it back"));
+    List<String> jobs = jobs(run);
+    if (!jobs.isEmpty()) {
+      List<String> words = new ArrayList<>(List.of("scancel"));
+      words.addAll(jobs);
+      advice.add(Advice.command("ends the job", words.toArray()));
+    }
+    return new NexaException(
+        ErrorCode.RECORD_DAMAGED, sentence(run), advice.toArray(Advice[]::new));
+  }
+
+  /** Returns whether the manifest of a run without a folder names the job. */
+  static boolean made(RunFolder run, long jobId) {
+    return is(run) && numbers(run).contains(jobId);
+  }
+
+  /** The jobs of a run that had not ended when its manifest was written. */
+  private static List<String> jobs(RunFolder run) {
+    return ended(run) ? List.of() : numbers(run).stream().map(String::valueOf).toList();
+  }
+
+  private static boolean ended(RunFolder run) {
+    return manifest(run).map(manifest -> manifest.status().ended()).orElse(false);
+  }
+
+  private static List<Long> numbers(RunFolder run) {
+    List<Long> numbers = new ArrayList<>();
+    manifest(run)
+        .ifPresent(
+            manifest -> manifest.submissions().forEach(one -> one.jobId().ifPresent(numbers::add)));
+    return numbers;
+  }
+
+  private static Optional<ManifestFile> manifest(RunFolder run) {
+    try {
+      return Optional.of(ManifestFile.read(run));
+    } catch (IllegalArgumentException | NexaException | UncheckedIOException damaged) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,245 @@
+package dev.nexa.slurm.storage.cleanup;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunStatus;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.storage.tiers.Tier;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+
+/** Decides which checkpoints of an ended run are not needed any more. */
+final class ChooseCheckpoints {
+  static final String FOLDER = "checkpoints";
+
+  /** Holds copies of the newest checkpoints of a task that writes them to scratch. */
+  private static final String RESUME = ".nexa-resume";
+
+  private static final String STATE = "trainer_state.json";
+  private static final int LARGEST_STATE = 64 << 20;
+
+  private final Workspace workspace;
+  private final CleanupPlan plan;
+  private final MeasureCandidate measure;
+  private final References references;
+
+  /** Links in {@code checkpoints/} itself. */
+  private final List<Path> beside;
+
+  ChooseCheckpoints(
+      Workspace workspace,
+      CleanupPlan plan,
+      MeasureCandidate measure,
+      References references,
+      List<Path> beside) {
+    this.workspace = workspace;
+    this.plan = plan;
+    this.measure = measure;
+    this.references = references;
+    this.beside = beside;
+  }
+
+  /** A run's folder on durable, with what refers to it. */
+  private record Run(Place place, boolean completed, List<Mention> mentions, RunLinks links) {}
+
+  /**
+   * Adds the run's checkpoints to the plan.
+   *
+   * @param parent the folder {@code checkpoints}
+   */
+  void choose(Place place, OpenFolder parent) throws IOException {
+    if (!parent.isFolder(Path.of(place.name()))) {
+      plan.keep(place.full(), "it is a link or a file");
+      return;
+    }
+    List<Mention> mentions = references.of(place.name(), Tier.DURABLE);
+    Optional<String> reason = reasonToKeep(place, mentions);
+    if (reason.isPresent()) {
+      plan.keep(place.full(), reason.get());
+      return;
+    }
+    try (OpenFolder folder = parent.open(place.name())) {
+      List<Path> names = names(folder);
+      if (names.isEmpty()) {
+        String why = "an empty folder of an ended run";
+        measure.add(place.root(), parent, place.path(), Optional.of(place.run()), why);
+        return;
+      }
+      RunLinks links = RunLinks.of(place, folder, beside);
+      Run run = new Run(place, completed(place), mentions, links);
+      task(run, folder, Path.of(""));
+      for (Path name : names) {
+        if (name.toString().matches("task_\\d+") && folder.isFolder(name)) {
+          try (OpenFolder task = folder.open(name)) {
+            task(run, task, name);
+          }
+        }
+      }
+    }
+  }
+
+  /** Returns why all of the run's folder stays; empty if its checkpoints are looked at. */
+  private Optional<String> reasonToKeep(Place place, List<Mention> mentions) {
+    Optional<String> reader = references.reader(place.run());
+    if (reader.isPresent()) {
+      return reader;
+    }
+    for (Mention mention : mentions) {
+      if (mention.ofWhole() && !mention.own()) {
+        return Optional.of(mention.document() + " refers to it");
+      }
+    }
+    return references.absentTier();
+  }
+
+  private boolean completed(Place place) {
+    RunFolder run = workspace.run(place.run());
+    try {
+      return ManifestFile.read(run).status() == RunStatus.COMPLETED;
+    } catch (RuntimeException missing) {
+      return false;
+    }
+  }
+
+  /** Chooses in the folder of a task, and in its copies for a resume. */
+  private void task(Run run, OpenFolder folder, Path task) throws IOException {
+    among(run, folder, task);
+    Path resume = Path.of(RESUME);
+    if (!folder.isFolder(resume)) {
+      return;
+    }
+    Path below = task.resolve(resume);
+    if (!run.completed()) {
+      try (OpenFolder copies = folder.open(resume)) {
+        among(run, copies, below);
+      }
+      return;
+    }
+    Optional<String> reason = reference(run, below);
+    Path path = run.place().path().resolve(below);
+    if (reason.isPresent()) {
+      plan.keep(run.place().root().path().resolve(path), reason.get());
+    } else {
+      String why = "copies of checkpoints for a resume; the run completed";
+      measure.add(run.place().root(), folder, path, Optional.of(run.place().run()), why);
+    }
+  }
+
+  private static Optional<String> reference(Run run, Path below) {
+    for (Mention mention : run.mentions()) {
+      if (mention.of(below.toString())) {
+        return Optional.of(mention.document() + " refers to it");
+      }
+    }
+    return run.links().leadTo(run.place().full().resolve(below))
+        ? Optional.of("a link leads to it")
+        : Optional.empty();
+  }
+
+  private static List<Path> names(OpenFolder folder) throws IOException {
+    List<Path> names = new ArrayList<>();
+    folder.forEach(names::add);
+    names.sort(null);
+    return names;
+  }
+
+  /**
+   * Chooses among the checkpoints in one folder.
+   *
+   * @param below the folder's path below the run's folder; empty for the run's folder itself
+   */
+  private void among(Run run, OpenFolder folder, Path below) throws IOException {
+    List<String> checkpoints = new ArrayList<>();
+    boolean bestFolder = false;
+    for (Path name : names(folder)) {
+      // A link has the name of a checkpoint, but the files of another one.
+      Optional<PosixFileAttributes> entry = folder.attributes(name);
+      if (Checkpoints.isCheckpoint(name.toString())
+          && entry.filter(one -> !one.isSymbolicLink()).isPresent()) {
+        checkpoints.add(name.toString());
+      }
+      bestFolder |=
+          name.toString().toLowerCase(Locale.ROOT).startsWith("best")
+              && entry.filter(PosixFileAttributes::isDirectory).isPresent();
+    }
+    if (checkpoints.isEmpty()) {
+      return;
+    }
+    Place place = run.place();
+    Checkpoints.Best best = best(run, folder, below, checkpoints, bestFolder);
+    for (Checkpoints.Choice choice : Checkpoints.choose(checkpoints, best)) {
+      Path path = below.resolve(choice.name());
+      Optional<String> kept = choice.kept().isPresent() ? choice.kept() : reference(run, path);
+      if (kept.isPresent()) {
+        plan.keep(place.full().resolve(path), kept.get());
+      } else {
+        measure.addCheckpoint(
+            place.root(),
+            folder,
+            place.path().resolve(path),
+            place.run(),
+            "an old checkpoint: neither the best nor the last of its run");
+      }
+    }
+  }
+
+  /**
+   * Finds the best checkpoint: by the Trainer's own record, by a link {@code best…} into a
+   * checkpoint of the run, by a folder {@code best…}, or by the path that the run reported.
+   */
+  private static Checkpoints.Best best(
+      Run run, OpenFolder folder, Path below, List<String> checkpoints, boolean bestFolder)
+      throws IOException {
+    Set<String> best = new HashSet<>();
+    boolean known = bestFolder;
+    for (String name : checkpoints) {
+      Path path = below.resolve(name);
+      if (run.links().leadTo(run.place().full().resolve(path))) {
+        best.add(name);
+      }
+      known |= run.links().bestLeadsTo(run.place().full().resolve(path));
+      for (Mention mention : run.mentions()) {
+        known |= mention.own() && mention.tiers().size() == 1 && mention.of(path.toString());
+      }
+    }
+    for (String last : Checkpoints.last(checkpoints)) {
+      if (folder.isFolder(Path.of(last))) {
+        try (OpenFolder checkpoint = folder.open(last)) {
+          Optional<Set<String>> recorded = recorded(checkpoint);
+          known |= recorded.isPresent();
+          recorded.ifPresent(best::addAll);
+        }
+      }
+    }
+    return new Checkpoints.Best(best, known);
+  }
+
+  /**
+   * Returns the best checkpoint by the Trainer's record, or an empty set if the Trainer compared
+   * none; empty if there is no record, or it cannot be understood.
+   */
+  private static Optional<Set<String>> recorded(OpenFolder checkpoint) throws IOException {
+    Optional<String> text = checkpoint.text(Path.of(STATE), LARGEST_STATE);
+    try {
+      Optional<JsonObject> state =
+          text.map(Json::parseObject)
+              .filter(json -> json.members().containsKey("best_model_checkpoint"));
+      return state.map(
+          json ->
+              json.optionalText("best_model_checkpoint")
+                  .map(path -> Set.of(String.valueOf(Path.of(path).getFileName())))
+                  .orElse(Set.of()));
+    } catch (RuntimeException odd) {
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package dev.nexa.slurm.storage.cleanup;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.UserPrincipal;
+import java.time.Instant;
+import java.util.Optional;
+
+/** Measures a path that is not needed, and puts it into the plan: as removed or as kept. */
+final class MeasureCandidate {
+  private final CleanupPlan plan;
+  private final Settings settings;
+  private final Instant now;
+  private final UserPrincipal me;
+
+  MeasureCandidate(CleanupPlan plan, Settings settings, Instant now) {
+    this.plan = plan;
+    this.settings = settings;
+    this.now = now;
+    try {
+      me = Files.getOwner(Path.of("/proc/self"));
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", Path.of("/proc/self"), failed);
+    }
+  }
+
+  UserPrincipal me() {
+    return me;
+  }
+
+  /** Adds a path that goes whatever its size is. */
+  void add(TierRoot root, OpenFolder parent, Path path, Optional<RunId> run, String why)
+      throws IOException {
+    add(root, parent, path, run, why, Optional.empty());
+  }
+
+  /** Adds a checkpoint, which goes only if it has more bytes than {@code --prune-size}. */
+  void addCheckpoint(TierRoot root, OpenFolder parent, Path path, RunId run, String why)
+      throws IOException {
+    add(root, parent, path, Optional.of(run), why, Optional.of(settings.pruneOver()));
+  }
+
+  private void add(
+      TierRoot root,
+      OpenFolder parent,
+      Path path,
+      Optional<RunId> run,
+      String why,
+      Optional<Long> pruneOver)
+      throws IOException {
+    Path name = path.getFileName();
+    Path full = root.path().resolve(path);
+    Optional<PosixFileAttributes> attributes = parent.attributes(name);
+    if (attributes.isEmpty()) {
+      return;
+    }
+    if (attributes.get().isSymbolicLink()) {
+      plan.keep(full, "it is a link");
+      return;
+    }
+    if (!attributes.get().owner().equals(me)) {
+      plan.keep(full, "it belongs to " + attributes.get().owner().getName());
+      return;
+    }
+    TreeSize size = TreeSize.of(parent, name, attributes.get());
+    Optional<String> reason =
+        size.problem().isPresent() ? size.problem() : reason(root, attributes.get(), size);
+    if (reason.isEmpty() && pruneOver.isPresent() && size.bytes() <= pruneOver.get()) {
+      reason =
+          Optional.of(
+              "it has "
+                  + Memory.plain(size.bytes())
+                  + ", not more than --prune-size +"
+                  + Memory.words(pruneOver.get()));
+    }
+    if (reason.isPresent()) {
+      plan.keep(full, reason.get());
+      return;
+    }
+    plan.remove(
+        new Candidate(
+            root,
+            path,
+            run,
+            why,
+            size.bytes(),
+            size.files(),
+            OpenFolder.identity(attributes.get()),
+            attributes.get().lastModifiedTime().toInstant()));
+  }
+
+  private Optional<String> reason(TierRoot root, PosixFileAttributes attributes, TreeSize size)
+      throws IOException {
+    PosixFileAttributes tier = Files.readAttributes(root.path(), PosixFileAttributes.class);
+    if (!OpenFolder.device(attributes).equals(OpenFolder.device(tier))) {
+      return Optional.of("another file system is mounted there");
+    }
+    if (!size.newest().isAfter(now.minus(settings.age()))) {
+      return Optional.empty();
+    }
+    if (size.newest().isAfter(Instant.now())) {
+      return Optional.of("it was modified in the future: at " + size.newest());
+    }
+    return Optional.of(
+        size.newest().isAfter(now)
+            ? "it was modified while the cleanup ran"
+            : "it was modified less than " + Span.text(settings.age()) + " ago");
+  }
+
+  /** Returns whether a temporary file is of a process that died long ago. */
+  boolean isLeftover(PosixFileAttributes file, String name) {
+    Instant modified = file.lastModifiedTime().toInstant();
+    return file.isRegularFile()
+        && DurableFiles.isTemporary(name)
+        && file.owner().equals(me)
+        && modified.isBefore(now.minus(settings.age()))
+        && modified.isBefore(now.minusSeconds(3600));
+  }
+}

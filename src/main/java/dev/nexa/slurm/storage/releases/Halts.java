@@ -1,0 +1,231 @@
+package dev.nexa.slurm.storage.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.records.approvals.Signers;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/**
+ * The halts below {@code deploy/halts}. Whoever can write there can set a halt. To lift one takes
+ * an approver's signature.
+ */
+public final class Halts {
+  private static final String END = ".json";
+  private static final String LIFTED = ".lifted.json";
+  private static final int LARGEST = 1 << 20;
+  private static final Pattern ID = Pattern.compile("halt_[A-Za-z0-9._-]{1,200}");
+  private static final DateTimeFormatter STAMP =
+      DateTimeFormatter.ofPattern("yyyyMMdd_HHmmss").withZone(ZoneOffset.UTC);
+
+  private final Path folder;
+  private final DurableFiles files;
+
+  /**
+   * Creates a reader and writer.
+   *
+   * @param deploy the folder {@code deploy} on the durable tier
+   */
+  public Halts(Path deploy, DurableFiles files) {
+    this.folder = folder(deploy);
+    this.files = files;
+  }
+
+  /** Returns the folder of the halts. If it does not exist, nothing is halted. */
+  public static Path folder(Path deploy) {
+    return deploy.resolve("halts");
+  }
+
+  /**
+   * A halt, and whether it is in force.
+   *
+   * @param lifted what lifts it; empty if nothing was written
+   * @param refusal why {@code lifted} does not count; empty if it does
+   */
+  public record Judged(Halt halt, Optional<LiftedHalt> lifted, Optional<String> refusal) {
+    /** Returns whether the halt stops releases. */
+    public boolean inForce() {
+      return lifted.isEmpty() || refusal.isPresent();
+    }
+  }
+
+  /**
+   * Returns all halts, oldest first. A file that cannot be read is a halt in force, because
+   * somebody may have wanted to stop.
+   *
+   * @param signers the people who may lift halts; empty if the policy names nobody
+   */
+  public List<Judged> all(Optional<Signers> signers) {
+    List<Judged> all = new ArrayList<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, "*" + END)) {
+      for (Path file : found) {
+        String name = file.getFileName().toString();
+        if (!name.endsWith(LIFTED) && !name.startsWith(".")) {
+          all.add(judged(file, signers));
+        }
+      }
+    } catch (NoSuchFileException | NotDirectoryException none) {
+      return all;
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", folder, failed);
+    }
+    all.sort(
+        Comparator.comparing((Judged one) -> one.halt().at()).thenComparing(o -> o.halt().id()));
+    return all;
+  }
+
+  private Judged judged(Path file, Optional<Signers> signers) {
+    String name = file.getFileName().toString();
+    String id = name.substring(0, name.length() - END.length());
+    Halt halt;
+    String text;
+    try {
+      text = DurableFiles.readRegular(file, LARGEST);
+      halt = Halt.parse(text, file.toString());
+      if (!halt.id().equals(id)) {
+        throw new IllegalArgumentException("it is the halt " + halt.id());
+      }
+    } catch (RuntimeException broken) {
+      halt =
+          new Halt(
+              id,
+              Instant.EPOCH,
+              "unknown",
+              "unknown",
+              file + " cannot be read: " + broken.getMessage(),
+              Optional.empty(),
+              Optional.empty());
+      return new Judged(halt, Optional.empty(), Optional.empty());
+    }
+    Path lift = lifted(id);
+    if (!Files.exists(lift)) {
+      return new Judged(halt, Optional.empty(), Optional.empty());
+    }
+    try {
+      LiftedHalt lifted = LiftedHalt.parse(DurableFiles.readRegular(lift, LARGEST));
+      return new Judged(halt, Optional.of(lifted), refusal(halt, text, lifted, signers));
+    } catch (RuntimeException broken) {
+      halt =
+          new Halt(
+              halt.id(),
+              halt.at(),
+              halt.by(),
+              halt.host(),
+              halt.reason() + " (" + lift + " cannot be read: " + broken.getMessage() + ")",
+              halt.pipeline(),
+              halt.run());
+      return new Judged(halt, Optional.empty(), Optional.empty());
+    }
+  }
+
+  private static Optional<String> refusal(
+      Halt halt, String text, LiftedHalt lifted, Optional<Signers> signers) {
+    if (!lifted.halt().equals(halt.id()) || !lifted.digest().equals(Sha256.of(text))) {
+      return Optional.of("it lifts another halt, or the halt was changed since");
+    }
+    if (signers.isEmpty()) {
+      return Optional.of("the policy names nobody who may lift a halt");
+    }
+    return Statements.refusal(
+        signers.get(),
+        lifted.signer().signer(),
+        lifted.statement(),
+        lifted.signature(),
+        lifted.at());
+  }
+
+  /**
+   * Returns the halts in force that stop a pipeline, or what belongs to none.
+   *
+   * @param pipeline the pipeline's name; empty for what belongs to none
+   */
+  public List<Halt> inForce(Optional<Signers> signers, Optional<String> pipeline) {
+    List<Halt> inForce = new ArrayList<>();
+    for (Judged one : all(signers)) {
+      if (one.inForce() && one.halt().stops(pipeline)) {
+        inForce.add(one.halt());
+      }
+    }
+    return inForce;
+  }
+
+  /** Sets a halt by hand. Makes the folder. */
+  public Halt set(Instant now, String by, String host, String reason, Optional<String> pipeline) {
+    files.directories(folder);
+    for (int count = 1; ; count++) {
+      String id = "halt_" + STAMP.format(now) + (count == 1 ? "" : "_" + count);
+      Halt halt = new Halt(id, now, by, host, reason, pipeline, Optional.empty());
+      if (claim(halt)) {
+        return halt;
+      }
+    }
+  }
+
+  /**
+   * Sets the halt of a failed gate. Makes the folder.
+   *
+   * @return the halt; empty if this run has set one before, which may have been lifted since
+   */
+  public Optional<Halt> setByGate(
+      Instant now, String by, String host, String reason, String pipeline, String run) {
+    String id = "halt_" + run;
+    if (Files.exists(folder.resolve(id + END))) {
+      return Optional.empty();
+    }
+    files.directories(folder);
+    Halt halt = new Halt(id, now, by, host, reason, Optional.of(pipeline), Optional.of(run));
+    return claim(halt) ? Optional.of(halt) : Optional.empty();
+  }
+
+  private boolean claim(Halt halt) {
+    return files.claim(
+        folder.resolve(halt.id() + END), halt.text().getBytes(StandardCharsets.UTF_8), "rw-r--r--");
+  }
+
+  /**
+   * Returns a halt.
+   *
+   * @throws NexaException if there is none with this id
+   */
+  public Judged existing(String id, Optional<Signers> signers) {
+    if (ID.matcher(id).matches() && Files.exists(folder.resolve(id + END))) {
+      return judged(folder.resolve(id + END), signers);
+    }
+    List<String> ids = all(signers).stream().map(one -> one.halt().id()).toList();
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        "there is no halt '" + id + "' in " + folder + Nearest.hint(id, ids),
+        Advice.command("shows all halts", "nexa-slurm", "halt", "list"));
+  }
+
+  /** Returns the SHA-256 of a halt's file, which the lifting names. */
+  public String digest(Halt halt) {
+    return Sha256.of(DurableFiles.readRegular(folder.resolve(halt.id() + END), LARGEST));
+  }
+
+  /** Writes the signed lifting of a halt, durably. Replaces one that does not count. */
+  public void lift(LiftedHalt lifted) {
+    files.replace(lifted(lifted.halt()), lifted.text());
+  }
+
+  private Path lifted(String id) {
+    return folder.resolve(id + LIFTED);
+  }
+}

@@ -1,0 +1,137 @@
+package dev.nexa.slurm.storage.releases;
+
+import dev.nexa.slurm.storage.releases.HistoryLine.Action;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+
+/** What was in production, and when, as the lines of the history say. Pure. */
+public final class Production {
+  private Production() {}
+
+  /**
+   * A time in which one release was in production, or none.
+   *
+   * @param release the release; empty if there was none
+   * @param until the end; empty if it has not ended
+   * @param unfinished whether the line about it announces a switch whose result is not known
+   * @param line the line that says it
+   */
+  public record Period(
+      Optional<String> release,
+      Instant from,
+      Optional<Instant> until,
+      boolean unfinished,
+      HistoryLine line) {
+    /** Returns whether the period has a moment in common with the time. */
+    public boolean touches(Instant begin, Instant end) {
+      boolean beginsBefore = from.isBefore(end) || from.equals(begin);
+      return beginsBefore && (until.isEmpty() || until.get().isAfter(begin));
+    }
+
+    private Period until(Instant end) {
+      return new Period(release, from, Optional.of(end), unfinished, line);
+    }
+  }
+
+  /**
+   * Returns the periods, oldest first. A release that is deployed is in production from the moment
+   * when its deployment is announced.
+   */
+  public static List<Period> periods(List<HistoryLine> lines) {
+    List<Period> periods = new ArrayList<>();
+    for (HistoryLine line : lines) {
+      Action action = line.what().action();
+      int last = periods.size() - 1;
+      switch (action) {
+        case DEPLOYING -> begin(periods, line, true);
+        case DEPLOYED -> {
+          Period announced = last < 0 ? null : periods.get(last);
+          if (announced != null
+              && announced.unfinished()
+              && announced.release().equals(line.what().release())) {
+            periods.set(
+                last,
+                new Period(announced.release(), announced.from(), Optional.empty(), false, line));
+          } else {
+            begin(periods, line, false);
+          }
+        }
+        case ABANDONED -> {
+          if (last >= 0 && periods.get(last).unfinished()) {
+            periods.remove(last);
+            reopen(periods);
+          }
+        }
+        case ROLLED_BACK, FOUND -> begin(periods, line, false);
+        case ROLLING_BACK, TORN_TAIL -> {}
+      }
+    }
+    return periods;
+  }
+
+  private static void begin(List<Period> periods, HistoryLine line, boolean unfinished) {
+    int last = periods.size() - 1;
+    if (last >= 0) {
+      periods.set(last, periods.get(last).until(line.at()));
+    }
+    periods.add(new Period(line.what().release(), line.at(), Optional.empty(), unfinished, line));
+  }
+
+  private static void reopen(List<Period> periods) {
+    int last = periods.size() - 1;
+    if (last >= 0) {
+      Period before = periods.get(last);
+      periods.set(
+          last,
+          new Period(
+              before.release(),
+              before.from(),
+              Optional.empty(),
+              before.unfinished(),
+              before.line()));
+    }
+  }
+
+  /** Returns whether a deployment of the release was ever completed. */
+  public static boolean wasDeployed(List<HistoryLine> lines, String release) {
+    return lines.stream()
+        .anyMatch(
+            line ->
+                line.what().action() == Action.DEPLOYED
+                    && line.what().release().equals(Optional.of(release)));
+  }
+
+  /**
+   * Returns the release to which a rollback leads: the release that was deployed before the one in
+   * production. A release from which somebody or a failed test rolled back is left out.
+   */
+  public static Optional<String> before(List<HistoryLine> lines) {
+    Deque<String> deployed = new ArrayDeque<>();
+    for (HistoryLine line : lines) {
+      Action action = line.what().action();
+      Optional<String> release = line.what().release();
+      if (action == Action.DEPLOYED) {
+        deployed.push(release.orElseThrow());
+      } else if (action == Action.ROLLED_BACK || action == Action.FOUND) {
+        if (release.isEmpty()) {
+          deployed.clear();
+        } else if (deployed.contains(release.get())) {
+          while (!deployed.peek().equals(release.get())) {
+            deployed.pop();
+          }
+        } else {
+          deployed.push(release.get());
+        }
+      }
+    }
+    if (deployed.size() < 2) {
+      return Optional.empty();
+    }
+    deployed.pop();
+    return Optional.of(deployed.peek());
+  }
+}

@@ -1,0 +1,226 @@
+package dev.nexa.slurm.storage.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.records.approvals.Signers;
+import dev.nexa.slurm.storage.releases.HistoryLine.Action;
+import dev.nexa.slurm.storage.releases.HistoryLine.What;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * {@code deploy/history.jsonl}: what was in production, one signed line for each step. Lines are
+ * only added. Each line holds the SHA-256 of the line before.
+ *
+ * <p>A writer holds the lock of the deploy folder.
+ */
+public final class ReleaseHistory {
+  private final Path file;
+  private final DurableFiles files;
+
+  /**
+   * Creates a reader and writer.
+   *
+   * @param deploy the folder {@code deploy} on the durable tier
+   */
+  public ReleaseHistory(Path deploy, DurableFiles files) {
+    this.file = deploy.resolve("history.jsonl");
+    this.files = files;
+  }
+
+  /** Returns the file, which may be missing. */
+  public Path file() {
+    return file;
+  }
+
+  /**
+   * What the file holds.
+   *
+   * @param lines all lines that can be read, in the order of the file
+   * @param problems what contradicts the chain, each with file and line
+   * @param torn the bytes after the last line feed, which a crash cut short
+   */
+  public record Content(List<HistoryLine> lines, List<String> problems, int torn) {
+    /** Returns the last line that says what was done. */
+    public Optional<HistoryLine> last() {
+      for (int i = lines.size() - 1; i >= 0; i--) {
+        if (lines.get(i).what().action() != Action.TORN_TAIL) {
+          return Optional.of(lines.get(i));
+        }
+      }
+      return Optional.empty();
+    }
+
+    /** Returns the announced switch whose result no line says. */
+    public Optional<HistoryLine> unfinished() {
+      return last().filter(line -> line.what().action().isIntent());
+    }
+
+    /**
+     * Returns the release in production after the last line, as the history says. While a switch is
+     * unfinished, this is the release before it.
+     */
+    public Optional<String> production() {
+      Optional<HistoryLine> last = last();
+      return last.isEmpty()
+          ? Optional.empty()
+          : last.get().what().action().isIntent()
+              ? last.get().what().from()
+              : last.get().what().release();
+    }
+  }
+
+  /** Reads the file. Problems of the chain are listed, not thrown. */
+  public Content read() {
+    byte[] bytes = bytes();
+    int whole = wholeLength(bytes);
+    List<HistoryLine> lines = new ArrayList<>();
+    List<String> problems = new ArrayList<>();
+    String previous = HistoryLine.FIRST;
+    int number = 0;
+    int from = 0;
+    for (int end = 0; end < whole; end++) {
+      if (bytes[end] != '\n') {
+        continue;
+      }
+      number++;
+      String text = new String(bytes, from, end - from, StandardCharsets.UTF_8);
+      from = end + 1;
+      try {
+        HistoryLine line = HistoryLine.parse(text);
+        check(line, number, previous, problems);
+        lines.add(line);
+      } catch (IllegalArgumentException broken) {
+        problems.add(place(number) + "it is no line of the history: " + broken.getMessage());
+      }
+      previous = Sha256.of(text);
+    }
+    return new Content(lines, problems, bytes.length - whole);
+  }
+
+  private void check(HistoryLine line, int number, String previous, List<String> problems) {
+    if (line.number() != number) {
+      problems.add(
+          place(number)
+              + "the line says that it is line "
+              + line.number()
+              + ": lines were removed, inserted or put in another order");
+    }
+    if (!line.previous().equals(previous)) {
+      problems.add(
+          place(number)
+              + (number == 1
+                  ? "it names a line before, and there is none: the beginning was removed"
+                  : "it does not follow line "
+                      + (number - 1)
+                      + ": one of the two was changed, or a line between them was removed or"
+                      + " inserted"));
+    }
+  }
+
+  private String place(int number) {
+    return file + ":" + number + ": ";
+  }
+
+  /**
+   * Reads the file for a writer.
+   *
+   * @throws NexaException if a line was changed, removed, inserted or moved
+   */
+  public Content sound() {
+    Content content = read();
+    if (!content.problems().isEmpty()) {
+      throw new NexaException(
+          ErrorCode.RELEASE_HISTORY_DAMAGED,
+          content.problems().get(0)
+              + (content.problems().size() > 1
+                  ? " (and " + (content.problems().size() - 1) + " more)"
+                  : ""),
+          Advice.command("names all problems", "nexa-slurm", "release", "history", "--verify"),
+          Advice.step("restore the file from a backup; nothing was changed"));
+    }
+    return content;
+  }
+
+  /**
+   * Returns what is wrong with the lines' signatures, each with file and line. A key must have been
+   * valid when the line was written.
+   */
+  public List<String> signatureProblems(Content content, Signers signers) {
+    List<String> problems = new ArrayList<>();
+    Instant before = Instant.MIN;
+    for (HistoryLine line : content.lines()) {
+      Optional<String> refusal =
+          Statements.refusal(
+              signers, line.author().signer(), line.unsigned(), line.signature(), line.at());
+      refusal.ifPresent(why -> problems.add(place(line.number()) + why));
+      if (line.at().isBefore(before)) {
+        problems.add(place(line.number()) + "its time is before the time of the line before");
+      }
+      before = line.at();
+    }
+    return problems;
+  }
+
+  /**
+   * Appends a line, durably. Removes a torn last line first and says so in a line of its own.
+   *
+   * @return the line
+   * @throws NexaException if the history is damaged, or the line cannot be signed
+   */
+  public HistoryLine append(What what, LineSigner signer) {
+    Content content = sound();
+    int number = content.lines().size();
+    String previous = number == 0 ? HistoryLine.FIRST : content.lines().get(number - 1).digest();
+    if (content.torn() > 0) {
+      What tail =
+          new What(
+              Action.TORN_TAIL,
+              content.production(),
+              Optional.empty(),
+              Optional.empty(),
+              "a process died while it wrote a line; " + content.torn() + " bytes were removed",
+              What.NO_SMOKE);
+      HistoryLine removed = signed(number + 1, tail, previous, signer);
+      files.truncate(file, Files.exists(file) ? wholeLength(bytes()) : 0);
+      files.append(file, removed.text() + "\n");
+      number++;
+      previous = removed.digest();
+    }
+    HistoryLine line = signed(number + 1, what, previous, signer);
+    files.append(file, line.text() + "\n");
+    return line;
+  }
+
+  private static HistoryLine signed(int number, What what, String previous, LineSigner signer) {
+    HistoryLine line =
+        new HistoryLine(
+            number,
+            Instant.ofEpochMilli(System.currentTimeMillis()),
+            what,
+            signer.author(),
+            previous,
+            "");
+    return line.signed(signer.sign(line.unsigned()));
+  }
+
+  private byte[] bytes() {
+    return Files.exists(file) ? DurableFiles.readBytes(file) : new byte[0];
+  }
+
+  private static int wholeLength(byte[] bytes) {
+    int end = bytes.length;
+    while (end > 0 && bytes[end - 1] != '\n') {
+      end--;
+    }
+    return end;
+  }
+}

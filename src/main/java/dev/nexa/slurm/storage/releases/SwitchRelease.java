@@ -1,0 +1,259 @@
+package dev.nexa.slurm.storage.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.records.runs.LockOwner;
+import dev.nexa.slurm.storage.releases.HistoryLine.Action;
+import dev.nexa.slurm.storage.releases.HistoryLine.What;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/**
+ * Switches {@code deploy/current_model}. Each switch is announced in the history before it happens,
+ * and its result is written after it, so that a process that dies leaves nothing unclear: the next
+ * writer looks where the link leads, and settles it.
+ *
+ * <p>An object is one writer: it holds the deploy folder's lock until it is closed.
+ */
+public final class SwitchRelease implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private final ReleaseHistory history;
+  private final CurrentModel current;
+  private final LineSigner signer;
+  private final FileLock lock;
+  private final Consumer<DeployStep> passing;
+
+  private SwitchRelease(
+      ReleaseHistory history,
+      CurrentModel current,
+      LineSigner signer,
+      FileLock lock,
+      Consumer<DeployStep> passing) {
+    this.history = history;
+    this.current = current;
+    this.signer = signer;
+    this.lock = lock;
+    this.passing = passing;
+  }
+
+  /**
+   * Takes the lock.
+   *
+   * @param deploy the folder {@code deploy} on the durable tier; it exists
+   * @param passing receives each step
+   * @throws NexaException if another process deploys or rolls back
+   */
+  public static SwitchRelease begin(
+      Path deploy, DurableFiles files, LineSigner signer, Consumer<DeployStep> passing) {
+    FileLock lock;
+    try {
+      lock =
+          FileLock.acquire(
+              deploy.resolve("history.lock"), LockOwner.me(), LockOwner::dead, PATIENCE);
+    } catch (FileLock.LockedException held) {
+      throw new NexaException(
+          ErrorCode.WORKSPACE_BUSY,
+          "another process deploys or rolls back: " + held.getMessage(),
+          Advice.step(
+              "wait until it has ended; or end that process: the next `release deploy` or `release"
+                  + " rollback` settles what it began"));
+    }
+    return new SwitchRelease(
+        new ReleaseHistory(deploy, files), new CurrentModel(deploy, files), signer, lock, passing);
+  }
+
+  /** Returns the release in production; empty if there is none. */
+  public Optional<String> production() {
+    return current.release();
+  }
+
+  /** Returns what the history holds. */
+  public ReleaseHistory.Content content() {
+    return history.sound();
+  }
+
+  /**
+   * Settles what a process that died has left: completes or undoes its switch. Also writes down a
+   * switch that somebody made by hand. A caller does that before its own switch.
+   *
+   * @return the line that says what was found; empty if there was nothing to settle
+   */
+  public Optional<HistoryLine> settle() {
+    current.sweep();
+    ReleaseHistory.Content content = history.sound();
+    Optional<String> leads = current.release();
+    Optional<HistoryLine> open = content.unfinished();
+    if (open.isEmpty()) {
+      return leads.equals(content.production())
+          ? Optional.empty()
+          : Optional.of(found(leads, content.production()));
+    }
+    What began = open.get().what();
+    boolean switched = leads.equals(began.release());
+    if (!switched && !leads.equals(began.from())) {
+      return Optional.of(found(leads, began.from()));
+    }
+    if (began.action() == Action.ROLLING_BACK) {
+      return Optional.of(
+          back(
+              began, switched, died(open.get()) + (switched ? "" : "; the link was switched now")));
+    }
+    if (!switched) {
+      What nothing =
+          new What(
+              Action.ABANDONED,
+              leads,
+              Optional.empty(),
+              began.release(),
+              died(open.get()) + " before the link was switched",
+              began.smoke());
+      return Optional.of(history.append(nothing, signer));
+    }
+    if (began.smoke().equals(What.NO_SMOKE)) {
+      return Optional.of(
+          history.append(
+              began.as(Action.DEPLOYED).because(died(open.get()) + " after the switch"), signer));
+    }
+    return Optional.of(
+        undo(began, died(open.get()) + " before the smoke test had ended", began.smoke()));
+  }
+
+  private static String died(HistoryLine line) {
+    return "line " + line.number() + " was left unfinished: the process died";
+  }
+
+  private HistoryLine found(Optional<String> leads, Optional<String> expected) {
+    return history.append(
+        new What(
+            Action.FOUND,
+            leads,
+            Optional.empty(),
+            expected,
+            "the link leads to "
+                + leads.orElse("nothing")
+                + " and the history says "
+                + expected.orElse("nothing")
+                + ": somebody changed the link by hand, or lines at the end were removed",
+            What.NO_SMOKE),
+        signer);
+  }
+
+  /**
+   * Deploys a release.
+   *
+   * @param release its name; it is not in production
+   * @param smoke what the test will be, or {@link What#NO_SMOKE}
+   * @param test asks the model, after the switch; returns why it failed, or empty
+   * @return the last line: {@code deployed} or {@code rolled_back}
+   */
+  public HistoryLine deploy(
+      String release, String digest, String reason, String smoke, Supplier<Smoke> test) {
+    What intent =
+        new What(
+            Action.DEPLOYING,
+            Optional.of(release),
+            Optional.of(digest),
+            current.release(),
+            reason,
+            smoke);
+    history.append(intent, signer);
+    passing.accept(DeployStep.ANNOUNCED);
+    current.lead(intent.release());
+    passing.accept(DeployStep.SWITCHED);
+    Smoke result;
+    try {
+      result = test.get();
+    } catch (RuntimeException failed) {
+      requireLock();
+      undo(intent, "the smoke test could not be made: " + failed.getMessage(), smoke);
+      throw failed;
+    }
+    passing.accept(DeployStep.TESTED);
+    requireLock();
+    if (result.failure().isPresent()) {
+      return undo(intent, result.failure().get(), result.words());
+    }
+    HistoryLine line = history.append(intent.as(Action.DEPLOYED).tested(result.words()), signer);
+    passing.accept(DeployStep.WRITTEN);
+    return line;
+  }
+
+  /**
+   * The result of a smoke test.
+   *
+   * @param words what was asked, for the history
+   * @param failure why it failed; empty if it passed
+   */
+  public record Smoke(String words, Optional<String> failure) {
+    /** Nobody asked the model anything. */
+    public static final Smoke NONE = new Smoke(What.NO_SMOKE, Optional.empty());
+  }
+
+  /**
+   * Rolls back to an earlier release.
+   *
+   * @return the line {@code rolled_back}
+   */
+  public HistoryLine rollback(String release, String digest, String reason) {
+    What intent =
+        new What(
+            Action.ROLLING_BACK,
+            Optional.of(release),
+            Optional.of(digest),
+            current.release(),
+            reason,
+            What.NO_SMOKE);
+    history.append(intent, signer);
+    passing.accept(DeployStep.ANNOUNCED);
+    return back(intent, false, reason);
+  }
+
+  /** Undoes a deployment: the release that it replaced is in production again. */
+  private HistoryLine undo(What deployment, String reason, String smoke) {
+    What intent =
+        new What(
+            Action.ROLLING_BACK,
+            deployment.from(),
+            Optional.empty(),
+            deployment.release(),
+            reason,
+            smoke);
+    history.append(intent, signer);
+    passing.accept(DeployStep.BACK_ANNOUNCED);
+    return back(intent, false, reason);
+  }
+
+  private HistoryLine back(What intent, boolean switched, String reason) {
+    if (!switched) {
+      current.lead(intent.release());
+      passing.accept(DeployStep.SWITCHED_BACK);
+    }
+    HistoryLine line = history.append(intent.as(Action.ROLLED_BACK).because(reason), signer);
+    passing.accept(DeployStep.WRITTEN);
+    return line;
+  }
+
+  /** A long test may outlive the lock of a process on another host. */
+  private void requireLock() {
+    if (!lock.holds()) {
+      throw new NexaException(
+          ErrorCode.CONCURRENT_CHANGE,
+          "another process took over the lock of "
+              + history.file().getParent()
+              + " during the smoke test",
+          Advice.command("shows what is in production", "nexa-slurm", "release", "show"));
+    }
+  }
+
+  @Override
+  public void close() {
+    lock.close();
+  }
+}

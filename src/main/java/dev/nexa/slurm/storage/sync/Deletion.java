@@ -1,0 +1,103 @@
+package dev.nexa.slurm.storage.sync;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.storage.sync.Action.Kind;
+import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
+import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
+import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Deletes at the target what a plan says. Each path is in the journal before it is deleted. */
+final class Deletion {
+  private static final int JOURNALED_AT_ONCE = 500;
+
+  private final Sides sides;
+  private final Direction direction;
+  private final SyncState state;
+  private final SyncReport report;
+
+  Deletion(Sides sides, Direction direction, SyncState state, SyncReport report) {
+    this.sides = sides;
+    this.direction = direction;
+    this.state = state;
+    this.report = report;
+  }
+
+  /** Carries out all deletions of a plan. */
+  void of(SyncPlan plan) {
+    List<Action> batch = new ArrayList<>();
+    plan.forEach(
+        action -> {
+          if (action.kind() == Kind.DELETE) {
+            batch.add(action);
+            if (batch.size() == JOURNALED_AT_ONCE) {
+              delete(batch);
+            }
+          }
+        });
+    delete(batch);
+  }
+
+  private void delete(List<Action> batch) {
+    if (batch.isEmpty()) {
+      return;
+    }
+    StringBuilder lines = new StringBuilder();
+    batch.forEach(action -> lines.append(journalLine(action)).append('\n'));
+    state.journal(lines.toString());
+    List<Synced> removed = new ArrayList<>();
+    for (Action action : batch) {
+      try {
+        delete(action);
+        removed.add(Synced.removed(action.path()));
+        report.add(Outcome.DELETED);
+      } catch (StoreException failed) {
+        report.add(Outcome.FAILED, action.path(), "not deleted: " + failed.getMessage());
+      } catch (IOException failed) {
+        report.add(Outcome.FAILED, action.path(), "not deleted: " + DurableFiles.reason(failed));
+      }
+    }
+    state.add(removed);
+    batch.clear();
+  }
+
+  private void delete(Action action) throws IOException {
+    if (direction == Direction.PULL) {
+      sides.tree().delete(action.local().orElseThrow());
+      return;
+    }
+    String key = sides.key(action.path());
+    String etag = action.remote().orElseThrow().etag();
+    // Not every store knows If-Match for deletions.
+    Optional<Stored> stored = sides.retry().call(() -> sides.store().head(key));
+    if (stored.isPresent() && !stored.get().etag().equals(etag)) {
+      throw new StoreException(
+          StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
+    }
+    sides
+        .retry()
+        .call(
+            () -> {
+              sides.store().delete(key, etag);
+              return key;
+            });
+  }
+
+  private String journalLine(Action action) {
+    return Json.compact(
+        new JsonObject()
+            .with("time", Instant.now())
+            .with("event", "delete")
+            .with("side", direction == Direction.PUSH ? "s3" : "local")
+            .with("address", sides.place().address())
+            .with("path", action.path())
+            .withOptional("etag", action.remote().map(Listed::etag))
+            .withOptional("bytes", action.local().map(LocalFile::bytes)));
+  }
+}

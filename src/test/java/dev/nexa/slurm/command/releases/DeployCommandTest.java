@@ -1,0 +1,378 @@
+package dev.nexa.slurm.command.releases;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Terminal;
+import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.records.approvals.Keys;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Deployments as people type them; ada trained, boss approves and deploys. */
+class DeployCommandTest {
+  @TempDir Path folder;
+  private Path durable;
+  private Path boss;
+  private Path mallory;
+  private Terminal terminal;
+
+  @BeforeEach
+  void site() throws IOException {
+    durable = folder.resolve("durable");
+    boss = Keys.make(folder, "boss");
+    mallory = Keys.make(folder, "mallory");
+    Path allowed = folder.resolve("allowed_signers");
+    Files.writeString(
+        allowed,
+        "boss@site namespaces=\"nexa-slurm,nexa-slurm-release\" "
+            + Keys.line(boss)
+            + "\nmallory@site namespaces=\"nexa-slurm\" "
+            + Keys.line(mallory)
+            + "\n");
+    terminal = new Terminal(folder);
+    terminal.program("ssh-keygen", "exec /usr/bin/ssh-keygen \"$@\"");
+    policy("");
+    terminal.file(
+        "configs/clusters/default.yaml",
+        "storage: {scratch: /scratch, durable: " + durable + ", shared: /shared}\n");
+    for (String name : List.of("a", "b", "c")) {
+      MadeRelease.sign(MadeRelease.write(durable, name, "pass", List.of()), boss, "boss@site");
+    }
+  }
+
+  private void policy(String more) {
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 1.00, currency: USD}\napprovals:\n  directory: approvals\n"
+            + "  allowed_signers: "
+            + folder.resolve("allowed_signers")
+            + "\n"
+            + more);
+  }
+
+  private Screen deploy(String name, String... more) {
+    List<String> words =
+        new ArrayList<>(List.of("release", "deploy", name, "--yes", "--key", "" + boss));
+    words.addAll(List.of(more));
+    return terminal.type(words.toArray(String[]::new));
+  }
+
+  private Screen rollback(String... more) {
+    List<String> words =
+        new ArrayList<>(List.of("release", "rollback", "--yes", "--key", "" + boss));
+    words.addAll(List.of(more));
+    return terminal.type(words.toArray(String[]::new));
+  }
+
+  private String current() throws IOException {
+    return Files.readString(durable.resolve("deploy/current_model/weights"));
+  }
+
+  @Test
+  void deployShowsAllAndSwitches() throws IOException {
+    Screen screen = deploy("a");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.out())
+        .contains("replaces   nothing: no release is in production")
+        .contains("gate       passed: f1 is 0.91, at least 0.9 (gate_1)")
+        .contains("signed by  boss@site at 2026-11-01T10:00:00Z")
+        .contains(
+            "a is in production; no smoke test was made: nobody has asked the model anything");
+    assertThat(current()).isEqualTo("weights of a");
+    assertThat(Files.readSymbolicLink(durable.resolve("deploy/current_model")))
+        .isEqualTo(Path.of("releases/a/model"));
+    assertThat(deploy("b").out()).contains("replaces   a");
+    assertThat(deploy("b").err()).contains("b is already in production");
+  }
+
+  @Test
+  void aPersonIsAskedAndAScriptMustSayYes() throws IOException {
+    Screen script = terminal.type("release", "deploy", "a", "--key", "" + boss);
+    assertThat(script.exit()).isEqualTo(2);
+    assertThat(script.err()).contains("nobody can be asked here whether to deploy a");
+    Screen no = terminal.answering("n\n").type("release", "deploy", "a", "--key", "" + boss);
+    assertThat(no.exit()).isEqualTo(3);
+    assertThat(durable.resolve("deploy/current_model")).doesNotExist();
+    Screen yes = terminal.answering("y\n").type("release", "deploy", "a", "--key", "" + boss);
+    assertThat(yes.exit()).as(yes.err()).isZero();
+    assertThat(current()).isEqualTo("weights of a");
+  }
+
+  @Test
+  void whatIsWrongIsSaidAllAtOnce() throws IOException {
+    Path release = MadeRelease.write(durable, "d", "fail", List.of("model/weights"));
+    MadeRelease.sign(release, mallory, "mallory@site");
+    Files.writeString(release.resolve("model/weights"), "other weights");
+    policy("release_pickles: refuse\n");
+    terminal.type("halt", "--reason", "bad answers");
+
+    Screen screen = deploy("d");
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err())
+        .contains("changed: model/weights")
+        .contains("no approver has signed it; mallory@site.json does not count")
+        .contains("its gate gate_1 failed: f1 is 0.91")
+        .contains("a pickled file, which the policy refuses (release_pickles): model/weights")
+        .contains("is in force, set by ")
+        .contains("release-not-deployable");
+    assertThat(durable.resolve("deploy/current_model")).doesNotExist();
+    assertThat(durable.resolve("deploy/history.jsonl")).doesNotExist();
+  }
+
+  @Test
+  void aReleaseWithoutAGateIsNotDeployed() throws IOException {
+    MadeRelease.sign(MadeRelease.write(durable, "d", "", List.of()), boss, "boss@site");
+    assertThat(deploy("d").err()).contains("it was packaged without a gate");
+  }
+
+  /** gate.json was replaced, and release.json with it, but not the signature. */
+  @Test
+  void aGateThatSaysSomethingElseIsFound() throws IOException {
+    Path release = MadeRelease.write(durable, "d", "pass", List.of());
+    MadeRelease.sign(release, boss, "boss@site");
+    String document = Files.readString(release.resolve("release.json"));
+    Files.writeString(
+        release.resolve("release.json"), document.replace("f1 is 0.91, at", "f1 is 0.99, at"));
+    MadeRelease.sign(release, boss, "boss@site");
+
+    assertThat(deploy("d").err())
+        .contains("eval/gate.json says something else than release.json about the gate");
+  }
+
+  @Test
+  void aCostApprovalsSignatureIsNoSignOff() throws IOException {
+    Path release = MadeRelease.write(durable, "d", "pass", List.of());
+    MadeRelease.sign(release, boss, "boss@site", "nexa-slurm");
+    assertThat(deploy("d").err()).contains("no approver has signed it");
+  }
+
+  @Test
+  void rollbackLeadsToTheReleaseBefore() throws IOException {
+    deploy("a");
+    deploy("b");
+    Screen screen = rollback("--reason", "empty answers");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.out()).contains("a is in production again, in place of b");
+    assertThat(current()).isEqualTo("weights of a");
+    Screen none = rollback();
+    assertThat(none.exit()).isEqualTo(2);
+    assertThat(none.err()).contains("no release was deployed before a");
+    assertThat(rollback("c").err()).contains("the release c was never in production");
+    assertThat(rollback("b").exit()).isZero();
+    assertThat(current()).isEqualTo("weights of b");
+  }
+
+  @Test
+  void aChangedReleaseIsNotRolledBackTo() throws IOException {
+    deploy("a");
+    deploy("b");
+    Files.writeString(durable.resolve("deploy/releases/a/model/weights"), "worse");
+
+    Screen screen = rollback();
+
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err()).contains("the release a cannot be in production again");
+    assertThat(current()).isEqualTo("weights of b");
+  }
+
+  @Test
+  void historyShowsAndVerifiesEachLine() throws IOException {
+    assertThat(terminal.type("release", "history").out()).contains("nothing was ever deployed");
+    deploy("a", "--reason", "first");
+    deploy("b");
+    Screen screen = terminal.type("release", "history", "--verify");
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.out())
+        .contains("deploying", "deployed", "boss@site", "first")
+        .contains("4 lines: the chain is whole, and each signature counts");
+    JsonObject json = terminal.type("release", "history", "--json").json();
+    assertThat(json.text("in_production")).isEqualTo("b");
+    assertThat(json.objects("lines")).hasSize(4);
+
+    Path file = durable.resolve("deploy/history.jsonl");
+    Files.writeString(file, Files.readString(file).replaceFirst("first", "other"));
+    Screen changed = terminal.type("release", "history", "--verify");
+    assertThat(changed.exit()).isEqualTo(1);
+    assertThat(changed.err()).contains("history.jsonl:1: its signature is not of this text");
+    assertThat(deploy("c").err()).contains("release-history-damaged");
+    assertThat(current()).isEqualTo("weights of b");
+  }
+
+  @Test
+  void aCutHistoryIsComparedWithTheLink() throws IOException {
+    deploy("a");
+    deploy("b");
+    Path file = durable.resolve("deploy/history.jsonl");
+    List<String> lines = Files.readAllLines(file);
+    Files.writeString(file, String.join("\n", lines.subList(0, 2)) + "\n");
+
+    Screen screen = terminal.type("release", "history");
+
+    assertThat(screen.exit()).isEqualTo(1);
+    assertThat(screen.err()).contains("current_model leads to b, and the history ends with a");
+  }
+
+  @Test
+  void showSaysWhatWasInProduction() throws IOException {
+    assertThat(terminal.type("release", "show").out()).contains("no release is in production");
+    deploy("a");
+    deploy("b");
+    Screen now = terminal.type("release", "show");
+    assertThat(now.exit()).as(now.err()).isZero();
+    assertThat(now.out()).startsWith("b").contains("still (UTC)").contains("signed by  boss@site");
+    Screen then = terminal.type("release", "show", "--at", "2020-01-01");
+    assertThat(then.out())
+        .contains("no release was in production then (2020-01-01T00:00:00Z UTC)")
+        .contains("the first deployment began at");
+    String today = java.time.LocalDate.now(java.time.ZoneOffset.UTC).toString();
+    JsonObject both = terminal.type("release", "show", "--at", today, "--json").json();
+    assertThat(both.objects("releases"))
+        .extracting(one -> one.text("release"))
+        .containsExactly("a", "b");
+    assertThat(terminal.type("release", "show", "a").out()).contains("from ").contains(" to ");
+    assertThat(terminal.type("release", "show", "c").out()).contains("was never in production");
+  }
+
+  @Test
+  void aHaltStopsDeployAndNotRollback() throws IOException {
+    deploy("a");
+    deploy("b");
+    Screen halt = terminal.type("halt", "--reason", "answers leak names", "--json");
+    String id = halt.json().text("halt_id");
+
+    Screen screen = deploy("c");
+    assertThat(screen.exit()).isEqualTo(3);
+    assertThat(screen.err())
+        .contains("the release c is not deployed while the halt " + id + " is in force")
+        .contains("answers leak names")
+        .contains("nexa-slurm unhalt " + id)
+        .contains("halted");
+    assertThat(rollback().exit()).isZero();
+    assertThat(terminal.type("halt", "list").out()).contains(id, "in force");
+
+    Screen notMine = terminal.type("unhalt", id, "--yes", "--key", "" + mallory);
+    assertThat(notMine.exit()).isEqualTo(3);
+    assertThat(notMine.err()).contains(id + " is still in force");
+    Screen lifted = terminal.type("unhalt", id, "--yes", "--key", "" + boss);
+    assertThat(lifted.exit()).as(lifted.err()).isZero();
+    assertThat(terminal.type("halt", "list").out()).contains("no halt is in force");
+    assertThat(terminal.type("halt", "list", "--all").out()).contains("lifted by boss@site");
+    assertThat(deploy("c").exit()).isZero();
+  }
+
+  @Test
+  void aRunningServerIsAskedAndAFailureRollsBack() throws IOException {
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(java.net.InetAddress.getLoopbackAddress(), 0), 0);
+    List<String> keys = new ArrayList<>();
+    answer(server, "/health", 200, "");
+    answer(server, "/v1/models", 200, "{\"data\":[{\"id\":\"science\"}]}");
+    server.createContext(
+        "/v1/chat/completions",
+        exchange -> {
+          keys.add(exchange.getRequestHeaders().getFirst("Authorization"));
+          byte[] body =
+              "{\"choices\":[{\"message\":{\"content\":\"Paris.\"}}]}"
+                  .getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(200, body.length);
+          exchange.getResponseBody().write(body);
+          exchange.close();
+        });
+    server.start();
+    try {
+      Files.writeString(folder.resolve("key"), "s3cret-t0ken\n");
+      String url = "http://127.0.0.1:" + server.getAddress().getPort() + "/v1";
+      serveConfig("Paris");
+      String config = terminal.workspace.resolve("serve.yaml").toString();
+      Screen passed =
+          deploy(
+              "a",
+              "--smoke",
+              config,
+              "--endpoint",
+              url,
+              "--api-key-file",
+              "" + folder.resolve("key"));
+      assertThat(passed.exit()).as(passed.err()).isZero();
+      assertThat(passed.out()).contains("smoke test passed: 1 prompt, asked of " + url);
+      assertThat(keys).containsExactly("Bearer s3cret-t0ken");
+
+      serveConfig("Rome");
+      Screen failed = deploy("b", "--smoke", config, "--endpoint", url);
+      assertThat(failed.exit()).isEqualTo(5);
+      assertThat(failed.err())
+          .contains("the smoke test of b failed")
+          .contains("was answered with 'Paris.', which has no match of Rome")
+          .contains("a is in production again, in place of b");
+      assertThat(current()).isEqualTo("weights of a");
+      assertThat(Files.readString(durable.resolve("deploy/history.jsonl")))
+          .contains("rolled_back")
+          .doesNotContain("s3cret");
+    } finally {
+      server.stop(0);
+    }
+    Screen gone = deploy("b", "--endpoint", "http://127.0.0.1:9");
+    assertThat(gone.exit()).isEqualTo(5);
+    assertThat(gone.err()).contains("does not answer");
+    assertThat(current()).isEqualTo("weights of a");
+  }
+
+  private static void answer(HttpServer server, String path, int status, String body) {
+    server.createContext(
+        path,
+        exchange -> {
+          byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+          exchange.getResponseBody().write(bytes);
+          exchange.close();
+        });
+  }
+
+  private void serveConfig(String expect) {
+    terminal.file(
+        "serve.yaml",
+        """
+        stage: serve
+        backend: vllm
+        model_name: ${durable}/deploy/current_model
+        resources: {gpus_per_node: 1, gpu_type: h100, memory: 1G, time: 1h}
+        smoke_prompts:
+        - {prompt: "The capital of France is", expect: "%s", max_tokens: 8}
+        """
+            .formatted(expect));
+  }
+
+  @Test
+  void aServerOfAnotherModelIsNoTest() {
+    serveConfig("Paris");
+    terminal.file(
+        "other.yaml",
+        "stage: serve\nbackend: vllm\nmodel_name: /models/x\n"
+            + "resources: {gpus_per_node: 1, gpu_type: h100, memory: 1G, time: 1h}\n");
+    Screen screen = deploy("a", "--smoke", terminal.workspace.resolve("other.yaml").toString());
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains("model_name is /models/x");
+    assertThat(durable.resolve("deploy/current_model")).doesNotExist();
+  }
+
+  @Test
+  void dryRunChangesNothing() {
+    Screen screen = deploy("a", "--dry-run");
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out()).contains("deploy a");
+    assertThat(durable.resolve("deploy/history.jsonl")).doesNotExist();
+  }
+}
