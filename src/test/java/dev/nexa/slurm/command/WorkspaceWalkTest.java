@@ -221,9 +221,7 @@ class WorkspaceWalkTest {
       return text.replace(top.toString(), "TOP")
           .replaceAll("[0-9a-f]{16,}", "HEX")
           .replaceAll("[.][a-z0-9]{6}\\b", ".KEY")
-          // The second run of a second has a longer id, and so a wider column.
           .replaceAll("_\\d{8}_\\d{6}(_\\d+)?", "_TIME")
-          .replaceAll(" {2,}", "  ")
           .replaceAll("\\d+", "9")
           // Runs of the same second have longer ids, which widen a column.
           .replaceAll(" {2,}", "  ")

@@ -36,7 +36,11 @@ class ArchiveCommandTest {
   }
 
   private Screen archive() {
-    return type("archive", RUN, "--to", site.cold.toString(), "--yes");
+    return archive("--yes");
+  }
+
+  private Screen archive(String option) {
+    return type("archive", RUN, "--to", site.cold.toString(), option);
   }
 
   @Test
@@ -143,6 +147,19 @@ class ArchiveCommandTest {
         "path: " + checkpoints + "/final\n");
     assertThat(kept()).contains("dataset_registry.yaml refers to it");
     Files.delete(site.site.durable.resolve("manifests/dataset_registry.yaml"));
+
+    Path beside = checkpoints.resolveSibling("best_of_all");
+    Files.createSymbolicLink(beside, checkpoints.resolve("final"));
+    assertThat(kept()).contains("a link in " + checkpoints.getParent() + " leads to it");
+    Files.delete(beside);
+
+    Path config = site.site.terminal.workspace.resolve("configs/next.yaml");
+    CleanupSite.write(config, "eval_of: " + site.site.durable + "/evals/" + RUN + "/scores.json\n");
+    assertThat(kept()).contains("next.yaml refers to it");
+    // The record of a run is not among the files that go.
+    CleanupSite.write(config, "record: " + site.site.durable + "/manifests/" + RUN + ".json\n");
+    assertThat(archive("--dry-run").out()).contains("ARCHIVES", RUN);
+    Files.delete(config);
 
     Files.createDirectories(site.site.workspace.runs().resolve("open"));
     site.site.workspace.markOpen(run.id());

@@ -1,0 +1,63 @@
+package dev.nexa.slurm.storage.archive;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.storage.cleanup.CleanupSite;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What changes between the bundle and the trash keeps the run's files in their place. */
+class ArchiveChangesTest {
+  @TempDir Path folder;
+  private ArchiveSite site;
+  private RunFolder run;
+  private Path checkpoints;
+
+  @BeforeEach
+  void begin() {
+    site = new ArchiveSite(folder);
+    run = site.run("train_20251001_143200");
+    checkpoints = site.checkpoints(run);
+  }
+
+  /** Archives the run, and makes the change once the bundle is whole. */
+  private String refusal(Runnable change) {
+    List<ArchiveRuns.Archived> done =
+        site.archive(
+            List.of(run),
+            step -> {
+              if (step == ArchiveStep.JOURNALED) {
+                change.run();
+              }
+            },
+            step -> {});
+    assertThat(done).hasSize(1);
+    assertThat(done.get(0).archive()).isPresent();
+    assertThat(done.get(0).cleanup()).isEmpty();
+    return String.valueOf(done.get(0).failed().orElseThrow().getMessage());
+  }
+
+  @Test
+  void aReleaseThatAppearsKeepsTheFiles() {
+    Map<String, String> before = ArchiveSite.tree(checkpoints);
+    Path release = site.site.durable.resolve("deploy/releases/demo/release.json");
+
+    assertThat(refusal(() -> CleanupSite.write(release, "{\"run_id\": \"" + run.id() + "\"}")))
+        .isEqualTo(checkpoints + " stays: the release demo refers to it");
+    assertThat(ArchiveSite.tree(checkpoints)).isEqualTo(before);
+  }
+
+  @Test
+  void aFileThatChangesInPlaceKeepsAllFiles() {
+    Path file = checkpoints.resolve("checkpoint-1/model.bin");
+
+    assertThat(refusal(() -> CleanupSite.write(file, "zz"))).contains(run.id().value());
+    assertThat(file).hasContent("zz");
+    assertThat(site.site.durable.resolve("evals").resolve(run.id().value())).exists();
+  }
+}
