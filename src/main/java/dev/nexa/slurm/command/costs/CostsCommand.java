@@ -84,16 +84,23 @@ public final class CostsCommand extends Subcommand {
         .unmatched()
         .forEach(
             (currency, sum) ->
-                err().println("bills of no finished run: " + sum.toPlainString() + " " + currency));
+                err()
+                    .println(
+                        "note: "
+                            + sum.toPlainString()
+                            + " "
+                            + currency
+                            + " of the imported bills"
+                            + " of "
+                            + options.onlyMonth().orElse("all months")
+                            + " belong to no finished run"));
     return ExitCode.OK.status();
   }
 
   private String table(SummarizeCosts costs, CostSummary summary) {
     if (summary.totals().isEmpty()) {
       return options.nothing(
-          "finished run",
-          () -> costs.unmatched(options.meant(), false),
-          "No finished runs. `nexa-slurm reconcile` finishes those that have ended.\n");
+          "finished run", () -> costs.unmatched(options.meant(), false), costs.none());
     }
     return CostsText.forPeople(summary).table(style())
         + CostsText.sameInAllRows(summary)
@@ -186,10 +193,12 @@ public final class CostsCommand extends Subcommand {
       List<BudgetStatus> budgets = new BudgetUsage(context).on(day, problems);
       problems.forEach(err()::println);
       BudgetText.unnamed(budgets).forEach(err()::println);
+      BudgetText.twice(budgets).forEach(err()::println);
       format.print(
           () ->
               budgets.isEmpty()
-                  ? "The policy has no budgets; `budgets:` in configs/policy.yaml gives some.\n"
+                  ? "The policy has no budgets. The admin writes them under `budgets:` in configs/policy.yaml;"
+                      + " `nexa-slurm explain docs/budgets.md` shows how.\n"
                   : BudgetText.forPeople(budgets).table(style())
                       + BudgetText.sameInAllRows(budgets)
                       + (problems.isEmpty()

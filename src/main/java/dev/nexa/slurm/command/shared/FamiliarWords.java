@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.program.OwnProgram;
-import dev.nexa.slurm.money.summary.RunField;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -56,53 +55,6 @@ final class FamiliarWords {
     };
   }
 
-  /**
-   * Returns what does what the word says, in a command that adds runs up; empty for other words.
-   *
-   * @param command the command, such as {@code nexa-slurm costs}
-   */
-  static List<Advice> ofSums(String command, String word) {
-    if (word.matches("[a-z_]+(:[^=]*)?(=|!=|<|>|~).*")) {
-      return List.of(
-          Advice.step(
-              "Put the whole expression into single quotes: --where 'project=nlp " + word + "'"));
-    }
-    if (RunField.words(true).contains(word)) {
-      return List.of(
-          Advice.step("To group by it: " + command + " --by " + word),
-          Advice.step("To group by several, without a space: --by project," + word));
-    }
-    return switch (word) {
-      case "report", "reports", "summary", "total", "totals", "month", "list", "ls" ->
-          List.of(
-              Advice.command("shows what finished runs cost", (Object[]) command.split(" ", -1)));
-      case "desc", "asc" -> List.of(Advice.step("Leave it out: the largest group comes first"));
-      default -> List.of();
-    };
-  }
-
-  /** Returns what does here what an option of other reports does; empty for other options. */
-  private static Optional<Advice> ofReports(String name, Collection<String> own) {
-    String bare = name.replaceFirst("^-+", "");
-    boolean formats = own.contains("--format");
-    if (own.contains("--where") && RunField.words(false).contains(bare)) {
-      return Optional.of(Advice.step(name + ": type --where " + bare + "=VALUE"));
-    }
-    String ours =
-        switch (name) {
-          case "--csv", "--markdown", "--focus" -> formats ? "type --format " + bare : "";
-          case "--html", "--pdf", "--xlsx", "--excel" ->
-              formats ? "type --format markdown or --format csv" : "";
-          case "-o", "--output", "--out", "--file" -> formats ? "type --format csv > FILE" : "";
-          case "--since", "--from", "--after", "--start", "--year" ->
-              own.contains("--where") ? "type --where 'ended>=2025-11', with your date" : "";
-          case "--until", "--to", "--before", "--end" ->
-              own.contains("--where") ? "type --where 'ended<2025-12', with your date" : "";
-          default -> "";
-        };
-    return ours.isEmpty() ? Optional.empty() : Optional.of(Advice.step(name + ": " + ours));
-  }
-
   /** The options of sbatch and of other programs that {@link #option} knows. */
   static final List<String> OPTIONS =
       List.of(
@@ -138,7 +90,7 @@ final class FamiliarWords {
     if (own.contains("--state") && List.of("--status", "--states", "-t").contains(name)) {
       return Optional.of(Advice.step("type --state failed,timeout, with your states"));
     }
-    Optional<Advice> report = ofReports(name, own);
+    Optional<Advice> report = SumWords.option(command, name, own);
     if (report.isPresent()) {
       return report;
     }

@@ -87,6 +87,16 @@ public enum RunField {
     };
   }
 
+  /** Returns an operator and a value that the field takes, such as {@code >10}. */
+  String example() {
+    return switch (type) {
+      case TEXT -> "=VALUE";
+      case NUMBER -> ">10";
+      case DURATION -> ">2h";
+      case TIME -> ">=2025-11";
+    };
+  }
+
   /** Returns the field's name as users type it. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);
