@@ -80,10 +80,12 @@ final class BudgetText {
   }
 
   /** Returns a line for each budget of a project, account or user that no run ever named. */
-  static List<String> unnamed(List<BudgetStatus> budgets) {
+  static List<String> unnamed(List<BudgetStatus> budgets, boolean settled) {
     List<String> notes = new ArrayList<>();
     for (BudgetStatus status : budgets) {
-      if (!status.isNamed()) {
+      // Accounting names the account of a run.
+      boolean known = settled || !status.budget().scope().equals("account");
+      if (known && !status.isNamed()) {
         notes.add(
             "note: no run so far has the "
                 + status.name()

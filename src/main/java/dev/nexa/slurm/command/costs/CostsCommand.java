@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.SumOptions;
+import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.summary.Accuracy;
 import dev.nexa.slurm.money.summary.CostSummary;
@@ -15,6 +16,7 @@ import dev.nexa.slurm.money.summary.GroupOrder;
 import dev.nexa.slurm.money.summary.RunFilter;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
+import java.nio.file.Files;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -192,12 +194,16 @@ public final class CostsCommand extends Subcommand {
       SpentAsOf asOf = SpentAsOf.of(context.workspace());
       List<BudgetStatus> budgets = new BudgetUsage(context).on(day, problems);
       problems.forEach(err()::println);
-      BudgetText.unnamed(budgets).forEach(err()::println);
+      BudgetText.unnamed(budgets, context.workspace().openRuns().isEmpty()).forEach(err()::println);
       BudgetText.twice(budgets).forEach(err()::println);
       format.print(
           () ->
               budgets.isEmpty()
-                  ? "The policy has no budgets. The admin writes them under `budgets:` in configs/policy.yaml;"
+                  ? "The policy has no budgets. The admin writes them under `budgets:` in "
+                      + (Files.isRegularFile(ConfigReader.ADMIN_POLICY)
+                          ? ConfigReader.ADMIN_POLICY
+                          : "configs/policy.yaml")
+                      + ";"
                       + " `nexa-slurm explain docs/budgets.md` shows how.\n"
                   : BudgetText.forPeople(budgets).table(style())
                       + BudgetText.sameInAllRows(budgets)

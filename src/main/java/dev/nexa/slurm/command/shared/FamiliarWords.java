@@ -50,9 +50,28 @@ final class FamiliarWords {
           List.of(
               Advice.command("shows what finished runs cost", "nexa-slurm", "costs"),
               Advice.step("To see a price before a run: nexa-slurm estimate CONFIG"));
+      case "report", "reports" ->
+          List.of(Advice.command("shows what finished runs cost", "nexa-slurm", "costs"));
       case "version" -> List.of(Advice.command("", "nexa-slurm", "--version"));
-      default -> List.of();
+      default ->
+          TypedFile.hasScriptName(word) || word.matches(".+\\.ya?ml")
+              ? List.of(Advice.step("To start it: nexa-slurm submit " + word))
+              : List.of();
     };
+  }
+
+  /** Returns the command of ours for a word that other programs have for it; empty for others. */
+  static Optional<String> synonym(String word, Collection<String> commands) {
+    List<String> ours =
+        switch (word) {
+          case "uninstall", "delete", "rm", "del", "disable", "off", "clear" ->
+              List.of("remove", "revoke", "unhalt", "retire");
+          case "enable", "add", "on", "setup", "start" -> List.of("install", "register");
+          case "check", "validate", "test", "get", "cat", "info", "describe" ->
+              List.of("verify", "show");
+          default -> List.of();
+        };
+    return ours.stream().filter(commands::contains).findFirst();
   }
 
   /** The options of sbatch and of other programs that {@link #option} knows. */
@@ -93,6 +112,14 @@ final class FamiliarWords {
     Optional<Advice> report = SumWords.option(command, name, own);
     if (report.isPresent()) {
       return report;
+    }
+    if (command.equals("status") && List.of("-u", "--user", "--me", "-a", "--all").contains(name)) {
+      return Optional.of(
+          Advice.step(
+              name + ": status shows all unfinished runs; nexa-slurm runs list --where user=NAME"));
+    }
+    if (own.contains("--since") && List.of("--month", "--from", "--after").contains(name)) {
+      return Optional.of(Advice.step(name + ": type --since 2025-11-01, with your date"));
     }
     return switch (name) {
       case "-w", "--wait", "--watch" -> Optional.of(Advice.step(waiting(command)));
@@ -149,6 +176,8 @@ final class FamiliarWords {
       case "-D", "--chdir" -> "type --set workdir=DIR";
       case "--export", "--env" -> "type --set env.NAME=VALUE for each variable";
       case "--image", "--container", "--container-image" -> "type --set software.container=IMAGE";
+      case "--project", "--tag", "--tags" -> "type --set 'tags=[project:NAME]'";
+      case "-y", "--yes", "--force" -> "leave it out, because submit asks nothing";
       case "--requeue" -> "type --set requeues=1";
       case "-d" -> "type --dependency TYPE:RUN";
       case "-W" -> "type --wait";

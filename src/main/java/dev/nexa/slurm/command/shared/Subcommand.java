@@ -24,7 +24,7 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   static final String CONTINUED = " \\%n      ";
 
   /** picocli breaks longer lines, without a backslash. */
-  private static final int LONGEST_LINE = 72;
+  private static final int LONGEST_LINE = 76;
 
   private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
 

@@ -74,7 +74,10 @@ public final class SumOptions {
                       + "', and made the file "
                       + Stdout.file().orElse(Path.of("")).getFileName(),
                   Advice.step("put the expression into single quotes: --where '" + whole + "'"),
-                  Advice.step("delete the file"));
+                  Advice.command(
+                      "removes that file",
+                      "rm",
+                      "./" + Stdout.file().orElse(Path.of("")).getFileName()));
             });
     return RunFilter.parse(text, Instant.now());
   }

@@ -40,6 +40,9 @@ public final class UsageErrors implements IParameterExceptionHandler {
       Pattern.compile(
           "Invalid value for .*?'(-[^']*|<?[^']*>?)'.*: '(.*)' is not an? (?:int|long)");
 
+  private static final Pattern VALUE_OF_FLAG =
+      Pattern.compile("Invalid value for option '(-[^']*)'.*: '(.*)' is not a boolean");
+
   @Override
   public int handleParseException(ParameterException wrong, String[] args) {
     CommandLine commandLine = wrong.getCommandLine();
@@ -79,6 +82,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
     Matcher number = NOT_A_NUMBER.matcher(message);
     if (number.matches()) {
       message = number.group(1) + ": expected a whole number, got '" + number.group(2) + "'";
+    }
+    Matcher flag = VALUE_OF_FLAG.matcher(message);
+    if (flag.find()) {
+      message = flag.group(1) + " takes no value; leave out " + "'=" + flag.group(2) + "'";
     }
     advice.add(
         Advice.command(
@@ -208,7 +215,8 @@ public final class UsageErrors implements IParameterExceptionHandler {
             : sums ? SumWords.advice(spec.qualifiedName(), word) : List.of();
     advice.addAll(familiar);
     if (familiar.isEmpty()) {
-      nearestCommand(word, spec.subcommands().keySet())
+      FamiliarWords.synonym(word, spec.subcommands().keySet())
+          .or(() -> nearestCommand(word, spec.subcommands().keySet()))
           .map(name -> didYouMean(spec.qualifiedName() + " " + name))
           .ifPresent(advice::add);
     }

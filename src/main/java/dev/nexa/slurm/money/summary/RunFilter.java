@@ -138,7 +138,7 @@ public final class RunFilter {
           "unknown name '"
               + name
               + "'"
-              + Nearest.hint(name, names)
+              + (RunField.meant(name).isEmpty() ? Nearest.hint(name, names) : RunField.meant(name))
               + "; known are "
               + String.join(", ", names)
               + ", "

@@ -553,7 +553,20 @@ class CostsCommandTest {
       textBlock =
           """
           costs --by modle             | did you mean 'model'
-          costs --by cost              | --by: 'cost' is a number and makes no groups
+          costs --by cost              | --by: 'cost' is a number and makes no groups; --sort sorts by it
+          costs --by team              | (did you mean tag:team, project or account?)
+          costs --by gpu               | (did you mean gpu_type?)
+          costs --by week              | (did you mean month, or ended, such as ended>=7d?)
+          costs --where total>100      | unknown name 'total' (did you mean cost?)
+          runs list --where name=a     | unknown name 'name' (did you mean experiment?)
+          usage --month last           | --month: type --since 2025-11-01, with your date
+          cron uninstall               | Did you mean: nexa-slurm cron remove
+          approvals delete             | Did you mean: nexa-slurm approvals revoke
+          policy check                 | Did you mean: nexa-slurm policy show
+          status -u ada                | nexa-slurm runs list --where user=NAME
+          report                       | nexa-slurm costs
+          train.py                     | To start it: nexa-slurm submit train.py
+          explain budget               | (did you mean 'docs/budgets.md'?)
           costs --format cvs           | did you mean 'csv'
           costs --format csv --json    | --json and --format csv ask for two formats
           costs budget --json --format csv | --json and --format csv ask for two formats
