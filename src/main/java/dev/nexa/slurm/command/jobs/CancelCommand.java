@@ -139,6 +139,12 @@ public final class CancelCommand extends Subcommand {
     List<RunRow> rows = new ArrayList<>(new StatusRows(context).rows(own, problems));
     problems.forEach(err()::println);
     rows.removeIf(row -> row.status().ended());
+    List<String> lost = new RunLookup(context.workspace()).openWithoutFolder();
+    lost.forEach(err()::println);
+    if (rows.isEmpty() && !lost.isEmpty()) {
+      out().println("Nothing was cancelled.");
+      return ExitCode.DEFECT.status();
+    }
     if (rows.isEmpty()) {
       out().println("No run of yours is unfinished. Nothing was cancelled.");
       return ExitCode.OK.status();

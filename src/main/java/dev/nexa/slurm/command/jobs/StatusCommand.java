@@ -52,6 +52,9 @@ public final class StatusCommand extends Subcommand {
       rows = new FailedRows(context).explained(rows);
     }
     problems.forEach(err()::println);
+    if (references.isEmpty()) {
+      lookup.openWithoutFolder().forEach(err()::println);
+    }
     if (given(json)) {
       out.print(Json.pretty(StatusText.json(rows)));
     } else {

@@ -57,7 +57,11 @@ public final class RunLookup {
    */
   public Found find(String reference) {
     if (reference.equals("latest")) {
-      return new Found(workspace.run(workspace.latest()), OptionalInt.empty());
+      RunFolder latest = workspace.run(workspace.latest());
+      if (lacksFolder(latest)) {
+        throw noFolder(latest);
+      }
+      return new Found(latest, OptionalInt.empty());
     }
     Matcher job = JOB.matcher(reference);
     if (job.matches()) {
@@ -125,7 +129,44 @@ public final class RunLookup {
     return named;
   }
 
+  /** Returns whether a run has a manifest, and somebody removed or moved its folder. */
+  private static boolean lacksFolder(RunFolder run) {
+    return !run.exists() && Files.exists(run.manifest());
+  }
+
+  private static NexaException noFolder(RunFolder run) {
+    return new NexaException(
+        ErrorCode.RUN_UNKNOWN,
+        withoutFolder(run),
+        Advice.step("restore the folder from a backup"),
+        Advice.step(
+            "if the run has not ended: squeue --me shows its jobs, and scancel JOB ends one"));
+  }
+
+  private static String withoutFolder(RunFolder run) {
+    return "the folder of " + run.id() + " is missing: " + run.path().toAbsolutePath().normalize();
+  }
+
+  /** Returns a line for each unfinished run whose folder is missing: its jobs may still run. */
+  public List<String> openWithoutFolder() {
+    List<String> lines = new ArrayList<>();
+    for (RunId id : workspace.openRuns()) {
+      RunFolder run = workspace.run(id);
+      if (lacksFolder(run)) {
+        lines.add(
+            withoutFolder(run)
+                + ". Its jobs may still run: squeue --me shows them, and scancel JOB ends one."
+                + " Restore the folder from a backup.");
+      }
+    }
+    return lines;
+  }
+
   private NexaException unknown(String reference, List<RunId> all) {
+    Optional<RunId> whole = RunId.parse(reference);
+    if (whole.isPresent() && lacksFolder(workspace.run(whole.get()))) {
+      return noFolder(workspace.run(whole.get()));
+    }
     List<String> names = all.stream().map(RunId::value).toList();
     String where = workspace.root().toAbsolutePath().normalize().toString();
     return new NexaException(

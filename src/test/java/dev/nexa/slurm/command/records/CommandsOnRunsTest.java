@@ -84,6 +84,25 @@ class CommandsOnRunsTest {
         .contains("Missing required parameter: 'RUN'", "→ to end all: nexa-slurm cancel --all");
   }
 
+  /** Its jobs may still run and cost money. */
+  @Test
+  void aRunWhoseFolderIsMissingIsNamed() throws IOException {
+    Path away = terminal.workspace.resolve("runs/" + run);
+    Files.move(away, terminal.workspace.resolve("away"));
+    String said = "the folder of " + run + " is missing: ";
+
+    assertThat(terminal.type("status").err()).contains(said, "scancel JOB");
+    for (String name : List.of(run, "latest")) {
+      assertThat(terminal.type("cancel", name).err())
+          .contains(said, "→ restore the folder from a backup")
+          .doesNotContain("did you mean");
+    }
+    Screen all = terminal.type("cancel", "--all");
+    assertThat(all.exit()).isEqualTo(1);
+    assertThat(all.err()).contains(said);
+    assertThat(all.out()).isEqualTo("Nothing was cancelled.\n");
+  }
+
   @Test
   void aRankThatTheTaskDoesNotHaveIsNamedWithThoseThatItHas() {
     assertThat(terminal.type("logs", "--rank", "4", "4711_0").err())
