@@ -400,7 +400,7 @@ public final class Checker {
 
   /** Returns a value that a key takes, else the key's name in capitals. */
   private static String usual(KnownKey key, ValueType type) {
-    if (type == ValueType.MONEY) {
+    if (type.equals(ValueType.MONEY)) {
       return "5000";
     }
     int example = type.expected().indexOf(" such as ");
