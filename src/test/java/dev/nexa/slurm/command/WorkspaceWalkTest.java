@@ -320,6 +320,22 @@ class WorkspaceWalkTest {
     all.assertAll();
   }
 
+  /** Its records would be missing without a word. */
+  @Test
+  void aNamedFolderBesideTheWorkspaceIsRefused() throws IOException {
+    Places places = new Places();
+    Path file = Files.writeString(places.top.resolve("file"), "");
+    Path parent = Files.createDirectories(places.top.resolve("parent/ws/.nexa")).getParent();
+
+    assertThat(places.typed("costs", places.top, "--workspace", "" + runs(places.science)).get(2))
+        .contains("is not a workspace; the nearest is ", "--workspace ");
+    assertThat(places.typed("costs", places.top, "--workspace", "" + parent.getParent()).get(2))
+        .contains("is not a workspace; the nearest is ");
+    assertThat(places.typed("costs", places.top, "--workspace", "" + file).get(2))
+        .contains("it is not a folder")
+        .doesNotContain("nexa-slurm init");
+  }
+
   @Test
   void noFolderOfAWorkspaceLetsMoreThroughThanItsPolicy() throws IOException {
     Places places = new Places();
