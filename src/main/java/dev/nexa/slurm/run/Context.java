@@ -133,7 +133,7 @@ public record Context(
           ClientEnvironment.forJobs(environment));
     }
     return requireSlurm(
-        "or submit to this machine: add --local; or only look at it: add --dry-run");
+        "or submit to this machine: nexa-slurm submit CONFIG --local; or only look at the job: --dry-run");
   }
 
   /**

@@ -214,7 +214,7 @@ class HelpTest {
           why --wait                | To wait for the end of a run: nexa-slurm logs -f RUN
           cancel --wiat             | To wait for the end of a run: nexa-slurm logs -f RUN
           logs --lines 5            | --tail N prints the last N lines
-          status -u ada             | the options of nexa-slurm status are --json
+          status -u ada             | -u: status shows all unfinished runs; nexa-slurm runs list --where user=NAME
           submit x.py --image a     | --image: type --set software.container=IMAGE
           submit x.py -n 4          | -n: leave it out, because the launcher starts one process for each GPU
           submit x.py -G 4          | -G: type --gpus N, the GPUs on each node; sbatch's -G counts

@@ -136,6 +136,12 @@ public final class ApproveEstimate {
     EstimateLookup lookup = new EstimateLookup(context);
     if (lookup.isConfig(typed) && terms.submitter().isEmpty()) {
       lookup.requireFile(typed);
+      if (Files.isDirectory(Path.of(typed))) {
+        throw new NexaException(
+            ErrorCode.FILE_NOT_REGULAR,
+            typed + " is a folder; expected an estimate or a config",
+            Advice.step("name the estimate that submit wrote: estimates/NAME"));
+      }
       throw new NexaException(
           ErrorCode.ARGUMENT_MISSING,
           "the submitter is not known: "

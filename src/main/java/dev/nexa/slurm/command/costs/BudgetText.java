@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
+import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -79,10 +80,12 @@ final class BudgetText {
   }
 
   /** Returns a line for each budget of a project, account or user that no run ever named. */
-  static List<String> unnamed(List<BudgetStatus> budgets) {
+  static List<String> unnamed(List<BudgetStatus> budgets, boolean settled) {
     List<String> notes = new ArrayList<>();
     for (BudgetStatus status : budgets) {
-      if (!status.isNamed()) {
+      // Accounting names the account of a run.
+      boolean known = settled || !status.budget().scope().equals("account");
+      if (known && !status.isNamed()) {
         notes.add(
             "note: no run so far has the "
                 + status.name()
@@ -92,6 +95,25 @@ final class BudgetText {
                         + status.budget().name()
                         + "]"
                     : ""));
+      }
+    }
+    return notes;
+  }
+
+  /** Returns a note for each budget that an earlier one has the runs and the period of. */
+  static List<String> twice(List<BudgetStatus> budgets) {
+    List<String> notes = new ArrayList<>();
+    Set<List<String>> seen = new HashSet<>();
+    for (BudgetStatus status : budgets) {
+      Policy.Budget budget = status.budget();
+      String runs = (budget.scope() + " " + budget.name()).strip();
+      if (!seen.add(List.of(runs, budget.period(), budget.amount().currency()))) {
+        notes.add(
+            "note: the policy has two budgets for "
+                + runs
+                + " by "
+                + budget.period()
+                + "; both hold, so the smaller amount decides");
       }
     }
     return notes;

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.SumOptions;
+import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
 import dev.nexa.slurm.money.summary.Accuracy;
 import dev.nexa.slurm.money.summary.CostSummary;
@@ -15,6 +16,7 @@ import dev.nexa.slurm.money.summary.GroupOrder;
 import dev.nexa.slurm.money.summary.RunFilter;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetUsage;
+import java.nio.file.Files;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.time.LocalDate;
@@ -84,16 +86,23 @@ public final class CostsCommand extends Subcommand {
         .unmatched()
         .forEach(
             (currency, sum) ->
-                err().println("bills of no finished run: " + sum.toPlainString() + " " + currency));
+                err()
+                    .println(
+                        "note: "
+                            + sum.toPlainString()
+                            + " "
+                            + currency
+                            + " of the imported bills"
+                            + " of "
+                            + options.onlyMonth().orElse("all months")
+                            + " belong to no finished run"));
     return ExitCode.OK.status();
   }
 
   private String table(SummarizeCosts costs, CostSummary summary) {
     if (summary.totals().isEmpty()) {
       return options.nothing(
-          "finished run",
-          () -> costs.unmatched(options.meant(), false),
-          "No finished runs. `nexa-slurm reconcile` finishes those that have ended.\n");
+          "finished run", () -> costs.unmatched(options.meant(), false), costs.none());
     }
     return CostsText.forPeople(summary).table(style())
         + CostsText.sameInAllRows(summary)
@@ -185,11 +194,17 @@ public final class CostsCommand extends Subcommand {
       SpentAsOf asOf = SpentAsOf.of(context.workspace());
       List<BudgetStatus> budgets = new BudgetUsage(context).on(day, problems);
       problems.forEach(err()::println);
-      BudgetText.unnamed(budgets).forEach(err()::println);
+      BudgetText.unnamed(budgets, context.workspace().openRuns().isEmpty()).forEach(err()::println);
+      BudgetText.twice(budgets).forEach(err()::println);
       format.print(
           () ->
               budgets.isEmpty()
-                  ? "The policy has no budgets; `budgets:` in configs/policy.yaml gives some.\n"
+                  ? "The policy has no budgets. The admin writes them under `budgets:` in "
+                      + (Files.isRegularFile(ConfigReader.ADMIN_POLICY)
+                          ? ConfigReader.ADMIN_POLICY
+                          : "configs/policy.yaml")
+                      + ";"
+                      + " `nexa-slurm explain docs/budgets.md` shows how.\n"
                   : BudgetText.forPeople(budgets).table(style())
                       + BudgetText.sameInAllRows(budgets)
                       + (problems.isEmpty()

@@ -22,7 +22,7 @@ final class CostsImportCommand extends Subcommand {
     super(
         "import",
         "Imports the bills of providers and the cost of API tokens.",
-        "nexa-slurm costs import csv bill.csv --provider acme --map run=RunId --map amount=Cost",
+        "nexa-slurm costs import csv bill.csv --provider acme --map amount=Cost --map start=Day --map run=RunId --currency EUR",
         "nexa-slurm costs import gcp export.jsonl",
         "nexa-slurm costs import focus november.csv --provider acme",
         "nexa-slurm costs import usage tokens.jsonl",
@@ -38,7 +38,7 @@ final class CostsImportCommand extends Subcommand {
   public Integer call() {
     throw new ParameterException(
         spec().commandLine(),
-        "expected what to import: `costs import csv FILE`, `gcp FILE`, `focus FILE` or `usage FILE`, or `costs import aws`");
+        "expected a kind of bill: `costs import csv FILE`, `gcp FILE`, `focus FILE` or `usage FILE`, or `costs import aws`");
   }
 
   private static Integer tell(Subcommand command, Bills.Imported imported, boolean json) {
@@ -74,7 +74,7 @@ final class CostsImportCommand extends Subcommand {
   static void print(PrintWriter out, Bills.Imported imported) {
     out.println(
         imported.rows()
-            + " rows: "
+            + (imported.rows() == 1 ? " row: " : " rows: ")
             + imported.added()
             + " new, "
             + imported.changed()
@@ -82,7 +82,8 @@ final class CostsImportCommand extends Subcommand {
             + imported.removed()
             + " removed; "
             + imported.unmatched()
-            + " name no run");
+            + (imported.unmatched() == 1 ? " row belongs" : " rows belong")
+            + " to no run");
     imported.totals().forEach((currency, sum) -> out.println(sum.toPlainString() + " " + currency));
     imported.files().forEach(file -> out.println("wrote " + file));
   }
@@ -136,7 +137,7 @@ final class CostsImportCommand extends Subcommand {
               + " bill.csv"
               + (usualProvider.isEmpty() ? " --provider acme" : "")
               + (name.equals("csv")
-                  ? " --map run=RunId --map amount=Cost --map start=Day --currency EUR"
+                  ? " --map amount=Cost --map start=Day --map run=RunId --currency EUR"
                   : ""));
       this.format = format;
       this.usualProvider = usualProvider;
@@ -161,8 +162,15 @@ final class CostsImportCommand extends Subcommand {
               name,
               Optional.ofNullable(currency.getValue()),
               key == null ? "run_id" : key);
-      return tell(
-          this, new ImportBills(existing()).bill(path, reader, given(replace)), given(json));
+      Bills.Imported imported = new ImportBills(existing()).bill(path, reader, given(replace));
+      if (imported.unmatched() == imported.rows()) {
+        err()
+            .println(
+                "note: no row has a run's id in "
+                    + reader.runPlace()
+                    + "; to name another column and import again: --map run=COLUMN");
+      }
+      return tell(this, imported, given(json));
     }
   }
 

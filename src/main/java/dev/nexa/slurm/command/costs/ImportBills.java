@@ -13,6 +13,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -50,7 +51,7 @@ public final class ImportBills {
               + "' is where `costs import aws` keeps what AWS said: the same costs would count twice",
           Advice.step("another account's bill: give it a name of its own, --provider NAME"));
     }
-    return bills.keep(reader.provider(), reader.read(text(file)), replace);
+    return bills.keep(reader.provider(), some(file, reader.read(text(file))), replace);
   }
 
   /**
@@ -66,7 +67,7 @@ public final class ImportBills {
             : context.configs().cluster(Prepared.clusterName(context)).priceBook();
     PriceBook book = context.configs().prices(name);
     return new Bills(context.workspace())
-        .keep(BillRow.API, ApiUsage.read(file.toString(), text(file), book), replace);
+        .keep(BillRow.API, some(file, ApiUsage.read(file.toString(), text(file), book)), replace);
   }
 
   private static String text(Path file) {
@@ -76,6 +77,28 @@ public final class ImportBills {
           "there is no file " + file,
           Advice.step("name the provider's file, by its path from here"));
     }
-    return DurableFiles.read(file);
+    String text = DurableFiles.read(file);
+    if (text.indexOf('\0') >= 0 || text.startsWith("PK\u0003\u0004") || text.startsWith("%PDF")) {
+      throw new NexaException(
+          ErrorCode.BILL_UNREADABLE,
+          file
+              + (text.startsWith("PK")
+                  ? " is an Excel file or a zip archive"
+                  : " is not a text file")
+              + "; expected CSV or JSON lines",
+          Advice.step("open it in a spreadsheet and save it as CSV (UTF-8) with commas"));
+    }
+    return text;
+  }
+
+  private static List<BillRow> some(Path file, List<BillRow> rows) {
+    if (rows.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.BILL_UNREADABLE,
+          file + " has no rows; nothing was imported",
+          Advice.step(
+              "export the bill again; a CSV file has a heading and a line for each charge"));
+    }
+    return rows;
   }
 }

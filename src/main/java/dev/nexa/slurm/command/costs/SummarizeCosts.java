@@ -43,6 +43,13 @@ public final class SummarizeCosts {
     return summary;
   }
 
+  /** Returns the sentence for a workspace without a settled run. */
+  public String none() {
+    return "No run has ended in "
+        + context.workspace().root().toAbsolutePath().normalize()
+        + " yet, or none is settled. `nexa-slurm reconcile` settles the runs that have ended.\n";
+  }
+
   /** Returns the sentence about runs that no sum includes yet; empty if there are none. */
   public Optional<String> unsettled() {
     int open = context.workspace().openRuns().size();

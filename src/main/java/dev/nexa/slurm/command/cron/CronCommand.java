@@ -1,6 +1,9 @@
 package dev.nexa.slurm.command.cron;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.cron.CronPasses.Installed;
 import dev.nexa.slurm.command.cron.CronPasses.Shown;
@@ -9,6 +12,7 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.Heartbeat;
 import dev.nexa.slurm.run.cron.OtherPasses;
 import dev.nexa.slurm.run.cron.PassInterval;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,6 +72,7 @@ public final class CronCommand extends Subcommand {
       PassInterval period = time == null ? PassInterval.DEFAULT : PassInterval.parse(time);
       @Nullable String file = metrics.getValue();
       Optional<Path> wanted = file == null ? Optional.empty() : Optional.of(Path.of(file));
+      wanted.ifPresent(InstallCommand::requireFolder);
       @Nullable String typed = cleanup.getValue();
       Optional<Integer> days =
           typed == null ? Optional.empty() : Optional.of(DaysOption.parse("--cleanup", typed));
@@ -84,6 +89,16 @@ public final class CronCommand extends Subcommand {
         out().println("while you are logged in; for good: loginctl enable-linger");
       }
       return ExitCode.OK.status();
+    }
+
+    private static void requireFolder(Path file) {
+      Path folder = file.toAbsolutePath().normalize().getParent();
+      if (folder == null || !Files.isDirectory(folder)) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "--metrics " + file + ": there is no folder " + folder,
+            Advice.step("name a file in a folder that exists"));
+      }
     }
   }
 
@@ -117,7 +132,11 @@ public final class CronCommand extends Subcommand {
             .ifPresent(start -> out().println("  it is written and not enabled; type: " + start));
       }
       if (shown.installed().isEmpty()) {
-        out().println("nothing is installed; type:");
+        out()
+            .println(
+                shown.notRead().isEmpty()
+                    ? "nothing is installed; type:"
+                    : "it is not known whether something is installed; if it is not, type:");
         OtherPasses.first(environment()).forEach(way -> out().println("  " + way));
       }
       out().println(shown.check().words());

@@ -34,6 +34,7 @@ public final class SubmitCommand extends Subcommand {
         "submit",
         "Estimates the cost of a run, and submits the run exactly once.",
         "nexa-slurm submit configs/train/science.yaml",
+        "nexa-slurm submit train.py --gpus 1 --time 2h -- --epochs 3",
         "nexa-slurm submit configs/train/science.yaml --set resources.nodes=2 --dry-run",
         "nexa-slurm submit configs/eval/harness.yaml --dependency afterok:latest",
         "nexa-slurm submit configs/data/quickstart.yaml --local --wait");

@@ -196,7 +196,7 @@ public final class RunsCommand extends Subcommand {
                       () ->
                           NoMatch.among(
                               new FinishedRuns(existing().workspace()), options.meant(), false),
-                      "No finished runs.\n")
+                      "No run is settled yet. `nexa-slurm reconcile` settles the runs that have ended.\n")
                   : AnalysisText.listing(analysis, true).table(style()),
           () -> AnalysisText.listing(analysis, false),
           () -> AnalysisText.json(analysis, problems));

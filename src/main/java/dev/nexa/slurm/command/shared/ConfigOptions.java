@@ -203,7 +203,10 @@ public final class ConfigOptions {
               + "': only a script takes arguments, and "
               + config.getValue()
               + " is a config",
-          Advice.step("write them into the config: entrypoint.args, or options"));
+          Advice.step(
+              args().get(0).matches(".*\\.ya?ml")
+                  ? "type one command for each config"
+                  : "write them into entrypoint.args of " + config.getValue() + onceOnly()));
     }
     if (saved() != null) {
       throw new NexaException(
@@ -211,6 +214,14 @@ public final class ConfigOptions {
           ("--save " + saved()).strip() + ": " + config.getValue() + " is a config already",
           Advice.step("--save keeps the config of a script (.py or .sh)"));
     }
+  }
+
+  /** Returns how to pass the arguments once; empty if YAML would need quotes. */
+  private String onceOnly() {
+    String all = String.join(",", args());
+    return all.matches("[A-Za-z0-9_./=,+-]+")
+        ? ", or for this run type: --set 'entrypoint.args=[" + all + "]'"
+        : "";
   }
 
   /** Returns the values of the options in {@link #FLAGS} that were typed, by their names. */
@@ -252,8 +263,9 @@ public final class ConfigOptions {
     String type = swapped ? value.split("[:x*]", 2)[1] : value;
     throw new NexaException(
         ErrorCode.OPTION_INVALID,
-        "--gpus " + value + ": expected the number of GPUs on each node, and their type before it",
-        Advice.step("type --gpus " + type + ":" + count));
+        "--gpus " + value + ": expected N or TYPE:N for each node, such as 2 or h100:2",
+        Advice.step(
+            "type --gpus " + type + ":" + count + ", if the cluster has GPUs of the type " + type));
   }
 
   private List<String> args() {

@@ -2,7 +2,6 @@ package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.program.OwnProgram;
-import dev.nexa.slurm.money.summary.RunField;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -51,33 +50,13 @@ final class FamiliarWords {
           List.of(
               Advice.command("shows what finished runs cost", "nexa-slurm", "costs"),
               Advice.step("To see a price before a run: nexa-slurm estimate CONFIG"));
+      case "report", "reports" ->
+          List.of(Advice.command("shows what finished runs cost", "nexa-slurm", "costs"));
       case "version" -> List.of(Advice.command("", "nexa-slurm", "--version"));
-      default -> List.of();
-    };
-  }
-
-  /**
-   * Returns what does what the word says, in a command that adds runs up; empty for other words.
-   *
-   * @param command the command, such as {@code nexa-slurm costs}
-   */
-  static List<Advice> ofSums(String command, String word) {
-    if (word.matches("[a-z_]+(:[^=]*)?(=|!=|<|>|~).*")) {
-      return List.of(
-          Advice.step(
-              "Put the whole expression into single quotes: --where 'project=nlp " + word + "'"));
-    }
-    if (RunField.words(true).contains(word)) {
-      return List.of(
-          Advice.step("To group by it: " + command + " --by " + word),
-          Advice.step("To group by several, without a space: --by project," + word));
-    }
-    return switch (word) {
-      case "report", "reports", "summary", "total", "totals", "month", "list", "ls" ->
-          List.of(
-              Advice.command("shows what finished runs cost", (Object[]) command.split(" ", -1)));
-      case "desc", "asc" -> List.of(Advice.step("Leave it out: the largest group comes first"));
-      default -> List.of();
+      default ->
+          TypedFile.hasScriptName(word) || word.matches(".+\\.ya?ml")
+              ? List.of(Advice.step("To start it: nexa-slurm submit " + word))
+              : List.of();
     };
   }
 
@@ -96,26 +75,18 @@ final class FamiliarWords {
             Advice.step("cleanup takes no run and no path; it looks at all runs of the workspace"));
   }
 
-  /** Returns what does here what an option of other reports does; empty for other options. */
-  private static Optional<Advice> ofReports(String name, Collection<String> own) {
-    String bare = name.replaceFirst("^-+", "");
-    boolean formats = own.contains("--format");
-    if (own.contains("--where") && RunField.words(false).contains(bare)) {
-      return Optional.of(Advice.step(name + ": type --where " + bare + "=VALUE"));
-    }
-    String ours =
-        switch (name) {
-          case "--csv", "--markdown", "--focus" -> formats ? "type --format " + bare : "";
-          case "--html", "--pdf", "--xlsx", "--excel" ->
-              formats ? "type --format markdown or --format csv" : "";
-          case "-o", "--output", "--out", "--file" -> formats ? "type --format csv > FILE" : "";
-          case "--since", "--from", "--after", "--start", "--year" ->
-              own.contains("--where") ? "type --where 'ended>=2025-11', with your date" : "";
-          case "--until", "--to", "--before", "--end" ->
-              own.contains("--where") ? "type --where 'ended<2025-12', with your date" : "";
-          default -> "";
+  /** Returns the command of ours for a word that other programs have for it; empty for others. */
+  static Optional<String> synonym(String word, Collection<String> commands) {
+    List<String> ours =
+        switch (word) {
+          case "uninstall", "delete", "rm", "del", "disable", "off", "clear" ->
+              List.of("remove", "revoke", "unhalt", "retire");
+          case "enable", "add", "on", "setup", "start" -> List.of("install", "register");
+          case "check", "validate", "test", "get", "cat", "info", "describe" ->
+              List.of("verify", "show");
+          default -> List.of();
         };
-    return ours.isEmpty() ? Optional.empty() : Optional.of(Advice.step(name + ": " + ours));
+    return ours.stream().filter(commands::contains).findFirst();
   }
 
   /** The options of sbatch and of other programs that {@link #option} knows. */
@@ -153,9 +124,17 @@ final class FamiliarWords {
     if (own.contains("--state") && List.of("--status", "--states", "-t").contains(name)) {
       return Optional.of(Advice.step("type --state failed,timeout, with your states"));
     }
-    Optional<Advice> report = ofReports(name, own);
+    Optional<Advice> report = SumWords.option(command, name, own);
     if (report.isPresent()) {
       return report;
+    }
+    if (command.equals("status") && List.of("-u", "--user", "--me", "-a", "--all").contains(name)) {
+      return Optional.of(
+          Advice.step(
+              name + ": status shows all unfinished runs; nexa-slurm runs list --where user=NAME"));
+    }
+    if (own.contains("--since") && List.of("--month", "--from", "--after").contains(name)) {
+      return Optional.of(Advice.step(name + ": type --since 2025-11-01, with your date"));
     }
     return switch (name) {
       case "-w", "--wait", "--watch" -> Optional.of(Advice.step(waiting(command)));
@@ -212,6 +191,8 @@ final class FamiliarWords {
       case "-D", "--chdir" -> "type --set workdir=DIR";
       case "--export", "--env" -> "type --set env.NAME=VALUE for each variable";
       case "--image", "--container", "--container-image" -> "type --set software.container=IMAGE";
+      case "--project", "--tag", "--tags" -> "type --set 'tags=[project:NAME]'";
+      case "-y", "--yes", "--force" -> "leave it out, because submit asks nothing";
       case "--requeue" -> "type --set requeues=1";
       case "-d" -> "type --dependency TYPE:RUN";
       case "-W" -> "type --wait";

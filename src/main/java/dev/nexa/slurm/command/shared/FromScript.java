@@ -61,7 +61,9 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     }
     shape.putAll(keys(lines));
     ScriptConfig config = new ScriptConfig(name, shell, args, shape);
-    err.println("note: to keep this as a config, add --save " + config.stem() + ".yaml");
+    if (!Files.exists(Path.of(config.stem() + ".yaml"))) {
+      err.println("note: to keep this as a config, add --save " + config.stem() + ".yaml");
+    }
     List<String> overrides = new ArrayList<>(set);
     options.forEach((option, value) -> overrides.add(option + "=" + value));
     return request
@@ -315,8 +317,9 @@ record FromScript(Context context, String script, List<String> args, Map<String,
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           "--save: " + file + " exists already",
-          Advice.command("runs it", "nexa-slurm", "submit", file),
-          Advice.step("or name another file"));
+          Advice.command(
+              "runs it as it is, without the options that you typed", "nexa-slurm", "submit", file),
+          Advice.step("or name another file; or, to replace it, delete it first"));
     }
     context
         .workspace()

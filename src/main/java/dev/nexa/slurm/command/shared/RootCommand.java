@@ -164,7 +164,25 @@ public final class RootCommand implements Runnable {
     if (context.missing().isPresent()) {
       throw Context.noWorkspace(context.missing().get());
     }
+    named().ifPresent(this::requireNoneNear);
     return context;
+  }
+
+  /**
+   * Throws if the named folder is not a workspace, but a folder above or directly in it is one: its
+   * records would be missing without a word.
+   */
+  private void requireNoneNear(Path folder) {
+    Optional<Path> near = WorkspaceSearch.near(folder);
+    if (near.isPresent()) {
+      throw new NexaException(
+          ErrorCode.WORKSPACE_NOT_FOUND,
+          folder.toAbsolutePath().normalize() + " is not a workspace; the nearest is " + near.get(),
+          Advice.step(
+              workspace.getValue() == null
+                  ? Advice.command("", "export", "NEXA_WORKSPACE=" + near.get()).toString()
+                  : Advice.command("", "--workspace", near.get()).toString()));
+    }
   }
 
   /**
@@ -190,14 +208,18 @@ public final class RootCommand implements Runnable {
     if (named.isPresent()) {
       requireReachable(named.get());
       if (!Files.isDirectory(named.get())) {
+        List<Advice> advice = new ArrayList<>();
+        advice.add(Advice.step("name one that exists: --workspace DIR, or NEXA_WORKSPACE=DIR"));
+        if (!Files.exists(named.get())) {
+          advice.add(Advice.command("makes it", "nexa-slurm", "init", "--workspace", named.get()));
+        }
         throw new NexaException(
             ErrorCode.WORKSPACE_NOT_FOUND,
             "there is no workspace "
                 + named.get().toAbsolutePath().normalize()
-                + (Files.exists(named.get()) ? ": it is no folder" : "")
+                + (Files.exists(named.get()) ? ": it is not a folder" : "")
                 + (workspace.getValue() == null ? " (NEXA_WORKSPACE)" : ""),
-            Advice.step("name one that exists: --workspace DIR, or NEXA_WORKSPACE=DIR"),
-            Advice.command("makes it", "nexa-slurm", "init", "--workspace", named.get()));
+            advice);
       }
       return new Context(named.get(), environment);
     }

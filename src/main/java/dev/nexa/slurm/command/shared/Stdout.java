@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * Standard output that remembers the first write error. System.out and PrintWriter do not report
@@ -29,6 +30,16 @@ public final class Stdout extends OutputStream {
    */
   public static boolean canAsk() {
     return isTerminal(0) && isTerminal(2);
+  }
+
+  /** Returns the regular file that standard output leads to; empty for others. */
+  static Optional<Path> file() {
+    try {
+      Path target = Files.readSymbolicLink(Path.of("/proc/self/fd/1"));
+      return Files.isRegularFile(target) ? Optional.of(target) : Optional.empty();
+    } catch (IOException | UnsupportedOperationException notLinux) {
+      return Optional.empty();
+    }
   }
 
   private static boolean isTerminal(int descriptor) {

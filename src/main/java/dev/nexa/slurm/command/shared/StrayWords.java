@@ -35,12 +35,19 @@ final class StrayWords {
       boolean stray = i > 0 && !Files.exists(Path.of(before.get(i)));
       if (joined.isPresent() || stray) {
         List<String> strays = before.subList(1, before.size());
+        if (joined.isEmpty() && before.get(i).matches(".*\\.ya?ml")) {
+          return Optional.of(
+              new NexaException(
+                  ErrorCode.OPTIONS_CONFLICT,
+                  "'" + before.get(i) + "' is a second config; expected one",
+                  Advice.step("type one command for each config")));
+        }
         return Optional.of(
             new NexaException(
                 ErrorCode.OPTIONS_CONFLICT,
                 "'"
                     + before.get(i)
-                    + "' stands before --, where only options and one config or script stand",
+                    + "' is neither an option nor a file; only such words stand before --",
                 Advice.step(
                     joined.isPresent()
                         ? "Did you mean " + joined.get() + "?"
@@ -73,6 +80,12 @@ final class StrayWords {
     }
     String name = option.longestName();
     String value = args.get(at - 1);
+    if (name.equals("--set") && !value.contains("=")) {
+      String rest = word.equals("=") && at + 1 < args.size() ? args.get(at + 1) : "";
+      return Optional.of(
+          Advice.command("", name, value + (word.startsWith("=") ? "" : "=") + word + rest)
+              .toString());
+    }
     if (!value.matches("\\d+(\\.\\d+)?")) {
       return name.equals("--name")
           ? Optional.of(Advice.command("", name, value + " " + word).toString())

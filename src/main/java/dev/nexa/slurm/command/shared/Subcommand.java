@@ -20,6 +20,12 @@ import picocli.CommandLine.Model.PositionalParamSpec;
  * ms of each submit (docs/performance.md).
  */
 public abstract class Subcommand implements Callable<Integer>, Specified {
+  /** Joins the lines of an example. */
+  static final String CONTINUED = " \\%n      ";
+
+  /** picocli breaks longer lines, without a backslash. */
+  private static final int LONGEST_LINE = 76;
+
   private final CommandSpec spec = CommandSpec.wrapWithoutInspection(this);
 
   protected Subcommand(String name, String description, String... examples) {
@@ -47,9 +53,27 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   private static String[] indented(String[] examples) {
     String[] lines = new String[examples.length];
     for (int i = 0; i < examples.length; i++) {
-      lines[i] = "  " + examples[i];
+      lines[i] = "  " + continued(examples[i]);
     }
     return lines;
+  }
+
+  /** Returns the command in lines of 78 characters at most, which a shell reads as one command. */
+  private static String continued(String command) {
+    StringBuilder lines = new StringBuilder();
+    String rest = command;
+    while (rest.length() > LONGEST_LINE) {
+      int end = rest.lastIndexOf(' ', LONGEST_LINE - 2);
+      while (end > 0 && rest.substring(0, end).replaceAll("[^'\"]", "").length() % 2 == 1) {
+        end = rest.lastIndexOf(' ', end - 1);
+      }
+      if (end <= 0) {
+        break;
+      }
+      lines.append(rest, 0, end).append(CONTINUED);
+      rest = rest.substring(end + 1);
+    }
+    return lines.append(rest).toString();
   }
 
   @Override

@@ -1,14 +1,19 @@
 package dev.nexa.slurm.command.shared;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.money.summary.GroupBy;
 import dev.nexa.slurm.money.summary.NoMatch;
 import dev.nexa.slurm.money.summary.RunFilter;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -56,7 +61,43 @@ public final class SumOptions {
   /** Returns the filter; accepts all runs if the option was not typed. */
   public static RunFilter meant(OptionSpec where) {
     String text = where.getValue();
-    return text == null ? RunFilter.all() : RunFilter.parse(text, Instant.now());
+    if (text == null) {
+      return RunFilter.all();
+    }
+    swallowed(text, Stdout.file(), Path.of("").toAbsolutePath())
+        .ifPresent(
+            whole -> {
+              throw new NexaException(
+                  ErrorCode.OPTION_INVALID,
+                  "--where: the shell took > and the rest of '"
+                      + whole
+                      + "', and made the file "
+                      + Stdout.file().orElse(Path.of("")).getFileName(),
+                  Advice.step("put the expression into single quotes: --where '" + whole + "'"),
+                  Advice.command(
+                      "removes that file",
+                      "rm",
+                      "./" + Stdout.file().orElse(Path.of("")).getFileName()));
+            });
+    return RunFilter.parse(text, Instant.now());
+  }
+
+  /**
+   * Returns the expression that the user typed without quotes, as in {@code --where cost>100}: the
+   * shell then writes the output to a file {@code 100}. Empty if the text has an operator, or if
+   * the file's name is no value.
+   *
+   * @param file the file that standard output leads to
+   * @param here the folder in which the shell makes the file
+   */
+  static Optional<String> swallowed(String text, Optional<Path> file, Path here) {
+    if (file.isEmpty() || !here.equals(file.get().getParent()) || !text.matches("[a-z_]+")) {
+      return Optional.empty();
+    }
+    String name = file.get().getFileName().toString();
+    return name.matches("=?[0-9][0-9a-zA-Z:-]*(\\.[0-9]+)?")
+        ? Optional.of(text + ">" + name)
+        : Optional.empty();
   }
 
   /** Returns the groups. */
@@ -70,6 +111,11 @@ public final class SumOptions {
     RunFilter terms = meant(where);
     String typed = month.getValue();
     return typed == null ? terms : terms.and(RunFilter.ofMonth(typed, Instant.now()));
+  }
+
+  /** Returns the one month that the options ask for; empty if they ask for others. */
+  public Optional<String> onlyMonth() {
+    return meant().month();
   }
 
   /**

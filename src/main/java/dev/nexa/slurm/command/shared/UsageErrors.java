@@ -55,6 +55,9 @@ public final class UsageErrors implements IParameterExceptionHandler {
       Pattern.compile(
           "Invalid value for .*?'(-[^']*|<?[^']*>?)'.*: '(.*)' is not an? (?:int|long)");
 
+  private static final Pattern VALUE_OF_FLAG =
+      Pattern.compile("Invalid value for option '(-[^']*)'.*: '(.*)' is not a boolean");
+
   @Override
   public int handleParseException(ParameterException wrong, String[] args) {
     CommandLine commandLine = wrong.getCommandLine();
@@ -69,7 +72,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
     String message = String.valueOf(wrong.getMessage());
     List<String> unknown = unknown(wrong, spec, args);
     if (!unknown.isEmpty()) {
-      message = unmatched(spec, unknown, advice);
+      message = unmatched(spec, unknown, List.of(args), advice);
     }
     Optional<Advice> eaten = savedScript(wrong, spec, args);
     if (eaten.isPresent()) {
@@ -94,6 +97,10 @@ public final class UsageErrors implements IParameterExceptionHandler {
     Matcher number = NOT_A_NUMBER.matcher(message);
     if (number.matches()) {
       message = number.group(1) + ": expected a whole number, got '" + number.group(2) + "'";
+    }
+    Matcher flag = VALUE_OF_FLAG.matcher(message);
+    if (flag.find()) {
+      message = flag.group(1) + " takes no value; leave out " + "'=" + flag.group(2) + "'";
     }
     advice.add(
         Advice.command(
@@ -126,7 +133,11 @@ public final class UsageErrors implements IParameterExceptionHandler {
   }
 
   /** Returns the example with the option that lacks its value, else the first example. */
-  private static String example(MissingParameterException wrong, String[] examples) {
+  private static String example(MissingParameterException wrong, String[] lines) {
+    String[] examples = new String[lines.length];
+    for (int i = 0; i < lines.length; i++) {
+      examples[i] = lines[i].replace(Subcommand.CONTINUED, " ");
+    }
     if (!wrong.getMissing().isEmpty() && wrong.getMissing().get(0) instanceof OptionSpec option) {
       for (String example : examples) {
         if (example.contains(option.longestName() + " ")) {
@@ -163,11 +174,19 @@ public final class UsageErrors implements IParameterExceptionHandler {
   }
 
   /** Returns the message for words that the command does not know, and adds suggestions. */
-  private static String unmatched(CommandSpec spec, List<String> words, List<Advice> advice) {
+  private static String unmatched(
+      CommandSpec spec, List<String> words, List<String> args, List<Advice> advice) {
     List<String> options = words.stream().filter(word -> word.matches("--?[A-Za-z].*")).toList();
     boolean mistypedCommand = !spec.subcommands().isEmpty() && !words.get(0).startsWith("-");
     if (!options.isEmpty() && !mistypedCommand) {
-      options.forEach(option -> advice.add(suggestion(spec, option)));
+      Optional<Advice> period =
+          spec.findOption("--where") == null ? Optional.empty() : SumWords.period(args);
+      period.ifPresent(advice::add);
+      for (String option : options) {
+        if (period.isEmpty() || !SumWords.isPeriod(option)) {
+          advice.add(suggestion(spec, option));
+        }
+      }
       if (spec.findOption("--save") != null) {
         advice.add(
             Advice.step(
@@ -187,6 +206,7 @@ public final class UsageErrors implements IParameterExceptionHandler {
           + " too";
     }
     if (spec.subcommands().isEmpty()) {
+      SumWords.ofBudget(spec.qualifiedName()).ifPresent(advice::add);
       return (words.size() == 1 ? "Unexpected argument: " : "Unexpected arguments: ")
           + quoted(words)
           + (spec.positionalParameters().isEmpty()
@@ -194,15 +214,26 @@ public final class UsageErrors implements IParameterExceptionHandler {
               : "");
     }
     boolean sums = spec.findOption("--by") != null;
+    Optional<Advice> stray = sums ? SumWords.stray(word, args) : Optional.empty();
+    if (stray.isPresent()) {
+      advice.add(stray.get());
+      return "Unexpected argument: '" + word + "'";
+    }
+    if (spec.qualifiedName().equals("nexa-slurm costs import") && word.matches(".+\\.\\w+")) {
+      advice.add(
+          Advice.step(
+              "Name the kind of bill: nexa-slurm costs import csv " + word + " --provider NAME"));
+    }
     List<Advice> familiar =
         spec.parent() == null
             ? FamiliarWords.advice(word)
             : sums
-                ? FamiliarWords.ofSums(spec.qualifiedName(), word)
+                ? SumWords.advice(spec.qualifiedName(), word)
                 : FamiliarWords.ofCleanup(spec.name(), word);
     advice.addAll(familiar);
     if (familiar.isEmpty()) {
-      nearestCommand(word, spec.subcommands().keySet())
+      FamiliarWords.synonym(word, spec.subcommands().keySet())
+          .or(() -> nearestCommand(word, spec.subcommands().keySet()))
           .map(name -> didYouMean(spec.qualifiedName() + " " + name))
           .ifPresent(advice::add);
     }

@@ -163,6 +163,15 @@ public final class ExplainCommand extends Subcommand {
     return Pages.read(path).orElseThrow(() -> new IllegalStateException("the jar has no " + path));
   }
 
+  private static String hint(String typed, List<String> names) {
+    for (String page : List.of("docs/" + typed + ".md", "docs/" + typed + "s.md")) {
+      if (names.contains(page)) {
+        return " (did you mean '" + page + "'?)";
+      }
+    }
+    return Nearest.hint(typed, names);
+  }
+
   private static NexaException unknown(String typed) {
     List<String> names = new ArrayList<>();
     for (ErrorCode code : ErrorCode.values()) {
@@ -176,9 +185,10 @@ public final class ExplainCommand extends Subcommand {
     names.addAll(Pages.names());
     return new NexaException(
         ErrorCode.OPTION_INVALID,
-        "there is no error code, no key and no page '" + typed + "'" + Nearest.hint(typed, names),
+        "there is no error code, no key and no page '" + typed + "'" + hint(typed, names),
         Advice.command("lists all codes", "nexa-slurm", "explain"),
         Advice.command("lists the keys of a run's config", "nexa-slurm", "explain", CONFIG),
+        Advice.command("lists the policy's keys", "nexa-slurm", "explain", "docs/policy-file.md"),
         Advice.command("lists the pages", "nexa-slurm", "explain", "docs"));
   }
 }

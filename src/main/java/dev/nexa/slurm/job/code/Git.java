@@ -198,9 +198,11 @@ final class Git {
               + (result.timedOut()
                   ? "git did not answer within 5 minutes"
                   : result.err().strip().replace("\n", "; ")),
-          Advice.command("shows what git sees there", "git", "-C", folder, "status"),
+          result.err().contains("not a git repository")
+              ? Advice.command("makes a working tree of git", "git", "-C", folder, "init")
+              : Advice.command("shows what git sees there", "git", "-C", folder, "status"),
           Advice.step(
-              "code packs a working tree of git: make one there, or name one in code.path"));
+              "code packs a working tree of git: name one in code.path, or leave out the key code"));
     }
     return out.toByteArray();
   }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config;
 
 import dev.nexa.slurm.job.config.yaml.Schema;
+import dev.nexa.slurm.job.config.yaml.Schema.Axis;
 import dev.nexa.slurm.job.config.yaml.Schema.KnownKey;
 import dev.nexa.slurm.job.config.yaml.Schema.ListOf;
 import dev.nexa.slurm.job.config.yaml.Schema.Section;
@@ -43,7 +44,10 @@ public record ConfigKey(String path, String value, boolean required, String fall
    * its section; empty if the name is not known.
    */
   public static Optional<Elsewhere> elsewhere(String name) {
-    return KeyHomes.known(name).map(home -> new Elsewhere(home.key(), home.remark()));
+    int dot = name.lastIndexOf('.');
+    boolean inSection = dot > 0 && !of(name.substring(0, dot)).isEmpty();
+    return KeyHomes.known(inSection ? name.substring(dot + 1) : name)
+        .map(home -> new Elsewhere(home.key(), home.remark()));
   }
 
   private static List<ConfigKey> of(Section section, String above, String path) {
@@ -87,6 +91,9 @@ public record ConfigKey(String path, String value, boolean required, String fall
       return list.element() instanceof ValueType type
           ? "a list of " + type.several()
           : "a list of mappings";
+    }
+    if (shape instanceof Axis axis) {
+      return "a list of values" + (axis.range().isPresent() ? ", or a range {min: …, max: …}" : "");
     }
     return shape instanceof Section ? "a section" : "a mapping";
   }

@@ -25,9 +25,9 @@ final class KeyHomes {
   private static final String TABLE =
       """
       # sbatch
-      ntasks          | ~resources.nodes         | one process starts for each GPU of each node; array.shards runs independent tasks
+      ntasks          | ~resources.gpus_per_node | one process starts for each GPU of each node; array.shards runs independent tasks
       ntasks_per_node | ~resources.gpus_per_node | one process starts for each GPU of each node
-      n               | ~resources.nodes         | one process starts for each GPU of each node
+      n               | ~resources.gpus_per_node | one process starts for each GPU of each node
       cpus            | resources.cpus_per_task  | it counts the CPUs on each node
       cpu             | resources.cpus_per_task  | it counts the CPUs on each node
       ncpus           | resources.cpus_per_task  | it counts the CPUs on each node
@@ -86,8 +86,8 @@ final class KeyHomes {
       main            | entrypoint.script        |
       entry_point     | ~entrypoint.script       |
       file            | entrypoint.script        |
-      command         | run                      |
-      cmd             | run                      |
+      command         | run                      | for a script write entrypoint: {script: train.py}
+      cmd             | run                      | for a script write entrypoint: {script: train.py}
       commands        | ~run                     | it is one text; write it after run: |
       environment     | env                      |
       envs            | env                      |

@@ -741,7 +741,8 @@ public record RunConfig(
     if (!variables.isEmpty()) {
       all.add(
           "the program gets the sweep's values only as variables, because entrypoint.config is false: "
-              + String.join(", ", variables));
+              + String.join(", ", variables)
+              + "; to give it --NAME, write options.NAME in the sweep");
     }
     return all;
   }

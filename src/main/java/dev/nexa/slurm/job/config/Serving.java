@@ -94,7 +94,7 @@ public record Serving(
       problems.add(values.problem("smoke_prompts", "needs stage: serve; only a server is asked"));
     }
     for (Values one : values.sections("smoke_prompts")) {
-      if (one.isWrong("expect")) {
+      if (!one.has("expect") || one.isWrong("expect")) {
         continue;
       }
       try {

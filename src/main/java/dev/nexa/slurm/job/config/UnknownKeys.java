@@ -62,6 +62,18 @@ final class UnknownKeys {
     String section = dot < 0 ? "" : problem.key().substring(0, dot);
     String name = problem.key().substring(dot + 1);
     Optional<Home> home = KeyHomes.of(section, name);
+    boolean elsewhere = home.isEmpty() || !home.get().key().startsWith("sweep.");
+    if (section.equals("sweep") && elsewhere) {
+      told.add(
+          with(
+              problem,
+              "unknown key; a sweep varies training keys, such as lr, and options of the program:"
+                  + " for the program's --"
+                  + name
+                  + " write options."
+                  + name));
+      return;
+    }
     told.add(home.isPresent() ? with(problem, message(section, home.get())) : problem);
     Entry entry = at(moved, problem.key());
     if (entry != null

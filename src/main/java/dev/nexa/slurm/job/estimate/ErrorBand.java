@@ -59,7 +59,24 @@ public record ErrorBand(int runs, int lowPercent, int highPercent, boolean ofRes
    * cost}.
    */
   public String sentence() {
-    String what = ofReservation ? "reservation" : "expected cost";
+    return ofReservation ? ofMaximum() : ofExpected();
+  }
+
+  private String ofMaximum() {
+    String runsBefore =
+        runs == 1 ? "the last similar run cost " : "the last " + runs + " similar runs cost ";
+    String maximum = runs == 1 ? " of its maximum" : " of their maximum";
+    if (highPercent == 0) {
+      return runsBefore + "less than 1 %" + maximum;
+    }
+    String low = lowPercent == 0 ? "less than 1" : "" + lowPercent;
+    return lowPercent == highPercent
+        ? runsBefore + highPercent + " %" + maximum
+        : runsBefore + "between " + low + " % and " + highPercent + " %" + maximum;
+  }
+
+  private String ofExpected() {
+    String what = "expected cost";
     return runs == 1
         ? "the last one like this ended at " + signed(lowPercent) + " % of its " + what
         : "the last "
@@ -73,9 +90,6 @@ public record ErrorBand(int runs, int lowPercent, int highPercent, boolean ofRes
   }
 
   private String signed(int percent) {
-    if (ofReservation) {
-      return percent == 0 ? "under 1" : "" + percent;
-    }
     return percent > 0 ? "+" + percent : "" + percent;
   }
 

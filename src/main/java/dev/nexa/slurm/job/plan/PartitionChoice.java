@@ -59,7 +59,7 @@ final class PartitionChoice {
 
   Choice choose() {
     if (asked.option(ResourceOption.PARTITION).isPresent()) {
-      return Choice.of(asked.option(ResourceOption.PARTITION).get(), "named by the config");
+      return Choice.of(asked.option(ResourceOption.PARTITION).get(), "as you asked");
     }
     if (cluster.partitions().isEmpty() || cluster.isLocal()) {
       return byDefault.isEmpty()

@@ -10,6 +10,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The columns of a bill.
@@ -21,6 +23,10 @@ public record BillFormat(Map<String, String> columns) {
   /** Fields that {@code --map} can name. The run's id comes from run, or from a label in tags. */
   private static final List<String> NAMES =
       List.of("run", "tags", "amount", "credits", "currency", "start", "what", "id");
+
+  /** A second item in one {@code --map}. */
+  private static final Pattern SECOND_MAP =
+      Pattern.compile("[,; ]+(" + String.join("|", NAMES) + ")=");
 
   /** A format without known columns. */
   public static final BillFormat PLAIN = new BillFormat(Map.of());
@@ -61,11 +67,26 @@ public record BillFormat(Map<String, String> columns) {
     for (String map : maps) {
       int equals = map.indexOf('=');
       String name = equals < 0 ? map : map.substring(0, equals);
-      if (equals < 0 || !NAMES.contains(name) || equals + 1 == map.length()) {
+      if (!NAMES.contains(name)) {
         throw new NexaException(
             ErrorCode.OPTION_INVALID,
             "--map: expected NAME=COLUMN, got '" + map + "'" + Nearest.hint(name, NAMES),
-            Advice.step("NAME is one of " + String.join(", ", NAMES)));
+            Advice.step("NAME is one of " + String.join(", ", NAMES)),
+            Advice.step("start is the day, what is the service, and run holds the run's id"));
+      }
+      if (equals < 0 || equals + 1 == map.length()) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "--map " + map + ": the column is missing; expected " + name + "=COLUMN",
+            Advice.step("--map " + name + "=COLUMN, with a name from the file's first line"));
+      }
+      Matcher second = SECOND_MAP.matcher(map);
+      if (second.find()) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "--map " + map + ": expected one NAME=COLUMN, got several",
+            Advice.step(
+                "write --map once for each column: --map " + second.replaceAll(" --map $1=")));
       }
       all.put(name, map.substring(equals + 1));
     }
@@ -93,7 +114,11 @@ public record BillFormat(Map<String, String> columns) {
       if (column(name).isEmpty()) {
         throw new NexaException(
             ErrorCode.BILL_UNREADABLE,
-            file + ": which column is the " + name + "? It has " + String.join(", ", has),
+            file
+                + ": which column is the "
+                + (name.equals("start") ? "start, the day of the charge" : name)
+                + "? It has "
+                + String.join(", ", has),
             Advice.step(
                 "--map "
                     + name
@@ -113,7 +138,9 @@ public record BillFormat(Map<String, String> columns) {
                 + Nearest.hint(column.getValue(), has)
                 + "; it has "
                 + String.join(", ", has),
-            Advice.step("--map " + column.getKey() + "=COLUMN"));
+            Advice.step("--map " + column.getKey() + "=COLUMN"),
+            Advice.step(
+                "a bill in another format: nexa-slurm costs import csv FILE --provider NAME"));
       }
     }
   }

@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -30,6 +31,10 @@ public record BillReader(
     String name, BillFormat format, String provider, Optional<String> currency, String label) {
   private static final Pattern DAY =
       Pattern.compile("\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([ T].{0,40})?");
+
+  /** A heading of several columns without a comma. */
+  private static final Pattern SEPARATOR = Pattern.compile("[^,]*?([;\t|])[^,]*");
+
   private static final Pattern CURRENCY = Pattern.compile("[A-Z]{3}");
 
   /**
@@ -48,12 +53,37 @@ public record BillReader(
   }
 
   private List<Csv.Row> csvRows(String text) {
+    requireCommas(text);
     List<Csv.Row> rows = Csv.rows(name, text);
     if (!rows.isEmpty()) {
       List<String> has = List.copyOf(rows.get(0).values().keySet());
       format.require(name, has, currency.isPresent());
     }
     return rows;
+  }
+
+  private void requireCommas(String text) {
+    String heading = text.lines().findFirst().orElse("");
+    Matcher separator = SEPARATOR.matcher(heading);
+    if (separator.matches()) {
+      String found = separator.group(1).equals("\t") ? "tabs" : "'" + separator.group(1) + "'";
+      throw new NexaException(
+          ErrorCode.BILL_UNREADABLE,
+          name + ":1: the columns are separated by " + found + "; expected commas",
+          Advice.step("save the file as CSV with commas, and write amounts as 12.34, not 12,34"));
+    }
+  }
+
+  /** Returns where the run's id is looked for, such as {@code the column 'RunId'}. */
+  public String runPlace() {
+    Optional<String> run = format.column("run");
+    Optional<String> tags = format.column("tags");
+    if (run.isPresent()) {
+      return "the column '" + run.get() + "'";
+    }
+    return tags.isPresent()
+        ? "the label '" + label + "' in the column '" + tags.get() + "'"
+        : "the column '" + label + "'";
   }
 
   /**
@@ -70,7 +100,13 @@ public record BillReader(
           flatten("", Json.parseObject(line), values);
           rows.add(new Csv.Row(number, values));
         } catch (IllegalArgumentException broken) {
-          throw wrong(name, number, String.valueOf(broken.getMessage()));
+          throw wrong(
+              name,
+              number,
+              line.startsWith("{")
+                  ? String.valueOf(broken.getMessage())
+                  : "expected one JSON object a line, such as {\"run_id\": …}; for a CSV file type:"
+                      + " nexa-slurm costs import csv FILE --provider NAME");
         }
       }
     }

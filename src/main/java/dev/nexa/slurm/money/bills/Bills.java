@@ -47,7 +47,7 @@ public final class Bills {
    * @param added rows that were not stored yet
    * @param changed stored rows that now have other values
    * @param removed stored rows of the imported months that the file no longer has
-   * @param unmatched rows that name no run
+   * @param unmatched rows that belong to no run
    * @param totals the sum of the file's rows by currency
    * @param files the files that were written
    */

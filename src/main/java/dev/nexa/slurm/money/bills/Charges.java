@@ -130,14 +130,16 @@ public final class Charges {
    * Returns the amounts that belong to none of these runs, by currency.
    *
    * @param runs the ids of all runs that have ended
+   * @param month the month of the rows, such as {@code 2025-11}; empty for the rows of all months
    */
-  public Map<String, BigDecimal> unmatched(Set<String> runs) {
+  public Map<String, BigDecimal> unmatched(Set<String> runs, Optional<String> month) {
     Map<String, BigDecimal> sums = new TreeMap<>();
     Set<String> others = new HashSet<>(billed.keySet());
     others.addAll(api.keySet());
     others.removeAll(runs);
     for (BillRow row : rows) {
-      if (others.contains(row.runId())) {
+      boolean counts = month.isEmpty() || month.get().equals(row.period());
+      if (counts && others.contains(row.runId())) {
         sums.merge(row.currency(), row.amount(), BigDecimal::add);
       }
     }

@@ -121,7 +121,11 @@ final class LedgerScan {
   private void line(int begin, int feed, int number, Consumer<LedgerLine> told) {
     if (!isSealed(begin, feed)) {
       problems.add(
-          file + ":" + number + ": its CRC does not match: it was damaged, and is not counted");
+          file
+              + ":"
+              + number
+              + ": this line is damaged (its CRC does not match), and its run is missing in the sums;"
+              + " `nexa-slurm audit --repair` writes it again from the run's cost file");
       return;
     }
     LedgerLine run;

@@ -155,9 +155,12 @@ public final class CostSummary {
     return all;
   }
 
-  /** Returns the billed amounts that name no added run, by currency. */
+  /**
+   * Returns the billed amounts that name no added run, by currency. If the filter asks for one
+   * month, only bills of this month count.
+   */
   public Map<String, BigDecimal> unmatched() {
-    return charges.unmatched(known);
+    return charges.unmatched(known, where.month());
   }
 
   /** The values of one run, computed once for all its groups and the total. */

@@ -51,8 +51,17 @@ public final class GroupBy {
       List<String> names = RunField.words(true);
       String why =
           property.isEmpty()
-              ? "unknown name '" + word + "'" + Nearest.hint(word, names)
-              : "'" + word + "' is " + property.get().field().kind() + " and makes no groups";
+              ? "unknown name '"
+                  + word
+                  + "'"
+                  + (RunField.meant(word).isEmpty()
+                      ? Nearest.hint(word, names)
+                      : RunField.meant(word))
+              : "'"
+                  + word
+                  + "' is "
+                  + property.get().field().kind()
+                  + " and makes no groups; --sort sorts by it";
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           "--by: " + why,

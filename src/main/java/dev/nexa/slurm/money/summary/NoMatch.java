@@ -131,6 +131,12 @@ public final class NoMatch {
             || (anyCase && all.stream().anyMatch(wanted::equalsIgnoreCase));
     return known || field == RunField.MONTH
         ? values
-        : "no run has '" + wanted + "'; there " + (all.size() == 1 ? "is " : "are ") + values;
+        : "no run has '"
+            + wanted
+            + "'"
+            + (wanted.contains(",") ? " (--where takes one value; --by shows each)" : "")
+            + "; there "
+            + (all.size() == 1 ? "is " : "are ")
+            + values;
   }
 }

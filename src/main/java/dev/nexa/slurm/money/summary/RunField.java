@@ -87,6 +87,33 @@ public enum RunField {
     };
   }
 
+  /** Returns the hint at a field that other programs call by this name; empty for other names. */
+  static String meant(String word) {
+    String ours =
+        switch (word.toLowerCase(Locale.ROOT)) {
+          case "name", "experiment_name" -> "experiment";
+          case "id", "run_id", "job" -> "run";
+          case "gpu", "gpus", "gpu_model" -> "gpu_type";
+          case "total", "price", "amount", "spend", "spent" -> "cost";
+          case "team", "department", "group", "cost_center" -> "tag:team, project or account";
+          case "week", "day", "year", "quarter", "date" -> "month, or ended, such as ended>=7d";
+          case "queue" -> "partition";
+          case "owner", "person" -> "user";
+          default -> "";
+        };
+    return ours.isEmpty() ? "" : " (did you mean " + ours + "?)";
+  }
+
+  /** Returns an operator and a value that the field takes, such as {@code >10}. */
+  String example() {
+    return switch (type) {
+      case TEXT -> "=VALUE";
+      case NUMBER -> ">10";
+      case DURATION -> ">2h";
+      case TIME -> ">=2025-11";
+    };
+  }
+
   /** Returns the field's name as users type it. */
   public String word() {
     return name().toLowerCase(Locale.ROOT);

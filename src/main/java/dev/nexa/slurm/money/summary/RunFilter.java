@@ -38,7 +38,11 @@ public final class RunFilter {
   private static final Pattern MONTH_FIRST = Pattern.compile("(\\d{1,2})[-/._ ](\\d{4})");
 
   /** An operator with a space after it, and a value. */
-  private static final Pattern SPACED = Pattern.compile("^(=|!=|<=?|>=?|~)\\s*(\\S+)");
+  private static final Pattern SPACED = Pattern.compile("^(==?|!=|<=?|>=?|~)\\s*(\\S+)");
+
+  /** A word for an operator, and its values, as in SQL. */
+  private static final Pattern WORDED =
+      Pattern.compile("(?i)(in|is|equals?|like)\\b[\\s(]*([^\\s,()]+)(.*)");
 
   /** A term whose value has spaces and no quotes, at the end of the text. */
   private static final Pattern UNQUOTED =
@@ -123,6 +127,9 @@ public final class RunFilter {
           "expected a name, one of = != < <= > >= ~, and a value, such as status=failed"
               + hint(text, place));
     }
+    if (form.group(3).startsWith("=") && form.group(2).equals("=")) {
+      throw place.wrong("the operator is one =: " + form.group(1) + form.group(3));
+    }
     String name = form.group(1);
     Optional<RunProperty> known = RunProperty.of(name);
     if (known.isEmpty()) {
@@ -131,7 +138,7 @@ public final class RunFilter {
           "unknown name '"
               + name
               + "'"
-              + Nearest.hint(name, names)
+              + (RunField.meant(name).isEmpty() ? Nearest.hint(name, names) : RunField.meant(name))
               + "; known are "
               + String.join(", ", names)
               + ", "
@@ -141,7 +148,18 @@ public final class RunFilter {
     RunField field = property.field();
     String value = form.group(3).replace("\"", "");
     String operator = form.group(2);
-    wanted.put(property, operator.equals("=") ? value : "");
+    String single = field == RunField.MONTH ? monthOf(value, now).orElse(value) : value;
+    String before = wanted.put(property, operator.equals("=") ? single : "");
+    boolean contradicts = before != null && !before.isEmpty() && !before.equals(single);
+    if (contradicts && operator.equals("=") && field != RunField.TAG) {
+      throw place.wrong(
+          "a run has one "
+              + property.word()
+              + ", and '"
+              + before
+              + "' was asked for too; for several, leave both out and type --by "
+              + property.word());
+    }
     return switch (field.type()) {
       case TEXT -> text(property, operator, value, place, now);
       case NUMBER -> number(field, operator, decimal(value, place), place);
@@ -156,15 +174,38 @@ public final class RunFilter {
       return "; write a space between two terms, and both must hold; there is no 'or'";
     }
     if (RunProperty.of(place.text).isPresent()) {
+      RunProperty property = RunProperty.of(place.text).get();
       String rest = text.substring(place.column - 1 + place.text.length()).strip();
       Matcher spaced = SPACED.matcher(rest);
-      return spaced.find()
-          ? "; write " + place.text + spaced.group(1) + spaced.group(2) + ", without spaces"
+      Matcher worded = WORDED.matcher(rest);
+      if (spaced.find()) {
+        String operator = spaced.group(1).equals("==") ? "=" : spaced.group(1);
+        return "; write " + place.text + operator + spaced.group(2) + ", without spaces";
+      }
+      if (worded.matches()) {
+        return "; write "
+            + place.text
+            + "="
+            + worded.group(2)
+            + severalOf(property, worded.group(3));
+      }
+      return property.field().type() == RunField.Type.TEXT
+          ? "; write " + place.text + "=VALUE"
           : "; put the expression into single quotes, because the shell takes > and < itself: '"
               + place.text
-              + ">10'";
+              + property.field().example()
+              + "'";
+    }
+    if (place.text.matches("[A-Z]{3}")) {
+      return "; an amount has no currency: currency=" + place.text + " selects the runs in it";
     }
     return colon(place.text) + unquoted(text, place);
+  }
+
+  private static String severalOf(RunProperty property, String others) {
+    return others.matches("[\\s)]*")
+        ? ""
+        : "; it takes one value, and --by " + property.word() + " shows each";
   }
 
   /** Returns the hint that a term has a colon for an operator; empty for others. */
@@ -274,6 +315,10 @@ public final class RunFilter {
       hint = didYouMean(yearFirst.group(1), yearFirst.group(2));
     } else if (monthFirst.matches()) {
       hint = didYouMean(monthFirst.group(2), monthFirst.group(1));
+    } else if (value.matches("(?i)q[1-4].*")) {
+      int first = (value.charAt(1) - '1') * 3 + 1;
+      String months = String.format("'month>=YEAR-%02d month<=YEAR-%02d'", first, first + 2);
+      hint = "; for a quarter: --where " + months + ", with your year";
     } else if (value.matches("\\d{4}([^0-9].*)?")) {
       String year = value.substring(0, 4);
       hint = "; for several months: --where 'month>=" + year + "-01 month<=" + year + "-12'";
@@ -398,6 +443,16 @@ public final class RunFilter {
    */
   Map<RunProperty, String> wanted() {
     return wanted;
+  }
+
+  /** Returns the month if the filter has a term {@code month=}; empty without one. */
+  public Optional<String> month() {
+    for (Map.Entry<RunProperty, String> term : wanted.entrySet()) {
+      if (term.getKey().field() == RunField.MONTH && !term.getValue().isEmpty()) {
+        return Optional.of(term.getValue());
+      }
+    }
+    return Optional.empty();
   }
 
   /** Returns whether the run matches all terms. */

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Reserves a run's name on the storage tiers. Workspaces that share a tier may give two runs the
@@ -159,6 +160,16 @@ public final class StorageClaims {
   /** Returns the run's name on a tier: its id, or {@code ID.n} if another run has the id. */
   public static String nameOn(String durable, RunFolder run) {
     return name(Path.of(durable, RUNS), run);
+  }
+
+  /**
+   * Returns the run's name on a tier as {@link #nameOn} does; empty if the name is another run's,
+   * because this run never claimed one.
+   */
+  public static Optional<String> ownNameOn(String durable, RunFolder run) {
+    String name = nameOn(durable, run);
+    Path claim = Path.of(durable, RUNS, name);
+    return !Files.exists(claim) || isOwn(claim, run) ? Optional.of(name) : Optional.empty();
   }
 
   private static String name(Path folder, RunFolder run) {

@@ -3,10 +3,12 @@ package dev.nexa.slurm.records.runs;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.files.FileOwner;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * The workspace of a folder: the folder itself or the nearest one above it that has {@code .nexa/},
@@ -102,6 +104,33 @@ public record WorkspaceSearch(
   private static Advice elsewhere() {
     return Advice.step(
         "to make one of your own, type: mkdir -p ~/science && cd ~/science && nexa-slurm init");
+  }
+
+  /**
+   * Returns the workspace that the user probably means by a folder that has no part of a workspace:
+   * the nearest one above it, else the only one directly in it.
+   */
+  public static Optional<Path> near(Path folder) {
+    Path start = folder.toAbsolutePath().normalize();
+    try {
+      if (isWorkspace(start) || hasParts(start)) {
+        return Optional.empty();
+      }
+      for (Path above = start.getParent(); above != null; above = above.getParent()) {
+        if (FileOwner.of(above).writableByAll()) {
+          break;
+        }
+        if (isWorkspace(above)) {
+          return Optional.of(above);
+        }
+      }
+      try (Stream<Path> children = Files.list(start)) {
+        List<Path> in = children.filter(WorkspaceSearch::isWorkspace).limit(2).toList();
+        return in.size() == 1 ? Optional.of(in.get(0)) : Optional.empty();
+      }
+    } catch (IOException | UncheckedIOException | UnsupportedOperationException unreadable) {
+      return Optional.empty();
+    }
   }
 
   private static boolean isWorkspace(Path folder) {

@@ -187,7 +187,10 @@ public final class Audit {
 
   /** Compares the copies on the durable tier, unless the run's own records are in doubt. */
   private DurableCopies.State copies(RunState state) {
-    if (!state.finished() || !differences.isEmpty() || Files.notExists(run.plan())) {
+    if (!state.finished()
+        || state.submissions().isEmpty()
+        || !differences.isEmpty()
+        || Files.notExists(run.plan())) {
       return DurableCopies.State.EQUAL;
     }
     List<Path> changed = new ArrayList<>();

@@ -44,7 +44,9 @@ public final class DurableCopies {
 
   private final RunFolder run;
   private final Path durable;
-  private final String name;
+
+  /** The run's name on the tier; empty if it has none. */
+  private final Optional<String> name;
 
   /**
    * Creates the copies of a run.
@@ -54,7 +56,7 @@ public final class DurableCopies {
   public DurableCopies(RunFolder run, Storage storage) {
     this.run = run;
     this.durable = Path.of(storage.durable());
-    this.name = StorageClaims.nameOn(storage.durable(), run);
+    this.name = StorageClaims.ownNameOn(storage.durable(), run);
   }
 
   /**
@@ -64,17 +66,17 @@ public final class DurableCopies {
    *     on this host
    */
   public Optional<String> write() {
-    if (!Files.isDirectory(durable)) {
+    if (name.isEmpty() || !Files.isDirectory(durable)) {
       return Optional.empty();
     }
     try {
-      for (Map.Entry<Path, byte[]> copy : wanted().entrySet()) {
+      for (Map.Entry<Path, byte[]> copy : wanted(name.get()).entrySet()) {
         if (!isEqual(copy.getKey(), copy.getValue())) {
           folder(copy.getKey().resolveSibling(""));
           DurableFiles.onDisk().replace(copy.getKey(), copy.getValue(), "rw-r--r--");
         }
       }
-      link();
+      link(name.get());
       return Optional.empty();
     } catch (IOException | UncheckedIOException failed) {
       String why =
@@ -92,8 +94,8 @@ public final class DurableCopies {
    */
   State state(List<Path> changed) {
     boolean missing = false;
-    if (Files.isDirectory(durable)) {
-      for (Map.Entry<Path, byte[]> copy : wanted().entrySet()) {
+    if (name.isPresent() && Files.isDirectory(durable)) {
+      for (Map.Entry<Path, byte[]> copy : wanted(name.get()).entrySet()) {
         if (!Files.exists(copy.getKey())) {
           missing = true;
         } else if (!isEqual(copy.getKey(), copy.getValue())) {
@@ -104,7 +106,7 @@ public final class DurableCopies {
     return !changed.isEmpty() ? State.CHANGED : missing ? State.MISSING : State.EQUAL;
   }
 
-  private Map<Path, byte[]> wanted() {
+  private Map<Path, byte[]> wanted(String name) {
     Map<Path, byte[]> wanted = new LinkedHashMap<>();
     Path manifests = durable.resolve("manifests");
     put(wanted, manifests.resolve(name + ".json"), run.manifest());
@@ -161,7 +163,7 @@ public final class DurableCopies {
   }
 
   /** Links logs/RUN.log to the only log of the run, or to the folder of its logs. */
-  private void link() throws IOException {
+  private void link(String name) throws IOException {
     if (!Files.isDirectory(run.logs())) {
       return;
     }

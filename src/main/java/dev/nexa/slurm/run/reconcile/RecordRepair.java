@@ -101,13 +101,16 @@ public final class RecordRepair {
       }
       if (same.isPresent()) {
         records.restore(run, same.get());
+        copy(run, files);
         return true;
       }
       if (Files.exists(run.cost()) && kept(run).isEmpty()) {
         // Without a readable cost file it is unknown whether accounting has lost rows.
         return false;
       }
-      return records.write(run, facts, state, compared, settledCredit(run), problems);
+      boolean changed = records.write(run, facts, state, compared, settledCredit(run), problems);
+      copy(run, files);
+      return changed;
     }
   }
 
@@ -139,6 +142,13 @@ public final class RecordRepair {
           state,
           ManifestFile.read(run),
           CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()));
+    }
+  }
+
+  /** Copies corrected records. A copy that cannot be written is a note of the next audit. */
+  private static void copy(RunFolder run, ProvenFiles files) {
+    if (Files.exists(run.plan())) {
+      new DurableCopies(run, files.plan().storage()).write();
     }
   }
 
@@ -223,6 +233,7 @@ public final class RecordRepair {
                   && agree(manifest.get(), cost.get(), before));
       if (proven) {
         records.finishAgain(run, missing, cost.get());
+        copy(run, files);
       }
       return proven;
     }

@@ -253,7 +253,11 @@ public final class SyncRun implements Closeable {
                 + action.path()
                 + ": "
                 + failed.getMessage(),
-            Advice.step("the credentials need the permissions that docs/sync.md lists"),
+            Advice.command(
+                "lists the permissions that the credentials need",
+                "nexa-slurm",
+                "explain",
+                "docs/sync.md"),
             Advice.step("then type the command again: what was copied is not copied again"));
       }
     } catch (IOException failed) {

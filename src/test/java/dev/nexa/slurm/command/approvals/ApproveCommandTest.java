@@ -542,6 +542,8 @@ class ApproveCommandTest {
 
     assertThat(nobody.exit()).isEqualTo(2);
     assertThat(nobody.err()).contains("the submitter is not known", "→ add --for USER");
+    assertThat(ada.type("approve", "/tmp", "--key", key).err())
+        .contains("/tmp is a folder; expected an estimate or a config");
     assertThat(stranger.out())
         .contains("note: --for no-such-user: this machine knows no such user");
   }

@@ -80,6 +80,22 @@ class BudgetsTest {
   }
 
   @Test
+  void twoBudgetsForTheSameRunsAreNoted() {
+    terminal.file(
+        "configs/policy.yaml",
+        """
+        approval_over: {amount: 1000, currency: USD}
+        budgets:
+          - {scope: project, name: nlp, amount: 1, currency: USD, period: month}
+          - {scope: project, name: nlp, amount: 2, currency: USD, period: month}
+          - {scope: project, name: nlp, amount: 2, currency: USD, period: year}
+        """);
+
+    assertThat(terminal.type("costs", "budget").err())
+        .containsOnlyOnce("note: the policy has two budgets for project nlp by month; both hold");
+  }
+
+  @Test
   void overTheBudgetNothingIsSubmittedAndEveryNumberIsSaid() {
     terminal.type("submit", "run.yaml");
     terminal.type("submit", "run.yaml");

@@ -192,7 +192,7 @@ class CostsCommandTest {
     Screen screen = terminal.type("costs", "--json");
 
     assertThat(screen.exit()).isZero();
-    assertThat(screen.err()).contains("ledger-2025-11.jsonl:1: its CRC does not match");
+    assertThat(screen.err()).contains("ledger-2025-11.jsonl:1: this line is damaged");
     assertThat(screen.json().texts("problems")).hasSize(1);
     assertThat(screen.json().objects("totals")).hasSize(2);
   }
@@ -206,7 +206,7 @@ class CostsCommandTest {
         "costs import csv bill.csv --provider acme --currency USD --map run=Run --map amount=Cost"
             + " --map start=Day";
     assertThat(type(bill).out())
-        .startsWith("2 rows: 2 new, 0 changed, 0 removed; 1 name no run\n13.999 USD\n");
+        .startsWith("2 rows: 2 new, 0 changed, 0 removed; 1 row belongs to no run\n13.999 USD\n");
     assertThat(type(bill).out()).startsWith("2 rows: 0 new, 0 changed, 0 removed");
     assertThat(type("costs import usage tokens.jsonl --prices api --json").json().number("added"))
         .isEqualTo(2);
@@ -224,7 +224,48 @@ class CostsCommandTest {
     assertThat(group.text("api")).isEqualTo("5.00");
     assertThat(group.text("total")).isEqualTo("15.09");
     assertThat(screen.json().objects("unmatched_bills").get(0).text("amount")).isEqualTo("3.00");
-    assertThat(screen.err()).contains("bills of no finished run: 3.00 USD");
+    assertThat(screen.err())
+        .contains("note: 3.00 USD of the imported bills of all months belong to no finished run");
+    assertThat(type("costs --month 2025-11").err())
+        .contains("3.00 USD of the imported bills of 2025-11");
+    assertThat(type("costs --month 2025-10").err()).doesNotContain("belong to no finished run");
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          PK\\3\\4                   | bill.csv is an Excel file or a zip archive; expected CSV
+          a\\0b                      | bill.csv is not a text file; expected CSV
+          \\4                        | bill.csv has no rows; nothing was imported
+          Run,Cost,Day               | bill.csv has no rows; nothing was imported
+          """)
+  void aFileWithoutRowsIsNoSuccess(String text, String said) {
+    terminal.file("bill.csv", text.replace("\\3", "\3").replace("\\4", "\4").replace("\\0", "\0"));
+
+    Screen screen =
+        type(
+            "costs import csv bill.csv --provider x --currency USD --map amount=Cost --map start=Day");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains(said);
+  }
+
+  @Test
+  void anImportWithoutRunsNamesTheColumnThatWasLookedFor() {
+    terminal.file("bill.csv", "Cost,Day\n1,2025-11-01\n");
+
+    Screen screen =
+        type(
+            "costs import csv bill.csv --provider x --currency USD --map amount=Cost --map start=Day");
+
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out())
+        .startsWith("1 row: 1 new, 0 changed, 0 removed; 1 row belongs to no run");
+    assertThat(screen.err())
+        .contains("note: no row has a run's id in the column 'run_id'", "--map run=COLUMN");
   }
 
   @Test
@@ -512,7 +553,20 @@ class CostsCommandTest {
       textBlock =
           """
           costs --by modle             | did you mean 'model'
-          costs --by cost              | --by: 'cost' is a number and makes no groups
+          costs --by cost              | --by: 'cost' is a number and makes no groups; --sort sorts by it
+          costs --by team              | (did you mean tag:team, project or account?)
+          costs --by gpu               | (did you mean gpu_type?)
+          costs --by week              | (did you mean month, or ended, such as ended>=7d?)
+          costs --where total>100      | unknown name 'total' (did you mean cost?)
+          runs list --where name=a     | unknown name 'name' (did you mean experiment?)
+          usage --month last           | --month: type --since 2025-11-01, with your date
+          cron uninstall               | Did you mean: nexa-slurm cron remove
+          approvals delete             | Did you mean: nexa-slurm approvals revoke
+          policy check                 | Did you mean: nexa-slurm policy show
+          status -u ada                | nexa-slurm runs list --where user=NAME
+          report                       | nexa-slurm costs
+          train.py                     | To start it: nexa-slurm submit train.py
+          explain budget               | (did you mean 'docs/budgets.md'?)
           costs --format cvs           | did you mean 'csv'
           costs --format csv --json    | --json and --format csv ask for two formats
           costs budget --json --format csv | --json and --format csv ask for two formats
@@ -528,6 +582,29 @@ class CostsCommandTest {
           costs --where cost=>10       | the operators are =, !=, <, <=, > and >=
           costs --top 3                | Did you mean: --limit
           costs project                | To group by it: nexa-slurm costs --by project
+          costs project                | --by project,user
+          costs export                 | nexa-slurm costs --month last --format csv > FILE
+          costs last                   | nexa-slurm costs --month last
+          costs 2025-11                | nexa-slurm costs --month 2025-11
+          costs by project             | To group: nexa-slurm costs --by project,user
+          costs estimates              | nexa-slurm costs accuracy
+          costs bills                  | nexa-slurm costs import csv FILE --provider NAME
+          costs --month last month     | Leave it out: --month last
+          costs --where project = nlp  | Write the expression without spaces: --where project=nlp
+          costs --where project in (a,b) | Write the expression without spaces: --where project=a
+          costs --since 2025-10-01 --until 2025-11-01 | type one --where 'ended>=2025-10-01 ended<2025-11-01'
+          costs --from=2025-10-01 --where user=ada | type one --where 'user=ada ended>=2025-10-01'
+          costs --year 2025            | --where 'month>=2025-01 month<=2025-12'
+          costs --quarter last         | --where 'month>=2025-10 month<=2025-12'
+          costs --total                | --total: leave it out: the row `all` is the sum
+          costs --budget               | --budget: type nexa-slurm costs budget
+          costs --timezone UTC         | days and months are in UTC
+          costs --chart                | type --format csv > FILE
+          costs --currency EUR         | --where currency=VALUE; it selects runs and converts nothing
+          costs budget --set 5         | the admin writes them into configs/policy.yaml
+          costs budget add             | the admin writes them into configs/policy.yaml
+          costs budget --project nlp   | the command shows all budgets
+          costs import bill.csv        | Name the kind of bill: nexa-slurm costs import csv bill.csv --provider NAME
           costs --where cost>1 --where user=ada | Write all terms into one: --where
           costs --format csv --format json | --format is given more than once; expected it once [option-invalid]
           prices list                  | Did you mean: nexa-slurm prices show
@@ -555,8 +632,8 @@ class CostsCommandTest {
   void withoutFinishedRunsItSaysSo() {
     Terminal empty = new Terminal(folder.resolve("empty"));
 
-    assertThat(empty.type("costs").out()).startsWith("No finished runs.");
-    assertThat(empty.type("runs", "analyze").out()).startsWith("No finished runs.");
+    assertThat(empty.type("costs").out()).startsWith("No run has ended in ");
+    assertThat(empty.type("runs", "analyze").out()).startsWith("No run is settled yet.");
     assertThat(empty.type("costs", "accuracy").out()).startsWith("No completed runs.");
     assertThat(empty.type("costs", "--json").json().objects("groups")).isEmpty();
   }

@@ -81,7 +81,8 @@ class CostsImportAwsCommandTest {
 
     assertThat(screen.err()).isEmpty();
     assertThat(screen.out())
-        .startsWith("3 rows: 3 new, 0 changed, 0 removed; 1 name no run\n12.3456790215 USD\nwrote ")
+        .startsWith(
+            "3 rows: 3 new, 0 changed, 0 removed; 1 row belongs to no run\n12.3456790215 USD\nwrote ")
         .endsWith("2025-11: read\n2 requests to AWS\n");
     assertThat(Files.readAllLines(rows("2025-11")))
         .containsExactly(
@@ -123,12 +124,12 @@ class CostsImportAwsCommandTest {
 
     aws.page("", november(false, "1.00"));
     assertThat(type(NOVEMBER + " --refresh").out())
-        .startsWith("1 rows: 0 new, 0 changed, 0 removed");
+        .startsWith("1 row: 0 new, 0 changed, 0 removed");
     assertThat(Files.readAllBytes(rows("2025-11"))).isEqualTo(rows);
 
     aws.page("", november(false, "2.00"));
     assertThat(type(NOVEMBER + " --refresh").out())
-        .startsWith("1 rows: 0 new, 1 changed, 0 removed");
+        .startsWith("1 row: 0 new, 1 changed, 0 removed");
     assertThat(aws.requests).hasSize(3);
 
     aws.page("", result("nexa_run_id", "2025-11-01", "2025-12-01", false));
@@ -174,7 +175,7 @@ class CostsImportAwsCommandTest {
     Screen screen = type(NOVEMBER + " --granularity daily --tag job");
 
     assertThat(screen.out())
-        .startsWith("2 rows: 2 new, 0 changed, 1 removed; 0 name no run\n3 USD");
+        .startsWith("2 rows: 2 new, 0 changed, 1 removed; 0 rows belong to no run\n3 USD");
     assertThat(aws.requests.get(1).text("Granularity")).isEqualTo("DAILY");
     assertThat(
             terminal
@@ -349,7 +350,7 @@ class CostsImportAwsCommandTest {
 
     assertThat(screen.err()).isEmpty();
     assertThat(screen.exit()).isZero();
-    assertThat(screen.out()).startsWith("1 rows: 1 new");
+    assertThat(screen.out()).startsWith("1 row: 1 new");
     assertThat(aws.authorizations.get(0)).contains("AKIAENVIRONMENT");
   }
 
@@ -366,7 +367,7 @@ class CostsImportAwsCommandTest {
             aws.url());
 
     // A name that nothing on earth resolves: only the proxy can have answered.
-    assertThat(asAProcess(environment, "http://ce.invalid").out()).startsWith("1 rows: 1 new");
+    assertThat(asAProcess(environment, "http://ce.invalid").out()).startsWith("1 row: 1 new");
   }
 
   /** In a process that has these variables, and none of its own for AWS and proxies. */

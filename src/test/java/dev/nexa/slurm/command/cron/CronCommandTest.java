@@ -70,9 +70,13 @@ class CronCommandTest {
             " --workspace " + terminal.workspace + " reconcile --quiet # nexa-slurm every 5m: ");
     terminal.type("cron", "install");
     assertThat(folder.resolve("writes")).hasContent("written");
-    terminal.type("cron", "install", "--every", "1h", "--metrics", "/m/x.prom");
+    terminal.type("cron", "install", "--every", "1h", "--metrics", folder + "/x.prom");
     assertThat(Files.readAllLines(crontab)).hasSize(3);
-    assertThat(Files.readString(crontab)).contains(" * * * * /usr").contains("--metrics /m/x.prom");
+    assertThat(Files.readString(crontab))
+        .contains(" * * * * /usr")
+        .contains("--metrics " + folder + "/x.prom");
+    assertThat(terminal.type("cron", "install", "--metrics", "/no/such/x.prom").err())
+        .contains("--metrics /no/such/x.prom: there is no folder /no/such");
 
     assertThat(terminal.type("cron", "remove").out()).startsWith("removed  crontab  ");
     assertThat(crontab).content().isEqualTo(OTHERS);
@@ -108,6 +112,8 @@ class CronCommandTest {
       assertThat(screen.err())
           .contains("crontab -l failed: ada is not allowed")
           .contains("as it was");
+      assertThat(terminal.type("cron", "show").out())
+          .startsWith("it is not known whether something is installed");
     }
     assertThat(crontab).content().isEqualTo(OTHERS);
   }

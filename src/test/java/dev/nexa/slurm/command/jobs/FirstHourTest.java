@@ -155,7 +155,7 @@ class FirstHourTest {
     assertThat(terminal.type("estimate", "run.yaml").err())
         .contains(
             "note: the program does not get lr, because entrypoint.config is false",
-            "only as variables, because entrypoint.config is false: NEXA_SWEEP_BATCH_SIZE\n");
+            "only as variables, because entrypoint.config is false: NEXA_SWEEP_BATCH_SIZE; to give it");
     assertThat(terminal.type("estimate", "run.yaml", "--set", "entrypoint.config=true").err())
         .doesNotContain("does not get");
   }

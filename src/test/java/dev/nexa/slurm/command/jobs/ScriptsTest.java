@@ -70,7 +70,7 @@ class ScriptsTest {
           --gpus a100:2 --set resources.gpu_type=h100 | --gpus a100:2 and --set resources.gpu_type=h100 both set resources.gpu_type
           --save x.yaml | --save x.yaml: run.yaml is a config already
           -- --lr 3 | '--lr': only a script takes arguments, and run.yaml is a config
-          hours     | 'hours' stands before --, where only options and one config or script stand
+          hours     | 'hours' is neither an option nor a file; only such words stand before --
           """)
   void optionsThatContradictEachOtherAreRefused(String options, String message) {
     Screen screen = type("estimate run.yaml " + options);
@@ -84,13 +84,19 @@ class ScriptsTest {
       delimiter = '|',
       textBlock =
           """
-          train.py -t 2 hours                | 'hours' stands before --, | Did you mean --time 2h?
-          -t 2 Hours train.py                | 'Hours' stands before --, | Did you mean --time 2h?
-          train.py --mem 32 GB               | 'GB' stands before --,    | Did you mean --mem 32G?
-          train.py --gpus 2 h100             | 'h100' stands before --,  | Did you mean --gpus h100:2?
-          train.py lr=3 --gpus 1 -- x        | 'lr=3' stands before --,  | If it is an argument of the script: nexa-slurm estimate train.py --gpus 1 -- lr=3 x
-          train.py --gpus 2:h100             | --gpus 2:h100: expected the number of GPUs on each node | type --gpus h100:2
-          train.py --gpus h100               | --gpus h100: expected the number of GPUs on each node   | type --gpus h100:1
+          train.py -t 2 hours                | 'hours' is neither an option nor a file | Did you mean --time 2h?
+          -t 2 Hours train.py                | 'Hours' is neither an option nor a file | Did you mean --time 2h?
+          train.py --mem 32 GB               | 'GB' is neither an option nor a file | Did you mean --mem 32G?
+          train.py --gpus 2 h100             | 'h100' is neither an option nor a file | Did you mean --gpus h100:2?
+          train.py lr=3 --gpus 1 -- x        | 'lr=3' is neither an option nor a file | If it is an argument of the script: nexa-slurm estimate train.py --gpus 1 -- lr=3 x
+          train.py --gpus 2:h100             | --gpus 2:h100: expected N or TYPE:N for each node, such as 2 or h100:2 | type --gpus h100:2
+          train.py --gpus h100               | --gpus h100: expected N or TYPE:N | type --gpus h100:1, if the cluster has GPUs of the type h100
+          train.py --set resources.nodes 2   | '2' is neither an option nor a file | Did you mean --set resources.nodes=2?
+          train.py --set resources.nodes = 2 | '=' is neither an option nor a file | Did you mean --set resources.nodes=2?
+          run.yaml run.yaml                  | 'run.yaml' is a second config; expected one | type one command for each config
+          run.yaml -- --steps 3              | '--steps': only a script takes arguments | --set 'entrypoint.args=[--steps,3]'
+          train.py --tag x                   | Unknown option: '--tag' | --tag: type --set 'tags=[project:NAME]'
+          train.py --json=1                  | --json takes no value; leave out '=1' | --help
           python train.py                    | 'python' is neither a config nor a script    | Leave out python: nexa-slurm estimate train.py
           -- python3.11 train.py --lr 3      | 'python3.11' is neither a config nor a script | Leave out python3.11: nexa-slurm estimate train.py -- --lr 3
           --name bash python train.py --lr 3 | 'python' is neither a config nor a script    | Leave out python: nexa-slurm estimate --name bash train.py -- --lr 3

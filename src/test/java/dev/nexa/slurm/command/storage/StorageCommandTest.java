@@ -132,7 +132,7 @@ class StorageCommandTest {
 
   @Test
   void aTierThatIsNotHereIsNamed() throws IOException {
-    Files.delete(site.shared);
+    Files.move(site.shared, site.shared.resolveSibling("unmounted"));
 
     assertThat(site.terminal.type("storage", "status").err())
         .contains(

@@ -47,6 +47,17 @@ class ExplainKeysTest {
   }
 
   @Test
+  void aKeyOfASweepTakesAList() {
+    assertThat(terminal.type("explain", "sweep.lr").out()).startsWith("sweep.lr: a list of values");
+  }
+
+  @Test
+  void aNameOfAnotherProgramInASectionLeadsToTheKey() {
+    assertThat(terminal.type("explain", "resources.gpus").out())
+        .startsWith("'resources.gpus' is resources.gpus_per_node in a run's config");
+  }
+
+  @Test
   void whatIsNeitherKeyNorCodeIsRefused() {
     for (String wrong : new String[] {"resources.nodse", "lr.x", "frobnicate", "."}) {
       Screen screen = terminal.type("explain", wrong);

@@ -278,7 +278,10 @@ class PackedCodeTest {
             .run(bare.resolve("run.yaml").toString(), List.of());
 
     assertThatThrownBy(() -> PackedCode.of(config, GitRepo.ENVIRONMENT, bare))
-        .hasMessageContaining("not a git repository");
+        .hasMessageContaining("not a git repository")
+        .extracting(failed -> ((NexaException) failed).advice().get(0).toString())
+        .asString()
+        .contains(bare + " init");
     assertThatThrownBy(() -> PackedCode.of(config, Map.of("PATH", bare.toString()), bare))
         .hasMessageContaining("code: git cannot be started: there is no git on the PATH");
   }

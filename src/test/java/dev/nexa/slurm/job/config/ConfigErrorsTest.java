@@ -539,6 +539,21 @@ class ConfigErrorsTest {
             });
   }
 
+  @ParameterizedTest(name = "{0}")
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          stage: train;name: "x;lr: 1              | run.yaml:2:7: not YAML: the quote that begins here is not closed
+          stage: train;name: x;  lr: 1             | mapping values are not allowed here; line 3 begins with 2 spaces, line 2 with 0
+          stage: train;sweep: {kind: [a]}          | sweep.kind: unknown key; a sweep varies training keys, such as lr, and options of the program: for the program's --kind write options.kind
+          stage: train;command: python train.py    | unknown key (did you mean 'run'?); for a script write entrypoint: {script: train.py}
+          """)
+  void aSlipNamesWhatToWrite(String text, String said) {
+    assertThat(String.join("\n", problems(text.replace(';', '\n') + "\n"))).contains(said);
+  }
+
   private static List<String> problems(String text, String... overrides) {
     return new ConfigFolder().with("run.yaml", text).problems(overrides);
   }

@@ -33,7 +33,7 @@ class KeyHomesTest {
 
   @ParameterizedTest(name = "{0} {1}")
   @CsvSource({
-    "'', ntasks, resources.nodes",
+    "'', ntasks, resources.gpus_per_node",
     "'', cpus-per-task, resources.cpus_per_task",
     "'', gpus-per-node, resources.gpus_per_node",
     "'', gres, resources.gpus_per_node",

@@ -139,6 +139,16 @@ class PolicyTest {
   }
 
   @Test
+  void aMappingOfBudgetsIsAnsweredWithAnEntry() {
+    assertThatThrownBy(
+            () -> read("approval_over: {amount: 0, currency: USD}\nbudgets:\n  nlp: 5000\n"))
+        .hasMessageContaining(
+            "budgets: expected a list of mappings, got a mapping; write each entry on a line of its"
+                + " own, such as - {scope: project, name: NAME, amount: 5000, currency: USD,"
+                + " period: month}");
+  }
+
+  @Test
   void withoutAThresholdThereIsNoPolicy() {
     assertThatThrownBy(() -> read("max_requeues: 1\n"))
         .hasMessageEndingWith("policy.yaml:1:1: approval_over: missing; expected a mapping");

@@ -239,9 +239,17 @@ class SimilarRunsTest {
     List<PastRun> past = List.of(run(LIKE, 1, 100), run(LIKE, 1, 250));
 
     assertThat(outlook(plan(1, 1, "h100"), past).accuracySentence())
-        .isEqualTo("the last 2 like this ended between 10 % and 25 % of their reservation");
+        .isEqualTo("the last 2 similar runs cost between 10 % and 25 % of their maximum");
     assertThat(outlook(plan(1, 1, "h100"), past.subList(0, 1)).accuracySentence())
-        .isEqualTo("the last one like this ended at 10 % of its reservation");
+        .isEqualTo("the last similar run cost 10 % of its maximum");
+  }
+
+  @Test
+  void lessThanOnePercentIsWrittenOnce() {
+    List<PastRun> past = List.of(run(LIKE, 1, 1), run(LIKE, 1, 1));
+
+    assertThat(outlook(plan(1, 1, "h100"), past).accuracySentence())
+        .isEqualTo("the last 2 similar runs cost less than 1 % of their maximum");
   }
 
   @Test

@@ -41,7 +41,7 @@ class PartitionChoiceTest {
           memory: 2T                             | big      | has 4 TiB on a node; default partition gpu has 1 TiB on a node
           cpus_per_task: 100, memory: 1G         | big      | has 128 CPUs on a node; default partition gpu has 96 CPUs on a node
           nodes: 5                               | cpu      | fits; default partition gpu has 4 nodes for a job at most
-          partition: small                       | small    | named by the config
+          partition: small                       | small    | as you asked
           """)
   void theDefaultIsTakenIfItFitsElseThatWhichWastesLeast(
       String resources, String partition, String reason) {

@@ -3,6 +3,7 @@ package dev.nexa.slurm.money.bills;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.records.runs.Workspaces;
 import java.io.IOException;
@@ -124,9 +125,13 @@ class BillsTest {
           Run,Day,Cost,What;x,11/01/2025,1,w          | bill.csv:2: start: expected a day such as 2025-11-01, got '11/01/2025'
           Run,Day,Cost,What;x,2025-11-01,1            | bill.csv:2: has 3 values, but the heading names 4 columns
           Run,Day,Cost,What;x,2025-11-01,1,"w         | bill.csv:2: a quote is not closed
+          Run\tDay\tCost;x\t2025-11-01\t1             | bill.csv:1: the columns are separated by tabs; expected commas
+          Run^Day^Cost;x^2025-11-01^1                 | bill.csv:1: the columns are separated by ';'; expected commas
           """)
   void whatIsWrongIsToldWithFileLineAndColumn(String text, String said) {
-    assertThatThrownBy(() -> plain(text.replace(';', '\n') + "\n")).hasMessageContaining(said);
+    assertThatThrownBy(
+            () -> plain(text.replace(';', '\n').replace('^', ';').replace("\\t", "\t") + "\n"))
+        .hasMessageContaining(said);
   }
 
   @Test
@@ -135,6 +140,13 @@ class BillsTest {
         .hasMessage("--map: expected NAME=COLUMN, got 'amuont=Cost' (did you mean 'amount'?)");
     assertThatThrownBy(() -> reader(BillFormat.PLAIN, "x").read("a,b\n1,2\n"))
         .hasMessage("bill.csv: which column is the amount? It has a, b");
+    assertThatThrownBy(() -> BillFormat.PLAIN.with(List.of("amount")))
+        .hasMessage("--map amount: the column is missing; expected amount=COLUMN");
+    assertThatThrownBy(() -> BillFormat.PLAIN.with(List.of("amount=a,start=b")))
+        .hasMessageContaining("expected one NAME=COLUMN, got several")
+        .extracting(failed -> ((NexaException) failed).advice().get(0).text())
+        .asString()
+        .endsWith("--map amount=a --map start=b");
   }
 
   @ParameterizedTest

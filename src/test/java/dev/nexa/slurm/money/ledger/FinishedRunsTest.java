@@ -83,8 +83,9 @@ class FinishedRunsTest {
         .containsExactlyInAnyOrder("train_20251101_000000", "train_20251103_000000");
     assertThat(problems)
         .containsExactly(
-            "runs/ledger-2025-11.jsonl:2: its CRC does not match: it was damaged, and is not"
-                + " counted");
+            "runs/ledger-2025-11.jsonl:2: this line is damaged (its CRC does not match), and its run"
+                + " is missing in the sums; `nexa-slurm audit --repair` writes it again from the"
+                + " run's cost file");
   }
 
   /** Whatever byte is changed: never another number, and nothing but a message. */

@@ -117,6 +117,16 @@ class RunFilterTest {
           project=x and cost>1   | such as status=failed; write a space between two terms, and both must hold; there is no 'or'
           cost > 10              | such as status=failed; write cost>10, without spaces
           cost                   | put the expression into single quotes, because the shell takes > and < itself: 'cost>10'
+          ended                  | because the shell takes > and < itself: 'ended>=2025-11'
+          run_time               | because the shell takes > and < itself: 'run_time>2h'
+          project                | and a value, such as status=failed; write project=VALUE
+          project in (nlp,vision) | write project=nlp; it takes one value, and --by project shows each
+          project is nlp         | such as status=failed; write project=nlp
+          project == nlp         | write project=nlp, without spaces
+          project==nlp           | the operator is one =: project=nlp
+          project=a project=b    | a run has one project, and 'a' was asked for too; for several, leave both out and type --by project
+          cost>100 USD           | an amount has no currency: currency=USD selects the runs in it
+          month=Q4               | for a quarter: --where 'month>=YEAR-10 month<=YEAR-12', with your year
           stage<train            | stage is a text: it takes =, != and ~ only
           cost~1                 | cost is a number: it takes =, !=, <, <=, > and >= only
           cost>lots              | expected a number such as 10 or 0.5, got 'lots'

@@ -387,6 +387,31 @@ public final class Checker {
     return "";
   }
 
+  /** Returns the first entry of a list of mappings as YAML writes it. */
+  private static String asEntries(Section entry) {
+    List<String> keys = new ArrayList<>();
+    for (KnownKey key : entry.keys()) {
+      if (key.shape() instanceof ValueType type && (key.required() || key.name().equals("name"))) {
+        keys.add(key.name() + ": " + usual(key, type));
+      }
+    }
+    return "; write each entry on a line of its own, such as - {" + String.join(", ", keys) + "}";
+  }
+
+  /** Returns a value that a key takes, else the key's name in capitals. */
+  private static String usual(KnownKey key, ValueType type) {
+    if (type.equals(ValueType.MONEY)) {
+      return "5000";
+    }
+    int example = type.expected().indexOf(" such as ");
+    if (example >= 0) {
+      return type.expected().substring(example + " such as ".length()).split(",| or ", 2)[0];
+    }
+    return type.expected().startsWith("one of ")
+        ? type.expected().substring("one of ".length()).split(",", 2)[0]
+        : key.name().toUpperCase(Locale.ROOT);
+  }
+
   private static String name(String path) {
     return path.substring(path.lastIndexOf('.') + 1);
   }
@@ -419,7 +444,7 @@ public final class Checker {
               + several(shape.element())
               + ", got "
               + node.words()
-              + asList(node, path));
+              + (shape.element() instanceof Section entry ? asEntries(entry) : asList(node, path)));
     }
     List<Object> elements = new ArrayList<>();
     for (int i = 0; i < sequence.elements().size(); i++) {

@@ -340,7 +340,7 @@ public record ConfigSource(Path workspace) {
    * @param typed the path as the user wrote it
    * @param more where else the file was looked for; may be empty
    */
-  private static NexaException missing(String typed, String more, Path... places) {
+  private NexaException missing(String typed, String more, Path... places) {
     Set<String> looked = new LinkedHashSet<>();
     List<String> near = new ArrayList<>();
     for (Path place : places) {
@@ -360,7 +360,17 @@ public record ConfigSource(Path workspace) {
             + ". Looked for it in: "
             + String.join(", ", looked)
             + more,
-        Advice.command("writes example configs here", "nexa-slurm", "init"));
+        next(typed));
+  }
+
+  private Advice next(String typed) {
+    String command = "(?s)(?:\\S+\\s+)+(\\S+\\.(?:py|sh))(\\s.*)?";
+    if (typed.matches(command)) {
+      return Advice.step("name only the script: " + typed.replaceFirst(command, "$1"));
+    }
+    return Files.isDirectory(workspace.resolve("configs"))
+        ? Advice.step("name a file by its path from here, or from the workspace")
+        : Advice.command("writes example configs here", "nexa-slurm", "init");
   }
 
   /** Returns a hint at the file whose name without its extension is nearest to the typed one. */

@@ -164,13 +164,43 @@ public final class YamlReader {
       if (without.isPresent()) {
         return without.get();
       }
+      String context = marked.getContext();
+      if (context != null
+          && context.contains("quoted scalar")
+          && marked.getContextMark().isPresent()) {
+        Mark quote = marked.getContextMark().get();
+        Position begin = new Position(source, quote.getLine() + 1, quote.getColumn() + 1);
+        String open = "not YAML: the quote that begins here is not closed";
+        return new Problem(ErrorCode.CONFIG_SYNTAX, begin, "", open);
+      }
       Position at = new Position(source, mark.getLine() + 1, mark.getColumn() + 1);
-      return new Problem(ErrorCode.CONFIG_SYNTAX, at, "", "not YAML: " + marked.getProblem());
+      String message = "not YAML: " + marked.getProblem() + (goesOn ? indents(mark.getLine()) : "");
+      return new Problem(ErrorCode.CONFIG_SYNTAX, at, "", message);
     }
     TokenStreamLocation at = broken.getLocation();
     Position position = at == null ? new Position(source, 1, 1) : position(at);
     return new Problem(
         ErrorCode.CONFIG_SYNTAX, position, "", "not YAML: " + broken.getOriginalMessage());
+  }
+
+  /** Returns how far a line and the line before it are indented; empty if they are alike. */
+  private String indents(int number) {
+    String[] lines = text.split("\\R", -1);
+    if (number < 1 || number >= lines.length || lines[number - 1].isBlank()) {
+      return "";
+    }
+    int own = lines[number].length() - lines[number].stripLeading().length();
+    int before = lines[number - 1].length() - lines[number - 1].stripLeading().length();
+    return own == before
+        ? ""
+        : "; line "
+            + (number + 1)
+            + " begins with "
+            + own
+            + " spaces, line "
+            + number
+            + " with "
+            + before;
   }
 
   /**
