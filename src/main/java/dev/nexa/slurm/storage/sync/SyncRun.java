@@ -253,11 +253,7 @@ public final class SyncRun implements Closeable {
                 + action.path()
                 + ": "
                 + failed.getMessage(),
-            Advice.command(
-                "lists the permissions that the credentials need",
-                "nexa-slurm",
-                "explain",
-                "docs/sync.md"),
+            Advice.command("lists the permissions", "nexa-slurm", "explain", "docs/sync.md"),
             Advice.step("then type the command again: what was copied is not copied again"));
       }
     } catch (IOException failed) {
