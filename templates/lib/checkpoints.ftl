@@ -16,10 +16,10 @@ nexa_bring_checkpoints() {
 # STATUS: after the command. What is complete is kept, and what a task that is done leaves becomes visible.
 nexa_keep_checkpoints() {
   [[ -n ${NEXA_COPIER:-} ]] || return 0
-<#if nodes gt 1>
-  : >"$NEXA_FINAL/.nexa-resume/.parts.$SLURM_JOB_ID.$NEXA_RESTART/stop"
-<#else>
-  kill -HUP "$NEXA_COPIER" 2>/dev/null
+  # On a full disk there is no file to find.
+  : >"$NEXA_FINAL/.nexa-resume/.parts.$SLURM_JOB_ID.$NEXA_RESTART/stop" || kill -KILL "$NEXA_COPIER" 2>/dev/null
+<#if nodes == 1>
+  kill -USR2 "$NEXA_COPIER" 2>/dev/null
 </#if>
   wait "$NEXA_COPIER" 2>/dev/null
 <#if nodes gt 1>

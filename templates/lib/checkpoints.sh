@@ -278,9 +278,10 @@ join_parts() {
 
 watch() {
   local every=$1 since=$SECONDS now='' stop=''
-  # The warning before the end: copy what is complete. A step ends when it finds the file stop.
+  # The warning before the end: copy what is complete. The file stop ends it, on each node; the signal only cuts the pause
+  # short, because a signal that was ignored when the job began can't be trapped.
   trap 'now=1' USR1 TERM
-  trap 'stop=1' HUP
+  trap 'stop=1' USR2
   while [[ -z $stop && -e /proc/$PPID ]] && ls -- "$parts" >/dev/null && [[ ! -e $parts/stop ]]; do
     # A signal cuts wait short, not sleep.
     sleep 2 &
