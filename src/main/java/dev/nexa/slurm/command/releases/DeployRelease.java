@@ -162,7 +162,7 @@ final class DeployRelease {
   /**
    * Rolls back.
    *
-   * @param typed the release; empty for the release before the one in production
+   * @param typed the release; empty for the release that was in production before
    * @param agrees asked once, with the lock held; false changes nothing
    */
   Outcome rollback(

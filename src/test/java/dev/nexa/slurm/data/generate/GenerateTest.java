@@ -126,6 +126,8 @@ class GenerateTest {
 
   @Test
   void answersStandInTheOrderOfTheRequestsWithTheModelThatTheSettingsName() throws IOException {
+    // Long enough for a second request to be sent meanwhile, also on a busy machine.
+    teacher.taking(50);
     Generate.Result result = generate(requests(100, ""), "run");
 
     assertThat(result.failure()).isEmpty();
@@ -144,8 +146,7 @@ class GenerateTest {
     assertThat(metrics.number("api_input_tokens")).isEqualTo(teacher.input.get());
     assertThat(metrics.number("api_output_tokens")).isEqualTo(teacher.output.get());
     assertThat(metrics.number("api_unknown_requests")).isZero();
-    // On a busy machine each answer may come before the next request is sent.
-    assertThat(teacher.mostAtOnce.get()).isBetween(1, 8);
+    assertThat(teacher.mostAtOnce.get()).isBetween(2, 8);
     assertThat(told.get(0).number("rows_missing")).isEqualTo(100);
     assertThat(told.get(0).flag("api_tokens_open")).isTrue();
     assertThat(metrics.members()).doesNotContainKey("api_tokens_open");
