@@ -189,13 +189,13 @@ public record AccountingRecord(
     return allocated.reqTres();
   }
 
-  /** Returns a copy with another allocation and another duration. */
-  public AccountingRecord holding(String tres, long seconds) {
+  /** Returns a copy with another start, another allocation and another duration. */
+  public AccountingRecord holding(Instant start, String tres, long seconds) {
     return new AccountingRecord(
         ids,
         association,
         status,
-        new Times(submit(), start(), end(), seconds),
+        new Times(submit(), Optional.of(start), end(), seconds),
         new Allocated(nodes(), nodeCount(), tres, reqTres()),
         witness,
         more);

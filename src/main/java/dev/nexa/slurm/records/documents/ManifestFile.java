@@ -374,6 +374,11 @@ public final class ManifestFile {
     return json.optionalText("cluster");
   }
 
+  /** Returns the sentences about accounting that contradicts itself; usually empty. */
+  public List<String> disagreements() {
+    return json.members().containsKey("disagreements") ? json.texts("disagreements") : List.of();
+  }
+
   /** Returns the number of tasks by state, in lower case; empty if the run was never submitted. */
   public JsonObject states() {
     Optional<JsonObject> tasks = json.optionalObject("tasks");

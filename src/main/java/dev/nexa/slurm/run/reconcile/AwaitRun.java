@@ -4,11 +4,13 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -22,10 +24,19 @@ public final class AwaitRun {
   private static final Duration FIRST = Duration.ofMillis(500);
   private static final Duration LONGEST = Duration.ofSeconds(30);
 
+  /** How long accounting may disagree with the jobs' end before nobody waits for it any longer. */
+  private static final Duration PATIENCE = Duration.ofMinutes(10);
+
   private final Context context;
+  private final Duration patience;
 
   public AwaitRun(Context context) {
+    this(context, PATIENCE);
+  }
+
+  AwaitRun(Context context, Duration patience) {
     this.context = context;
+    this.patience = patience;
   }
 
   /**
@@ -33,12 +44,14 @@ public final class AwaitRun {
    *
    * @param progress receives a line when the state or the task counts change
    * @return the final manifest
-   * @throws NexaException if the run's files are broken
+   * @throws NexaException if the run's files are broken, or if all of its tasks ended 10 minutes
+   *     ago and accounting still cannot settle it
    */
   public ManifestFile await(RunFolder run, Consumer<String> progress) {
     ReconcileRuns reconcile = new ReconcileRuns(context);
     Duration pause = FIRST;
     String last = "";
+    Instant changed = Instant.now();
     while (true) {
       pass(reconcile, run, progress);
       ManifestFile manifest = ManifestFile.read(run);
@@ -47,14 +60,37 @@ public final class AwaitRun {
         progress.accept(run.id() + ": " + now);
         last = now;
         pause = FIRST;
+        changed = Instant.now();
       }
       if (manifest.status().ended()) {
         return manifest;
+      }
+      if (hasOnlyEndedTasks(manifest) && changed.plus(patience).isBefore(Instant.now())) {
+        throw notSettled(run, manifest);
       }
       sleep(pause);
       Duration longer = pause.multipliedBy(3).dividedBy(2);
       pause = longer.compareTo(LONGEST) > 0 ? LONGEST : longer;
     }
+  }
+
+  private static boolean hasOnlyEndedTasks(ManifestFile manifest) {
+    Set<String> states = manifest.states().members().keySet();
+    return !states.isEmpty() && states.stream().allMatch(state -> JobState.parse(state).endsTask());
+  }
+
+  private static NexaException notSettled(RunFolder run, ManifestFile manifest) {
+    List<String> why = manifest.disagreements();
+    return new NexaException(
+        ErrorCode.SLURM_ANSWER_UNUSABLE,
+        run.id()
+            + " has ended ("
+            + tasks(manifest)
+            + "), but Slurm's accounting does not settle it"
+            + (why.isEmpty() ? "" : ": " + String.join("; ", why))
+            + ". Later passes of `nexa-slurm reconcile` settle it; nobody has to wait for them",
+        Advice.command("shows its state", "nexa-slurm", "status", run.id()),
+        Advice.command("says how long it can take", "nexa-slurm", "explain", "docs/outages.md"));
   }
 
   /** Makes one pass over the run. An outage is reported as progress: the job continues in Slurm. */
@@ -97,14 +133,18 @@ public final class AwaitRun {
 
   private static String summary(ManifestFile manifest) {
     boolean waits = Set.of("unconfirmed", "pending").contains(manifest.state());
-    StringBuilder text = new StringBuilder(waits ? "queued" : manifest.state());
+    String tasks = tasks(manifest);
+    return (waits ? "queued" : manifest.state()) + (tasks.isEmpty() ? "" : " (" + tasks + ")");
+  }
+
+  /** Returns {@code 3 completed, 1 failed}; empty if the run was never submitted. */
+  private static String tasks(ManifestFile manifest) {
     JsonObject states = manifest.states();
-    String separator = " (";
+    List<String> all = new ArrayList<>();
     for (String state : states.members().keySet()) {
-      text.append(separator).append(states.number(state)).append(' ').append(state);
-      separator = ", ";
+      all.add(states.number(state) + " " + state);
     }
-    return text.append(separator.equals(" (") ? "" : ")").toString();
+    return String.join(", ", all);
   }
 
   /**

@@ -13,6 +13,10 @@ import java.util.TreeMap;
  *
  * <p>Its run waits for 7 days until somebody corrects the row in accounting. After that, the run is
  * settled at the most that the row and the plan allow, and its records say so.
+ *
+ * <p>slurmctld 22.05 loses the Start of a job that is requeued within a second of its start (seen
+ * in 4 of 10,000 jobs). Nobody corrects such a row, and little money is in doubt. Therefore its run
+ * does not wait.
  */
 record FaultyRow(AccountingRecord row, String fault) {
   /** How long accounting may still be corrected after the row's end. */
@@ -21,16 +25,26 @@ record FaultyRow(AccountingRecord row, String fault) {
   /** A time that exceeds the time limit by more than this is not a real time of an attempt. */
   private static final Duration OVER_ITS_LIMIT = Duration.ofDays(1);
 
+  /** If less time than this is in doubt, the run does not wait for a correction. */
+  private static final Duration LITTLE = Duration.ofMinutes(1);
+
   /** Returns whether the run still waits for a correction of the row. */
   boolean waits(Instant now) {
     return !isGivenUp(row, now);
   }
 
   private static boolean isGivenUp(AccountingRecord row, Instant now) {
-    return row.end().isPresent()
-        && row.state().endsAttempt()
-        && row.start().isPresent()
-        && row.end().get().plus(PATIENCE).isBefore(now);
+    return row.ended() && (row.end().get().plus(PATIENCE).isBefore(now) || isLittle(row));
+  }
+
+  /** Returns whether the row lacks nothing but its Start, and ended soon after it was queued. */
+  private static boolean isLittle(AccountingRecord row) {
+    Duration most = Duration.between(row.submit(), row.end().orElseThrow());
+    return row.start().isEmpty()
+        && row.more().faults().size() == 1
+        && !row.allocTres().isEmpty()
+        && !most.isNegative()
+        && most.compareTo(LITTLE) <= 0;
   }
 
   /** Returns a sentence that says what is wrong and how to correct it. */
@@ -57,9 +71,12 @@ record FaultyRow(AccountingRecord row, String fault) {
       return row;
     }
     long most = facts.timeLimit().plus(OVER_ITS_LIMIT).toSeconds();
-    long between = Duration.between(row.start().orElseThrow(), row.end().orElseThrow()).toSeconds();
+    // A job cannot have started before it was queued.
+    Instant start = row.start().orElse(row.submit());
+    long between = Duration.between(start, row.end().orElseThrow()).toSeconds();
     long seconds = Math.max(plausible(row.elapsedSeconds(), most), plausible(between, most));
     return row.holding(
+        start,
         most(row.allocTres(), row.reqTres(), facts.plannedTres()),
         seconds == 0 && between != 0 ? facts.timeLimit().toSeconds() : seconds);
   }

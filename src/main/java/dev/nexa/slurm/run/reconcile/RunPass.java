@@ -333,10 +333,11 @@ public final class RunPass {
     for (String fault : faults) {
       problems.add(run.id() + ": " + fault);
     }
-    return faults.isEmpty() || !outcome.ended()
+    return faults.isEmpty()
         ? outcome
         : outcome.disagreeing(
-            evidence.disagreements(state, outcome.disagreements()), evidence.isInDoubt(state));
+            evidence.disagreements(state, outcome.disagreements()),
+            outcome.ended() && evidence.isInDoubt(state));
   }
 
   /**
