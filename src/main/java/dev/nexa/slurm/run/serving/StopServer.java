@@ -31,7 +31,7 @@ public final class StopServer {
    *
    * @return the final manifest; of a server that had already ended, its existing manifest
    * @throws NexaException with {@link ExitCode#USAGE} if the run is not a server, or belongs to
-   *     another user
+   *     another user; with {@link ExitCode#DEFECT} if accounting does not settle it
    */
   public ManifestFile stop(RunFolder run, Consumer<String> progress) {
     run.requireOwn();
@@ -45,12 +45,13 @@ public final class StopServer {
     if (!RunState.of(run.journal().read()).finished()) {
       new CancelRun(context).cancel(run, OptionalInt.empty());
     }
-    ManifestFile manifest =
-        RunState.of(run.journal().read()).finished()
-            ? ManifestFile.read(run)
-            : new AwaitRun(context).await(run, progress);
-    // A job that was killed with SIGKILL could not remove it.
-    Registration.remove(AwaitServer.sharedFolder(run), run);
-    return manifest;
+    try {
+      return RunState.of(run.journal().read()).finished()
+          ? ManifestFile.read(run)
+          : new AwaitRun(context).await(run, progress);
+    } finally {
+      // A job that was killed with SIGKILL could not remove it.
+      Registration.remove(AwaitServer.sharedFolder(run), run);
+    }
   }
 }
