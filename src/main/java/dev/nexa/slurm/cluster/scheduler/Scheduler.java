@@ -33,12 +33,15 @@ public interface Scheduler {
   /**
    * Returns every task of this user that the scheduler lists now. Pending tasks of an array are
    * listed one by one.
+   *
+   * @throws SchedulerUnavailable if the answer holds a job's line that cannot be read
    */
   List<QueueEntry> queue();
 
   /**
    * Returns what {@link #queue()} returns, but throws {@link SchedulerUnavailable} if the answer
-   * holds a line that cannot be read. For a caller that destroys what no listed job needs.
+   * holds any other line, such as a site's notice. For a caller that destroys what no listed job
+   * needs.
    */
   default List<QueueEntry> wholeQueue() {
     return queue();

@@ -185,7 +185,8 @@ public final class SlurmScheduler implements Scheduler {
   @Override
   public List<QueueEntry> queue(String key) {
     List<QueueEntry> entries = new ArrayList<>();
-    for (QueueEntry entry : SqueueText.read(ask(SlurmCommands.squeue(key)).out())) {
+    String text = ask(SlurmCommands.squeue(key)).out();
+    for (QueueEntry entry : queue(text, SqueueText.broken(text))) {
       if (entry.name().equals(key)) {
         entries.add(entry);
       }
@@ -195,16 +196,20 @@ public final class SlurmScheduler implements Scheduler {
 
   @Override
   public List<QueueEntry> queue() {
-    return SqueueText.read(ask(SlurmCommands.squeue()).out());
+    String text = ask(SlurmCommands.squeue()).out();
+    return queue(text, SqueueText.broken(text));
   }
 
   @Override
   public List<QueueEntry> wholeQueue() {
     String text = ask(SlurmCommands.squeue()).out();
-    Optional<String> odd = SqueueText.odd(text);
-    if (odd.isPresent()) {
+    return queue(text, SqueueText.odd(text));
+  }
+
+  private static List<QueueEntry> queue(String text, Optional<String> unreadable) {
+    if (unreadable.isPresent()) {
       throw unavailable(
-          "squeue", "it printed a line that cannot be read: " + VisibleText.line(odd.get()));
+          "squeue", "it printed a line that cannot be read: " + VisibleText.line(unreadable.get()));
     }
     return SqueueText.read(text);
   }

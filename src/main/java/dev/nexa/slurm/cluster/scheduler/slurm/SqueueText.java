@@ -23,14 +23,14 @@ public final class SqueueText {
     List<QueueEntry> entries = new ArrayList<>();
     for (String line : text.split("\n", -1)) {
       String[] field = line.split(DELIMITER, FIELDS);
-      Optional<Long> id = PrintedValue.id(field[0]);
-      if (field.length == FIELDS && id.isPresent()) {
+      if (isRead(line)) {
+        long id = PrintedValue.id(field[0]).orElseThrow();
         IndexRange tasks = PrintedValue.tasks(field[2]);
         if (tasks.indices().isEmpty()) {
-          entries.add(entry(id.get(), 0, field));
+          entries.add(entry(id, 0, field));
         }
         for (int task : tasks.indices()) {
-          entries.add(entry(id.get(), task, field));
+          entries.add(entry(id, task, field));
         }
       }
     }
@@ -40,13 +40,29 @@ public final class SqueueText {
   /** Returns the first line that {@link #read} skips, except a {@code CLUSTER:} heading. */
   public static Optional<String> odd(String text) {
     for (String line : text.split("\n", -1)) {
-      String[] field = line.split(DELIMITER, FIELDS);
-      boolean read = field.length == FIELDS && PrintedValue.id(field[0]).isPresent();
-      if (!read && !line.isBlank() && !line.startsWith("CLUSTER:")) {
+      if (!isRead(line) && !line.isBlank() && !line.startsWith("CLUSTER:")) {
         return Optional.of(line);
       }
     }
     return Optional.empty();
+  }
+
+  /**
+   * Returns the first line that was asked for, because it has the delimiter, but cannot be read: a
+   * job may hide in it. Other lines are headings, a site's notices or the rest of a job's name.
+   */
+  public static Optional<String> broken(String text) {
+    for (String line : text.split("\n", -1)) {
+      if (line.contains(DELIMITER) && !isRead(line)) {
+        return Optional.of(line);
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean isRead(String line) {
+    String[] field = line.split(DELIMITER, FIELDS);
+    return field.length == FIELDS && PrintedValue.id(field[0]).isPresent();
   }
 
   private static QueueEntry entry(long id, int task, String[] field) {

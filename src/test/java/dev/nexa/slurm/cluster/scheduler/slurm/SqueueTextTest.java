@@ -63,6 +63,18 @@ class SqueueTextTest {
     assertThat(SqueueText.read("")).isEmpty();
   }
 
+  @Test
+  void aJobCanHideOnlyInALineWithTheDelimiter() {
+    String whole = line("7", "7", "0", "PENDING", "None", "N/A", "N/A", "two\nlines");
+    String cut = whole.substring(0, 20);
+    String noId = line("job 7", "7", "0", "PENDING", "None", "N/A", "N/A", "train");
+
+    assertThat(SqueueText.broken("CLUSTER: nexa\nThe cluster stops at 18:00.\n" + whole)).isEmpty();
+    assertThat(SqueueText.odd(whole)).contains("lines");
+    assertThat(SqueueText.broken(whole + cut)).contains(cut);
+    assertThat(SqueueText.broken(whole + noId)).contains(noId.strip());
+  }
+
   private static String line(String... fields) {
     return String.join("\u001f", fields) + "\n";
   }
