@@ -20,19 +20,58 @@ quiet=${NEXA_QUIET_SECONDS:-60}
 
 say() { echo "nexa-slurm: checkpoints: $*"; }
 
+pattern='^(checkpoint|ckpt|global_step|step|epoch|iter|iteration)[-_=]?([0-9]{1,18})(-step=([0-9]{1,18}))?(\.(pt|pth|ckpt|bin|safetensors))?$'
+
 # The number in a checkpoint's name: checkpoint-500, step_500, epoch=1-step=500.ckpt. Nothing for other names.
 number_of() {
-  [[ $1 =~ ^(checkpoint|ckpt|global_step|step|epoch|iter|iteration)[-_=]?([0-9]{1,18})(-step=([0-9]{1,18}))?(\.(pt|pth|ckpt|bin|safetensors))?$ ]] ||
-    return 1
+  [[ $1 =~ $pattern ]] || return 1
   echo $((10#${BASH_REMATCH[4]:-${BASH_REMATCH[2]}}))
 }
 
-# The numbered entries of a folder, the newest first.
+# What the number counts: step_500 and epoch=1-step=500 count steps, epoch_2 counts epochs.
+kind_of() {
+  [[ $1 =~ $pattern ]] && if [[ -n ${BASH_REMATCH[4]} ]]; then echo step; else echo "${BASH_REMATCH[1]}"; fi
+}
+
+# The numbered entries of a folder, the newest first. The numbers of two kinds can't be compared: the kind whose highest
+# entry was written last comes first.
 numbered() {
   local path number
   for path in "$1"/*; do
-    number=$(number_of "${path##*/}") && printf '%s %s\n' "$number" "${path##*/}"
-  done | sort -k1,1nr | cut -d ' ' -f 2-
+    number=$(number_of "${path##*/}") &&
+      printf '%s %s %s %s\n' "$(kind_of "${path##*/}")" "$number" "$(stat -c %Y -- "$path")" "${path##*/}"
+  done | sort -k1,1 -k2,2nr | awk '$1 != kind { kind = $1; time = $3 } { print time, $0 }' |
+    sort -k1,1nr -k2,2 -k3,3nr | cut -d ' ' -f 5-
+}
+
+# FOLDER KIND: the newest entry of a kind.
+newest_of() {
+  local name
+  while IFS= read -r name; do
+    [[ $(kind_of "$name") != "$2" ]] || { echo "$name" && return; }
+  done < <(numbered "$1")
+}
+
+# The entries of a folder, hidden ones too: torch's distributed checkpoints have the file .metadata. Each ends with NUL.
+entries() { find "$1" -mindepth 1 -maxdepth 1 ! -name '.part.*' ! -name '.parts.*' ! -name '.old.*' -print0 | sort -z; }
+
+# PATH: the name of the checkpoint that a link points to; fails for anything else.
+pointed() {
+  local target
+  [[ -L $1 ]] && target=$(readlink -f -- "$1") && [[ ${target%/*} == "$(readlink -f -- "$NEXA_CHECKPOINTS")" ]] &&
+    number_of "${target##*/}" >/dev/null && echo "${target##*/}"
+}
+
+# FROM... TO: copies and flushes. A link on the command line, and a link into the folder on scratch, become what they
+# point to, because that folder goes.
+copy() {
+  local link target
+  cp -aH -- "$@" || return 1
+  while IFS= read -r -d '' link; do
+    target=$(readlink -- "$link")
+    [[ ! -e $target ]] || { rm -- "$link" && cp -aH -- "$target" "$link"; } || return 1
+  done < <(find "${!#}" -type l -lname "$NEXA_CHECKPOINTS/*" -print0)
+  find "${!#}" -type f -exec sync -- {} +
 }
 
 # Sizes and times of all files of an entry. A change of any file changes it.
@@ -53,15 +92,19 @@ is_whole() {
       ;;
     *)
       # torch.save writes a zip file, whose directory is its end.
-      [[ $(head -c 2 -- "$1" | tr -d '\0') != PK ]] || tail -c 65558 -- "$1" | grep -aq $'PK\x05\x06'
+      ! is_zip "$1" || tail -c 65558 -- "$1" | grep -aq $'PK\x05\x06'
       ;;
   esac
 }
 
+is_zip() { [[ $(head -c 4 -- "$1" | tr -d '\0') == $'PK\x03\x04' ]]; }
+
+# FOLDER: whether all of its files are whole. half is the first that is not.
+half=
 all_whole() {
   local file
   while IFS= read -r -d '' file; do
-    is_whole "$file" || return 1
+    is_whole "$file" || { half=$file && return 1; }
   done < <(find -L "$1" -type f -print0)
 }
 
@@ -76,7 +119,7 @@ marked() {
       grep -Eq "\"global_step\"[[:space:]]*:[[:space:]]*${number:-[0-9]+}([^0-9]|$)" "$path/trainer_state.json"
     return
   fi
-  if [[ -f $path && ($path == *.safetensors || $(head -c 2 -- "$path" | tr -d '\0') == PK) ]]; then
+  if [[ -f $path ]] && { [[ $path == *.safetensors ]] || is_zip "$path"; }; then
     is_whole "$path"
     return
   fi
@@ -103,7 +146,7 @@ copy_aside() {
   local from=$NEXA_CHECKPOINTS/$1 aside=$2/.part.$node.$1 before
   before=$(signature "$from")
   rm -rf -- "$aside"
-  if ! cp -a -- "$from" "$aside" || ! find "$aside" -type f -exec sync -- {} +; then
+  if ! copy "$from" "$aside"; then
     say "$from could not be copied to $2; it is tried again" >&2
     rm -rf -- "$aside"
     return 1
@@ -137,21 +180,26 @@ settle() {
 
 # The names that the newest trainer_state.json, a link best, or the metrics call the best.
 best_of() {
-  local newest state
+  local newest='' state name
   [[ ! -f $NEXA_METRICS ]] ||
     tr '"' '\n' <"$NEXA_METRICS" | awk -v of="$NEXA_CHECKPOINTS/" 'index($0, of) == 1 { split(substr($0, length(of) + 1), name, "/"); print name[1] }'
-  newest=$(numbered "$1" | head -n 1)
+  while IFS= read -r name; do
+    [[ ! -f $1/$name/trainer_state.json ]] || { newest=$name && break; }
+  done < <(numbered "$1")
   state=$1/$newest/trainer_state.json
   [[ ! -L $1/best ]] || basename -- "$(readlink "$1/best")"
-  [[ -z $newest || ! -f $state ]] ||
+  [[ -z $newest ]] ||
     grep -oE '"best_model_checkpoint"[[:space:]]*:[[:space:]]*"[^"]+"' "$state" | sed -E 's/"$//; s/.*[/"]//'
 }
 
-# KEEP: takes the older copies away: the newest KEEP stay, and the best.
+# KEEP: takes the older copies away: the newest KEEP of each kind stay, and the best.
 prune() {
-  local name count=0 best
+  local name kind='' count=0 best
   best=$(best_of "$NEXA_CHECKPOINTS")$'\n'$(best_of "$resume")
   while IFS= read -r name; do
+    if [[ $(kind_of "$name") != "$kind" ]]; then
+      kind=$(kind_of "$name") count=0
+    fi
     count=$((count + 1))
     if ((count <= $1)) || grep -Fxq -- "$name" <<<"$best"; then
       continue
@@ -200,47 +248,49 @@ begin() {
 # counts only if it is complete and newer than all copies.
 bring_back() {
   local path count=0 left copy
-  left=$(numbered "$NEXA_CHECKPOINTS" | head -n 1) copy=$(numbered "$resume" | head -n 1)
+  left=$(numbered "$NEXA_CHECKPOINTS" | head -n 1)
+  copy=$(newest_of "$resume" "$(kind_of "$left")")
   if ((${SLURM_NNODES:-1} == 1)) && [[ -n $left ]] && marked "$left" && all_whole "$NEXA_CHECKPOINTS/$left" &&
     { [[ -z $copy ]] || (($(number_of "$left") > $(number_of "$copy"))); }; then
     copy_aside "$left" "$resume" && say "$left was left on $node by an earlier attempt"
   fi
   find "$NEXA_CHECKPOINTS" -mindepth 1 -delete
-  for path in "$resume"/*; do
+  while IFS= read -r -d '' path; do
     if ! cp -a -- "$path" "$NEXA_CHECKPOINTS/"; then
       say "$path could not be brought to $NEXA_CHECKPOINTS" >&2
       return 1
     fi
     count=$((count + 1))
-  done
+  done < <(entries "$resume")
   ((count == 0)) || say "$count brought back from $resume to $NEXA_CHECKPOINTS on $node"
 }
 
-# [ended STATUS]: copies what is complete and new on this node's disk. Of numbered checkpoints the newest complete one,
-# and the best.
+# [ended STATUS]: copies what is complete and new on this node's disk. Of numbered checkpoints the newest complete one of
+# each kind, and the best.
 declare -A copied=()
 copy_new() {
-  local name path now to=$resume chosen=''
+  local name path now to=$resume chosen='' kind=''
   ((${SLURM_NNODES:-1} == 1 || $(copiers) == 1)) || to=$parts/$node
   mkdir -p -- "$to" || return 1
   while IFS= read -r name; do
+    [[ $(kind_of "$name") != "$kind" ]] || continue
     is_complete "$name" "$@" || continue
+    kind=$(kind_of "$name")
     chosen+=$name$'\n'
-    break
   done < <(numbered "$NEXA_CHECKPOINTS")
   while IFS= read -r name; do
     [[ -e $NEXA_CHECKPOINTS/$name ]] && number_of "$name" >/dev/null && ! grep -Fxq -- "$name" <<<"$chosen" &&
       is_complete "$name" "$@" && chosen+=$name$'\n'
   done < <(best_of "$NEXA_CHECKPOINTS")
-  for path in "$NEXA_CHECKPOINTS"/*; do
+  while IFS= read -r -d '' path; do
     name=${path##*/}
     # A folder that changes on several nodes can't be put together: nothing says which parts belong together. What has
     # no number becomes part of the final folder in the end.
-    if number_of "$name" >/dev/null || [[ $to != "$resume" && -d $path ]] || [[ ${2:-} == 0 ]]; then
+    if number_of "$name" >/dev/null || [[ ! -e $path || ($to != "$resume" && -d $path) || ${2:-} == 0 ]]; then
       continue
     fi
     ! is_complete "$name" "$@" || chosen+=$name$'\n'
-  done
+  done < <(entries "$NEXA_CHECKPOINTS")
   while IFS= read -r name; do
     [[ -n $name ]] || continue
     now=$(signature "$NEXA_CHECKPOINTS/$name")
@@ -298,37 +348,76 @@ watch() {
 stage() {
   ! is_copier || copy_new ended "$1" || return 1
   [[ $1 == 0 ]] && is_copier || return 0
-  stage_final
+  newest_are_complete && stage_final
 }
 
-# This node's part of what stays: all that has no number; else the newest checkpoint.
+# A command that ended with 0 has written its last checkpoint wholly. If not, an older one must not be called final.
+newest_are_complete() {
+  local name kind=''
+  while IFS= read -r name; do
+    [[ $(kind_of "$name") != "$kind" ]] || continue
+    kind=$(kind_of "$name") half=
+    if ! is_complete "$name" ended 0; then
+      say "$NEXA_CHECKPOINTS/$name is not complete${half:+: $half is too short}" >&2
+      return 1
+    fi
+  done < <(numbered "$NEXA_CHECKPOINTS")
+}
+
+# This node's part of the files that are no checkpoints. A link to a checkpoint is made again by publish, unless it is
+# called final.
 stage_final() {
   local path name from=() to=$NEXA_FINAL/.part.final.$attempt/$node
-  for path in "$NEXA_CHECKPOINTS"/*; do
-    number_of "${path##*/}" >/dev/null || from+=("$path")
-  done
-  if ((${#from[@]} == 0)); then
-    name=$(numbered "$NEXA_CHECKPOINTS" | head -n 1)
-    [[ -n $name ]] || return 0
-    from=("$NEXA_CHECKPOINTS/$name")
-    [[ ! -d ${from[0]} ]] || from=("${from[0]}/.")
-  fi
+  while IFS= read -r -d '' path; do
+    name=${path##*/}
+    if [[ -e $path ]] && ! number_of "$name" >/dev/null && { [[ $name == final || $name == final.* ]] || ! pointed "$path" >/dev/null; }; then
+      from+=("$path")
+    fi
+  done < <(entries "$NEXA_CHECKPOINTS")
   rm -rf -- "$to"
-  mkdir -p -- "$to" && cp -a -- "${from[@]}" "$to/" && find "$to" -type f -exec sync -- {} + && return
-  say "the final files could not be copied to $NEXA_FINAL" >&2
-  return 1
+  ((${#from[@]} > 0)) || return 0
+  if ! mkdir -p -- "$to" || ! copy "${from[@]}" "$to/"; then
+    say "the final files could not be copied to $NEXA_FINAL" >&2
+    return 1
+  fi
+  if ! all_whole "$to"; then
+    say "$NEXA_CHECKPOINTS/${half#"$to"/} is too short" >&2
+    return 1
+  fi
+}
+
+# FOLDER: whether it has files of a model: a log beside checkpoints is none.
+has_model() {
+  find "$1" -type f -regextype posix-extended \
+    -regex '.*\.(safetensors|bin|pt|pth|ckpt|distcp|gguf|onnx|h5|keras|msgpack|npz|pkl|nemo)(\.index\.json)?' -print -quit | grep -q .
+}
+
+# FOLDER: its entries become entries of the final folder's parent.
+put_beside() {
+  local path
+  while IFS= read -r -d '' path; do
+    [[ ${path##*/} == final || ${path##*/} == final.* ]] || put "$path" "$NEXA_FINAL/${path##*/}" || return 1
+  done < <(entries "$1")
 }
 
 publish() {
-  local name path whole=$NEXA_FINAL/.part.final main=$NEXA_FINAL/final
   join_parts "$([[ $1 != 0 ]] || echo yes)"
   prune $(($1 == 0 ? 1 : 2))
   if [[ $1 != 0 ]]; then
-    rm -rf -- "$parts"
+    rm -rf -- "$parts" "$NEXA_FINAL"/.part.*
     return 0
   fi
+  publish_final && return
+  say "the final files could not be moved to $NEXA_FINAL" >&2
+  rm -rf -- "$NEXA_FINAL"/.part.*
+  return 1
+}
+
+publish_final() {
+  local name path target newest whole=$NEXA_FINAL/.part.final main=$NEXA_FINAL/final beside=''
   local -a nodes=("$whole.$attempt"/*)
-  if ((${#nodes[@]} == 0)); then
+  newest=$(numbered "$resume" | head -n 1)
+  if ((${#nodes[@]} == 0)) && [[ -z $newest ]]; then
     rm -rf -- "$parts"
     rmdir -- "$resume" "$NEXA_FINAL" 2>/dev/null
     return 0 # it made no checkpoints
@@ -341,23 +430,38 @@ publish() {
   local -a named=("$whole"/final "$whole"/final.*)
   if [[ -e ${named[0]} || ${#named[@]} -gt 1 ]]; then
     # The command has named its final files itself; they come last.
-    for path in "$whole"/*; do
-      [[ ${path##*/} == final || ${path##*/} == final.* ]] || put "$path" "$NEXA_FINAL/${path##*/}" || return 1
-    done
+    beside=yes
+    put_beside "$whole" || return 1
     for path in "${named[@]}"; do
       [[ -e $path ]] || continue
       main=$NEXA_FINAL/${path##*/}
       put "$path" "$main" || return 1
     done
+  elif [[ -z $newest ]] || has_model "$whole"; then
+    put "$whole" "$main" || return 1
   else
-    put "$whole" "$NEXA_FINAL/final" || return 1
+    beside=yes
+    put_beside "$whole" || return 1
+    rm -rf -- "$whole"
+    # Hard links: the checkpoint stays beside it, and the bytes are there once.
+    if [[ -d $resume/$newest ]]; then
+      cp -al -- "$resume/$newest" "$whole" || return 1
+    else
+      mkdir -- "$whole" && cp -al -- "$resume/$newest" "$whole/" || return 1
+    fi
+    put "$whole" "$main" || return 1
   fi
   # The best and the last stay beside it.
   while IFS= read -r name; do
-    put "$resume/$name" "$NEXA_FINAL/$name" || return 1
+    rm -rf -- "$whole.kept"
+    cp -al -- "$resume/$name" "$whole.kept" && put "$whole.kept" "$NEXA_FINAL/$name" || return 1
   done < <(numbered "$resume")
+  while IFS= read -r -d '' path; do
+    target=$(pointed "$path") && [[ -e $NEXA_FINAL/$target && ! -e $NEXA_FINAL/${path##*/} ]] &&
+      ln -sfn -- "$target" "$NEXA_FINAL/${path##*/}"
+  done < <(entries "$NEXA_CHECKPOINTS")
   say "the final files are in $NEXA_FINAL"
-  tell_where "$main" "$([[ -e $whole ]] && echo "$NEXA_FINAL" || echo "$main")"
+  tell_where "$main" "$([[ -n $beside ]] && echo "$NEXA_FINAL" || echo "$main")"
   rm -rf -- "$resume" "$NEXA_FINAL"/.part.*
 }
 

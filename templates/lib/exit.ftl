@@ -9,7 +9,7 @@ nexa_exit() {
 <#if checkpoint_seconds gt 0>
   # A task is done only if its files are where they stay.
   if ((status == 0)) && [[ $NEXA_SIGNALLED != TERM ]]; then
-    nexa_keep_checkpoints 0 || status=74
+    nexa_keep_checkpoints 0 || { status=74 && nexa_leave_scratch; }
   fi
 </#if>
   if [[ -n $NEXA_SUBMISSION ]]; then
@@ -45,6 +45,14 @@ nexa_exit() {
   exit "$status"
 }
 
+<#if checkpoint_seconds gt 0>
+# Files that could not be kept are only on scratch, so it is not emptied.
+nexa_leave_scratch() {
+  echo "nexa-slurm: the final files are only in $NEXA_CHECKPOINTS of ${SLURMD_NODENAME:-$HOSTNAME}: copy them from there" >&2
+  nexa_tidy() { :; }
+}
+
+</#if>
 nexa_tidy() {
   nexa_give_back "${NEXA_TASK_SCRATCH:?}"<#if ranks_per_node gt 0> "${NEXA_RANKS_SCRATCH:?}"/rank_*</#if>
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -172,6 +173,106 @@ class CheckpointCopiesTest {
   }
 
   @Test
+  void hiddenFilesBelongToACheckpoint() throws Exception {
+    Node node = new Node("a", 0).begun();
+    Files.writeString(node.scratch.resolve("__0_0.distcp"), "shard");
+    Files.writeString(node.scratch.resolve(".metadata"), "of torch");
+    node.quietFor(0).ends(137);
+    Node again = new Node("b", 1).begun();
+    assertThat(below(again.scratch)).containsExactly(".metadata", "__0_0.distcp");
+
+    again.ends(0);
+
+    assertThat(below(folder.resolve("durable")))
+        .containsExactly("final/.metadata", "final/__0_0.distcp");
+  }
+
+  @Test
+  void aLinkCalledFinalBecomesTheCheckpointThatItPointsTo() throws Exception {
+    for (boolean absolute : List.of(false, true)) {
+      Node node = new Node("a", absolute ? 1 : 0).begun();
+      for (int step : List.of(5, 7, 9)) {
+        node.trainerSaves(step, "" + step);
+      }
+      Path to = node.scratch.resolve("checkpoint-5");
+      Files.createSymbolicLink(node.scratch.resolve("final"), absolute ? to : to.getFileName());
+      Files.createSymbolicLink(node.scratch.resolve("latest"), Path.of("checkpoint-9"));
+
+      node.ends(0);
+
+      Path durable = folder.resolve("durable");
+      assertThat(durable.resolve("final/weights")).hasContent("5");
+      assertThat(durable.resolve("final")).matches(path -> !Files.isSymbolicLink(path));
+      assertThat(Files.readSymbolicLink(durable.resolve("latest")))
+          .isEqualTo(Path.of("checkpoint-9"));
+      assertThat(durable.resolve("latest/weights")).hasContent("9");
+    }
+  }
+
+  @Test
+  void aNewestCheckpointThatIsHalfIsNotReplacedByAnOlderOne() throws Exception {
+    Node node = new Node("a", 0).begun();
+    node.trainerSaves(5, "five");
+    node.trainerSaves(9, "nine");
+    Files.writeString(node.scratch.resolve("checkpoint-9/x.pt"), "PK\003\004 half");
+
+    assertThat(node.call("stage", "0"))
+        .startsWith("1 ")
+        .contains("checkpoint-9 is not complete: ", "checkpoint-9/x.pt is too short");
+    assertThat(folder.resolve("durable/final")).doesNotExist();
+    // What is complete is kept for the next attempt.
+    assertThat(node.call("publish", "1")).startsWith("0 ");
+    assertThat(folder.resolve("durable/.nexa-resume/checkpoint-5/weights")).hasContent("five");
+  }
+
+  @Test
+  void aHalfFileIsNotFinal() throws Exception {
+    Node node = new Node("a", 0).begun();
+    Files.write(node.scratch.resolve("model.safetensors"), new byte[] {40, 0, 0, 0, 0, 0, 0, 0});
+
+    assertThat(node.call("stage", "0"))
+        .startsWith("1 ")
+        .contains(node.scratch + "/model.safetensors is too short");
+  }
+
+  @Test
+  void theNumbersOfStepsAndEpochsAreNotCompared() throws Exception {
+    Node node = new Node("a", 0).begun();
+    long seconds = 1_700_000_000;
+    for (String name : List.of("step_1000", "epoch_1", "epoch_2")) {
+      Path made = Files.createDirectories(node.scratch.resolve(name));
+      Files.writeString(made.resolve("weights"), name);
+      Files.createFile(made.resolve(".complete"));
+      Files.setLastModifiedTime(made, FileTime.from(++seconds, TimeUnit.SECONDS));
+    }
+
+    node.ends(0);
+
+    assertThat(folder.resolve("durable/final/weights")).hasContent("epoch_2");
+    assertThat(below(folder.resolve("durable")))
+        .contains("epoch_2/weights", "step_1000/weights")
+        .doesNotContain("epoch_1/weights");
+  }
+
+  @Test
+  void aLogBesideCheckpointsIsNoModel() throws Exception {
+    Node node = new Node("a", 0).begun();
+    node.trainerSaves(5, "five");
+    node.trainerSaves(9, "nine");
+    Files.writeString(node.scratch.resolve("train.log"), "hello");
+
+    node.ends(0);
+
+    assertThat(below(folder.resolve("durable")))
+        .containsExactly(
+            "checkpoint-9/trainer_state.json",
+            "checkpoint-9/weights",
+            "final/trainer_state.json",
+            "final/weights",
+            "train.log");
+  }
+
+  @Test
   void aTaskWithoutCheckpointsLeavesNoFolder() throws Exception {
     Node node = new Node("a", 0).begun();
 
@@ -184,13 +285,13 @@ class CheckpointCopiesTest {
   void filesThatAKilledCommandLeftBehindCountOnlyIfNothingSpeaksAgainstThem() throws Exception {
     Node node = new Node("a", 0).begun();
     // Nothing says that they are complete, and they are fresh.
-    Files.writeString(node.scratch.resolve("step_5.pt"), "PK but no directory at the end");
+    Files.writeString(node.scratch.resolve("step_5.pt"), "PK\003\004 but no directory at the end");
     Files.writeString(node.scratch.resolve("last.bin"), "fresh");
     node.ends(137);
     assertThat(below(folder.resolve("durable"))).isEmpty();
 
     Node later = new Node("a", 1).quietFor(0).begun();
-    Files.writeString(later.scratch.resolve("step_5.pt"), "PK but no directory at the end");
+    Files.writeString(later.scratch.resolve("step_5.pt"), "PK\003\004 but no directory at the end");
     Files.write(later.scratch.resolve("step_3.safetensors"), new byte[] {40, 0, 0, 0, 0, 0, 0, 0});
     Files.writeString(later.scratch.resolve("last.bin"), "quiet");
     later.ends(137);
