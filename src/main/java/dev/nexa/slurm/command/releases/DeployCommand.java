@@ -104,6 +104,7 @@ final class DeployCommand extends Subcommand {
               Optional.ofNullable(reason.<String>getValue()).orElse(""),
               test.words(),
               test.work(),
+              !given(yes),
               release -> {
                 show(release, test);
                 return given(yes) || confirmed("Deploy it?");

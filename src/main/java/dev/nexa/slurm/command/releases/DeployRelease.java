@@ -111,10 +111,12 @@ final class DeployRelease {
   }
 
   /**
-   * Deploys a checked release.
+   * Deploys a checked release. A person is asked without the lock, so that somebody else can roll
+   * back meanwhile; what was checked before is then checked again.
    *
    * @param smoke what the test will be, for the history
-   * @param agrees asked once, with the lock held; false changes nothing
+   * @param asks whether {@code agrees} asks a person
+   * @param agrees called once; false changes nothing
    */
   Outcome deploy(
       Checked release,
@@ -122,25 +124,83 @@ final class DeployRelease {
       String reason,
       String smoke,
       Supplier<SwitchRelease.Smoke> test,
+      boolean asks,
       Predicate<Checked> agrees) {
-    try (SwitchRelease writer =
-        SwitchRelease.begin(place.folder(), place.files(), signer, step -> {})) {
+    Optional<String> before;
+    try (SwitchRelease writer = writer(signer)) {
       settle(writer);
-      Checked now =
-          new Checked(
-              release.name(),
-              release.digest(),
-              release.document(),
-              release.signatures(),
-              writer.production());
-      if (now.before().equals(Optional.of(now.name()))) {
-        return new Outcome(now, Optional.empty(), true);
+      before = writer.production();
+    }
+    Checked shown =
+        new Checked(
+            release.name(), release.digest(), release.document(), release.signatures(), before);
+    if (before.equals(Optional.of(shown.name()))) {
+      return new Outcome(shown, Optional.empty(), true);
+    }
+    if (!agrees.test(shown)) {
+      return new Outcome(shown, Optional.empty(), false);
+    }
+    try (SwitchRelease writer = writer(signer)) {
+      settle(writer);
+      requireSame(before, writer.production());
+      if (asks) {
+        requireSame(release, check(release.name()));
+      } else {
+        requireNoHalt(release.name(), release.document());
       }
-      if (!agrees.test(now)) {
-        return new Outcome(now, Optional.empty(), false);
-      }
-      HistoryLine line = writer.deploy(now.name(), now.digest(), reason, smoke, test);
-      return new Outcome(now, Optional.of(line), false);
+      HistoryLine line =
+          writer.deploy(
+              shown.name(),
+              shown.digest(),
+              reason,
+              smoke,
+              () -> unlessHalted(release.document(), test.get()));
+      return new Outcome(shown, Optional.of(line), false);
+    }
+  }
+
+  private SwitchRelease writer(LineSigner signer) {
+    return SwitchRelease.begin(place.folder(), place.files(), signer, step -> {});
+  }
+
+  private static void requireSame(Checked before, Checked now) {
+    if (!before.digest().equals(now.digest())) {
+      throw new NexaException(
+          ErrorCode.CONCURRENT_CHANGE,
+          "the release " + now.name() + " was replaced by another of this name meanwhile",
+          Advice.command("checks it", "nexa-slurm", "release", "verify", now.name()));
+    }
+  }
+
+  private static void requireSame(Optional<String> before, Optional<String> now) {
+    if (!before.equals(now)) {
+      throw new NexaException(
+          ErrorCode.CONCURRENT_CHANGE,
+          "meanwhile another process changed what is in production: it was "
+              + before.orElse("nothing")
+              + ", and is "
+              + now.orElse("nothing")
+              + "; nothing was changed",
+          Advice.command("shows who did it", "nexa-slurm", "release", "history"),
+          Advice.step("then type the command again"));
+    }
+  }
+
+  /** A halt that was set during the test fails it, so that the release before comes back. */
+  private SwitchRelease.Smoke unlessHalted(ReleaseFile document, SwitchRelease.Smoke result) {
+    List<Halt> halts = place.haltsFor(document.pipeline());
+    return halts.isEmpty() || result.failure().isPresent()
+        ? result
+        : new SwitchRelease.Smoke(
+            result.words(),
+            Optional.of(
+                "the halt " + halts.get(0).id() + " was set meanwhile, " + halts.get(0).words()));
+  }
+
+  private void requireNoHalt(String name, ReleaseFile document) {
+    List<Halt> halts = place.haltsFor(document.pipeline());
+    if (!halts.isEmpty()) {
+      throw RequireNoHalt.refusal("the release " + name + " is not deployed", halts);
     }
   }
 
@@ -160,15 +220,20 @@ final class DeployRelease {
   }
 
   /**
-   * Rolls back.
+   * Rolls back. A person is asked without the lock.
    *
    * @param typed the release; empty for the release that was in production before
-   * @param agrees asked once, with the lock held; false changes nothing
+   * @param asks whether {@code agrees} asks a person
+   * @param agrees called once; false changes nothing
    */
   Outcome rollback(
-      Optional<String> typed, LineSigner signer, String reason, Predicate<Checked> agrees) {
-    try (SwitchRelease writer =
-        SwitchRelease.begin(place.folder(), place.files(), signer, step -> {})) {
+      Optional<String> typed,
+      LineSigner signer,
+      String reason,
+      boolean asks,
+      Predicate<Checked> agrees) {
+    Checked checked;
+    try (SwitchRelease writer = writer(signer)) {
       Optional<HistoryLine> settled = settle(writer);
       List<HistoryLine> lines = writer.content().lines();
       Optional<String> now = writer.production();
@@ -178,15 +243,34 @@ final class DeployRelease {
               && typed.isEmpty()
               && now.isPresent();
       String name = undone ? now.orElseThrow() : target(typed, lines, now);
-      Checked checked = proven(name, now);
       if (undone || now.equals(Optional.of(name))) {
-        return new Outcome(checked, undone ? settled : Optional.empty(), true);
+        return new Outcome(proven(name, now), undone ? settled : Optional.empty(), true);
       }
-      if (!agrees.test(checked)) {
-        return new Outcome(checked, Optional.empty(), false);
+      checked = proven(name, now);
+      requireDeployed(checked, lines);
+    }
+    if (!agrees.test(checked)) {
+      return new Outcome(checked, Optional.empty(), false);
+    }
+    try (SwitchRelease writer = writer(signer)) {
+      settle(writer);
+      requireSame(checked.before(), writer.production());
+      if (asks) {
+        requireSame(checked, proven(checked.name(), checked.before()));
       }
       return new Outcome(
-          checked, Optional.of(writer.rollback(name, checked.digest(), reason)), false);
+          checked, Optional.of(writer.rollback(checked.name(), checked.digest(), reason)), false);
+    }
+  }
+
+  /** Another release can have got the name of one that was deployed; its gate was never checked. */
+  private static void requireDeployed(Checked release, List<HistoryLine> lines) {
+    if (!Production.wasDeployed(lines, release.name(), release.digest())) {
+      throw new NexaException(
+          ErrorCode.RELEASE_NOT_DEPLOYABLE,
+          "the release " + release.name() + " is not the one that was deployed under this name",
+          Advice.command("names releases that were", "nexa-slurm", "release", "history"),
+          Advice.command("deploys it", "nexa-slurm", "release", "deploy", release.name()));
     }
   }
 

@@ -45,6 +45,7 @@ final class RollbackCommand extends Subcommand {
                 Optional.ofNullable(name.getValue()),
                 place.signer(Optional.ofNullable(key.getValue())),
                 Optional.ofNullable(reason.<String>getValue()).orElse(""),
+                !given(yes),
                 release -> {
                   if (!given(json)) {
                     out().print(DeployText.plan(release, "roll back to", ""));

@@ -5,13 +5,17 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.records.runs.Workspace;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -30,6 +34,9 @@ import java.util.function.Predicate;
  * <p>An evaluation is of the run that it names in {@code run_id}; if it names only itself, of the
  * run whose checkpoint it began with, found backward from input to input. The search stops at each
  * run that made a checkpoint, so that a student's evaluation is not taken for its teacher's.
+ *
+ * <p>Any job can write any metrics. Therefore a verdict counts only if it is of the data step
+ * {@code gate}, which is our own program, and if its candidate is a file that an evaluation made.
  */
 final class FindJudgement {
   private static final String STEM = "science_eval_";
@@ -186,16 +193,85 @@ final class FindJudgement {
   }
 
   private boolean isGateOfRun(Found gate) {
-    for (RunId candidate : runsIn(gate.metrics().optionalText("candidate").orElse(""))) {
-      if (candidate.equals(run)) {
-        return true;
-      }
-      Optional<Found> evaluation = read(workspace.run(candidate), EVALUATION);
-      if (evaluation.isPresent() && isEvaluationOfRun(evaluation.get())) {
-        return true;
+    Optional<PlanFile> plan = plan(gate.run());
+    if (plan.isEmpty() || !plan.get().dataStep().equals(Optional.of(GATE))) {
+      return false;
+    }
+    Optional<String> written = gate.metrics().optionalText("candidate");
+    if (written.isEmpty()) {
+      return false;
+    }
+    String candidate = plan.get().storage().written(written.get());
+    Set<RunId> named = runsIn(candidate);
+    for (RunId id : workspace.allRuns()) {
+      // Only these can have made the file: its name has the evaluation's id, or the model's.
+      if (named.contains(id) || named.contains(run)) {
+        Optional<Found> evaluation = read(workspace.run(id), EVALUATION);
+        if (evaluation.isPresent()
+            && isEvaluationOfRun(evaluation.get())
+            && made(id, Path.of(candidate))) {
+          return true;
+        }
       }
     }
     return false;
+  }
+
+  /**
+   * Returns whether a file is in the output folder of a run, or is a copy of a file there of the
+   * same name: the step score copies its files to the folder of all evaluations.
+   */
+  private boolean made(RunId id, Path file) {
+    Optional<PlanFile> plan = plan(id);
+    if (plan.isEmpty()) {
+      return false;
+    }
+    Path output = Path.of(plan.get().storage().durable(), plan.get().outputs(), id.value());
+    try {
+      Path real = file.toRealPath();
+      return real.startsWith(output.toRealPath())
+          || (Files.isRegularFile(real)
+              && Files.mismatch(real, output.resolve(real.getFileName().toString())) < 0);
+    } catch (IOException gone) {
+      return false;
+    }
+  }
+
+  private Optional<PlanFile> plan(RunId id) {
+    try {
+      RunFolder folder = workspace.run(id);
+      return Files.exists(folder.plan()) ? Optional.of(folder.shownPlan()) : Optional.empty();
+    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Returns whether the evaluation's run, or one of those whose files it reads, reads this model.
+   *
+   * @param model the folder or file, with all links resolved
+   */
+  boolean reads(Found evaluation, Path model) {
+    Set<RunId> seen = new HashSet<>(Set.of(evaluation.run()));
+    Deque<RunId> waiting = new ArrayDeque<>(seen);
+    while (!waiting.isEmpty()) {
+      RunId id = waiting.remove();
+      if (plan(id).stream()
+          .flatMap(plan -> plan.readPaths().stream())
+          .anyMatch(path -> isSame(path, model))) {
+        return true;
+      }
+      inputs(id).stream().filter(seen::add).forEach(waiting::add);
+    }
+    return false;
+  }
+
+  private static boolean isSame(String path, Path model) {
+    try {
+      return Path.of(path).toRealPath().equals(model);
+    } catch (IOException | InvalidPathException hubName) {
+      return false;
+    }
   }
 
   /** Returns the runs that the parts of a path name, such as {@code science_eval_RUN.parquet}. */

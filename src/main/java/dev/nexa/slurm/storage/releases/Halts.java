@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
@@ -31,6 +32,10 @@ public final class Halts {
   private static final String END = ".json";
   private static final String LIFTED = ".lifted.json";
   private static final int LARGEST = 1 << 20;
+
+  /** How much the clocks of two hosts may differ. */
+  private static final Duration CLOCKS = Duration.ofMinutes(5);
+
   private static final Pattern ID = Pattern.compile("halt_[A-Za-z0-9._-]{1,200}");
   private static final DateTimeFormatter STAMP =
       DateTimeFormatter.ofPattern("yyyyMMdd_HHmmss").withZone(ZoneOffset.UTC);
@@ -139,6 +144,12 @@ public final class Halts {
       Halt halt, String text, LiftedHalt lifted, Optional<Signers> signers) {
     if (!lifted.halt().equals(halt.id()) || !lifted.digest().equals(Sha256.of(text))) {
       return Optional.of("it lifts another halt, or the halt was changed since");
+    }
+    if (lifted.at().isBefore(halt.at().minus(CLOCKS))) {
+      return Optional.of("it says that it was signed before the halt was set");
+    }
+    if (lifted.at().isAfter(Instant.now().plus(CLOCKS))) {
+      return Optional.of("it says that it was signed in the future");
     }
     if (signers.isEmpty()) {
       return Optional.of("the policy names nobody who may lift a halt");

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
@@ -51,7 +52,17 @@ public record ModelSource(
   /** The copies of the run's records beside its checkpoints; a release has its own. */
   private static final Set<String> RECORDS = Set.of("manifest.json", "config.yaml", "logs.json");
 
-  private static final String INDEX = ".safetensors.index.json";
+  private static final Pattern INDEX = Pattern.compile(".*\\.(?:safetensors|bin)\\.index\\.json");
+
+  /** A part of a model in several files: model-00001-of-00003.safetensors. */
+  private static final Pattern SHARD =
+      Pattern.compile("(.*-)(\\d{1,9})(-of-)(\\d{1,9})(\\.[a-z]+)");
+
+  /** The endings of files that hold a model. checkpoints.sh has the same. */
+  private static final Pattern WEIGHTS =
+      Pattern.compile(
+          ".*\\.(?:safetensors|bin|pt|pth|ckpt|distcp|gguf|onnx|h5|keras|msgpack|npz|pkl|nemo)");
+
   private static final int LONGEST_JSON = 64 << 20;
 
   /**
@@ -82,6 +93,7 @@ public record ModelSource(
         }
         check(file.getKey(), file.getValue(), files);
       }
+      requireModel(checkpoint, files.keySet());
       Optional<JsonObject> config = json(files, "config.json");
       Optional<JsonObject> adapter = json(files, "adapter_config.json");
       return new ModelSource(
@@ -178,13 +190,53 @@ public record ModelSource(
     }
   }
 
+  private static void requireModel(Path checkpoint, Set<String> paths) {
+    if (paths.stream().noneMatch(path -> WEIGHTS.matcher(path).matches())) {
+      throw invalid(
+          checkpoint + " has no file of a model, such as model.safetensors",
+          Advice.step("name the folder of the model: --checkpoint DIR"));
+    }
+    for (String path : paths) {
+      Matcher shard = SHARD.matcher(path);
+      if (shard.matches()) {
+        int width = shard.group(2).length();
+        long count = Long.parseLong(shard.group(4));
+        for (long number = 1; number <= count; number++) {
+          String name =
+              shard.group(1)
+                  + String.format("%0" + width + "d", number)
+                  + shard.group(3)
+                  + shard.group(4)
+                  + shard.group(5);
+          if (!paths.contains(name)) {
+            throw invalid(
+                checkpoint
+                    + " lacks "
+                    + VisibleText.line(name.substring(ReleaseFolder.MODEL.length() + 1))
+                    + ", one of "
+                    + count
+                    + " parts of the model",
+                Advice.step("write the whole checkpoint again, or name another: --checkpoint DIR"));
+          }
+        }
+      }
+    }
+  }
+
   private static void check(String path, Path file, Map<String, Path> files) throws IOException {
+    if (WEIGHTS.matcher(path).matches() && Files.size(file) == 0) {
+      throw invalid(shown(file) + " is empty");
+    }
+    if (Pickles.isHalfZip(file)) {
+      throw invalid(
+          shown(file) + " is half a file: the directory at the end of its zip is missing");
+    }
     if (path.endsWith(".safetensors")) {
       Optional<String> problem = Safetensors.problem(file);
       if (problem.isPresent()) {
         throw invalid(shown(file) + " is not a whole safetensors file: " + problem.get());
       }
-    } else if (path.endsWith(INDEX)) {
+    } else if (INDEX.matcher(path).matches()) {
       String folder = path.substring(0, path.lastIndexOf('/') + 1);
       for (Object shard : weights(file).members().values()) {
         if (!(shard instanceof String name) || !files.containsKey(folder + name)) {

@@ -19,6 +19,7 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
@@ -26,7 +27,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -158,6 +158,7 @@ public final class PackageRelease {
    */
   private ReleaseFile read(ReleaseDraft draft, Optional<Path> into) throws IOException {
     List<ReleaseFile.Entry> entries = new ArrayList<>();
+    Map<Path, State> before = states(draft.model());
     List<String> paths = draft.paths();
     String half = paths.get(paths.size() / 2);
     for (String path : paths) {
@@ -181,7 +182,39 @@ public final class PackageRelease {
         }
       }
     }
+    requireSame(before, states(draft.model()));
     return draft.facts().withFiles(entries);
+  }
+
+  /** What changes when a file is written or replaced. */
+  private record State(long size, FileTime modified, @Nullable Object key) {
+    static State of(BasicFileAttributes attributes) {
+      return new State(attributes.size(), attributes.lastModifiedTime(), attributes.fileKey());
+    }
+  }
+
+  private static Map<Path, State> states(ModelSource model) throws IOException {
+    Map<Path, State> states = new TreeMap<>();
+    for (Path file : model.files().values()) {
+      states.put(file, State.of(attributes(file)));
+    }
+    return states;
+  }
+
+  /** Files that were replaced after or before their turn would make a mixture of two models. */
+  private static void requireSame(Map<Path, State> before, Map<Path, State> after) {
+    for (Map.Entry<Path, State> file : before.entrySet()) {
+      if (!file.getValue().equals(after.get(file.getKey()))) {
+        throw changed(file.getKey());
+      }
+    }
+  }
+
+  private static NexaException changed(Path file) {
+    return new NexaException(
+        ErrorCode.CONCURRENT_CHANGE,
+        VisibleText.line(file.toString()) + " changed while the checkpoint was read",
+        Advice.step("package the run again when nobody writes to its checkpoint"));
   }
 
   private static ReleaseFile.Entry copy(String path, Path file, OutputStream out)
@@ -198,16 +231,10 @@ public final class PackageRelease {
         size += read;
       }
     }
-    BasicFileAttributes after = attributes(file);
     if (!before.isRegularFile()
         || size != before.size()
-        || after.size() != before.size()
-        || !after.lastModifiedTime().equals(before.lastModifiedTime())
-        || !Objects.equals(after.fileKey(), before.fileKey())) {
-      throw new NexaException(
-          ErrorCode.CONCURRENT_CHANGE,
-          VisibleText.line(file.toString()) + " changed while it was read",
-          Advice.step("package the run again when nobody writes to its checkpoint"));
+        || !State.of(attributes(file)).equals(State.of(before))) {
+      throw changed(file);
     }
     return new ReleaseFile.Entry(path, size, Sha256.hex(digest));
   }

@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.Locale;
 import java.util.zip.ZipEntry;
+import java.util.zip.ZipException;
 import java.util.zip.ZipFile;
 
 /** Says which files are pickled: loading such a file can run any code. */
@@ -42,6 +44,22 @@ public final class Pickles {
       return true;
     }
     return first.length == 4 && first[0] == 'P' && first[1] == 'K' && holdsPickle(file);
+  }
+
+  /** Returns whether the file begins as torch.save's zip files do, but cannot be opened as one. */
+  static boolean isHalfZip(Path file) throws IOException {
+    byte[] first;
+    try (InputStream in = Files.newInputStream(file)) {
+      first = in.readNBytes(4);
+    }
+    if (!Arrays.equals(first, new byte[] {'P', 'K', 3, 4})) {
+      return false;
+    }
+    try (ZipFile zip = new ZipFile(file.toFile())) {
+      return zip.size() < 0;
+    } catch (ZipException broken) {
+      return true;
+    }
   }
 
   private static boolean holdsPickle(Path file) {

@@ -105,9 +105,20 @@ public final class Production {
                     && line.what().release().equals(Optional.of(release)));
   }
 
+  /** Returns whether a deployment of the release with this content was ever completed. */
+  public static boolean wasDeployed(List<HistoryLine> lines, String release, String digest) {
+    return lines.stream()
+        .anyMatch(
+            line ->
+                line.what().action() == Action.DEPLOYED
+                    && line.what().release().equals(Optional.of(release))
+                    && line.what().digest().equals(Optional.of(digest)));
+  }
+
   /**
    * Returns the release to which a rollback leads: the release that was deployed before the one in
-   * production. A release from which somebody or a failed test rolled back is left out.
+   * production. A release from which somebody or a failed test rolled back is left out, and so is
+   * one that was never deployed: somebody led the link to it by hand.
    */
   public static Optional<String> before(List<HistoryLine> lines) {
     Deque<String> deployed = new ArrayDeque<>();
@@ -131,7 +142,9 @@ public final class Production {
     if (deployed.size() < 2) {
       return Optional.empty();
     }
-    deployed.pop();
-    return Optional.of(deployed.peek());
+    String now = deployed.pop();
+    return deployed.stream()
+        .filter(release -> !release.equals(now) && wasDeployed(lines, release))
+        .findFirst();
   }
 }

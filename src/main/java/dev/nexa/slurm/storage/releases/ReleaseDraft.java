@@ -19,6 +19,7 @@ import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.lineage.LineageNode;
 import dev.nexa.slurm.storage.lineage.LineageNode.Kind;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -76,6 +77,13 @@ public record ReleaseDraft(ReleaseFile facts, ModelSource model, TreeMap<String,
     Optional<FindJudgement.Found> evaluation =
         choices.evaluation().map(judgement::evaluation).or(judgement::evaluation);
     Optional<FindJudgement.Found> gate = choices.gate().map(judgement::gate).or(judgement::gate);
+    if (choices.checkpoint().isPresent()
+        && !isOwn(model, run.id(), plan, manifest, task)
+        && evaluation.filter(one -> judgement.reads(one, model.root())).isEmpty()) {
+      requireNoJudgementNamed(choices, model, run.id());
+      evaluation = Optional.empty();
+      gate = Optional.empty();
+    }
     TreeMap<String, byte[]> written = new TreeMap<>(ReleaseContent.ORDER);
     // JSON is YAML too, and the plan is the config with everything resolved.
     written.put("config.yaml", bytes(Json.pretty(plan.json())));
@@ -117,6 +125,27 @@ public record ReleaseDraft(ReleaseFile facts, ModelSource model, TreeMap<String,
             List.of());
     written.put("README.md", bytes(ModelCard.text(facts, manifest)));
     return new ReleaseDraft(facts, model, written);
+  }
+
+  /** Returns whether the model is the final checkpoint of the run, which the evaluation judged. */
+  private static boolean isOwn(
+      ModelSource model, RunId run, PlanFile plan, ManifestFile manifest, OptionalInt task) {
+    try {
+      return FindCheckpoint.of(run, plan, manifest, task).toRealPath().equals(model.root());
+    } catch (NexaException | IOException none) {
+      return false;
+    }
+  }
+
+  private static void requireNoJudgementNamed(Choices choices, ModelSource model, RunId run) {
+    Optional<RunId> named = choices.gate().or(choices::evaluation);
+    if (named.isPresent()) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          named.get() + " has not judged " + model.root() + ", which --checkpoint names",
+          Advice.step("leave out --checkpoint to package the final checkpoint of " + run),
+          Advice.step("or evaluate that folder: model_name: " + model.root()));
+    }
   }
 
   private static ManifestFile completed(RunFolder run) {

@@ -1,12 +1,16 @@
 package dev.nexa.slurm.command.releases;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.records.approvals.Keys;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.releases.LineSigner;
+import dev.nexa.slurm.storage.releases.SwitchRelease.Smoke;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -14,6 +18,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -271,6 +280,112 @@ class DeployCommandTest {
     assertThat(terminal.type("halt", "list").out()).contains("no halt is in force");
     assertThat(terminal.type("halt", "list", "--all").out()).contains("lifted by boss@site");
     assertThat(deploy("c").exit()).isZero();
+  }
+
+  /** Deploys or rolls back; the person does something before the answer. */
+  private DeployRelease.Outcome answered(@Nullable String deployed, ThrowingCallable meanwhile) {
+    Context context =
+        new Context(terminal.workspace, Map.of("PATH", terminal.bin.toString(), "USER", "ada"));
+    DeployPlace place = DeployPlace.of(context, Optional.empty());
+    DeployRelease releases = new DeployRelease(place, note -> {});
+    Predicate<DeployRelease.Checked> answer =
+        release -> {
+          try {
+            meanwhile.call();
+          } catch (Throwable failed) {
+            throw new IllegalStateException(failed);
+          }
+          return true;
+        };
+    LineSigner signer = place.signer(Optional.of(boss.toString()));
+    return deployed == null
+        ? releases.rollback(Optional.empty(), signer, "", true, answer)
+        : releases.deploy(
+            releases.check(deployed), signer, "", "none", () -> Smoke.NONE, true, answer);
+  }
+
+  @Test
+  void whatHappensBeforeTheAnswerCounts() throws IOException {
+    deploy("a");
+
+    assertThatThrownBy(
+            () -> answered("b", () -> terminal.type("halt", "--reason", "answers leak names")))
+        .hasMessageContaining("the release b ")
+        .hasMessageContaining("answers leak names");
+    String id =
+        terminal.type("halt", "list", "--json").json().objects("halts").get(0).text("halt_id");
+    terminal.type("unhalt", id, "--yes", "--key", "" + boss);
+    Path weights = durable.resolve("deploy/releases/b/model/weights");
+    assertThatThrownBy(() -> answered("b", () -> Files.writeString(weights, "evil")))
+        .hasMessageContaining("changed: model/weights");
+    assertThat(current()).isEqualTo("weights of a");
+  }
+
+  @Test
+  void aQuestionLocksNobodyOut() throws IOException {
+    deploy("a");
+    deploy("b");
+
+    assertThatThrownBy(() -> answered("c", () -> assertThat(rollback().exit()).isZero()))
+        .hasMessageContaining("it was b, and is a; nothing was changed");
+    assertThatThrownBy(
+            () -> {
+              deploy("b");
+              answered(null, () -> assertThat(deploy("c").exit()).isZero());
+            })
+        .hasMessageContaining("it was b, and is c; nothing was changed");
+    assertThat(current()).isEqualTo("weights of c");
+  }
+
+  @Test
+  void aHaltThatIsSetDuringTheSmokeTestBringsTheReleaseBeforeBack() throws IOException {
+    HttpServer server =
+        HttpServer.create(new InetSocketAddress(java.net.InetAddress.getLoopbackAddress(), 0), 0);
+    answer(server, "/health", 200, "");
+    server.createContext(
+        "/v1/models",
+        exchange -> {
+          terminal.type("halt", "--reason", "answers leak names");
+          byte[] body = "{\"data\":[{\"id\":\"science\"}]}".getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(200, body.length);
+          exchange.getResponseBody().write(body);
+          exchange.close();
+        });
+    server.start();
+    try {
+      deploy("a");
+      Screen screen =
+          deploy("b", "--endpoint", "http://127.0.0.1:" + server.getAddress().getPort() + "/v1");
+
+      assertThat(screen.exit()).isEqualTo(5);
+      assertThat(screen.err()).contains("was set meanwhile", "answers leak names");
+      assertThat(current()).isEqualTo("weights of a");
+    } finally {
+      server.stop(0);
+    }
+  }
+
+  /** A name that is used again is another release; a link that was set by hand proves nothing. */
+  @Test
+  void rollbackLeadsOnlyToWhatWasDeployed() throws IOException {
+    deploy("a");
+    deploy("b");
+    Files.move(durable.resolve("deploy/releases/a"), folder.resolve("moved"));
+    Path again = MadeRelease.write(durable, "a", "fail", List.of());
+    MadeRelease.sign(again, boss, "boss@site");
+    for (Screen screen : List.of(rollback(), rollback("a"))) {
+      assertThat(screen.exit()).isEqualTo(3);
+      assertThat(screen.err()).contains("a is not the one that was deployed under this name");
+    }
+    assertThat(current()).isEqualTo("weights of b");
+
+    MadeRelease.sign(MadeRelease.write(durable, "d", "fail", List.of()), boss, "boss@site");
+    Path link = durable.resolve("deploy/current_model");
+    Files.delete(link);
+    Files.createSymbolicLink(link, Path.of("releases/d/model"));
+    deploy("c");
+    assertThat(rollback().exit()).isZero();
+    assertThat(current()).isEqualTo("weights of b");
   }
 
   @Test

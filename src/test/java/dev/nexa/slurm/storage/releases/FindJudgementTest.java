@@ -51,6 +51,31 @@ class FindJudgementTest {
             .formatted(id, checkpoint, metrics, hour));
   }
 
+  /** Its plan; the output folder is made, too. */
+  private Path planned(String id, String stage, String step) throws IOException {
+    String data = step.isEmpty() ? "" : "\"data\": {\"step\": \"" + step + "\", \"words\": []},";
+    Files.writeString(
+        folder.resolve("runs").resolve(id).resolve("plan.json"),
+        ("{\"schema_version\": 1, \"stage\": \"%s\", %s \"training\": {}, \"storage\": {\"scratch\":"
+                + " \"/s\", \"durable\": \"%s\", \"shared\": \"/h\", \"retention_days\": 30}}")
+            .formatted(stage, data, folder.resolve("d")));
+    return Files.createDirectories(
+        folder.resolve("d").resolve(stage.equals("eval") ? "evals" : "datasets").resolve(id));
+  }
+
+  /** An evaluation that wrote this file; returns the file. */
+  private Path scored(String id, int hour, String named, String file, String... inputs)
+      throws IOException {
+    run(id, hour, evaluation(named), inputs);
+    return Files.writeString(planned(id, "eval", "score").resolve(file), "rows of " + id);
+  }
+
+  private void gated(String id, int hour, Path candidate, String verdict, String... inputs)
+      throws IOException {
+    run(id, hour, gate(candidate.toString(), verdict), inputs);
+    planned(id, "gate", "gate");
+  }
+
   private FindJudgement of(RunId run) {
     return new FindJudgement(new Workspace(folder, DurableFiles.onDisk()), run);
   }
@@ -66,8 +91,8 @@ class FindJudgementTest {
   @Test
   void aStudentsEvaluationIsNotItsTeachers() throws IOException {
     String score = "eval_20251103_100000";
-    run(score, 5, evaluation(score), "generate_20251102_110000");
-    run("gate_20251103_110000", 6, gate("/d/evals/" + score, "pass"), score);
+    Path file = scored(score, 5, score, "items.jsonl", "generate_20251102_110000");
+    gated("gate_20251103_110000", 6, file.getParent(), "pass", score);
 
     assertThat(of(STUDENT).evaluation().orElseThrow().run().value()).isEqualTo(score);
     assertThat(of(STUDENT).gate().orElseThrow().run().value()).isEqualTo("gate_20251103_110000");
@@ -105,14 +130,35 @@ class FindJudgementTest {
   /** A later failure is not hidden by an earlier success. */
   @Test
   void theNewestVerdictCounts() throws IOException {
-    String file = "/d/evals/science_eval_" + STUDENT + ".parquet";
-    run("gate_20251103_110000", 6, gate(file, "pass"));
-    run("gate_20251103_120000", 7, gate(file, "fail"));
-    run("gate_20251103_130000", 8, gate("/d/evals/science_eval_other.parquet", "pass"));
+    String name = "science_eval_" + STUDENT + ".parquet";
+    Path file = scored("eval_20251103_100000", 5, STUDENT.value(), name);
+    // As the step score does.
+    Path copy = Files.copy(file, folder.resolve("d/evals").resolve(name));
+    gated("gate_20251103_110000", 6, file, "pass");
+    gated("gate_20251103_120000", 7, copy, "fail");
+    gated("gate_20251103_130000", 8, folder.resolve("d/evals/science_eval_other.parquet"), "pass");
 
     FindJudgement.Found found = of(STUDENT).gate().orElseThrow();
     assertThat(found.run().value()).isEqualTo("gate_20251103_120000");
     assertThat(found.metrics().text("verdict")).isEqualTo("fail");
     assertThat(of(TEACHER).gate()).isEmpty();
+  }
+
+  /** Any job can write any metrics, and any person any file. */
+  @Test
+  void aVerdictThatNoGateMadeOrOverAFileThatNoEvaluationMadeDoesNotCount() throws IOException {
+    String name = "science_eval_" + STUDENT + ".jsonl";
+    Path file = scored("eval_20251103_100000", 5, STUDENT.value(), name);
+    run("eval_20251103_110000", 6, gate(file.toString(), "pass"));
+    planned("eval_20251103_110000", "eval", "");
+    Path byHand = Files.createDirectories(folder.resolve("mine")).resolve(name);
+    Files.writeString(byHand, "better rows");
+    gated("gate_20251103_120000", 7, byHand, "pass");
+    gated("gate_20251103_130000", 8, folder.resolve("gone").resolve(name), "pass");
+
+    assertThat(of(STUDENT).gate()).isEmpty();
+
+    gated("gate_20251103_140000", 9, file, "pass");
+    assertThat(of(STUDENT).gate()).isPresent();
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.nexa.slurm.base.error.NexaException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -29,8 +30,12 @@ class HaltsTest {
   }
 
   private LiftedHalt lifting(Halt halt, LineSigner signer) {
+    return lifting(halt, signer, NOW);
+  }
+
+  private LiftedHalt lifting(Halt halt, LineSigner signer, Instant at) {
     LiftedHalt unsigned =
-        new LiftedHalt(halt.id(), site.halts().digest(halt), NOW, signer.author(), "mended", "");
+        new LiftedHalt(halt.id(), site.halts().digest(halt), at, signer.author(), "mended", "");
     return new LiftedHalt(
         unsigned.halt(),
         unsigned.digest(),
@@ -119,5 +124,15 @@ class HaltsTest {
     assertThatThrownBy(() -> site.halts().existing("../x", Optional.empty()))
         .isInstanceOf(NexaException.class)
         .hasMessageContaining("there is no halt '../x'");
+  }
+
+  /** An expired key can sign a text with any time. */
+  @Test
+  void aLiftingFromBeforeTheHaltOrFromTheFutureDoesNotCount() {
+    Halt halt = set(Optional.empty());
+    for (Instant at : List.of(NOW.minus(Duration.ofDays(50)), NOW.plus(Duration.ofDays(9000)))) {
+      site.halts().lift(lifting(halt, site.signer(), at));
+      assertThat(inForce(Optional.empty())).as("%s", at).containsExactly(halt);
+    }
   }
 }
