@@ -7,10 +7,12 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -151,6 +153,56 @@ class PackageReleaseTest {
         model.resolve("model.safetensors.index.json"),
         "{\"weight_map\":{\"a\":\"model-00001-of-00002.safetensors\",\"b\":\"model-00002-of-00002.safetensors\"}}");
     refused("names the shard 'model-00002-of-00002.safetensors', which the checkpoint lacks");
+  }
+
+  @Test
+  void halfAModelIsRefused() throws IOException {
+    Path part = model.resolve("pytorch_model-00001-of-00003.bin");
+    Files.writeString(part, "weights");
+    refused("lacks pytorch_model-00002-of-00003.bin, one of 3 parts of the model");
+    Files.writeString(
+        model.resolve("pytorch_model.bin.index.json"),
+        "{\"weight_map\":{\"a\":\"pytorch_model-00009-of-00009.bin\"}}");
+    refused("names the shard 'pytorch_model-00009-of-00009.bin'");
+    Files.delete(model.resolve("pytorch_model.bin.index.json"));
+    Files.move(part, model.resolve("weights.pt"));
+    Files.write(model.resolve("weights.pt"), new byte[0]);
+    refused("weights.pt is empty");
+    Files.writeString(model.resolve("weights.pt"), "PK\003\004 and then the disk was full");
+    refused("weights.pt is half a file");
+    Files.delete(model.resolve("weights.pt"));
+    Files.delete(model.resolve("model.safetensors"));
+    refused("has no file of a model, such as model.safetensors");
+  }
+
+  /** The checkpoint is written anew while it is packaged: some files old, some new. */
+  @Test
+  void aMixtureOfTwoModelsIsRefused() {
+    ReleaseDraft draft = Models.draft("demo", model);
+    PackageRelease packaging =
+        new PackageRelease(
+            folder.resolve("one").toString(),
+            DurableFiles.onDisk(),
+            step -> {
+              if (step == PackageStep.COPIED || step == PackageStep.HALF_COPIED) {
+                replaced(model.resolve("config.json"));
+                replaced(model.resolve("tokenizer/tokenizer.json"));
+              }
+            });
+
+    assertThatThrownBy(() -> packaging.run(draft))
+        .isInstanceOf(NexaException.class)
+        .hasMessageContaining("changed while the checkpoint was read");
+    assertThat(folder.resolve("one/deploy/releases/demo")).doesNotExist();
+  }
+
+  private static void replaced(Path file) {
+    try {
+      Path made = Files.writeString(file.resolveSibling("new"), Files.readString(file));
+      Files.move(made, file, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
   }
 
   private void refused(String words) {
