@@ -1,6 +1,7 @@
 package dev.nexa.slurm.command.releases;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import com.sun.net.httpserver.HttpServer;
 import dev.nexa.slurm.base.json.Json;
@@ -10,10 +11,12 @@ import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.job.config.SchemaCheck;
 import dev.nexa.slurm.records.approvals.Keys;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -246,6 +249,30 @@ class DeployCommandTest {
         .containsExactly("a", "b");
     assertThat(terminal.type("release", "show", "a").out()).contains("from ").contains(" to ");
     assertThat(terminal.type("release", "show", "c").out()).contains("was never in production");
+  }
+
+  /** As `docker inspect`: facts of the record, at once. `release verify` reads 100 GB. */
+  @Test
+  void showReadsNoModel() throws IOException {
+    deploy("a");
+    Path weights = durable.resolve("deploy/releases/a/model/weights");
+    try (RandomAccessFile sparse = new RandomAccessFile(weights.toFile(), "rw")) {
+      sparse.setLength(1L << 42);
+    }
+
+    Screen now =
+        assertTimeoutPreemptively(
+            Duration.ofMinutes(1), () -> terminal.type("release", "show", "--json"));
+    assertThat(now.exit()).as(now.err()).isZero();
+    assertThat(now.json().objects("releases"))
+        .extracting(one -> one.texts("signed_by"))
+        .containsExactly(List.of("boss@site"));
+
+    Files.writeString(weights, "other weights");
+    assertThat(terminal.type("release", "show").out()).contains("signed by  boss@site");
+    assertThat(terminal.type("release", "verify", "a").exit()).isEqualTo(1);
+    assertThat(deploy("b").exit()).isZero();
+    assertThat(deploy("a").exit()).isEqualTo(3);
   }
 
   @Test
