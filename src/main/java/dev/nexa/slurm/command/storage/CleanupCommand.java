@@ -75,7 +75,7 @@ public final class CleanupCommand extends Subcommand {
           "--max-delete",
           "N|P%",
           "With --s3: refuses to delete more objects, or a larger part of the objects; 10%% if not given.");
-  private final S3Options bucket = new S3Options(this);
+  private final S3Options bucket = new S3Options(this, false);
   private final OptionSpec dryRun =
       flag("--dry-run", "Shows what would be removed and kept; changes nothing.");
   private final OptionSpec yes = flag("-y, --yes", "Removes without a question, as cron must.");

@@ -20,8 +20,15 @@ final class S3Options {
   private final OptionSpec endpoint;
   private final OptionSpec region;
   private final OptionSpec awsProfile;
+  private final boolean takesAddress;
 
-  S3Options(Subcommand command) {
+  /**
+   * Adds the options.
+   *
+   * @param takesAddress whether the command also takes an address as a word
+   */
+  S3Options(Subcommand command, boolean takesAddress) {
+    this.takesAddress = takesAddress;
     endpoint =
         command.option(
             "--endpoint",
@@ -59,7 +66,9 @@ final class S3Options {
           ErrorCode.ARGUMENT_MISSING,
           "no address in S3 is given",
           Advice.step("export NEXA_S3_PREFIX=s3://BUCKET/PREFIX"),
-          Advice.step("or set storage.s3_prefix in the profile, or type s3://BUCKET/PREFIX"));
+          Advice.step(
+              "or set storage.s3_prefix in the profile"
+                  + (takesAddress ? ", or type s3://BUCKET/PREFIX" : "")));
     }
     Optional<S3Settings> settings = storage.s3();
     return new S3Place(

@@ -37,7 +37,7 @@ final class SyncPlaces {
             "A folder and an address such as s3://bucket/prefix, in any order. Default of the two: NEXA_DURABLE and"
                 + " NEXA_S3_PREFIX, as the profile has them.");
     cluster = command.option("--cluster", "NAME", "The profile; NEXA_CLUSTER, or default.");
-    s3 = new S3Options(command);
+    s3 = new S3Options(command, true);
   }
 
   /** A folder and an address. */

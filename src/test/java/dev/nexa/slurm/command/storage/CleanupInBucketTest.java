@@ -153,6 +153,13 @@ class CleanupInBucketTest {
 
   @Test
   void thePlaceOfABucketIsNoWordOfCleanup() {
+    site.terminal.file(
+        "configs/clusters/default.yaml",
+        "storage: {scratch: %s, durable: %s, shared: %s}\n"
+            .formatted(site.scratch, site.durable, site.shared));
+    assertThat(site.terminal.type("cleanup", "--s3").err())
+        .contains("no address in S3 is given", "or set storage.s3_prefix in the profile")
+        .doesNotContain("or type s3://");
     assertThat(site.terminal.type("cleanup", "s3://nexacompute/durable").err())
         .contains("nexa-slurm cleanup --s3 --dry-run");
   }
