@@ -26,7 +26,10 @@ final class DailyCleanup {
     this.context = context;
   }
 
-  /** Cleans up, and returns a line for each thing that was done or failed; empty for nothing. */
+  /**
+   * Cleans up, and returns a line for each thing that was done, failed, or must be mended. A tier
+   * that is not on this host is named only beside something that was done: cron mails each line.
+   */
   List<String> clean(int days) {
     CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
     Planned planned =
@@ -35,6 +38,8 @@ final class DailyCleanup {
             TierRoot.of(context.configs(), context.workspace().root(), Optional.empty()),
             Instant.now());
     List<String> lines = new ArrayList<>();
+    List<String> notes = planned.isEmpty() ? planned.plan().problems() : planned.plan().notes();
+    notes.forEach(note -> lines.add("cleanup: note: " + note));
     if (planned.isEmpty()) {
       return lines;
     }

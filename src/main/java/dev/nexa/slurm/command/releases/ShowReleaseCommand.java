@@ -13,7 +13,6 @@ import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.storage.releases.HistoryLine;
 import dev.nexa.slurm.storage.releases.Production;
-import dev.nexa.slurm.storage.releases.ReleaseContent;
 import dev.nexa.slurm.storage.releases.ReleaseFile;
 import dev.nexa.slurm.storage.releases.ReleaseFolder;
 import dev.nexa.slurm.storage.releases.ReleaseHistory;
@@ -47,7 +46,7 @@ final class ShowReleaseCommand extends Subcommand {
     super(
         "show",
         "Shows the release in production, or what was in production on a day: its run, gate, cost,"
-            + " and who signed it.",
+            + " and who signed it. Does not read the model; `release verify` does.",
         "nexa-slurm release show",
         "nexa-slurm release show --at 2025-11-01");
   }
@@ -207,14 +206,14 @@ final class ShowReleaseCommand extends Subcommand {
     if (release.isEmpty()) {
       return text.toString();
     }
-    Optional<ReleaseContent> content = content(place, release.get());
-    if (content.isEmpty()) {
+    Optional<ReleaseFolder> folder = folder(place, release.get());
+    if (folder.isEmpty()) {
       DeployText.line(text, "files", "its folder is gone");
       return text.toString();
     }
     text.append(
         DeployText.facts(
-            content.get().digest(), content.get().document(), signatures(place, content.get())));
+            folder.get().digest(), folder.get().document(), signatures(place, folder.get())));
     DeployText.line(text, "cost", cost(place, release.get()).orElse("unknown"));
     return text.toString();
   }
@@ -232,31 +231,31 @@ final class ShowReleaseCommand extends Subcommand {
     }
     JsonObject json =
         new JsonObject().with("release", release.orElse(null)).with("in_production", used);
-    Optional<ReleaseContent> content = release.flatMap(name -> content(place, name));
-    if (content.isPresent()) {
-      ReleaseFile document = content.get().document();
-      json.with("release_digest", content.get().digest())
+    Optional<ReleaseFolder> folder = release.flatMap(name -> folder(place, name));
+    if (folder.isPresent()) {
+      ReleaseFile document = folder.get().document();
+      json.with("release_digest", folder.get().digest())
           .with("run_id", document.origin().run())
           .with("gate", document.gate().map(ReleaseFile.Gate::figures).orElse(null))
           .with(
               "signed_by",
-              signatures(place, content.get()).valid().stream().map(one -> one.signer()).toList())
+              signatures(place, folder.get()).valid().stream().map(one -> one.signer()).toList())
           .with("cost", release.flatMap(name -> cost(place, name)).orElse(null));
     }
     return json;
   }
 
-  private static Optional<ReleaseContent> content(DeployPlace place, String name) {
+  private static Optional<ReleaseFolder> folder(DeployPlace place, String name) {
     Path folder = ReleaseFolder.parent(place.durable()).resolve(name);
-    return Files.isDirectory(folder) ? Optional.of(ReleaseContent.of(folder)) : Optional.empty();
+    return Files.isDirectory(folder) ? Optional.of(new ReleaseFolder(folder)) : Optional.empty();
   }
 
-  private static ReleaseSignatures signatures(DeployPlace place, ReleaseContent content) {
+  private static ReleaseSignatures signatures(DeployPlace place, ReleaseFolder folder) {
     Optional<Signers> signers = place.signers();
     return signers.isEmpty()
         ? new ReleaseSignatures(List.of())
         : ReleaseSignatures.of(
-            content,
+            folder,
             signers.get(),
             place.policy().approvals().orElseThrow().selfApproval(),
             Instant.now());

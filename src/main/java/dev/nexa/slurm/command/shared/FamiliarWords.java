@@ -69,6 +69,10 @@ final class FamiliarWords {
       return List.of(
           Advice.step("To bring back what a cleanup moved: nexa-slurm cleanup --undo ID"));
     }
+    if (word.equals("s3") || word.startsWith("s3:") || word.equals("bucket")) {
+      return List.of(
+          Advice.step("To look at the profile's bucket: nexa-slurm cleanup --s3 --dry-run"));
+    }
     return word.equals("list") || word.equals("ls")
         ? List.of()
         : List.of(

@@ -6,20 +6,31 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.DaysOption;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.storage.cleanup.BucketJournal;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.CleanTiers.Done;
 import dev.nexa.slurm.storage.cleanup.CleanTiers.Planned;
 import dev.nexa.slurm.storage.cleanup.Settings;
+import dev.nexa.slurm.storage.sync.Clutter;
+import dev.nexa.slurm.storage.sync.DeleteLimit;
+import dev.nexa.slurm.storage.sync.ObjectStore;
+import dev.nexa.slurm.storage.sync.ObjectStores;
+import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
@@ -29,6 +40,7 @@ public final class CleanupCommand extends Subcommand {
   private static final int DEFAULT_DAYS = 7;
   private static final String DEFAULT_SIZE = "+2G";
   private static final String DEFAULT_GRACE = "3d";
+  private static final int CONNECTIONS = 2;
 
   private final OptionSpec days =
       option(
@@ -51,7 +63,19 @@ public final class CleanupCommand extends Subcommand {
       option(
           "--cluster",
           "NAME",
-          "Only the tiers of configs/clusters/NAME.yaml. Default: those of all profiles of the workspace.");
+          "Only the tiers of configs/clusters/NAME.yaml. Default: those of all profiles of the workspace. With --s3: the"
+              + " profile of the bucket; NEXA_CLUSTER, or default.");
+  private final OptionSpec s3 =
+      flag(
+          "--s3",
+          "Deletes what clutters the bucket instead: objects named *.tmp or .nexa-*, and uploads that nobody completed. There"
+              + " is no trash in S3.");
+  private final OptionSpec maxDelete =
+      option(
+          "--max-delete",
+          "N|P%",
+          "With --s3: refuses to delete more objects, or a larger part of the objects; 10%% if not given.");
+  private final S3Options bucket = new S3Options(this, false);
   private final OptionSpec dryRun =
       flag("--dry-run", "Shows what would be removed and kept; changes nothing.");
   private final OptionSpec yes = flag("-y, --yes", "Removes without a question, as cron must.");
@@ -69,6 +93,7 @@ public final class CleanupCommand extends Subcommand {
         "nexa-slurm cleanup --dry-run",
         "nexa-slurm cleanup --days 7 --prune-size +2G",
         "nexa-slurm cleanup --undo cleanup_20251101_143200_k3x9ab",
+        "nexa-slurm cleanup --s3 --dry-run",
         "nexa-slurm cleanup list");
     spec().addSubcommand("list", new CleanupListCommand().spec());
   }
@@ -79,9 +104,15 @@ public final class CleanupCommand extends Subcommand {
     CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
     @Nullable String id = undo.getValue();
     if (id != null) {
-      requireAlone();
+      refuse("--undo", "nothing was brought back", ofCleanup(s3, days, dryRun, quiet));
+      requireTrash(id);
       return printUndone(clean.undo(id));
     }
+    if (given(s3)) {
+      refuse("--s3", "nothing was deleted", List.of(pruneSize, grace, tier));
+      return cleanBucket(context);
+    }
+    requireS3();
     Settings settings = settings();
     Planned planned =
         clean.plan(
@@ -96,7 +127,7 @@ public final class CleanupCommand extends Subcommand {
       printTable(CleanupText.plan(planned, given(quiet), style()));
       planned.plan().notes().forEach(note -> err().println("note: " + note));
     }
-    boolean acts = !planned.isEmpty() && !given(dryRun) && agrees(planned);
+    boolean acts = !planned.isEmpty() && !given(dryRun) && agrees(CleanupText.acts(planned));
     Optional<Done> done = acts ? Optional.of(clean.run(planned)) : Optional.empty();
     if (!text) {
       out().print(Json.pretty(CleanupText.document(planned, done)));
@@ -110,31 +141,152 @@ public final class CleanupCommand extends Subcommand {
         : ExitCode.OK.status();
   }
 
-  /** Refuses options of a cleanup beside --undo, which would be ignored: --dry-run above all. */
-  private void requireAlone() {
-    for (OptionSpec other : List.of(days, pruneSize, grace, tier, cluster, dryRun, quiet)) {
-      if (other.getValue() != null && !other.getValue().equals(false)) {
+  private List<OptionSpec> ofCleanup(OptionSpec... more) {
+    List<OptionSpec> all = new ArrayList<>(List.of(pruneSize, grace, tier, cluster, maxDelete));
+    all.addAll(List.of(more));
+    all.addAll(bucket.all());
+    return all;
+  }
+
+  private static boolean typed(OptionSpec option) {
+    return option.getValue() != null && !option.getValue().equals(false);
+  }
+
+  /**
+   * Refuses options that would be ignored beside another one: --dry-run beside --undo above all.
+   */
+  private static void refuse(String beside, String nothing, List<OptionSpec> options) {
+    for (OptionSpec other : options) {
+      if (typed(other)) {
         throw new NexaException(
             ErrorCode.OPTION_INVALID,
-            other.longestName() + " cannot be given with --undo; nothing was brought back",
-            Advice.command("shows what is in the trash", "nexa-slurm", "cleanup", "list"));
+            other.longestName() + " cannot be given with " + beside + "; " + nothing,
+            beside.equals("--s3")
+                ? Advice.step("it is for the tiers: type a second command for them, without --s3")
+                : Advice.command("shows what is in the trash", "nexa-slurm", "cleanup", "list"));
       }
     }
   }
 
-  private boolean agrees(Planned planned) {
+  private void requireS3() {
+    List<OptionSpec> options = new ArrayList<>(bucket.all());
+    options.add(maxDelete);
+    for (OptionSpec option : options) {
+      if (typed(option)) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            option.longestName() + " needs --s3; nothing was removed",
+            Advice.step("add --s3 to clean up the bucket, or leave the option out"));
+      }
+    }
+  }
+
+  private static void requireTrash(String id) {
+    if (BucketJournal.isOne(id)) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          id + " deleted objects in S3, where there is no trash: nothing can be brought back",
+          Advice.step("cleanup/" + id + ".jsonl in the workspace names the objects"));
+    }
+  }
+
+  private boolean agrees(String acts) {
     if (given(yes)) {
       return true;
     }
     if (!canAsk()) {
       throw new NexaException(
           ErrorCode.ARGUMENT_MISSING,
-          "this would "
-              + CleanupText.acts(planned)
-              + "; nobody can be asked here, so nothing was removed",
+          "this would " + acts + "; nobody can be asked here, so nothing was removed",
           Advice.step("add --yes to do it, or --dry-run to only look"));
     }
-    return confirmed(CleanupText.question(planned));
+    return confirmed(acts.substring(0, 1).toUpperCase(Locale.ROOT) + acts.substring(1) + "?");
+  }
+
+  private Integer cleanBucket(Context context) {
+    Duration age = Duration.ofDays(days());
+    DeleteLimit limit = limit();
+    @Nullable String profile = cluster.getValue();
+    S3Place place =
+        bucket.place(
+            context,
+            context
+                .configs()
+                .cluster(profile == null ? Prepared.clusterName(context) : profile)
+                .storage(),
+            Optional.empty(),
+            CONNECTIONS);
+    try (AwsJar jar = AwsJar.open();
+        ObjectStore store = jar.load(ObjectStores.class).open(place)) {
+      return cleanBucket(context, place, new Clutter(store, place.prefix()), age, limit);
+    }
+  }
+
+  private Integer cleanBucket(
+      Context context, S3Place place, Clutter clutter, Duration age, DeleteLimit limit) {
+    Instant now = Instant.now();
+    Clutter.Plan plan = clutter.plan(now.minus(age), words(age));
+    Optional<String> refusal = plan.refusal(limit);
+    BucketText text = new BucketText(place);
+    boolean empty = plan.removes().isEmpty();
+    boolean asText = !given(json);
+    if (asText && !(given(quiet) && empty)) {
+      printTable(text.plan(plan, given(quiet), style()));
+      BucketText.notes(plan).forEach(note -> err().println("note: " + note));
+    }
+    if (refusal.isPresent() && !given(dryRun)) {
+      throw tooMany(refusal.get(), plan);
+    }
+    Optional<Clutter.Done> done = Optional.empty();
+    Optional<Path> file = Optional.empty();
+    if (!empty && !given(dryRun) && agrees(text.acts(plan))) {
+      BucketJournal journal = BucketJournal.begin(context.workspace(), place, now, age);
+      Clutter.Done made = clutter.remove(plan, journal::deleting);
+      made.failed().forEach(journal::kept);
+      done = Optional.of(made);
+      file = Optional.of(journal.file());
+    }
+    if (!asText) {
+      out().print(Json.pretty(text.document(plan, refusal, done, file)));
+    } else if (done.isPresent()) {
+      out().print(BucketText.done(done.get(), file.orElseThrow()));
+    } else if (!empty) {
+      refusal.ifPresent(why -> out().println("this would be refused: " + why));
+      out().println("nothing was deleted");
+    }
+    return done.isPresent() && !done.get().failed().isEmpty()
+        ? ExitCode.DEFECT.status()
+        : ExitCode.OK.status();
+  }
+
+  private static String words(Duration age) {
+    return age.toDays() == 1 ? "day" : age.toDays() + " days";
+  }
+
+  private static NexaException tooMany(String refusal, Clutter.Plan plan) {
+    return new NexaException(
+        ErrorCode.SYNC_DELETION_REFUSED,
+        "--s3: " + refusal,
+        Advice.step("nothing was deleted"),
+        Advice.command("lists them", "nexa-slurm", "cleanup", "--s3", "--dry-run"),
+        Advice.step(
+            "then raise --max-delete: "
+                + (plan.removes().size() - plan.uploads() + plan.moreRemoved())));
+  }
+
+  private DeleteLimit limit() {
+    @Nullable String typed = maxDelete.getValue();
+    return typed == null
+        ? DeleteLimit.USUAL
+        : DeleteLimit.parse(typed)
+            .orElseThrow(
+                () ->
+                    new NexaException(
+                        ErrorCode.OPTION_INVALID,
+                        "--max-delete: expected a number of objects or a percentage, got '"
+                            + typed
+                            + "'",
+                        Advice.step("--max-delete 10%")));
   }
 
   private Integer printUndone(Done done) {

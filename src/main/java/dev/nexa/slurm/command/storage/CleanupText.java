@@ -17,7 +17,6 @@ import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 
 /** What {@code cleanup} prints. */
@@ -66,12 +65,6 @@ final class CleanupText {
       text.append("nothing to remove\n");
     }
     return text.toString();
-  }
-
-  /** Returns the question before anything is removed. */
-  static String question(Planned planned) {
-    String acts = acts(planned);
-    return acts.substring(0, 1).toUpperCase(Locale.ROOT) + acts.substring(1) + "?";
   }
 
   /** Returns what the plan does: {@code move 2 paths (1 GiB) into the trash for 3d}. */

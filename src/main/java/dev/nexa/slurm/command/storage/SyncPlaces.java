@@ -6,18 +6,14 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
-import dev.nexa.slurm.job.config.S3Settings;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.sync.Filters;
 import dev.nexa.slurm.storage.sync.S3Place;
-import java.net.URI;
-import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
@@ -28,9 +24,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 final class SyncPlaces {
   private final PositionalParamSpec places;
   private final OptionSpec cluster;
-  private final OptionSpec endpoint;
-  private final OptionSpec region;
-  private final OptionSpec awsProfile;
+  private final S3Options s3;
 
   SyncPlaces(Subcommand command) {
     places =
@@ -43,15 +37,7 @@ final class SyncPlaces {
             "A folder and an address such as s3://bucket/prefix, in any order. Default of the two: NEXA_DURABLE and"
                 + " NEXA_S3_PREFIX, as the profile has them.");
     cluster = command.option("--cluster", "NAME", "The profile; NEXA_CLUSTER, or default.");
-    endpoint =
-        command.option(
-            "--endpoint",
-            "URL",
-            "The store's URL, for MinIO, Ceph or Backblaze. Default: storage.s3.endpoint of the profile, else AWS.");
-    region = command.option("--region", "REGION", "The bucket's region. Default: the profile's.");
-    awsProfile =
-        command.option(
-            "--aws-profile", "NAME", "A profile of ~/.aws; else the SDK's default chain.");
+    s3 = new S3Options(command, true);
   }
 
   /** A folder and an address. */
@@ -71,7 +57,7 @@ final class SyncPlaces {
     if (folders.size() != addresses.size()) {
       throw oneAlone(step, storage, folders, addresses);
     }
-    S3Place s3 = s3(context, storage, threads);
+    S3Place address = s3(context, storage, threads);
     Path folder = Path.of(folders.isEmpty() ? storage.durable() : folders.get(0)).toAbsolutePath();
     if (Files.isRegularFile(folder)) {
       throw new NexaException(
@@ -83,7 +69,7 @@ final class SyncPlaces {
               "sync",
               step,
               String.valueOf(folder.getParent()),
-              s3.address(),
+              address.address(),
               "--exclude",
               "*",
               "--include",
@@ -96,7 +82,7 @@ final class SyncPlaces {
           Advice.step(
               "name one that exists, or set storage.durable in the profile, or NEXA_DURABLE"));
     }
-    return new Pair(folder, s3);
+    return new Pair(folder, address);
   }
 
   private static NexaException oneAlone(
@@ -162,58 +148,6 @@ final class SyncPlaces {
   }
 
   private S3Place s3(Context context, Storage storage, int threads) {
-    List<String> addresses = typed(true);
-    String variable = context.environment().getOrDefault("NEXA_S3_PREFIX", "");
-    S3Place place;
-    if (!addresses.isEmpty()) {
-      place = S3Place.parse(addresses.get(0), "PLACE");
-    } else if (!variable.isEmpty()) {
-      place = S3Place.parse(variable, "NEXA_S3_PREFIX");
-    } else if (storage.s3Prefix().isPresent()) {
-      place = S3Place.parse(storage.s3Prefix().get(), "storage.s3_prefix");
-    } else {
-      throw new NexaException(
-          ErrorCode.ARGUMENT_MISSING,
-          "no address in S3 is given",
-          Advice.step("export NEXA_S3_PREFIX=s3://BUCKET/PREFIX"),
-          Advice.step("or set storage.s3_prefix in the profile, or type s3://BUCKET/PREFIX"));
-    }
-    Optional<S3Settings> settings = storage.s3();
-    return new S3Place(
-        place.bucket(),
-        place.prefix(),
-        url(endpoint.getValue(), settings.flatMap(S3Settings::endpoint)),
-        text(region.getValue(), settings.flatMap(S3Settings::region)),
-        settings.map(S3Settings::pathStyle).orElse(false) || endpoint.getValue() != null,
-        settings.flatMap(S3Settings::storageClass),
-        settings.flatMap(S3Settings::encryption),
-        settings.flatMap(S3Settings::kmsKey),
-        Optional.ofNullable(awsProfile.getValue()),
-        threads);
-  }
-
-  private static Optional<String> text(@Nullable String typed, Optional<String> usual) {
-    return typed == null ? usual : Optional.of(typed);
-  }
-
-  private static Optional<URI> url(@Nullable String typed, Optional<String> usual) {
-    Optional<String> text = text(typed, usual);
-    if (text.isEmpty()) {
-      return Optional.empty();
-    }
-    try {
-      URI uri = new URI(text.get());
-      boolean web = "https".equals(uri.getScheme()) || "http".equals(uri.getScheme());
-      if (web && uri.getHost() != null && uri.getUserInfo() == null) {
-        return Optional.of(uri);
-      }
-    } catch (URISyntaxException notAnAddress) {
-      // Reported below. The text is not repeated: it can hold a password.
-    }
-    throw new NexaException(
-        ErrorCode.OPTION_INVALID,
-        (typed == null ? "storage.s3.endpoint" : "--endpoint")
-            + ": expected a URL such as https://minio.example.org:9000, without a user name",
-        Advice.step("without it, AWS is asked"));
+    return s3.place(context, storage, typed(true).stream().findFirst(), threads);
   }
 }

@@ -135,7 +135,7 @@ public final class CleanTiers {
     CleanupPlan plan =
         new FindCandidates(workspace, runs, settings, now, inTrash)
             .find(configs, roots, List.copyOf(all));
-    journals.problems().forEach(plan::note);
+    journals.problems().forEach(plan::problem);
     return new Planned(plan, due, settings, roots, now);
   }
 

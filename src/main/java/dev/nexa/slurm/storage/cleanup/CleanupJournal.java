@@ -29,7 +29,7 @@ import java.util.Optional;
  * is on disk before the act that it announces. Only one process writes, under the workspace's lock.
  */
 public final class CleanupJournal {
-  private static final String END = ".jsonl";
+  static final String END = ".jsonl";
   private static final int VERSION = 1;
 
   private final Path file;

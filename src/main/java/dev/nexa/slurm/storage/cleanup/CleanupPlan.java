@@ -16,6 +16,7 @@ public final class CleanupPlan {
   private final List<KeptPath> kept = new ArrayList<>();
   private final Map<String, Integer> foreign = new HashMap<>();
   private final List<String> notes = new ArrayList<>();
+  private final List<String> problems = new ArrayList<>();
 
   CleanupPlan() {}
 
@@ -39,6 +40,11 @@ public final class CleanupPlan {
     notes.add(note);
   }
 
+  /** Adds a note about a thing that somebody must mend. */
+  void problem(String problem) {
+    problems.add(problem);
+  }
+
   /** Orders both lists by path; a folder is read in any order. */
   void sort() {
     candidates.sort(Comparator.comparing(Candidate::full));
@@ -56,10 +62,12 @@ public final class CleanupPlan {
   }
 
   /**
-   * Returns sentences about tiers that were not looked at, and about entries that are not named.
+   * Returns sentences about tiers that were not looked at, and about entries that are not named,
+   * after those of {@link #problems}.
    */
   public List<String> notes() {
-    List<String> all = new ArrayList<>(notes);
+    List<String> all = new ArrayList<>(problems);
+    all.addAll(notes);
     foreign.forEach(
         (key, count) -> {
           if (count > MOST_NAMED) {
@@ -67,6 +75,11 @@ public final class CleanupPlan {
           }
         });
     return all;
+  }
+
+  /** Returns sentences about what somebody must mend: tiers and journals that cannot be read. */
+  public List<String> problems() {
+    return List.copyOf(problems);
   }
 
   /** Returns the bytes of all candidates. */

@@ -68,7 +68,7 @@ final class FindCandidates {
       try (OpenFolder tier = OpenFolder.root(root.path())) {
         walk(root, tier);
       } catch (IOException failed) {
-        plan.note(root.path() + " cannot be read: " + DurableFiles.reason(failed));
+        plan.problem(root.path() + " cannot be read: " + DurableFiles.reason(failed));
       }
     }
     if (!places.isEmpty()) {

@@ -12,17 +12,21 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /**
- * A run whose durable files are older than the retention of its profile.
+ * A run whose durable files are older than the retention of its profile. These are the files that
+ * {@code archive} takes.
  *
- * @param folder the folder of its checkpoints
+ * @param folders its folders in {@code checkpoints/} and {@code evals/}, as far as they exist
  * @param days the profile's {@code storage.retention_days} when the run was made
  * @param until when the retention ended
  * @param bytes the size of the files when the run ended; empty if it was not measured
  */
-public record PastRetention(RunId run, Path folder, int days, Instant until, Optional<Long> bytes) {
+public record PastRetention(
+    RunId run, List<Path> folders, int days, Instant until, Optional<Long> bytes) {
   /** The command that shows which of the files can go. */
   public static final String COMMAND = "nexa-slurm cleanup --tier durable --dry-run";
 
@@ -41,12 +45,16 @@ public record PastRetention(RunId run, Path folder, int days, Instant until, Opt
       return Optional.empty();
     }
     Instant until = ended.get().plus(Duration.ofDays(storage.retentionDays().get()));
-    Path folder =
-        Path.of(storage.durable(), "checkpoints", StorageClaims.nameOn(storage.durable(), run));
-    return until.isBefore(now) && Files.isDirectory(folder)
+    String name = StorageClaims.nameOn(storage.durable(), run);
+    List<Path> folders =
+        FindWholeRuns.PARENTS.stream()
+            .map(parent -> Path.of(storage.durable(), parent, name))
+            .filter(Files::isDirectory)
+            .toList();
+    return until.isBefore(now) && !folders.isEmpty()
         ? Optional.of(
             new PastRetention(
-                run.id(), folder, storage.retentionDays().get(), until, state.durableBytes()))
+                run.id(), folders, storage.retentionDays().get(), until, state.durableBytes()))
         : Optional.empty();
   }
 
@@ -54,9 +62,9 @@ public record PastRetention(RunId run, Path folder, int days, Instant until, Opt
   public String words() {
     return run
         + ": "
-        + folder
+        + folders.stream().map(Path::toString).collect(Collectors.joining(" and "))
         + (bytes.isPresent() ? " (" + Memory.plain(bytes.get()) + " when the run ended)" : "")
-        + " is past its retention of "
+        + (folders.size() == 1 ? " is past its retention of " : " are past their retention of ")
         + days
         + " days since "
         + until.toString().substring(0, "2025-11-01".length());
@@ -66,7 +74,7 @@ public record PastRetention(RunId run, Path folder, int days, Instant until, Opt
   public JsonObject toJson() {
     return new JsonObject()
         .with("run_id", run.value())
-        .with("folder", folder.toString())
+        .with("folders", folders.stream().map(Path::toString).toList())
         .with("retention_days", days)
         .with("until", until)
         .withOptional("durable_bytes", bytes)

@@ -28,6 +28,9 @@ final class S3Refusal {
           "InvalidAccessKeyId",
           "SignatureDoesNotMatch",
           "ExpiredToken",
+          // The next two come from STS, whose roles a sync renews while it runs.
+          "ExpiredTokenException",
+          "InvalidClientTokenId",
           "InvalidToken",
           "TokenRefreshRequired",
           "AuthorizationQueryParametersError");

@@ -41,13 +41,24 @@ public record DeleteLimit(long number, boolean percent) {
       return Optional.of(
           "--delete: the source has no files, and all " + deletes + " files would be deleted");
     }
+    return excess(deletes, target, "files").map(why -> "--delete: " + why);
+  }
+
+  /**
+   * Returns that so many deletions are more than the limit allows; empty if they are not.
+   *
+   * @param target the files or objects at the target, with those that would be deleted
+   * @param what the plural of what is deleted
+   */
+  public Optional<String> excess(long deletes, long target, String what) {
     return deletes > most(target)
         ? Optional.of(
-            "--delete: "
-                + deletes
+            deletes
                 + " of "
                 + target
-                + " files would be deleted, more than --max-delete "
+                + " "
+                + what
+                + " would be deleted, more than --max-delete "
                 + text())
         : Optional.empty();
   }

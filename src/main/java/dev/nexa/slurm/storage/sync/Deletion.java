@@ -72,21 +72,28 @@ final class Deletion {
       sides.tree().delete(action.local().orElseThrow());
       return;
     }
-    String key = sides.key(action.path());
     String etag = action.remote().orElseThrow().etag();
+    ifUnchanged(sides.store(), sides.retry(), sides.key(action.path()), etag);
+  }
+
+  /**
+   * Deletes an object if it is still this version.
+   *
+   * @throws StoreException of kind CHANGED if it is another one
+   */
+  static void ifUnchanged(ObjectStore store, Retry retry, String key, String etag)
+      throws IOException {
     // Not every store knows If-Match for deletions.
-    Optional<Stored> stored = sides.retry().call(() -> sides.store().head(key));
+    Optional<Stored> stored = retry.call(() -> store.head(key));
     if (stored.isPresent() && !stored.get().etag().equals(etag)) {
       throw new StoreException(
           StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
     }
-    sides
-        .retry()
-        .call(
-            () -> {
-              sides.store().delete(key, etag);
-              return key;
-            });
+    retry.call(
+        () -> {
+          store.delete(key, etag);
+          return key;
+        });
   }
 
   private String journalLine(Action action) {

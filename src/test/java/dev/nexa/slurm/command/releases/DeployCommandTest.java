@@ -2,20 +2,25 @@ package dev.nexa.slurm.command.releases;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.job.config.SchemaCheck;
 import dev.nexa.slurm.records.approvals.Keys;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.releases.LineSigner;
 import dev.nexa.slurm.storage.releases.SwitchRelease.Smoke;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -255,6 +260,30 @@ class DeployCommandTest {
     assertThat(terminal.type("release", "show", "c").out()).contains("was never in production");
   }
 
+  /** As `docker inspect`: facts of the record, at once. `release verify` reads 100 GB. */
+  @Test
+  void showReadsNoModel() throws IOException {
+    deploy("a");
+    Path weights = durable.resolve("deploy/releases/a/model/weights");
+    try (RandomAccessFile sparse = new RandomAccessFile(weights.toFile(), "rw")) {
+      sparse.setLength(1L << 42);
+    }
+
+    Screen now =
+        assertTimeoutPreemptively(
+            Duration.ofMinutes(1), () -> terminal.type("release", "show", "--json"));
+    assertThat(now.exit()).as(now.err()).isZero();
+    assertThat(now.json().objects("releases"))
+        .extracting(one -> one.texts("signed_by"))
+        .containsExactly(List.of("boss@site"));
+
+    Files.writeString(weights, "other weights");
+    assertThat(terminal.type("release", "show").out()).contains("signed by  boss@site");
+    assertThat(terminal.type("release", "verify", "a").exit()).isEqualTo(1);
+    assertThat(deploy("b").exit()).isZero();
+    assertThat(deploy("a").exit()).isEqualTo(3);
+  }
+
   @Test
   void aHaltStopsDeployAndNotRollback() throws IOException {
     deploy("a");
@@ -386,6 +415,48 @@ class DeployCommandTest {
     deploy("c");
     assertThat(rollback().exit()).isZero();
     assertThat(current()).isEqualTo("weights of b");
+  }
+
+  /** docs/schemas is for other people's programs: what is written and printed must fit it. */
+  @Test
+  void whatIsWrittenAndPrintedFitsThePublishedSchemas() throws IOException {
+    deploy("a");
+    deploy("b", "--reason", "better");
+    rollback();
+    Path file = durable.resolve("deploy/history.jsonl");
+    Files.writeString(file, Files.readString(file) + "{\"torn");
+    String id = terminal.type("halt", "--pipeline", "distill", "--json").json().text("halt_id");
+    assertThat(deploy("b").exit()).isZero();
+    terminal.type("unhalt", id, "--yes", "--key", "" + boss);
+
+    List<String> lines = Files.readAllLines(file);
+    assertThat(lines).hasSize(9);
+    assertThat(lines).allSatisfy(line -> assertFits("release-history", line));
+    List<JsonObject> shown = terminal.type("release", "history", "--json").json().objects("lines");
+    assertThat(shown).hasSize(9);
+    assertThat(shown).allSatisfy(line -> assertFits("release-history", Json.compact(line)));
+    Path release = durable.resolve("deploy/releases/a");
+    assertFits("release", Files.readString(release.resolve("release.json")));
+    assertFits("release-signature", Files.readString(release.resolve("signatures/boss@site.json")));
+    Path halts = durable.resolve("deploy/halts");
+    assertFits("halt", Files.readString(halts.resolve(id + ".json")));
+    assertFits("unhalt", Files.readString(halts.resolve(id + ".lifted.json")));
+    assertFits("halt", terminal.type("halt", "--reason", "more", "--json").out());
+    List<JsonObject> listed =
+        terminal.type("halt", "list", "--all", "--json").json().objects("halts");
+    assertThat(listed).hasSize(2);
+    assertThat(listed).allSatisfy(halt -> assertFits("halt", Json.compact(halt)));
+
+    assertThat(SchemaCheck.published("release-history", lines.get(0).replace("deploying", "x")))
+        .containsExactly(
+            "$.action: 'x' is none of [deploying, deployed, rolling_back, rolled_back, abandoned,"
+                + " found, torn_tail]");
+    assertThat(SchemaCheck.published("halt", "{\"more\": 1}"))
+        .contains("$: knows no more", "$: lacks halt_id");
+  }
+
+  private static void assertFits(String schema, String document) {
+    assertThat(SchemaCheck.published(schema, document)).as(document).isEmpty();
   }
 
   @Test

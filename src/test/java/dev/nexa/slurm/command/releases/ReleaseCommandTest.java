@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.job.config.SchemaCheck;
 import dev.nexa.slurm.records.approvals.Keys;
 import dev.nexa.slurm.storage.releases.Models;
 import java.io.IOException;
@@ -86,6 +87,8 @@ class ReleaseCommandTest {
         .contains("| class | `LlamaForCausalLM` |", "## Gate\n\nNone.");
     assertThat(release.resolve("config.yaml")).content().contains("\"stage\": \"train\"");
     assertThat(release.resolve("cost.json")).exists();
+    assertThat(SchemaCheck.published("release", Files.readString(release.resolve("release.json"))))
+        .isEmpty();
     Screen unsigned = type("release", "verify", name);
     assertThat(unsigned.exit()).isEqualTo(3);
     assertThat(unsigned.err())

@@ -67,6 +67,10 @@ class ArchiveInBucketTest {
   private record Ended(int status, String text) {}
 
   private Ended archive(String... arguments) throws Exception {
+    return archive(Map.of(), arguments);
+  }
+
+  private Ended archive(Map<String, String> variables, String... arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
@@ -86,6 +90,7 @@ class ArchiveInBucketTest {
     environment.put("AWS_SECRET_ACCESS_KEY", S3Server.SECRET);
     environment.put("HOME", folder.toString());
     environment.put("PATH", site.site.terminal.bin + ":/usr/bin:/bin");
+    environment.putAll(variables);
     int status = builder.start().waitFor();
     return new Ended(status, Files.readString(log));
   }
@@ -110,6 +115,26 @@ class ArchiveInBucketTest {
     // The same files find their bundle; nothing is sent again.
     Ended again = archive(RUN, "--yes");
     assertThat(again.status()).as(again.text()).isZero();
+    assertThat(checkpoints).doesNotExist();
+  }
+
+  /**
+   * Cron's locale is C: a name such as {@code Modèle} cannot be read there, and would be left out.
+   */
+  @Test
+  void aLocaleThatCannotReadNamesIsRefused() throws Exception {
+    Map<String, String> ascii = Map.of("LC_ALL", "C");
+
+    Ended pack = archive(ascii, RUN, "--yes");
+    assertThat(pack.status()).isEqualTo(2);
+    assertThat(pack.text())
+        .contains("in which names of files cannot be read", "LC_ALL=C.UTF-8 nexa-slurm archive");
+    assertThat(checkpoints).exists();
+
+    assertThat(archive(RUN, "--yes").status()).isZero();
+    Ended back = archive(ascii, "restore", RUN);
+    assertThat(back.status()).isEqualTo(2);
+    assertThat(back.text()).contains("LC_ALL=C.UTF-8 nexa-slurm archive restore");
     assertThat(checkpoints).doesNotExist();
   }
 

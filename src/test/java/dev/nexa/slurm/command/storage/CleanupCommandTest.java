@@ -375,6 +375,33 @@ class CleanupCommandTest {
     assertThat(type("reconcile", "--cleanup", "x").exit()).isEqualTo(2);
   }
 
+  /** Cron mails each line: what must be mended is said each day, the rest beside what was done. */
+  @Test
+  void aPassSaysWhatTheCleanupNotes() throws IOException {
+    Files.createDirectories(site.terminal.workspace.resolve("runs/open"));
+    Path absent = folder.resolve("absent");
+    site.terminal.file(
+        "configs/clusters/other.yaml",
+        "storage: {scratch: %s, durable: %s, shared: %s}\n"
+            .formatted(absent, site.durable, site.shared));
+    String[] pass = {"reconcile", "--quiet", "--cleanup", "7"};
+    assertThat(type(pass).err()).isEmpty();
+
+    Path journal = site.terminal.workspace.resolve("cleanup/cleanup_20251101_143200_k3x9ab.jsonl");
+    CleanupSite.write(journal, "{ bro\n");
+    CleanupSite.old(site.terminal.workspace.resolve(".nexa/cleaned"));
+    assertThat(type(pass).err())
+        .contains("cleanup: note: " + journal, "stays there for now")
+        .doesNotContain("is not on this host");
+
+    site.scratchOf(site.ended(RUN), "x");
+    CleanupSite.old(site.terminal.workspace.resolve(".nexa/cleaned"));
+    String done = type(pass).err();
+    assertThat(done)
+        .contains("cleanup: moved 1 path", "cleanup: note: " + journal)
+        .contains("cleanup: note: " + absent + " (storage.scratch in ", "is not on this host");
+  }
+
   @Test
   void aClosedPipelineKeepsWhatItsNextRunCanReuse() {
     Path all =

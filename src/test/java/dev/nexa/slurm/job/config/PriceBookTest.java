@@ -141,7 +141,7 @@ class PriceBookTest {
       assertThat(read(block.group(1)).asOf()).isEqualTo(LocalDate.of(2026, 1, 1));
       books++;
     }
-    assertThat(books).isEqualTo(7);
+    assertThat(books).isEqualTo(8);
   }
 
   private static PriceBook read(String text) {

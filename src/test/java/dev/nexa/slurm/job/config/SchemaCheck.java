@@ -1,5 +1,7 @@
 package dev.nexa.slurm.job.config;
 
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.yaml.Problem;
 import dev.nexa.slurm.job.config.yaml.YamlNode;
@@ -8,6 +10,7 @@ import dev.nexa.slurm.job.config.yaml.YamlNode.Scalar;
 import dev.nexa.slurm.job.config.yaml.YamlNode.Sequence;
 import dev.nexa.slurm.job.config.yaml.YamlReader;
 import java.math.BigDecimal;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -53,6 +56,12 @@ public final class SchemaCheck {
       throw new AssertionError(unreadable);
     }
     return problems(schema, tree.get());
+  }
+
+  /** What in the document does not fit {@code docs/schemas/<name>.schema.json}. */
+  public static List<String> published(String name, String document) {
+    Path file = Path.of("docs/schemas", name + ".schema.json");
+    return problems(Json.parseObject(DurableFiles.read(file)), document);
   }
 
   static List<String> problems(JsonObject schema, YamlNode tree) {

@@ -52,6 +52,21 @@ class PastRetentionTest {
         .isEqualTo("nexa-slurm cleanup --tier durable --dry-run");
   }
 
+  /** A run of stage eval has no checkpoints; archive takes its items all the same. */
+  @Test
+  void evaluationsCountToo() throws Exception {
+    Path evals = Files.createDirectories(site.durable.resolve("evals/" + run.id()));
+    PastRetention both = ended(Duration.ofDays(31)).orElseThrow();
+    assertThat(both.words())
+        .contains("checkpoints/" + run.id() + " and " + evals + " are past their retention of 30");
+
+    Files.delete(site.durable.resolve("checkpoints/" + run.id()));
+    PastRetention past = ended(Duration.ofDays(31)).orElseThrow();
+    assertThat(past.folders()).containsExactly(evals);
+    assertThat(past.toJson().texts("folders")).containsExactly(evals.toString());
+    assertThat(past.words()).contains(evals + " is past its retention of 30 days");
+  }
+
   @Test
   void youngerFilesAndMissingOnesAreNot() throws Exception {
     assertThat(ended(Duration.ofDays(29))).isEmpty();

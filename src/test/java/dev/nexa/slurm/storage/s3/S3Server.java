@@ -11,6 +11,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.sync.RequestBody;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.s3.S3Client;
 
 /**
  * A real S3 server as a child process: s3proxy, which checks signatures and is atomic, or s3mock,
@@ -126,6 +131,20 @@ public final class S3Server implements AutoCloseable {
 
   public URI address() {
     return URI.create("http://127.0.0.1:" + port);
+  }
+
+  /** Writes an object as another program does: without our SHA-256. */
+  public void put(String key, String content) {
+    try (S3Client client =
+        S3Client.builder()
+            .endpointOverride(address())
+            .region(Region.US_EAST_1)
+            .forcePathStyle(true)
+            .credentialsProvider(
+                StaticCredentialsProvider.create(AwsBasicCredentials.create(KEY, SECRET)))
+            .build()) {
+      client.putObject(request -> request.bucket(BUCKET).key(key), RequestBody.fromString(content));
+    }
   }
 
   @Override

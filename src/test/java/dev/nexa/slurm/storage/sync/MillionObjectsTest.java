@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -13,53 +14,88 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A plan over a million objects in 256 MiB of heap. */
+/** Plans over a million objects in 256 MiB of heap, and over large trees. */
 class MillionObjectsTest {
   private static final int OBJECTS = 1_000_000;
+  private static final int FILES = 30_000;
 
   @Test
   void aMillionObjectsArePlannedIn256MiB(@TempDir Path folder) throws Exception {
     Files.createDirectories(folder.resolve("here"));
+
+    assertThat(planned(folder, "256m", Direction.PULL))
+        .contains("1000000 new, " + OBJECTS + " in order");
+  }
+
+  /** The names of one folder at a time are in memory. dev/sparse-plan does it at full size. */
+  @Test
+  void aTreeOf30TerabytesIsPlannedInASmallHeap(@TempDir Path folder) throws Exception {
+    for (int i = 0; i < FILES; i++) {
+      Path file =
+          folder.resolve(
+              String.format(
+                  Locale.ROOT,
+                  "here/checkpoints/train_%04d/shard_%07d_of_a_name_that_is_rather_long.safetensors",
+                  i / 500,
+                  i));
+      if (i % 500 == 0) {
+        Files.createDirectories(file.getParent());
+      }
+      try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+        sparse.setLength(1_000_000_000);
+      }
+    }
+
+    assertThat(planned(folder, "8m", Direction.PUSH))
+        .contains(FILES + " new, " + FILES + " in order");
+  }
+
+  private static String planned(Path folder, String heap, Direction direction) throws Exception {
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx256m",
+                "-Xmx" + heap,
                 "-XX:+UseSerialGC",
                 "-cp",
                 System.getProperty("java.class.path"),
                 MillionObjectsTest.class.getName(),
-                folder.resolve("here").toString())
+                folder.resolve("here").toString(),
+                direction.name())
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("log").toFile())
             .start();
-
-    assertThat(process.waitFor()).as(Files.readString(folder.resolve("log"))).isZero();
-    assertThat(folder.resolve("log")).content().contains("1000000 new, " + OBJECTS + " in order");
+    int status = process.waitFor();
+    String log = Files.readString(folder.resolve("log"));
+    assertThat(status).as(log).isZero();
+    return log;
   }
 
   public static void main(String[] args) throws IOException {
     S3Place place = S3Place.parse("s3://bucket/p", "test");
-    try (ObjectStore store = new Listing();
+    Direction direction = Direction.valueOf(args[1]);
+    try (ObjectStore store = new Listing(direction == Direction.PULL ? OBJECTS : 0);
         SyncRun run =
             SyncRun.plan(
-                Path.of(args[0]),
-                place,
-                store,
-                SyncTrial.usual(),
-                SyncTrial.options(Direction.PULL))) {
+                Path.of(args[0]), place, store, SyncTrial.usual(), SyncTrial.options(direction))) {
       long[] seen = {0};
       run.planned().forEach(planned -> seen[0]++);
       System.out.println(run.planned().added().files() + " new, " + seen[0] + " in order");
     }
   }
 
-  /** Lists a million objects, a thousand a page. */
+  /** Lists so many objects, a thousand a page. */
   private static final class Listing implements ObjectStore {
+    private final int all;
+
+    Listing(int all) {
+      this.all = all;
+    }
+
     @Override
     public Page list(String prefix, Optional<String> after) {
       int from = after.map(Integer::parseInt).orElse(0);
       List<Listed> objects = new ArrayList<>();
-      for (int i = from; i < Math.min(OBJECTS, from + 1000); i++) {
+      for (int i = from; i < Math.min(all, from + 1000); i++) {
         String key =
             String.format(
                 Locale.ROOT,
@@ -70,8 +106,7 @@ class MillionObjectsTest {
         objects.add(new Listed(key, 100_000, "0123456789abcdef0123456789abcdef", Instant.EPOCH));
       }
       int next = from + 1000;
-      return new Page(
-          objects, next < OBJECTS ? Optional.of(Integer.toString(next)) : Optional.empty());
+      return new Page(objects, next < all ? Optional.of(Integer.toString(next)) : Optional.empty());
     }
 
     @Override

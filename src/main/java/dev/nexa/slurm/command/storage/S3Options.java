@@ -1,0 +1,111 @@
+package dev.nexa.slurm.command.storage;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.S3Settings;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.sync.S3Place;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The options that say how S3 is reached, with the profile's values for what was not typed. */
+final class S3Options {
+  private final OptionSpec endpoint;
+  private final OptionSpec region;
+  private final OptionSpec awsProfile;
+  private final boolean takesAddress;
+
+  /**
+   * Adds the options.
+   *
+   * @param takesAddress whether the command also takes an address as a word
+   */
+  S3Options(Subcommand command, boolean takesAddress) {
+    this.takesAddress = takesAddress;
+    endpoint =
+        command.option(
+            "--endpoint",
+            "URL",
+            "The store's URL, for MinIO, Ceph or Backblaze. Default: storage.s3.endpoint of the profile, else AWS.");
+    region = command.option("--region", "REGION", "The bucket's region. Default: the profile's.");
+    awsProfile =
+        command.option(
+            "--aws-profile", "NAME", "A profile of ~/.aws; else the SDK's default chain.");
+  }
+
+  /** Returns all options. */
+  List<OptionSpec> all() {
+    return List.of(endpoint, region, awsProfile);
+  }
+
+  /**
+   * Returns the address that was typed, else that of the environment, else that of the profile.
+   *
+   * @param typed the address that was typed
+   * @param threads how many requests run at once
+   * @throws NexaException if there is no address, or a value is not usable
+   */
+  S3Place place(Context context, Storage storage, Optional<String> typed, int threads) {
+    String variable = context.environment().getOrDefault("NEXA_S3_PREFIX", "");
+    S3Place place;
+    if (typed.isPresent()) {
+      place = S3Place.parse(typed.get(), "PLACE");
+    } else if (!variable.isEmpty()) {
+      place = S3Place.parse(variable, "NEXA_S3_PREFIX");
+    } else if (storage.s3Prefix().isPresent()) {
+      place = S3Place.parse(storage.s3Prefix().get(), "storage.s3_prefix");
+    } else {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "no address in S3 is given",
+          Advice.step("export NEXA_S3_PREFIX=s3://BUCKET/PREFIX"),
+          Advice.step(
+              "or set storage.s3_prefix in the profile"
+                  + (takesAddress ? ", or type s3://BUCKET/PREFIX" : "")));
+    }
+    Optional<S3Settings> settings = storage.s3();
+    return new S3Place(
+        place.bucket(),
+        place.prefix(),
+        url(endpoint.getValue(), settings.flatMap(S3Settings::endpoint)),
+        text(region.getValue(), settings.flatMap(S3Settings::region)),
+        settings.map(S3Settings::pathStyle).orElse(false) || endpoint.getValue() != null,
+        settings.flatMap(S3Settings::storageClass),
+        settings.flatMap(S3Settings::encryption),
+        settings.flatMap(S3Settings::kmsKey),
+        Optional.ofNullable(awsProfile.getValue()),
+        threads);
+  }
+
+  private static Optional<String> text(@Nullable String typed, Optional<String> usual) {
+    return typed == null ? usual : Optional.of(typed);
+  }
+
+  private static Optional<URI> url(@Nullable String typed, Optional<String> usual) {
+    Optional<String> text = text(typed, usual);
+    if (text.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      URI uri = new URI(text.get());
+      boolean web = "https".equals(uri.getScheme()) || "http".equals(uri.getScheme());
+      if (web && uri.getHost() != null && uri.getUserInfo() == null) {
+        return Optional.of(uri);
+      }
+    } catch (URISyntaxException notAnAddress) {
+      // Reported below. The text is not repeated: it can hold a password.
+    }
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        (typed == null ? "storage.s3.endpoint" : "--endpoint")
+            + ": expected a URL such as https://minio.example.org:9000, without a user name",
+        Advice.step("without it, AWS is asked"));
+  }
+}
