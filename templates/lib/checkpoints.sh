@@ -252,7 +252,14 @@ bring_back() {
   copy=$(newest_of "$resume" "$(kind_of "$left")")
   if ((${SLURM_NNODES:-1} == 1)) && [[ -n $left ]] && marked "$left" && all_whole "$NEXA_CHECKPOINTS/$left" &&
     { [[ -z $copy ]] || (($(number_of "$left") > $(number_of "$copy"))); }; then
-    copy_aside "$left" "$resume" && say "$left was left on $node by an earlier attempt"
+    # Without room for a copy, it is the only one.
+    copy_aside "$left" "$resume" || return 1
+    say "$left was left on $node by an earlier attempt"
+  fi
+  if [[ -e $NEXA_CHECKPOINTS.stranded ]]; then
+    mv -T -- "$NEXA_CHECKPOINTS" "$NEXA_CHECKPOINTS.of_earlier.$attempt" && mkdir -- "$NEXA_CHECKPOINTS" || return 1
+    rm -f -- "$NEXA_CHECKPOINTS.stranded"
+    say "the final files of an earlier attempt are in $NEXA_CHECKPOINTS.of_earlier.$attempt until this attempt succeeds"
   fi
   find "$NEXA_CHECKPOINTS" -mindepth 1 -delete
   while IFS= read -r -d '' path; do
@@ -367,7 +374,7 @@ newest_are_complete() {
 # This node's part of the files that are no checkpoints. A link to a checkpoint is made again by publish, unless it is
 # called final.
 stage_final() {
-  local path name from=() to=$NEXA_FINAL/.part.final.$attempt/$node
+  local path name error from=() to=$NEXA_FINAL/.part.final.$attempt/$node
   while IFS= read -r -d '' path; do
     name=${path##*/}
     if [[ -e $path ]] && ! number_of "$name" >/dev/null && { [[ $name == final || $name == final.* ]] || ! pointed "$path" >/dev/null; }; then
@@ -376,8 +383,8 @@ stage_final() {
   done < <(entries "$NEXA_CHECKPOINTS")
   rm -rf -- "$to"
   ((${#from[@]} > 0)) || return 0
-  if ! mkdir -p -- "$to" || ! copy "${from[@]}" "$to/"; then
-    say "the final files could not be copied to $NEXA_FINAL" >&2
+  if ! error=$(mkdir -p -- "$to" 2>&1 && copy "${from[@]}" "$to/" 2>&1); then
+    say "the final files could not be copied to $NEXA_FINAL${error:+: ${error##*: }}" >&2
     return 1
   fi
   if ! all_whole "$to"; then

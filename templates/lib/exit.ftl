@@ -49,6 +49,7 @@ nexa_exit() {
 # Files that could not be kept are only on scratch, so it is not emptied.
 nexa_leave_scratch() {
   echo "nexa-slurm: the final files are only in $NEXA_CHECKPOINTS of ${SLURMD_NODENAME:-$HOSTNAME}: copy them from there" >&2
+  : >"$NEXA_CHECKPOINTS.stranded" || true
   nexa_tidy() { :; }
 }
 

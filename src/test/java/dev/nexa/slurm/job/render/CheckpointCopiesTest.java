@@ -46,6 +46,15 @@ class CheckpointCopiesTest {
       this(name, name, restart, 1, 0);
     }
 
+    /** Where every copy fails. */
+    Node full() throws IOException {
+      Path bin = Files.createDirectories(folder.resolve("bin"));
+      Path cp = Files.writeString(bin.resolve("cp"), "#!/bin/sh\nexit 1\n");
+      assertThat(cp.toFile().setExecutable(true)).isTrue();
+      environment.put("PATH", bin + ":" + environment.get("PATH"));
+      return this;
+    }
+
     Node quietFor(int seconds) {
       environment.put("NEXA_QUIET_SECONDS", "" + seconds);
       return this;
@@ -233,6 +242,29 @@ class CheckpointCopiesTest {
     assertThat(node.call("stage", "0"))
         .startsWith("1 ")
         .contains(node.scratch + "/model.safetensors is too short");
+  }
+
+  @Test
+  void whatCouldNotBeCopiedIsNotDeleted() throws Exception {
+    Node first = new Node("a", 0).begun();
+    first.trainerSaves(9, "nine");
+    Node again = new Node("a", 1);
+    assertThat(again.call("ready")).startsWith("0 ");
+    assertThat(again.full().call("begin")).startsWith("1 ").contains("could not be copied");
+    assertThat(again.scratch.resolve("checkpoint-9/weights")).hasContent("nine");
+  }
+
+  @Test
+  void finalFilesThatStayedOnScratchAreKeptFromTheNextAttempt() throws Exception {
+    Node first = new Node("a", 0).begun();
+    Files.writeString(first.scratch.resolve("final.pt"), "weights");
+    Files.createFile(first.scratch.resolveSibling("checkpoints.stranded"));
+
+    new Node("a", 1).begun();
+
+    assertThat(first.scratch.resolveSibling("checkpoints.of_earlier.7.1/final.pt"))
+        .hasContent("weights");
+    assertThat(first.scratch).isEmptyDirectory();
   }
 
   @Test
