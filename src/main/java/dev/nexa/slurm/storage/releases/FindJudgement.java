@@ -52,7 +52,12 @@ final class FindJudgement {
   }
 
   /** A run that has ended, and the part of its metrics that is asked for. */
-  record Found(RunId run, JsonObject metrics, Instant ended) {}
+  record Found(RunId run, JsonObject metrics, Instant ended) {
+    /** Returns whether this is a verdict, and the gate passed. */
+    boolean passed() {
+      return metrics.optionalText("verdict").equals(Optional.of("pass"));
+    }
+  }
 
   /** Returns the newest evaluation of the run's model; empty if there is none. */
   Optional<Found> evaluation() {
@@ -76,10 +81,19 @@ final class FindJudgement {
   /**
    * Returns the verdict of a named run.
    *
-   * @throws NexaException if it has none, or one about another model
+   * @throws NexaException if it has none, or one about another model, or if a newer one failed
    */
   Found gate(RunId named) {
-    return named(named, GATE, "--gate", this::isGateOfRun);
+    Found found = named(named, GATE, "--gate", this::isGateOfRun);
+    Found newest = gate().orElse(found);
+    if (newest.ended().isAfter(found.ended()) && !newest.passed()) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          "--gate: after " + named + ", the gate " + newest.run() + " of the same model failed",
+          Advice.command("says why", "nexa-slurm", "why", newest.run()),
+          Advice.step("evaluate the model again, and type release package without --gate"));
+    }
+    return found;
   }
 
   private Found named(RunId named, String key, String option, Predicate<Found> isOfRun) {

@@ -113,13 +113,7 @@ public record ReleaseDraft(ReleaseFile facts, ModelSource model, TreeMap<String,
             pipeline(workspace, run.id()),
             evaluation.map(
                 it -> new ReleaseFile.Evaluation(it.run().value(), EVALUATION, it.metrics())),
-            gate.map(
-                it ->
-                    new ReleaseFile.Gate(
-                        it.run().value(),
-                        it.metrics().optionalText("verdict").orElse("").equals("pass"),
-                        GATE,
-                        it.metrics())),
+            gate.map(it -> new ReleaseFile.Gate(it.run().value(), it.passed(), GATE, it.metrics())),
             choices.licence().orElse(ReleaseFile.UNKNOWN),
             model.pickles(),
             List.of());

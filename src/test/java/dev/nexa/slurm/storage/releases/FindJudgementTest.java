@@ -142,6 +142,11 @@ class FindJudgementTest {
     assertThat(found.run().value()).isEqualTo("gate_20251103_120000");
     assertThat(found.metrics().text("verdict")).isEqualTo("fail");
     assertThat(of(TEACHER).gate()).isEmpty();
+    assertThatThrownBy(() -> of(STUDENT).gate(new RunId("gate_20251103_110000")))
+        .isInstanceOf(NexaException.class)
+        .hasMessage(
+            "--gate: after gate_20251103_110000, the gate gate_20251103_120000 of the same model"
+                + " failed");
   }
 
   /** Any job can write any metrics, and any person any file. */
