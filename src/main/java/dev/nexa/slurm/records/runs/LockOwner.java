@@ -3,6 +3,9 @@ package dev.nexa.slurm.records.runs;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
 
 /** Names the holder of a workspace's lock, and decides when a holder is dead. */
 public final class LockOwner {
@@ -35,5 +38,18 @@ public final class LockOwner {
         new ProcessIdentity(part[0], Long.parseLong(part[1]), Instant.parse(part[2]));
     boolean old = Instant.parse(part[3]).plus(ABANDONED).isBefore(Instant.now());
     return holder.alive().map(alive -> !alive).orElse(old);
+  }
+
+  /** Returns {@code process 17 on host login1, since 2026-01-02 03:04}, for a message. */
+  public static String words(String owner) {
+    String[] part = owner.split(" ", -1);
+    if (part.length < PARTS) {
+      return owner;
+    }
+    String since =
+        DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm", Locale.ROOT)
+            .withZone(ZoneId.systemDefault())
+            .format(Instant.parse(part[3]));
+    return "process " + part[1] + " on host " + part[0] + ", since " + since;
   }
 }

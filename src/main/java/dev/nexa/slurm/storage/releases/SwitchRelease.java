@@ -60,10 +60,10 @@ public final class SwitchRelease implements AutoCloseable {
     } catch (FileLock.LockedException held) {
       throw new NexaException(
           ErrorCode.WORKSPACE_BUSY,
-          "another process deploys or rolls back: " + held.getMessage(),
+          "somebody deploys or rolls back now: " + LockOwner.words(held.holder()),
           Advice.step(
-              "wait until it has ended; or end that process: the next `release deploy` or `release"
-                  + " rollback` settles what it began"));
+              "wait until it has ended; or end that process there with kill: the next `release"
+                  + " deploy` or `release rollback` settles what it began"));
     }
     return new SwitchRelease(
         new ReleaseHistory(deploy, files), new CurrentModel(deploy, files), signer, lock, passing);

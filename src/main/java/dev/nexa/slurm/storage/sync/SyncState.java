@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.files.StagedFile;
 import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.records.runs.LockOwner;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
@@ -19,10 +20,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
-import java.time.ZoneId;
-import java.time.format.DateTimeFormatter;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 
@@ -87,7 +85,7 @@ final class SyncState implements Closeable {
               + " with "
               + place.address()
               + " is running: "
-              + holder(locked.holder()),
+              + LockOwner.words(locked.holder()),
           Advice.step("wait until it ends; if its host is gone, delete " + folder.resolve("lock")));
     }
   }
@@ -150,18 +148,6 @@ final class SyncState implements Closeable {
         Files.deleteIfExists(file);
       }
     }
-  }
-
-  private static String holder(String owner) {
-    String[] part = owner.split(" ", -1);
-    if (part.length < 4) {
-      return owner;
-    }
-    String since =
-        DateTimeFormatter.ofPattern("yyyy-MM-dd HH:mm", Locale.ROOT)
-            .withZone(ZoneId.systemDefault())
-            .format(Instant.parse(part[3]));
-    return "process " + part[1] + " on host " + part[0] + ", since " + since;
   }
 
   /** A holder on another host counts as alive: a sync can take days. */
