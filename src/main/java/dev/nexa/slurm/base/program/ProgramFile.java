@@ -18,6 +18,11 @@ import java.nio.file.Path;
  */
 public record ProgramFile(String name, String sha256, DurableFiles.Content content) {
 
+  /** Returns whether the file is machine code, which runs on x86_64 only. */
+  public boolean isNative() {
+    return name.endsWith("_amd64");
+  }
+
   /**
    * Writes the file into a folder, unless it is there. Several processes may do so at once.
    *
