@@ -52,7 +52,8 @@ public record ProgramFile(String name, String sha256, DurableFiles.Content conte
         throw new NexaException(
             ErrorCode.FILE_CHANGED,
             file + " was changed: its SHA-256 is " + found + ", expected " + sha256,
-            Advice.command("removes it; the next data command writes it again", "rm", "-f", file));
+            Advice.command(
+                "removes it; the next command that needs it writes it again", "rm", "-f", file));
       }
     } catch (IOException failed) {
       throw DurableFiles.failure("read", file, failed);
