@@ -1,8 +1,10 @@
 package dev.nexa.slurm.base.program;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.JarURLConnection;
 import java.net.URL;
@@ -12,8 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.security.DigestOutputStream;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.jar.JarEntry;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * classes, which would slow down the start of every other command (docs/decisions/005).
  */
 public final class AwsJar implements AutoCloseable {
-  private static final String JAR = "/aws.jar";
+  private static final String NAME = "aws.jar";
+  private static final String JAR = "/" + NAME;
   private static final String ON_CLASS_PATH = "/software/amazon/awssdk/services/s3/S3Client.class";
 
   /** The jar of another version is removed from the cache after this time. */
@@ -55,6 +61,31 @@ public final class AwsJar implements AutoCloseable {
     }
   }
 
+  /**
+   * Returns the jar as a file of the program; empty if the program runs from a folder of classes.
+   *
+   * @throws java.io.UncheckedIOException if our jar cannot be read
+   */
+  static Optional<ProgramFile> file() {
+    URL packed = AwsJar.class.getResource(JAR);
+    if (packed == null) {
+      return Optional.empty();
+    }
+    MessageDigest digest = Sha256.digest();
+    try (OutputStream out = new DigestOutputStream(OutputStream.nullOutputStream(), digest)) {
+      write(packed, out);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", Path.of(NAME), failed);
+    }
+    return Optional.of(new ProgramFile(NAME, Sha256.hex(digest), out -> write(packed, out)));
+  }
+
+  private static void write(URL packed, OutputStream out) throws IOException {
+    try (InputStream in = packed.openStream()) {
+      in.transferTo(out);
+    }
+  }
+
   private static AwsJar temporary(URL packed) {
     try (InputStream in = packed.openStream()) {
       Path jar = Files.createTempFile("nexa-slurm-aws-", ".jar");
@@ -82,14 +113,7 @@ public final class AwsJar implements AutoCloseable {
       DurableFiles files = DurableFiles.onDisk();
       files.directories(cache);
       Files.deleteIfExists(jar);
-      files.claim(
-          jar,
-          out -> {
-            try (InputStream in = packed.openStream()) {
-              in.transferTo(out);
-            }
-          },
-          "r--r--r--");
+      files.claim(jar, out -> write(packed, out), "r--r--r--");
       if (!isOurs(jar, entry.getSize())) {
         throw new IOException(jar + " is not the file that was written");
       }

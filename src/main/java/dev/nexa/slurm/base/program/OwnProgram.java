@@ -19,7 +19,7 @@ import java.util.jar.Manifest;
 import java.util.stream.Stream;
 
 /**
- * The program that runs now, as the nodes get it: our jar and DuckDB's files.
+ * The program that runs now, as the nodes get it: our jar, with DuckDB's files or the AWS SDK.
  *
  * <p>If the program runs from a folder of classes, as in tests, its jar is made of this folder. The
  * jar's manifest then names the libraries' own jars by their paths, so it runs on this machine
@@ -29,7 +29,8 @@ public final class OwnProgram {
   /** The name of the jar in the program's folder. */
   public static final String JAR = "nexa-slurm.jar";
 
-  private static final String MAIN = "dev.nexa.slurm.command.Main";
+  /** The class that starts the program. */
+  public static final String MAIN = "dev.nexa.slurm.command.Main";
 
   private OwnProgram() {}
 
@@ -64,32 +65,44 @@ public final class OwnProgram {
 
   /** The program does not change while it runs, so its digest is computed once. */
   private static final class Digested {
-    static final List<ProgramFile> FILES = read();
+    static final ProgramFile OUR_JAR = read();
   }
 
   /**
-   * Returns the program's files, with our jar first. The first call reads the whole jar for its
-   * digest.
+   * Returns the program's files for data steps, with our jar first. The first call reads the whole
+   * jar for its digest.
    *
    * @throws java.io.UncheckedIOException if the jar cannot be read
    */
   public static List<ProgramFile> files() {
-    return Digested.FILES;
+    List<ProgramFile> files = new ArrayList<>();
+    files.add(Digested.OUR_JAR);
+    files.addAll(DuckDb.files());
+    return List.copyOf(files);
   }
 
-  private static List<ProgramFile> read() {
-    Path location = location();
+  /**
+   * Returns the program's files for {@code sync}: our jar, then {@code aws.jar}. A folder of
+   * classes has no {@code aws.jar}: the manifest of its jar names the SDK's own jars.
+   *
+   * @throws java.io.UncheckedIOException if the jar cannot be read
+   */
+  public static List<ProgramFile> filesForS3() {
     List<ProgramFile> files = new ArrayList<>();
+    files.add(Digested.OUR_JAR);
+    AwsJar.file().ifPresent(files::add);
+    return List.copyOf(files);
+  }
+
+  private static ProgramFile read() {
+    Path location = location();
     try {
-      files.add(
-          Files.isDirectory(location)
-              ? ofFolder(location)
-              : new ProgramFile(JAR, Sha256.of(location), out -> Files.copy(location, out)));
+      return Files.isDirectory(location)
+          ? ofFolder(location)
+          : new ProgramFile(JAR, Sha256.of(location), out -> Files.copy(location, out));
     } catch (IOException failed) {
       throw DurableFiles.failure("read", location, failed);
     }
-    files.addAll(DuckDb.files());
-    return List.copyOf(files);
   }
 
   private static ProgramFile ofFolder(Path classes) throws IOException {

@@ -18,6 +18,11 @@ import java.nio.file.Path;
  */
 public record ProgramFile(String name, String sha256, DurableFiles.Content content) {
 
+  /** Returns whether the file is machine code, which runs on x86_64 only. */
+  public boolean isNative() {
+    return name.endsWith("_amd64");
+  }
+
   /**
    * Writes the file into a folder, unless it is there. Several processes may do so at once.
    *
@@ -47,7 +52,8 @@ public record ProgramFile(String name, String sha256, DurableFiles.Content conte
         throw new NexaException(
             ErrorCode.FILE_CHANGED,
             file + " was changed: its SHA-256 is " + found + ", expected " + sha256,
-            Advice.command("removes it; the next data command writes it again", "rm", "-f", file));
+            Advice.command(
+                "removes it; the next command that needs it writes it again", "rm", "-f", file));
       }
     } catch (IOException failed) {
       throw DurableFiles.failure("read", file, failed);

@@ -11,28 +11,30 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** The metric {@code egress_bytes} of a task, for which its run is charged. */
+/** What a push adds to its task's metrics: {@code egress_bytes}, for which its run is charged. */
 final class EgressMetric {
   private static final String KEY = "egress_bytes";
 
   private EgressMetric() {}
 
   /**
-   * Adds bytes to what the task has sent out so far. Does nothing outside a job. Other metrics
-   * stay.
+   * Adds bytes to what the task has sent out so far. Does nothing outside a job, or if there is
+   * nothing to add. Other metrics stay.
    *
    * @param environment has {@code NEXA_METRICS} in a job
+   * @param more further metrics, which replace those of the same name
    * @throws NexaException if the task's metrics are no JSON object; they stay as they are
    */
-  static void add(Map<String, String> environment, long bytes) {
+  static void add(Map<String, String> environment, long bytes, JsonObject more) {
     String name = environment.getOrDefault("NEXA_METRICS", "");
-    if (name.isEmpty() || bytes == 0) {
+    if (name.isEmpty() || (bytes == 0 && more.isEmpty())) {
       return;
     }
     Path file = Path.of(name);
     try {
       JsonObject metrics =
           Files.exists(file) ? Json.parseObject(DurableFiles.read(file)) : new JsonObject();
+      more.members().forEach(metrics::with);
       BigDecimal before = metrics.optionalDecimal(KEY).orElse(BigDecimal.ZERO);
       metrics.with(KEY, before.add(BigDecimal.valueOf(bytes)));
       DurableFiles.onDisk().replace(file, Json.compact(metrics) + "\n");

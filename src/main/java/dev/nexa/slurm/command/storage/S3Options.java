@@ -70,6 +70,15 @@ final class S3Options {
               "or set storage.s3_prefix in the profile"
                   + (takesAddress ? ", or type s3://BUCKET/PREFIX" : "")));
     }
+    return place(place, storage, threads);
+  }
+
+  /**
+   * Returns the address with the options.
+   *
+   * @throws NexaException if a value is not usable
+   */
+  S3Place place(S3Place place, Storage storage, int threads) {
     Optional<S3Settings> settings = storage.s3();
     return new S3Place(
         place.bucket(),

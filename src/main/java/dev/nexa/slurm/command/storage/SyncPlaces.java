@@ -3,13 +3,17 @@ package dev.nexa.slurm.command.storage;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.ClusterProfile;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
+import dev.nexa.slurm.job.config.SyncStage;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.sync.Filters;
 import dev.nexa.slurm.storage.sync.S3Place;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -40,8 +44,89 @@ final class SyncPlaces {
     s3 = new S3Options(command, true);
   }
 
-  /** A folder and an address. */
-  record Pair(Path folder, S3Place s3) {}
+  /**
+   * A folder and an address.
+   *
+   * @param only the name of the only file to copy; empty for all files of the folder
+   */
+  record Pair(Path folder, S3Place s3, Optional<String> only) {
+    Pair(Path folder, S3Place s3) {
+      this(folder, s3, Optional.empty());
+    }
+  }
+
+  /**
+   * Returns the folder and the address of a job with {@code backend: sync}. Its command names what
+   * to copy, and perhaps the address; else the address is the path below the durable tier. Reads no
+   * profile: the job copies to the place that was known at the submit.
+   *
+   * @param settings the file that {@link SyncStage#settings} became
+   * @param threads how many requests run at once
+   */
+  Pair ofJob(Path settings, int threads) {
+    Storage storage = tiers(settings);
+    List<String> named = typed(false);
+    if (named.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "--settings needs the folder to copy",
+          Advice.step("name it: nexa-slurm sync push --settings FILE DIR"));
+    }
+    Path from = Path.of(named.get(0)).toAbsolutePath().normalize();
+    if (!Files.exists(from)) {
+      throw new NexaException(
+          ErrorCode.FILE_NOT_FOUND,
+          "sync.from: there is no folder or file " + from,
+          Advice.step("look at the run that makes it, or correct sync.from in the config"));
+    }
+    boolean file = Files.isRegularFile(from);
+    // The link's own name would be skipped as a link.
+    Path whole = file ? real(from) : from;
+    Path folder = file ? whole.resolveSibling("") : whole;
+    String address = typed(true).stream().findFirst().orElseGet(() -> belowPrefix(folder, storage));
+    S3Place s3 = this.s3.place(S3Place.parse(address, "sync.to"), storage, threads);
+    return new Pair(
+        folder, s3, file ? Optional.of(whole.getFileName().toString()) : Optional.empty());
+  }
+
+  private static Storage tiers(Path settings) {
+    String text = DurableFiles.read(settings);
+    try {
+      return SyncStage.storage(Json.parseObject(text));
+    } catch (IllegalArgumentException | IllegalStateException broken) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--settings: " + settings + " is not the sync.json of a run: " + broken.getMessage(),
+          broken,
+          Advice.step("name runs/RUN/runner/sync.json, or leave --settings out"));
+    }
+  }
+
+  private static Path real(Path path) {
+    try {
+      return path.toRealPath();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", path, failed);
+    }
+  }
+
+  /** Returns the address below the profile's prefix that a sync of the whole tier would give. */
+  private static String belowPrefix(Path folder, Storage storage) {
+    String prefix = storage.s3Prefix().orElse("");
+    Path path = real(folder);
+    Path tier = real(Path.of(storage.durable()));
+    if (!prefix.isEmpty() && path.startsWith(tier)) {
+      return prefix.replaceAll("/+$", "") + "/" + tier.relativize(path);
+    }
+    throw new NexaException(
+        ErrorCode.ARGUMENT_MISSING,
+        "sync.to is missing, and "
+            + folder
+            + " is not on the durable tier "
+            + storage.durable()
+            + ", so its address in S3 is not known",
+        Advice.step("write sync.to: s3://BUCKET/PREFIX into the config, and submit it again"));
+  }
 
   /**
    * Returns the folder and the address that were typed; if none was, those of the environment and

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.shared.Subcommand;
@@ -19,6 +20,7 @@ import dev.nexa.slurm.storage.sync.SyncOptions;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import dev.nexa.slurm.storage.sync.SyncRun;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -61,6 +63,7 @@ final class SyncStepCommand extends Subcommand {
   private final @Nullable OptionSpec overwrite;
   private final @Nullable OptionSpec dryRun;
   private final @Nullable OptionSpec yes;
+  private final @Nullable OptionSpec settings;
   private final OptionSpec checksum;
   private final OptionSpec bandwidth =
       option(
@@ -102,6 +105,14 @@ final class SyncStepCommand extends Subcommand {
             : null;
     dryRun = copies ? flag("--dry-run", "Shows the plan, and copies nothing.") : null;
     yes = copies ? flag("--yes", "Deletes without a question on the terminal.") : null;
+    settings =
+        step == Step.PUSH
+            ? option(
+                "--settings",
+                "FILE",
+                "Takes the durable tier, its address and the store from this file instead of the profile. A job with"
+                    + " `backend: sync` has such a file; DIR is then enough.")
+            : null;
     checksum =
         flag(
             "--checksum",
@@ -131,14 +142,25 @@ final class SyncStepCommand extends Subcommand {
     SyncOptions options = options();
     DeleteLimit limit = limit();
     NamesOfFiles.requireUtf8("nexa-slurm sync " + step.word());
-    SyncPlaces.Pair pair = places.pair(context(), step.word(), options.threads());
+    SyncPlaces.Pair pair =
+        settings().isPresent()
+            ? places.ofJob(settings().get(), options.threads())
+            : places.pair(context(), step.word(), options.threads());
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(pair.s3());
         SyncRun run =
-            SyncRun.plan(pair.folder(), pair.s3(), store, new Filters(rules()), options)) {
+            SyncRun.plan(
+                pair.folder(), pair.s3(), store, new Filters(rules(pair.only())), options)) {
       SyncText text = new SyncText(pair.folder(), pair.s3(), options.direction());
       return step == Step.VERIFY ? verified(run, text) : synced(run, text, limit);
     }
+  }
+
+  /** Returns the settings of a job with {@code backend: sync}; empty if a person runs this. */
+  private Optional<Path> settings() {
+    return settings == null
+        ? Optional.empty()
+        : Optional.ofNullable(settings.<String>getValue()).map(Path::of);
   }
 
   private Integer verified(SyncRun run, SyncText text) {
@@ -219,13 +241,15 @@ final class SyncStepCommand extends Subcommand {
         run.execute(
             limit,
             new SyncProgress(err(), copied.files() + planned.compared().files(), copied.bytes()));
-    if (step == Step.PUSH) {
-      EgressMetric.add(environment(), report.bytes());
-    }
     boolean whole =
         planned.complete()
             && report.count(Outcome.FAILED) == 0
             && report.count(Outcome.CONFLICT) == 0;
+    if (step == Step.PUSH) {
+      JsonObject more =
+          settings().isPresent() ? text.metrics(planned, report, whole) : new JsonObject();
+      EgressMetric.add(environment(), report.bytes(), more);
+    }
     if (asJson) {
       out().print(Json.pretty(text.document(planned, report)));
       return (whole && !empty ? ExitCode.OK : ExitCode.DEFECT).status();
@@ -347,6 +371,18 @@ final class SyncStepCommand extends Subcommand {
                 usage(
                     "--max-delete: expected a number of files or a percentage, got '" + typed + "'",
                     "--max-delete 10%"));
+  }
+
+  /**
+   * Returns the rules for the files that are copied.
+   *
+   * @param only the only file's name; empty for the rules that were typed
+   */
+  private List<Filters.Rule> rules(Optional<String> only) {
+    return only.isEmpty()
+        ? rules()
+        : List.of(
+            new Filters.Rule(false, "*"), new Filters.Rule(true, Filters.literal(only.get())));
   }
 
   /** Returns the rules in the order in which they were typed: the last one that matches decides. */

@@ -237,6 +237,23 @@ final class SyncText {
         .with("files", named(report.named()));
   }
 
+  /**
+   * Returns what a run's metrics get of a push.
+   *
+   * @param whole whether all files of the folder are at the address now
+   */
+  JsonObject metrics(PlanReport plan, SyncReport report, boolean whole) {
+    JsonObject metrics =
+        new JsonObject()
+            .with("address", s3.address())
+            .with("copied_files", report.count(Outcome.COPIED));
+    return whole
+        ? metrics
+            .with("files", plan.sourceFiles())
+            .with("bytes", plan.same().bytes() + plan.copied().bytes() + plan.compared().bytes())
+        : metrics;
+  }
+
   private static JsonObject result(SyncReport report) {
     return new JsonObject()
         .with("copied", report.count(Outcome.COPIED))

@@ -161,7 +161,7 @@ public record ClusterProfile(
       section(
           optional(
               "endpoint",
-              ValueType.text("a URL such as https://minio.example.org:9000", "https?://[^\\s@]+"),
+              ValueType.STORE_URL,
               "The store's URL, for MinIO, Ceph or Backblaze. Default: AWS."),
           optional(
               "region",
@@ -173,7 +173,7 @@ public record ClusterProfile(
               "Whether the bucket's name is in the URL's path, as MinIO and Ceph need it. Default: false."),
           optional(
               "storage_class",
-              ValueType.text("a storage class such as STANDARD_IA", "[A-Z0-9_]{1,40}"),
+              ValueType.STORAGE_CLASS,
               "The storage class of new objects. Default: the bucket's."),
           optional(
               "sse",
@@ -252,7 +252,7 @@ public record ClusterProfile(
               ValueType.PATH,
               "java",
               "The nodes' `java`, version 17 or newer: a name on the PATH or an absolute path. Only `backend: data`"
-                  + " needs it."),
+                  + " and `backend: sync` need it."),
           withDefault(
               "health_check",
               ValueType.BOOLEAN,

@@ -101,7 +101,9 @@ final class InferredKeys {
       return;
     }
     String backend = keys.text("backend").orElse("");
-    if (TRAINERS.contains(backend)) {
+    if (keys.writes("sync")) {
+      put("stage", "sync", "sync", "");
+    } else if (TRAINERS.contains(backend)) {
       put("stage", "train", "backend", ": backend " + backend + " only trains");
     } else if (backend.equals("lm_eval")) {
       put("stage", "eval", "backend", ": backend lm_eval only evaluates");
@@ -116,6 +118,10 @@ final class InferredKeys {
 
   private void backend() {
     if (keys.writes("backend")) {
+      return;
+    }
+    if (keys.writes("sync")) {
+      put("backend", "sync", "sync", "");
       return;
     }
     boolean run = keys.writes("run");

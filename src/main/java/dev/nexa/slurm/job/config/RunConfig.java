@@ -60,6 +60,7 @@ import java.util.Set;
  * @param optionsFile the runner's own config file, unchanged
  * @param code the working tree that the job runs; empty if the key {@code code} is missing
  * @param data the step of a data stage; empty if the key {@code data} is missing
+ * @param sync the copy of a sync stage; empty if the key {@code sync} is missing
  * @param notes remarks for the user on how the file was read
  */
 public record RunConfig(
@@ -98,6 +99,7 @@ public record RunConfig(
     Software software,
     Optional<Code> code,
     Optional<DataStage> data,
+    Optional<SyncStage> sync,
     List<String> notes) {
 
   /** Stage names that would clash with the names of files beside the runs. */
@@ -186,7 +188,7 @@ public record RunConfig(
             "backend",
             ValueType.NAME_WORD,
             "The backend that runs inside the job: `shell`, `python`, `hf`, `axolotl`, `accelerate`, `vllm`,"
-                + " `lm_eval` or `data`."));
+                + " `lm_eval`, `data` or `sync`."));
     keys.add(
         optional(
             "cluster", ValueType.NAME_WORD, "The cluster profile, configs/clusters/NAME.yaml."));
@@ -390,6 +392,47 @@ public record RunConfig(
             () -> DataStage.KEYS,
             "For `data`: the step that nexa-slurm's own program does, exactly one (`nexa-slurm explain docs/data.md`). For `vllm`: generate"
                 + " (`nexa-slurm explain docs/generate.md`)."));
+    keys.add(
+        optional(
+            "sync",
+            // Here, and not in SyncStage: a submit without sync must not load that class.
+            section(
+                required(
+                    "from",
+                    ValueType.PATH,
+                    "The folder to copy: `${durable}/…`, or `${stages.NAME.checkpoint}` in a pipeline. If it is a"
+                        + " file, only this file is copied."),
+                optional(
+                    "to",
+                    ValueType.LITERAL,
+                    "The address, such as `s3://bucket/prefix/${run_id}`. Default: the profile's storage.s3_prefix and"
+                        + " the path of `from` below the durable tier."),
+                optional(
+                    "threads",
+                    ValueType.integer(1, 99),
+                    "How many files are copied at once. Default: 16."),
+                optional(
+                    "bandwidth",
+                    ValueType.count("bytes in a second, such as 50M", "[1-9][0-9]{0,8}[KMG]?"),
+                    "The most bytes in a second, such as `50M`. Default: unlimited."),
+                optional(
+                    "storage_class",
+                    ValueType.STORAGE_CLASS,
+                    "The storage class of new objects. Default: the profile's storage.s3.storage_class."),
+                optional(
+                    "endpoint",
+                    ValueType.STORE_URL,
+                    "The store's URL, for MinIO, Ceph or Backblaze. Default: the profile's storage.s3.endpoint, else"
+                        + " AWS."),
+                optional(
+                    "exclude",
+                    listOf(ValueType.TEXT),
+                    "Patterns of files to leave out, such as `optimizer*`. `*` also matches slashes."),
+                optional(
+                    "include",
+                    listOf(ValueType.TEXT),
+                    "Patterns of files to copy although a pattern of `exclude` matches them.")),
+            "For `sync`: the folder that the job copies to S3 (`nexa-slurm explain docs/sync.md#in-a-job`)."));
     return keys.toArray(new Schema.KnownKey[0]);
   }
 
@@ -528,6 +571,7 @@ public record RunConfig(
         Software.from(values.section("software")),
         values.has("code") ? Optional.of(Code.from(values.section("code"))) : Optional.empty(),
         values.has("data") ? Optional.of(DataStage.from(values.section("data"))) : Optional.empty(),
+        values.has("sync") ? Optional.of(SyncStage.from(values.section("sync"))) : Optional.empty(),
         notes);
   }
 
@@ -545,6 +589,9 @@ public record RunConfig(
       // Checked here, so that DataStage is loaded only for a config that needs it.
       if (values.has("data") || values.optionalText("backend").orElse("").equals("data")) {
         DataStage.check(values, problems);
+      }
+      if (values.has("sync") || values.optionalText("backend").orElse("").equals("sync")) {
+        SyncStage.check(values, problems);
       }
     }
     Values array = values.section("array");

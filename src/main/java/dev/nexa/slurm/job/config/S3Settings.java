@@ -1,5 +1,6 @@
 package dev.nexa.slurm.job.config;
 
+import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.config.yaml.Values;
 import java.util.Optional;
 
@@ -20,6 +21,16 @@ public record S3Settings(
     Optional<String> storageClass,
     Optional<String> encryption,
     Optional<String> kmsKey) {
+  /** AWS, with the bucket's own settings. */
+  static final S3Settings NONE =
+      new S3Settings(
+          Optional.empty(),
+          Optional.empty(),
+          false,
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty());
+
   static S3Settings from(Values values) {
     return new S3Settings(
         values.optionalText("endpoint"),
@@ -28,5 +39,40 @@ public record S3Settings(
         values.optionalText("storage_class"),
         values.optionalText("sse"),
         values.optionalText("sse_kms_key"));
+  }
+
+  /** Returns the settings that {@link #toJson} wrote. */
+  static S3Settings of(JsonObject json) {
+    return new S3Settings(
+        json.optionalText("endpoint"),
+        json.optionalText("region"),
+        json.flag("path_style"),
+        json.optionalText("storage_class"),
+        json.optionalText("sse"),
+        json.optionalText("sse_kms_key"));
+  }
+
+  JsonObject toJson() {
+    return new JsonObject()
+        .withOptional("endpoint", endpoint)
+        .withOptional("region", region)
+        .with("path_style", pathStyle)
+        .withOptional("storage_class", storageClass)
+        .withOptional("sse", encryption)
+        .withOptional("sse_kms_key", kmsKey);
+  }
+
+  /**
+   * Returns a copy with another store and class, where they are given. Another store gets the
+   * bucket's name in the path, as with {@code --endpoint}.
+   */
+  S3Settings with(Optional<String> store, Optional<String> newClass) {
+    return new S3Settings(
+        store.isPresent() ? store : endpoint,
+        region,
+        pathStyle || store.isPresent(),
+        newClass.isPresent() ? newClass : storageClass,
+        encryption,
+        kmsKey);
   }
 }

@@ -13,9 +13,19 @@ import java.util.List;
  * @param files its files; the first one is our jar
  */
 public record NodeProgram(String java, List<ProgramFile> files) {
-  /** Returns the program that runs now. */
+  /** Returns the program that runs now, for data steps. */
   static NodeProgram of(ClusterProfile cluster) {
     return new NodeProgram(cluster.java(), OwnProgram.files());
+  }
+
+  /** Returns the program that runs now, for {@code sync}. */
+  static NodeProgram forS3(ClusterProfile cluster) {
+    return new NodeProgram(cluster.java(), OwnProgram.filesForS3());
+  }
+
+  /** Returns whether one of its files is machine code, which only one kind of machine runs. */
+  public boolean isNative() {
+    return files.stream().anyMatch(ProgramFile::isNative);
   }
 
   /** Returns the SHA-256 of our jar, by which the workspace names the program. */

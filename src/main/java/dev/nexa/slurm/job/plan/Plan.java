@@ -17,6 +17,7 @@ import dev.nexa.slurm.job.config.RunConfig.Mail;
 import dev.nexa.slurm.job.config.Serving;
 import dev.nexa.slurm.job.config.Software;
 import dev.nexa.slurm.job.config.Sweep;
+import dev.nexa.slurm.job.config.SyncStage;
 import dev.nexa.slurm.job.config.Training;
 import dev.nexa.slurm.job.config.Workload;
 import java.time.Duration;
@@ -65,6 +66,7 @@ import org.jspecify.annotations.Nullable;
  * @param after the stages that the run waits for in its pipeline; empty outside a pipeline
  * @param program our own program, which the job runs; empty for other backends
  * @param data the step of a data stage; empty for other backends
+ * @param sync the copy of a sync stage; empty for other backends
  * @param health the conditions that a node must meet; empty if nodes are not checked
  * @param energy figures to compute CO2e; empty if the profile gives none
  * @param overTimeLimit how long a job may exceed its time limit
@@ -120,6 +122,7 @@ public record Plan(
     Map<String, PipelineConfig.Condition> after,
     Optional<NodeProgram> program,
     Optional<DataStage> data,
+    Optional<SyncStage> sync,
     Duration overTimeLimit,
     Duration killWait,
     Duration messageTimeout,
@@ -214,6 +217,7 @@ public record Plan(
         after,
         program,
         data,
+        sync,
         overTimeLimit,
         killWait,
         messageTimeout,

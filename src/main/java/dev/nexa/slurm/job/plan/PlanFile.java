@@ -438,6 +438,9 @@ public final class PlanFile {
     if (plan.data().isPresent()) {
       json.with("data", data(plan.data().get()));
     }
+    if (plan.sync().isPresent()) {
+      json.with("sync", plan.sync().get().toJson(plan.storage()));
+    }
     json.withOptional("workdir", plan.workdir());
     if (plan.mail().isPresent()) {
       Mail told = plan.mail().get();
@@ -477,7 +480,8 @@ public final class PlanFile {
 
   /**
    * Returns the paths that the run reads as the config names them: its dataset, its model, the
-   * files of its data step, and those of the points of a sweep. Some are names on a hub.
+   * files of its data step, the folder that it copies to S3, and those of the points of a sweep.
+   * Some are names on a hub.
    */
   public List<String> readPaths() {
     List<String> paths = new ArrayList<>();
@@ -491,6 +495,10 @@ public final class PlanFile {
           paths.add(storage().written(words.get(i + 1)));
         }
       }
+    }
+    Optional<JsonObject> sync = json.optionalObject("sync");
+    if (sync.isPresent()) {
+      paths.add(storage().written(sync.get().text("from")));
     }
     return paths;
   }

@@ -161,12 +161,21 @@ public final class Planner {
         files,
         code,
         after,
-        config.data().isPresent() ? Optional.of(NodeProgram.of(cluster)) : Optional.empty(),
+        program(config, cluster),
         config.data(),
+        config.sync(),
         overTimeLimit(partition, cluster),
         cluster.killWait(),
         cluster.messageTimeout(),
         notes);
+  }
+
+  /** Returns our own program if the job runs it. */
+  private static Optional<NodeProgram> program(RunConfig config, ClusterProfile cluster) {
+    if (config.sync().isPresent()) {
+      return Optional.of(NodeProgram.forS3(cluster));
+    }
+    return config.data().isPresent() ? Optional.of(NodeProgram.of(cluster)) : Optional.empty();
   }
 
   /** Returns a remark on a job with GPUs and almost no memory; empty for any other job. */
@@ -272,6 +281,9 @@ public final class Planner {
               "chain", "its links wait for each other, which this machine alone can't"));
     }
     container(config, software, problems);
+    if (config.sync().isPresent()) {
+      config.sync().get().checkAddress(cluster, written, problems);
+    }
     if (local && software.isStep()) {
       problems.add(
           written.problem(

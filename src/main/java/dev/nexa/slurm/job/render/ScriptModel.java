@@ -123,6 +123,7 @@ final class ScriptModel {
     }
     model.put("program_sha256", program.sha256());
     model.put("program_files", files);
+    model.put("program_native", program.isNative());
     model.put("java", ShellFormat.INSTANCE.path(program.java()));
   }
 

@@ -144,6 +144,13 @@ class HostileConfigsTest {
             + COMMON
             + ",\"gpus_per_node\":1}}");
     RUNS.put(
+        "sync",
+        "{\"stage\":\"sync\",\"backend\":\"sync\",\"sync\":{\"from\":\"/f\",\"to\":\"s3://lab/x\","
+            + "\"exclude\":[\"e\"],\"include\":[\"i\"],\"bandwidth\":\"5M\",\"storage_class\":\"A\","
+            + "\"endpoint\":\"https://h\"},"
+            + COMMON
+            + "}}");
+    RUNS.put(
         "lm_eval",
         "{\"stage\":\"eval\",\"backend\":\"lm_eval\",\"model_name\":\"m\","
             + "\"options\":{\"output_path\":\"/x\",\"tasks\":[\"t\"]},"

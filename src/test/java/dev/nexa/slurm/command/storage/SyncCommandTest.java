@@ -107,6 +107,72 @@ class SyncCommandTest {
     assertThat(metrics).hasContent("{\"egress_bytes\":7}");
   }
 
+  /** Writes what a job with `backend: sync` has beside it. */
+  private String settings() throws IOException {
+    Path settings = folder.resolve("sync.json");
+    Files.writeString(
+        settings,
+        "{\"durable\": \"%s\", \"s3_prefix\": \"s3://nexacompute/tier/\", \"s3\": {\"endpoint\": \"%s\", \"path_style\": true}}"
+            .formatted(folder, endpoint()));
+    return settings.toString();
+  }
+
+  @Test
+  void aJobNeedsNoProfileAndMapsItsFolderBelowTheTier() throws Exception {
+    Path link = Files.createSymbolicLink(folder.resolve("latest"), source);
+    Path metrics = folder.resolve("1.0.metrics.json");
+    Map<String, String> job = new java.util.HashMap<>(KEYS);
+    job.put("NEXA_METRICS", metrics.toString());
+    job.put("NEXA_S3_PREFIX", "s3://no-such-bucket/x");
+
+    Ended push = sync(job, "push", "--settings", settings(), link.toString());
+
+    assertThat(push.text()).contains("→ s3://nexacompute/tier/source/");
+    assertThat(push.status()).isZero();
+    assertThat(folder.resolve("objects/nexacompute/tier/source/final.pt")).hasContent("weights");
+    assertThat(metrics)
+        .hasContent(
+            "{\"address\":\"s3://nexacompute/tier/source/\",\"copied_files\":1,\"files\":1,\"bytes\":7,\"egress_bytes\":7}");
+  }
+
+  @Test
+  void aJobThatNamesAFileCopiesOnlyThisFile() throws Exception {
+    Files.writeString(source.resolve("[last].pt"), "last");
+    try {
+      String file = source.resolve("[last].pt").toString();
+      Ended push = sync(KEYS, "push", "--settings", settings(), file, "s3://nexacompute/one");
+
+      assertThat(push.text()).contains("1 file copied, 4 bytes moved");
+      assertThat(folder.resolve("objects/nexacompute/one/[last].pt")).hasContent("last");
+      assertThat(folder.resolve("objects/nexacompute/one/final.pt")).doesNotExist();
+      Path link = Files.createSymbolicLink(folder.resolve("best.pt"), source.resolve("final.pt"));
+      Ended linked =
+          sync(KEYS, "push", "--settings", settings(), link.toString(), "s3://nexacompute/best");
+      assertThat(linked.text()).contains("1 file copied, 7 bytes moved");
+      assertThat(folder.resolve("objects/nexacompute/best/final.pt")).hasContent("weights");
+    } finally {
+      Files.delete(source.resolve("[last].pt"));
+    }
+  }
+
+  @Test
+  void aJobSaysWhichKeyIsWrong(@TempDir Path elsewhere) throws Exception {
+    Ended gone = sync(KEYS, "push", "--settings", settings(), folder.resolve("gone").toString());
+    assertThat(gone.text())
+        .contains("sync.from: there is no folder or file " + folder.resolve("gone"));
+
+    Ended other = sync(KEYS, "push", "--settings", settings(), elsewhere.toString());
+    assertThat(other.text())
+        .contains("sync.to is missing, and " + elsewhere + " is not on the durable tier " + folder)
+        .contains("write sync.to: s3://BUCKET/PREFIX into the config");
+    assertThat(other.status()).isEqualTo(2);
+
+    Path broken = Files.writeString(elsewhere.resolve("x.json"), "{}");
+    Ended settings = sync(KEYS, "push", "--settings", broken.toString(), source.toString());
+    assertThat(settings.text()).contains(broken + " is not the sync.json of a run: ");
+    assertThat(settings.status()).isEqualTo(2);
+  }
+
   @Test
   void saysWhatIsMissing() throws Exception {
     Ended nowhere = sync(KEYS, "push");

@@ -190,6 +190,19 @@ class RenderedScriptsTest {
         "render/generate-" + container + ".sbatch", text.replaceAll("[0-9a-f]{64}", "SHA256"));
   }
 
+  @Test
+  void aSyncStageAndTheProgramThatCopies() {
+    Variant variant = new Variant("sync", "requeues: 2\n", ", cpus_per_task: 2", "");
+    String text =
+        render(
+                variant,
+                "stage: sync\nbackend: sync\n"
+                    + "sync: {from: \"${durable}/checkpoints/a\", to: 's3://lab/${run_id}', exclude: ['*.log']}\n")
+            .text();
+
+    Golden.check("render/sync.sbatch", text.replaceAll("[0-9a-f]{64}", "SHA256"));
+  }
+
   /** One feature each, beside a task that does nothing else. */
   static List<Variant> variants() {
     return List.of(

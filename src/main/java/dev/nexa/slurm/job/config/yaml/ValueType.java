@@ -77,6 +77,14 @@ public record ValueType(
   public static final ValueType DATASET_NAME =
       text("a name of letters, digits, '.', '_' and '-' (dataset_path takes a path)", NAME);
 
+  /** The URL of an object store. */
+  public static final ValueType STORE_URL =
+      text("a URL such as https://minio.example.org:9000", "https?://[^\\s@]+");
+
+  /** The storage class of objects. */
+  public static final ValueType STORAGE_CLASS =
+      text("a storage class such as STANDARD_IA", "[A-Z0-9_]{1,40}");
+
   /** A value of a variable, or an argument: any scalar, as it is written. */
   public static final ValueType LITERAL =
       new ValueType(
