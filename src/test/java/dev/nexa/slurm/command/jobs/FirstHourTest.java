@@ -189,7 +189,7 @@ class FirstHourTest {
     assertThat(problems("run.yaml"))
         .containsExactly(
             "run.yaml:2:10: backend: there is no backend 'pyton' (did you mean 'python'?); there are"
-                + " shell, python, hf, axolotl, accelerate, vllm, lm_eval, data",
+                + " shell, python, hf, axolotl, accelerate, vllm, lm_eval, data, sync",
             "run.yaml:3:22: entrypoint.script: no such file: gone.py. Looked for it in: "
                 + terminal.workspace
                 + "/gone.py",
