@@ -7,7 +7,9 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.shared.TierCleaning;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
@@ -16,6 +18,8 @@ import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
 import dev.nexa.slurm.storage.archive.ArchiveRuns;
 import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;
+import dev.nexa.slurm.storage.archive.BundleState;
+import dev.nexa.slurm.storage.archive.DamagedArchive;
 import dev.nexa.slurm.storage.cleanup.Candidate;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.PastRetention;
@@ -91,13 +95,14 @@ public final class ArchiveCommand extends Subcommand {
     List<RunId> chosen = chosen(context);
     List<TierRoot> roots =
         TierRoot.of(context.configs(), context.workspace().root(), Optional.empty());
-    CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
+    CleanTiers clean = TierCleaning.of(context, Optional.empty());
     try (ArchivePlaces.Opened target = places.target(context, text(to), text(storageClass))) {
       String address = target.place().address();
       List<WholeRun> goes = new ArrayList<>();
       List<WholeRun> keeps = new ArrayList<>();
+      List<ArchiveFile> lost = new ArrayList<>();
       for (WholeRun run : clean.whole(chosen, roots, "archived to " + address, Instant.now())) {
-        WholeRun judged = judged(context, run, address);
+        WholeRun judged = judged(context, run, address, lost);
         (judged.kept().isPresent() ? keeps : goes).add(judged);
       }
       boolean asJson = given(json);
@@ -105,13 +110,15 @@ public final class ArchiveCommand extends Subcommand {
         printTable(ArchiveText.plan(goes, keeps, address, style()));
         out().flush();
       }
+      lost.forEach(archive -> printAdvice(context, archive));
+      int status = lost.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
       if (goes.isEmpty() || given(dryRun) || !agrees(goes, stays)) {
         if (asJson) {
           out().print(Json.pretty(ArchiveText.document(goes, keeps, address, Optional.empty())));
         } else if (!goes.isEmpty()) {
           out().println("nothing was archived");
         }
-        return ExitCode.OK.status();
+        return status;
       }
       ArchiveRuns archive = new ArchiveRuns(context.workspace(), target.place(), clean, step -> {});
       List<Archived> done = run(context, archive, goes, stays, roots);
@@ -120,7 +127,7 @@ public final class ArchiveCommand extends Subcommand {
       }
       return done.stream().anyMatch(one -> one.failed().isPresent())
           ? ExitCode.DEFECT.status()
-          : ExitCode.OK.status();
+          : status;
     }
   }
 
@@ -156,18 +163,33 @@ public final class ArchiveCommand extends Subcommand {
     return done;
   }
 
-  /** Keeps a run that is archived already, has nothing to archive, or holds the target. */
-  private static WholeRun judged(Context context, WholeRun run, String address) {
+  private void printAdvice(Context context, ArchiveFile archive) {
+    DamagedArchive.advice(context.workspace(), archive)
+        .forEach(advice -> err().println(archive.run() + ": → " + advice));
+  }
+
+  /**
+   * Keeps a run that is archived already, has nothing to archive, or holds the target.
+   *
+   * @param lost gets the run's archive if its bundle is not there
+   */
+  private WholeRun judged(Context context, WholeRun run, String address, List<ArchiveFile> lost) {
     if (run.kept().isPresent()) {
       return run;
     }
     if (run.folders().isEmpty()) {
       Optional<ArchiveFile> known = ArchiveFile.of(context.workspace(), run.run());
+      if (known.isEmpty()) {
+        return kept(run, "it has no files on the durable tier");
+      }
+      ArchiveFile archive = known.get();
+      BundleState bundle = places.look(context, archive);
+      if (bundle.isThere()) {
+        return kept(run, "it is archived in " + archive.where());
+      }
+      lost.add(archive);
       return kept(
-          run,
-          known
-              .map(archive -> "it is archived in " + archive.where())
-              .orElse("it has no files on the durable tier"));
+          run, "it is archived, but the bundle " + archive.where() + " " + bundle.sentence());
     }
     for (Candidate folder : run.folders()) {
       if (address.startsWith("/") && Path.of(address).startsWith(folder.full())) {

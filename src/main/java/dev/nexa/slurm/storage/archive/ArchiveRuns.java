@@ -189,7 +189,7 @@ public final class ArchiveRuns {
             written.bundle(),
             sources,
             written.files());
-    new BundleReader(made).read(SourceTree.open(staged), BundleReader.NOWHERE);
+    new BundleReader(workspace, made).read(SourceTree.open(staged), BundleReader.NOWHERE);
     tree.requireSame(made.files());
     passing.accept(ArchiveStep.CHECKED);
     if (known.isEmpty()) {
@@ -244,12 +244,20 @@ public final class ArchiveRuns {
             "or move the older bundle and its " + ArchiveFile.document(known.name()) + " away"));
   }
 
+  /** Returns false for a bundle that is missing or damaged: it is written again, the same bytes. */
   private boolean isWhole(ArchiveFile known) throws IOException {
     if (place.difference(known).isPresent()) {
       return false;
     }
     if (!place.knowsDigests()) {
-      new BundleReader(known).read(place.open(known), BundleReader.NOWHERE);
+      try {
+        new BundleReader(workspace, known).read(place.open(known), BundleReader.NOWHERE);
+      } catch (NexaException damaged) {
+        if (damaged.code() != ErrorCode.ARCHIVE_DAMAGED) {
+          throw damaged;
+        }
+        return false;
+      }
     }
     return true;
   }
