@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
@@ -20,11 +21,13 @@ import dev.nexa.slurm.storage.archive.ArchiveRuns;
 import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;
 import dev.nexa.slurm.storage.archive.BundleState;
 import dev.nexa.slurm.storage.archive.DamagedArchive;
-import dev.nexa.slurm.storage.cleanup.Candidate;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.PastRetention;
 import dev.nexa.slurm.storage.cleanup.WholeRun;
+import dev.nexa.slurm.storage.sync.S3Place;
+import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -40,6 +43,9 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code nexa-slurm archive}. */
 public final class ArchiveCommand extends Subcommand {
   private static final String DEFAULT_GRACE = "3d";
+
+  /** The names of our folders on a tier begin with this, such as the trash. */
+  private static final String OWN = ".nexa-";
 
   private final PositionalParamSpec runs =
       add(
@@ -98,11 +104,12 @@ public final class ArchiveCommand extends Subcommand {
     CleanTiers clean = TierCleaning.of(context, Optional.empty());
     try (ArchivePlaces.Opened target = places.target(context, text(to), text(storageClass))) {
       String address = target.place().address();
+      requireOutside(address, roots);
       List<WholeRun> goes = new ArrayList<>();
       List<WholeRun> keeps = new ArrayList<>();
       List<ArchiveFile> lost = new ArrayList<>();
       for (WholeRun run : clean.whole(chosen, roots, "archived to " + address, Instant.now())) {
-        WholeRun judged = judged(context, run, address, lost);
+        WholeRun judged = judged(context, run, lost);
         (judged.kept().isPresent() ? keeps : goes).add(judged);
       }
       boolean asJson = given(json);
@@ -169,11 +176,11 @@ public final class ArchiveCommand extends Subcommand {
   }
 
   /**
-   * Keeps a run that is archived already, has nothing to archive, or holds the target.
+   * Keeps a run that is archived already, or has nothing to archive.
    *
    * @param lost gets the run's archive if its bundle is not there
    */
-  private WholeRun judged(Context context, WholeRun run, String address, List<ArchiveFile> lost) {
+  private WholeRun judged(Context context, WholeRun run, List<ArchiveFile> lost) {
     if (run.kept().isPresent()) {
       return run;
     }
@@ -191,12 +198,49 @@ public final class ArchiveCommand extends Subcommand {
       return kept(
           run, "it is archived, but the bundle " + archive.where() + " " + bundle.sentence());
     }
-    for (Candidate folder : run.folders()) {
-      if (address.startsWith("/") && Path.of(address).startsWith(folder.full())) {
-        return kept(run, "the archive " + address + " lies in its folder");
+    return run;
+  }
+
+  /**
+   * Refuses a folder whose files cleanup or a later archive moves away. Links are resolved first.
+   *
+   * @throws NexaException if the folder lies in a trash, or in the durable folders of a run
+   */
+  private static void requireOutside(String address, List<TierRoot> roots) {
+    if (S3Place.isAddress(address)) {
+      return;
+    }
+    Path folder;
+    try {
+      folder = Path.of(address).toRealPath();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", Path.of(address), failed);
+    }
+    for (Path name : folder) {
+      if (name.toString().startsWith(OWN)) {
+        throw misplaced(address, folder, "which nexa-slurm's own commands empty");
       }
     }
-    return run;
+    for (TierRoot root : roots) {
+      for (String part : List.of("checkpoints", "evals")) {
+        if (root.tier() == Tier.DURABLE && folder.startsWith(root.path().resolve(part))) {
+          throw misplaced(
+              address, folder, "among the files of runs, which are archived themselves");
+        }
+      }
+    }
+  }
+
+  private static NexaException misplaced(String address, Path folder, String why) {
+    return new NexaException(
+        ErrorCode.OPTION_INVALID,
+        "the archive "
+            + address
+            + " lies in "
+            + (folder.toString().equals(address) ? "a folder" : folder + ", a folder")
+            + " "
+            + why,
+        Advice.step("nothing was archived; name a folder outside: --to DIR"));
   }
 
   private static WholeRun kept(WholeRun run, String why) {

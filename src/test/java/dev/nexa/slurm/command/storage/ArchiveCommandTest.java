@@ -270,6 +270,17 @@ class ArchiveCommandTest {
   }
 
   @Test
+  void aBundleIsNeverPutWhereFilesAreMovedAway() throws IOException {
+    Path link = Files.createSymbolicLink(folder.resolve("link"), checkpoints);
+    assertThat(archiveTo(link.toString()).err())
+        .contains("the archive " + link + " lies in " + checkpoints, "among the files of runs");
+    Path trash = Files.createDirectories(site.site.durable.resolve(".nexa-trash/x"));
+    assertThat(archiveTo(trash.toString()).err()).contains("which nexa-slurm's own commands empty");
+    assertThat(archiveTo(link.toString()).exit()).isEqualTo(2);
+    assertThat(checkpoints).isDirectoryNotContaining("glob:**.zst");
+  }
+
+  @Test
   void theListHasThePriceOfTheBook() {
     assertThat(type("archive", "list").out()).contains("no run of this workspace is archived");
     archive();
@@ -293,7 +304,7 @@ class ArchiveCommandTest {
     assertThat(type("archive", "--to", site.cold.toString()).err()).contains("no run is named");
     assertThat(archiveTo("/no/such/folder").err()).contains("there is no folder /no/such/folder");
     assertThat(type("archive", "verify", RUN).err()).contains("has no archive");
-    assertThat(archiveTo(checkpoints.toString()).out()).contains("lies in its folder");
+    assertThat(archiveTo(checkpoints.toString()).err()).contains("among the files of runs");
     Screen unasked = type("archive", RUN, "--to", site.cold.toString());
     assertThat(unasked.err()).contains("nobody can be asked", "--yes");
     assertThat(unasked.exit()).isEqualTo(2);
