@@ -85,6 +85,7 @@ class DeployCommandTest {
     assertThat(screen.exit()).as(screen.err()).isZero();
     assertThat(screen.out())
         .contains("replaces   nothing: no release is in production")
+        .contains("smoke test none: nobody asks the model anything before users do")
         .contains("gate       passed: f1 is 0.91, at least 0.9 (gate_1)")
         .contains("signed by  boss@site at 2026-11-01T10:00:00Z")
         .contains(
@@ -242,6 +243,8 @@ class DeployCommandTest {
     assertThat(both.objects("releases"))
         .extracting(one -> one.text("release"))
         .containsExactly("a", "b");
+    assertThat(terminal.type("release", "show", "--at", "2099-01-01").out())
+        .contains("that time has not come yet");
     assertThat(terminal.type("release", "show", "a").out()).contains("from ").contains(" to ");
     assertThat(terminal.type("release", "show", "c").out()).contains("was never in production");
   }
