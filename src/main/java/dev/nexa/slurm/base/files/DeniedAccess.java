@@ -61,7 +61,13 @@ public final class DeniedAccess {
         : List.of(
             Advice.step("you may not write to " + there + ", which " + whose(there)),
             Advice.step(
-                "ask " + owner(there) + " to let you write there, or name a path of your own"));
+                "to let the group of "
+                    + there
+                    + " write there, "
+                    + owner(there)
+                    + " types: "
+                    + Advice.command("", "chmod", "g+w", there)),
+            Advice.step("or name another path, if the command has an option for it"));
   }
 
   private static String whose(Path path) throws IOException {

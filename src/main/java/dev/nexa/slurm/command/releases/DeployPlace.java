@@ -7,6 +7,7 @@ import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.HaltedTiers;
 import dev.nexa.slurm.run.decision.PolicyApprovals;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.run.start.Prepared;
@@ -54,6 +55,11 @@ record DeployPlace(Context context, Policy policy, String durable) {
 
   Halts halts() {
     return new Halts(folder(), files());
+  }
+
+  /** Returns the durable tiers of all profiles; this place's comes first. */
+  HaltedTiers tiers() {
+    return HaltedTiers.of(context, durable);
   }
 
   /**

@@ -67,7 +67,7 @@ final class DeployText {
           text,
           "smoke test",
           smoke.equals(What.NO_SMOKE)
-              ? "none: " + NOBODY_ASKED + " when it is in production"
+              ? "none: nobody asks the model anything before users do"
               : smoke);
     }
     return text.toString();

@@ -6,10 +6,17 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.decision.HaltedTiers;
 import dev.nexa.slurm.storage.releases.Halt;
+import dev.nexa.slurm.storage.releases.Halts;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm halt}. */
@@ -18,7 +25,13 @@ public final class HaltCommand extends Subcommand {
       option("--reason", "TEXT", "Why; everybody who is stopped reads it.");
   private final OptionSpec pipeline =
       option("--pipeline", "NAME", "Stops only the pipelines of this name. Default: stops all.");
-  private final OptionSpec cluster = DeployCommand.cluster(this);
+  private static final String CANCEL = "nexa-slurm cancel ";
+
+  private final OptionSpec cluster =
+      option(
+          "--cluster",
+          "NAME",
+          "Only the durable tier of this profile. Default: those of all profiles of the workspace.");
   private final OptionSpec json = jsonFlag();
 
   public HaltCommand() {
@@ -35,19 +48,45 @@ public final class HaltCommand extends Subcommand {
   @Override
   public Integer call() {
     DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
-    Halt halt =
-        place
-            .halts()
-            .set(
-                Instant.now().truncatedTo(ChronoUnit.SECONDS),
-                UnixUser.me().user(),
-                ProcessIdentity.ofThisProcess().host(),
-                Optional.ofNullable(reason.<String>getValue()).orElse(""),
-                Optional.ofNullable(pipeline.getValue()));
+    boolean oneTier = cluster.getValue() != null;
+    HaltedTiers all = place.tiers();
+    List<HaltedTiers.Tried> tried = (oneTier ? all.chosen() : all).set(this::set);
+    Halt halt = tried.stream().flatMap(one -> one.halt().stream()).findFirst().orElseThrow();
+    boolean isWhole = tried.stream().allMatch(one -> one.halt().isPresent() || one.absent());
+    int status = isWhole ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+    for (HaltedTiers.Tried one : tried) {
+      if (one.absent()) {
+        err()
+            .println(
+                "note: the halt is not in force on "
+                    + named(one.tier(), one.profiles())
+                    + ": "
+                    + one.why()
+                    + "; type the command on a host that has it");
+      } else if (one.halt().isEmpty()) {
+        err()
+            .println(
+                "nexa-slurm: the halt is not in force on "
+                    + named(one.tier(), one.profiles())
+                    + ": "
+                    + one.why());
+        err().println("  → releases go on there; mend it, then type the command again");
+      }
+    }
+    List<String> problems = new ArrayList<>();
+    // A run without a pipeline is not stopped by the halt of a pipeline.
+    List<RunId> waiting =
+        halt.pipeline().isPresent()
+            ? List.of()
+            : new WaitingRuns(place.context(), place.policy()).find(problems);
+    problems.forEach(problem -> err().println("note: " + problem));
     if (given(json)) {
-      JsonObject document = halt.json();
+      JsonObject document =
+          halt.json()
+              .with("durable", halted(tried).map(one -> one.tier().toString()).toList())
+              .with("waiting_runs", waiting.stream().map(RunId::value).toList());
       out().print(Json.pretty(document));
-      return ExitCode.OK.status();
+      return status;
     }
     out()
         .println(
@@ -55,10 +94,53 @@ public final class HaltCommand extends Subcommand {
                 + " is in force: "
                 + halt.pipeline()
                     .map(name -> "nothing of the pipeline " + name + " is released")
-                    .orElse("nothing is released"));
+                    .orElse("nothing is released")
+                + (oneTier ? " from " + tried.get(0).tier() : ""));
+    if (tried.size() > 1) {
+      halted(tried)
+          .forEach(one -> out().println("  it holds on " + named(one.tier(), one.profiles())));
+    }
+    if (oneTier) {
+      all.others()
+          .tiers()
+          .forEach(
+              (tier, profiles) ->
+                  out()
+                      .println(
+                          "  releases from "
+                              + named(tier, profiles)
+                              + " go on; without --cluster, halt stops all"));
+    }
+    for (RunId run : waiting) {
+      out()
+          .println(
+              "  " + run + " waits in the queue and will start; to prevent that: " + CANCEL + run);
+    }
     out().println("  what runs goes on: `nexa-slurm serve list` shows the servers");
     out().println("  `nexa-slurm release rollback` stays possible");
     out().println("  an approver lifts it: nexa-slurm unhalt " + halt.id());
-    return ExitCode.OK.status();
+    return status;
+  }
+
+  private Halt set(Halts halts) {
+    return halts.set(
+        Instant.now().truncatedTo(ChronoUnit.SECONDS),
+        UnixUser.me().user(),
+        ProcessIdentity.ofThisProcess().host(),
+        Optional.ofNullable(reason.<String>getValue()).orElse(""),
+        Optional.ofNullable(pipeline.getValue()));
+  }
+
+  private static Stream<HaltedTiers.Tried> halted(List<HaltedTiers.Tried> tried) {
+    return tried.stream().filter(one -> one.halt().isPresent());
+  }
+
+  private static String named(Path tier, List<String> profiles) {
+    return profiles.isEmpty()
+        ? tier.toString()
+        : tier
+            + (profiles.size() == 1 ? " (profile " : " (profiles ")
+            + String.join(", ", profiles)
+            + ")";
   }
 }

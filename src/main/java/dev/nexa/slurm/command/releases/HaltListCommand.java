@@ -6,9 +6,13 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.decision.HaltedTiers;
 import dev.nexa.slurm.storage.releases.Halts;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -24,7 +28,11 @@ final class HaltListCommand extends Subcommand {
           .note("reason", one -> VisibleText.line(one.halt().reason()));
 
   private final OptionSpec all = flag("-a, --all", "Also lists halts that were lifted.");
-  private final OptionSpec cluster = DeployCommand.cluster(this);
+  private final OptionSpec cluster =
+      option(
+          "--cluster",
+          "NAME",
+          "Only the durable tier of this profile. Default: those of all profiles of the workspace.");
   private final OptionSpec json = jsonFlag();
 
   HaltListCommand() {
@@ -34,18 +42,23 @@ final class HaltListCommand extends Subcommand {
   @Override
   public Integer call() {
     DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
-    List<Halts.Judged> listed = new ArrayList<>();
-    for (Halts.Judged one : place.halts().all(place.signers())) {
-      if (one.inForce() || given(all)) {
-        listed.add(one);
+    HaltedTiers tiers = cluster.getValue() == null ? place.tiers() : place.tiers().chosen();
+    Map<Halts.Judged, List<String>> where = new LinkedHashMap<>();
+    for (Path tier : tiers.tiers().keySet()) {
+      for (Halts.Judged one : tiers.halts(tier).all(place.signers())) {
+        if (one.inForce() || given(all)) {
+          where.computeIfAbsent(one, first -> new ArrayList<>()).add(tier.toString());
+        }
       }
     }
+    List<Halts.Judged> listed = new ArrayList<>(where.keySet());
     if (given(json)) {
       List<JsonObject> documents = new ArrayList<>();
       for (Halts.Judged one : listed) {
         documents.add(
             one.halt()
                 .json()
+                .with("durable", where.get(one))
                 .with("in_force", one.inForce())
                 .with("lifted_by", one.lifted().map(lift -> lift.signer().signer()).orElse(null))
                 .with("lifted_at", one.lifted().map(lift -> lift.at().toString()).orElse(null))
@@ -57,6 +70,12 @@ final class HaltListCommand extends Subcommand {
       out().println("no halt is in force");
     } else {
       printTable(COLUMNS.of(listed).table(style()));
+      where.forEach(
+          (one, on) -> {
+            if (on.size() < tiers.tiers().size()) {
+              out().println(one.halt().id() + " is only on " + String.join(", ", on));
+            }
+          });
     }
     for (Halts.Judged one : listed) {
       one.refusal()

@@ -101,6 +101,19 @@ final class ShowReleaseCommand extends Subcommand {
                         + now.orElse("nothing")));
   }
 
+  private void tellTimesThatGoBack(List<Production.Period> periods) {
+    for (int i = 1; i < periods.size(); i++) {
+      if (periods.get(i).from().isBefore(periods.get(i - 1).from())) {
+        err()
+            .println(
+                "note: line "
+                    + periods.get(i).line().number()
+                    + " of the history has an earlier time than a line before it, so these times are"
+                    + " not certain: `nexa-slurm release history --verify`");
+      }
+    }
+  }
+
   private Integer showAt(DeployPlace place, List<Production.Period> periods, String typed) {
     Moment moment;
     try {
@@ -109,6 +122,10 @@ final class ShowReleaseCommand extends Subcommand {
       throw new NexaException(
           ErrorCode.OPTION_INVALID, "--at: " + wrong.getMessage(), Advice.step("--at 2025-11-01"));
     }
+    if (moment.from().isAfter(Instant.now())) {
+      return nothing("that time has not come yet (" + moment.from() + " UTC)");
+    }
+    tellTimesThatGoBack(periods);
     Instant end = moment.to();
     List<Production.Period> then = new ArrayList<>();
     for (Production.Period period : periods) {

@@ -1,14 +1,22 @@
 package dev.nexa.slurm.command.releases;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.run.decision.HaltedTiers;
 import dev.nexa.slurm.storage.releases.Halts;
 import dev.nexa.slurm.storage.releases.LiftedHalt;
 import dev.nexa.slurm.storage.releases.LineSigner;
+import dev.nexa.slurm.storage.releases.SignOff;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -22,7 +30,12 @@ public final class UnhaltCommand extends Subcommand {
   private final OptionSpec key =
       option("--key", "FILE", "The approver's SSH key. Default: the first of ssh's own keys.");
   private final OptionSpec reason = option("--reason", "TEXT", "Why it may go on.");
-  private final OptionSpec cluster = DeployCommand.cluster(this);
+  private final OptionSpec cluster =
+      option(
+          "--cluster",
+          "NAME",
+          "Only the durable tier of this profile. Default: those of all profiles of the workspace."
+              + " The policy is the workspace's.");
   private final OptionSpec yes = flag("-y, --yes", "Lifts it without a question, as scripts must.");
   private final OptionSpec json = jsonFlag();
 
@@ -37,8 +50,13 @@ public final class UnhaltCommand extends Subcommand {
   public Integer call() {
     DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
     place.approvals();
-    Halts halts = place.halts();
-    Halts.Judged halt = halts.existing(id.getValue(), place.signers());
+    List<Halts> tiers = tiers(place);
+    List<Halts.Judged> found = new ArrayList<>();
+    for (Halts halts : tiers) {
+      found.add(halts.existing(id.getValue(), place.signers()));
+    }
+    Halts.Judged halt =
+        found.stream().filter(Halts.Judged::inForce).findFirst().orElse(found.get(0));
     if (!halt.inForce()) {
       return tell(halt, "was lifted before");
     }
@@ -52,6 +70,33 @@ public final class UnhaltCommand extends Subcommand {
       err().println("nothing was changed");
       return ExitCode.NEEDS_APPROVAL.status();
     }
+    List<Halts.Judged> lifted = new ArrayList<>();
+    for (int i = 0; i < tiers.size(); i++) {
+      if (found.get(i).inForce()) {
+        lifted.add(lift(tiers.get(i), halt, signer, place));
+      }
+    }
+    return tell(lifted.get(0), "is lifted");
+  }
+
+  /** Returns the tiers that have the halt; the chosen one if none has it, for its error. */
+  private List<Halts> tiers(DeployPlace place) {
+    HaltedTiers all = cluster.getValue() == null ? place.tiers() : place.tiers().chosen();
+    List<Halts> having = new ArrayList<>();
+    for (Path tier : all.tiers().keySet()) {
+      if (all.halts(tier).has(id.getValue())) {
+        having.add(all.halts(tier));
+      }
+    }
+    return having.isEmpty() ? List.of(place.halts()) : having;
+  }
+
+  /**
+   * Lifts the halt on a tier.
+   *
+   * @throws NexaException if the signature does not count; then nothing was written
+   */
+  private Halts.Judged lift(Halts halts, Halts.Judged halt, LineSigner signer, DeployPlace place) {
     LiftedHalt unsigned =
         new LiftedHalt(
             halt.halt().id(),
@@ -60,18 +105,21 @@ public final class UnhaltCommand extends Subcommand {
             signer.author(),
             Optional.ofNullable(reason.<String>getValue()).orElse(""),
             "");
-    halts.lift(unsigned.signed(signer.sign(unsigned.statement())));
-    Halts.Judged now = halts.existing(halt.halt().id(), place.signers());
-    if (now.inForce()) {
-      err()
-          .println(
-              "nexa-slurm: "
-                  + halt.halt().id()
-                  + " is still in force: "
-                  + now.refusal().orElse("its lifting cannot be read"));
-      return ExitCode.NEEDS_APPROVAL.status();
+    LiftedHalt signed = unsigned.signed(signer.sign(unsigned.statement()));
+    Optional<String> refusal = halts.refusal(halt.halt(), signed, place.signers());
+    if (refusal.isPresent()) {
+      throw new NexaException(
+          ErrorCode.HALTED,
+          halt.halt().id() + " is still in force: " + refusal.get() + "; nothing was written",
+          Advice.step(
+              "people may lift it whose line in "
+                  + place.policy().approvals().orElseThrow().allowedSigners()
+                  + " has the namespace "
+                  + SignOff.NAMESPACE),
+          Advice.step("one of them types: nexa-slurm unhalt " + halt.halt().id() + " --key FILE"));
     }
-    return tell(now, "is lifted");
+    halts.lift(signed);
+    return halts.existing(halt.halt().id(), place.signers());
   }
 
   private Integer tell(Halts.Judged halt, String what) {

@@ -4,10 +4,13 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.shared.TierCleaning;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunState;
@@ -16,11 +19,15 @@ import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
 import dev.nexa.slurm.storage.archive.ArchiveRuns;
 import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;
-import dev.nexa.slurm.storage.cleanup.Candidate;
+import dev.nexa.slurm.storage.archive.BundleState;
+import dev.nexa.slurm.storage.archive.DamagedArchive;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.PastRetention;
 import dev.nexa.slurm.storage.cleanup.WholeRun;
+import dev.nexa.slurm.storage.sync.S3Place;
+import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -36,6 +43,9 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code nexa-slurm archive}. */
 public final class ArchiveCommand extends Subcommand {
   private static final String DEFAULT_GRACE = "3d";
+
+  /** The names of our folders on a tier begin with this, such as the trash. */
+  private static final String OWN = ".nexa-";
 
   private final PositionalParamSpec runs =
       add(
@@ -91,13 +101,15 @@ public final class ArchiveCommand extends Subcommand {
     List<RunId> chosen = chosen(context);
     List<TierRoot> roots =
         TierRoot.of(context.configs(), context.workspace().root(), Optional.empty());
-    CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
+    CleanTiers clean = TierCleaning.of(context, Optional.empty());
     try (ArchivePlaces.Opened target = places.target(context, text(to), text(storageClass))) {
       String address = target.place().address();
+      requireOutside(address, roots);
       List<WholeRun> goes = new ArrayList<>();
       List<WholeRun> keeps = new ArrayList<>();
+      List<ArchiveFile> lost = new ArrayList<>();
       for (WholeRun run : clean.whole(chosen, roots, "archived to " + address, Instant.now())) {
-        WholeRun judged = judged(context, run, address);
+        WholeRun judged = judged(context, run, lost);
         (judged.kept().isPresent() ? keeps : goes).add(judged);
       }
       boolean asJson = given(json);
@@ -105,13 +117,15 @@ public final class ArchiveCommand extends Subcommand {
         printTable(ArchiveText.plan(goes, keeps, address, style()));
         out().flush();
       }
+      lost.forEach(archive -> printAdvice(context, archive));
+      int status = lost.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
       if (goes.isEmpty() || given(dryRun) || !agrees(goes, stays)) {
         if (asJson) {
           out().print(Json.pretty(ArchiveText.document(goes, keeps, address, Optional.empty())));
         } else if (!goes.isEmpty()) {
           out().println("nothing was archived");
         }
-        return ExitCode.OK.status();
+        return status;
       }
       ArchiveRuns archive = new ArchiveRuns(context.workspace(), target.place(), clean, step -> {});
       List<Archived> done = run(context, archive, goes, stays, roots);
@@ -120,7 +134,7 @@ public final class ArchiveCommand extends Subcommand {
       }
       return done.stream().anyMatch(one -> one.failed().isPresent())
           ? ExitCode.DEFECT.status()
-          : ExitCode.OK.status();
+          : status;
     }
   }
 
@@ -156,25 +170,77 @@ public final class ArchiveCommand extends Subcommand {
     return done;
   }
 
-  /** Keeps a run that is archived already, has nothing to archive, or holds the target. */
-  private static WholeRun judged(Context context, WholeRun run, String address) {
+  private void printAdvice(Context context, ArchiveFile archive) {
+    DamagedArchive.advice(context.workspace(), archive)
+        .forEach(advice -> err().println(archive.run() + ": → " + advice));
+  }
+
+  /**
+   * Keeps a run that is archived already, or has nothing to archive.
+   *
+   * @param lost gets the run's archive if its bundle is not there
+   */
+  private WholeRun judged(Context context, WholeRun run, List<ArchiveFile> lost) {
     if (run.kept().isPresent()) {
       return run;
     }
     if (run.folders().isEmpty()) {
       Optional<ArchiveFile> known = ArchiveFile.of(context.workspace(), run.run());
-      return kept(
-          run,
-          known
-              .map(archive -> "it is archived in " + archive.where())
-              .orElse("it has no files on the durable tier"));
-    }
-    for (Candidate folder : run.folders()) {
-      if (address.startsWith("/") && Path.of(address).startsWith(folder.full())) {
-        return kept(run, "the archive " + address + " lies in its folder");
+      if (known.isEmpty()) {
+        return kept(run, "it has no files on the durable tier");
       }
+      ArchiveFile archive = known.get();
+      BundleState bundle = places.look(context, archive);
+      if (bundle.isThere()) {
+        return kept(run, "it is archived in " + archive.where());
+      }
+      lost.add(archive);
+      return kept(
+          run, "it is archived, but the bundle " + archive.where() + " " + bundle.sentence());
     }
     return run;
+  }
+
+  /**
+   * Refuses a folder whose files cleanup or a later archive moves away. Links are resolved first.
+   *
+   * @throws NexaException if the folder lies in a trash, or in the durable folders of a run
+   */
+  private static void requireOutside(String address, List<TierRoot> roots) {
+    if (S3Place.isAddress(address)) {
+      return;
+    }
+    Path folder;
+    try {
+      folder = Path.of(address).toRealPath();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", Path.of(address), failed);
+    }
+    for (Path name : folder) {
+      if (name.toString().startsWith(OWN)) {
+        throw misplaced(address, folder, "which nexa-slurm's own commands empty");
+      }
+    }
+    for (TierRoot root : roots) {
+      for (String part : List.of("checkpoints", "evals")) {
+        if (root.tier() == Tier.DURABLE && folder.startsWith(root.path().resolve(part))) {
+          throw misplaced(
+              address, folder, "among the files of runs, which are archived themselves");
+        }
+      }
+    }
+  }
+
+  private static NexaException misplaced(String address, Path folder, String why) {
+    return new NexaException(
+        ErrorCode.OPTION_INVALID,
+        "the archive "
+            + address
+            + " lies in "
+            + (folder.toString().equals(address) ? "a folder" : folder + ", a folder")
+            + " "
+            + why,
+        Advice.step("nothing was archived; name a folder outside: --to DIR"));
   }
 
   private static WholeRun kept(WholeRun run, String why) {

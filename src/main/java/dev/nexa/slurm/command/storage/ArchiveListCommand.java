@@ -2,13 +2,18 @@ package dev.nexa.slurm.command.storage;
 
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
+import dev.nexa.slurm.storage.archive.BundleState;
+import dev.nexa.slurm.storage.archive.DamagedArchive;
+import dev.nexa.slurm.storage.sync.S3Place;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code archive list}. */
@@ -20,7 +25,7 @@ final class ArchiveListCommand extends Subcommand {
     super(
         "list",
         "Lists the archived runs, their sizes, and what a month costs by archive_gb_month of the"
-            + " price book. Asks no archive.",
+            + " price book. Looks whether each bundle in a folder is there; asks no bucket.",
         "nexa-slurm archive list");
   }
 
@@ -33,13 +38,24 @@ final class ArchiveListCommand extends Subcommand {
       PriceBook book = context.configs().prices(context.configs().cluster(places.profile(context)));
       for (ArchiveFile archive : archives) {
         boolean onDisk = archive.durableFolders().stream().anyMatch(Files::isDirectory);
-        rows.add(new ArchiveText.Row(archive, ArchiveText.month(archive, book), onDisk));
+        Optional<BundleState> bundle =
+            S3Place.isAddress(archive.place())
+                ? Optional.empty()
+                : Optional.of(places.look(context, archive));
+        rows.add(new ArchiveText.Row(archive, ArchiveText.month(archive, book), onDisk, bundle));
       }
     }
     if (given(json)) {
       out().print(Json.pretty(ArchiveText.list(rows)));
     } else {
       printTable(ArchiveText.list(rows, style()));
+    }
+    for (ArchiveText.Row row : rows) {
+      if (row.bundle().filter(bundle -> !bundle.isThere()).isPresent()) {
+        err().println("note: " + row.archive().where() + " " + row.bundle().get().sentence());
+        DamagedArchive.advice(context.workspace(), row.archive())
+            .forEach(advice -> err().println("  → " + advice));
+      }
     }
     return ExitCode.OK.status();
   }

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;

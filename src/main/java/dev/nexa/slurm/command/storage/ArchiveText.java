@@ -11,11 +11,13 @@ import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
 import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;
+import dev.nexa.slurm.storage.archive.BundleState;
 import dev.nexa.slurm.storage.cleanup.WholeRun;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /** What {@code archive} prints. */
@@ -35,8 +37,17 @@ final class ArchiveText {
 
   private ArchiveText() {}
 
-  /** A row of {@code archive list}. */
-  record Row(ArchiveFile archive, Optional<Month> month, boolean onDisk) {}
+  /**
+   * A row of {@code archive list}.
+   *
+   * @param bundle what a look at the bundle found; empty for a bundle in S3, which is not asked
+   */
+  record Row(
+      ArchiveFile archive, Optional<Month> month, boolean onDisk, Optional<BundleState> bundle) {
+    private String state() {
+      return bundle.map(look -> look.kind().name().toLowerCase(Locale.ROOT)).orElse("not asked");
+    }
+  }
 
   /** What a month of 730 hours costs, not rounded. */
   record Month(BigDecimal exact, String currency) {
@@ -61,6 +72,7 @@ final class ArchiveText {
           .right()
           .text("on_disk", row -> row.onDisk() ? "yes" : "no")
           .as("ON DISK")
+          .text("state", Row::state)
           .note("where", row -> row.archive().where());
 
   private static String folders(WholeRun run) {
@@ -203,6 +215,7 @@ final class ArchiveText {
         .with("bundle_sha256", archive.bundle().sha256())
         .with("price_a_month", row.month().map(Month::exact).orElse(null))
         .with("currency", row.month().map(Month::currency).orElse(null))
-        .with("on_disk", row.onDisk());
+        .with("on_disk", row.onDisk())
+        .with("state", row.state());
   }
 }

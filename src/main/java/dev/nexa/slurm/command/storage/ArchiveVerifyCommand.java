@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
@@ -38,7 +39,7 @@ final class ArchiveVerifyCommand extends Subcommand {
             new RunLookup(context.workspace()).find(run.getValue()).run().id());
     boolean read;
     try (ArchivePlaces.Opened opened = places.recorded(context, archive.place())) {
-      read = VerifyArchive.verify(archive, opened.place(), given(checksum));
+      read = VerifyArchive.verify(context.workspace(), archive, opened.place(), given(checksum));
     }
     if (given(json)) {
       out()

@@ -11,6 +11,7 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.DaysOption;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.command.shared.TierCleaning;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.cleanup.BucketJournal;
@@ -101,7 +102,7 @@ public final class CleanupCommand extends Subcommand {
   @Override
   public Integer call() {
     Context context = existing();
-    CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
+    CleanTiers clean = TierCleaning.of(context, Optional.ofNullable(cluster.<String>getValue()));
     @Nullable String id = undo.getValue();
     if (id != null) {
       refuse("--undo", "nothing was brought back", ofCleanup(s3, days, dryRun, quiet));
@@ -356,7 +357,7 @@ public final class CleanupCommand extends Subcommand {
     @Override
     public Integer call() {
       Context context = existing();
-      CleanTiers clean = new CleanTiers(context.workspace(), context.configs(), context::scheduler);
+      CleanTiers clean = TierCleaning.of(context, Optional.empty());
       CleanTiers.Journals journals = clean.journals();
       Instant now = Instant.now();
       if (given(json)) {

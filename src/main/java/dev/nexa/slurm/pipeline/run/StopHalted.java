@@ -10,6 +10,7 @@ import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.control.CancelRun;
+import dev.nexa.slurm.run.decision.HaltedTiers;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.storage.releases.Halt;
@@ -57,6 +58,7 @@ final class StopHalted {
                   why.get(),
                   progress.file().name(),
                   run.id().value());
+      set.ifPresent(halt -> onOtherTiers(stage, halt, problems));
       set.ifPresent(
           halt ->
               problems.add(
@@ -70,6 +72,17 @@ final class StopHalted {
                       + "; an approver lifts it: `nexa-slurm unhalt "
                       + halt.id()
                       + "`"));
+    }
+  }
+
+  /** A release of the pipeline may be deployed on another profile's tier. */
+  private void onOtherTiers(StageProgress stage, Halt halt, List<String> problems) {
+    HaltedTiers tiers = HaltedTiers.of(context, plan(stage).storage().durable());
+    for (HaltedTiers.Tried tried : tiers.others().put(halt)) {
+      if (tried.halt().isEmpty()) {
+        problems.add(
+            "the halt " + halt.id() + " is not in force on " + tried.tier() + ": " + tried.why());
+      }
     }
   }
 

@@ -51,8 +51,10 @@ import dev.nexa.slurm.run.reconcile.TaskOutcome;
 import dev.nexa.slurm.run.reconcile.TaskResults;
 import dev.nexa.slurm.run.start.Submitted;
 import dev.nexa.slurm.run.submit.SubmitTasks;
+import dev.nexa.slurm.storage.archive.ArchiveFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
@@ -141,6 +143,7 @@ public final class RerunTasks {
     TaskEvidence evidence = TaskEvidence.gather(scheduler, List.of(state));
     RunOutcome outcome = evidence.outcome(run, facts, state, new ArrayList<>());
     requireKept(run, state, outcome);
+    requireCheckpoints(run);
     Optional<IndexRange> chosen = choice.apply(outcome);
     IndexRange tasks =
         chosen.isPresent() ? ended(run, facts, outcome, chosen.get()) : failed(run, outcome);
@@ -278,6 +281,27 @@ public final class RerunTasks {
     context.workspace().markOpen(run.id());
     new StorageClaims(plan.storage()).moved(run);
     run.journal().append(asked);
+  }
+
+  /** Tasks go on from the run's checkpoints. Without this check, they would begin from nothing. */
+  private void requireCheckpoints(RunFolder run) {
+    Optional<ArchiveFile> archive = ArchiveFile.of(context.workspace(), run.id());
+    Optional<Path> checkpoints = archive.flatMap(ArchiveFile::checkpoints);
+    if (checkpoints.isEmpty() || Files.exists(checkpoints.get())) {
+      return;
+    }
+    throw new NexaException(
+        ErrorCode.RERUN_IMPOSSIBLE,
+        run.id()
+            + " cannot go on: its checkpoints are in the archive "
+            + archive.get().where()
+            + ", and "
+            + checkpoints.get()
+            + " does not exist",
+        Advice.command(
+            "brings the checkpoints back", "nexa-slurm", "archive", "restore", run.id().value()),
+        Advice.command(
+            "begins from nothing, as a new run", "nexa-slurm", "rerun", run.id().value()));
   }
 
   private static Money spent(RunFolder run, RunFacts facts, RunState state, RunOutcome outcome) {

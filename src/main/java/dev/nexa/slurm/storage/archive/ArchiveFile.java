@@ -79,6 +79,11 @@ public record ArchiveFile(
         .toList();
   }
 
+  /** Returns the folder of checkpoints that was archived; empty if the run had none. */
+  public Optional<Path> checkpoints() {
+    return Optional.ofNullable(sources.get("checkpoints"));
+  }
+
   /** Returns how many files it holds. */
   public long count() {
     return files.stream().filter(file -> file.kind() == Kind.FILE).count();

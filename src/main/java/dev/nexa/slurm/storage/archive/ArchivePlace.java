@@ -41,6 +41,9 @@ public interface ArchivePlace extends AutoCloseable {
    */
   void putBundle(ArchiveFile archive, Path staged) throws IOException;
 
+  /** Returns whether there is a bundle with the archive's name, whatever it holds. */
+  boolean has(ArchiveFile archive) throws IOException;
+
   /**
    * Returns why the bundle is not the document's, as far as can be seen without reading it all;
    * empty if it is.

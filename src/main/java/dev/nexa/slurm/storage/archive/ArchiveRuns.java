@@ -93,6 +93,7 @@ public final class ArchiveRuns {
   public Archived archive(WholeRun run, Duration grace, List<TierRoot> roots) {
     Optional<ArchiveFile> archive = Optional.empty();
     try {
+      requireInPlace(run);
       Map<String, Path> sources = sources(run);
       SourceTree tree = SourceTree.of(sources);
       archive = Optional.of(stored(run, sources, tree));
@@ -116,7 +117,11 @@ public final class ArchiveRuns {
         throw new NexaException(
             ErrorCode.CONCURRENT_CHANGE,
             done.failed().get(0).path() + " stays: " + done.failed().get(0).reason(),
-            Advice.step("the bundle is whole; type the command again to move the rest"));
+            Advice.step(
+                "the bundle " + made.where() + " is whole, and the run's files are in place"),
+            Advice.step(
+                "when that reason is gone, type the command again: it moves the files and writes no"
+                    + " second bundle"));
       }
       String cleanup = done.id().orElseThrow().value();
       journal.moved(made, cleanup);
@@ -128,6 +133,22 @@ public final class ArchiveRuns {
       return new Archived(run, archive, Optional.empty(), Optional.of(failed));
     } catch (IOException | UncheckedIOException | StoreException failed) {
       return new Archived(run, archive, Optional.empty(), Optional.of(failure(failed)));
+    }
+  }
+
+  /** The plan was made before the lock: another command may have archived the run meanwhile. */
+  private void requireInPlace(WholeRun run) {
+    for (Candidate folder : run.folders()) {
+      if (Files.exists(folder.full(), LinkOption.NOFOLLOW_LINKS)) {
+        continue;
+      }
+      Optional<ArchiveFile> archive = ArchiveFile.of(workspace, run.run());
+      throw new NexaException(
+          ErrorCode.CONCURRENT_CHANGE,
+          archive.isPresent()
+              ? "another command has archived it meanwhile, in " + archive.get().where()
+              : "another command has moved " + folder.full() + " meanwhile",
+          Advice.command("shows the archives", "nexa-slurm", "archive", "list"));
     }
   }
 
@@ -175,6 +196,29 @@ public final class ArchiveRuns {
       }
     }
     Path staged = place.staged(run.durable(), run.name());
+    ArchiveFile made;
+    try {
+      made = checked(run, sources, tree, staged);
+    } catch (IOException | RuntimeException failed) {
+      // On a full disk, the half bundle would take the room that the next call needs.
+      Files.deleteIfExists(staged);
+      throw failed;
+    }
+    if (known.isEmpty()) {
+      place.putDocument(run.name(), made.text(), staged);
+    } else if (!known.get().bundle().equals(made.bundle())) {
+      Files.deleteIfExists(staged);
+      throw other(known.get(), "its bundle has another SHA-256 than one of the files of today");
+    }
+    passing.accept(ArchiveStep.CLAIMED);
+    place.putBundle(made, staged);
+    passing.accept(ArchiveStep.PLACED);
+    return known.orElse(made);
+  }
+
+  /** Writes the bundle under its hidden name, and compares it with the run's files. */
+  private ArchiveFile checked(WholeRun run, Map<String, Path> sources, SourceTree tree, Path staged)
+      throws IOException {
     BundleWriter.Written written =
         BundleWriter.write(tree, staged, () -> passing.accept(ArchiveStep.HALF_WRITTEN));
     passing.accept(ArchiveStep.WRITTEN);
@@ -189,18 +233,10 @@ public final class ArchiveRuns {
             written.bundle(),
             sources,
             written.files());
-    new BundleReader(made).read(SourceTree.open(staged), BundleReader.NOWHERE);
+    new BundleReader(workspace, made).read(SourceTree.open(staged), BundleReader.NOWHERE);
     tree.requireSame(made.files());
     passing.accept(ArchiveStep.CHECKED);
-    if (known.isEmpty()) {
-      place.putDocument(run.name(), made.text(), staged);
-    } else if (!known.get().bundle().equals(made.bundle())) {
-      throw other(known.get(), "its bundle has another SHA-256 than one of the files of today");
-    }
-    passing.accept(ArchiveStep.CLAIMED);
-    place.putBundle(made, staged);
-    passing.accept(ArchiveStep.PLACED);
-    return known.orElse(made);
+    return made;
   }
 
   /** Returns the document that a call before this one has put; empty if there is none. */
@@ -244,12 +280,20 @@ public final class ArchiveRuns {
             "or move the older bundle and its " + ArchiveFile.document(known.name()) + " away"));
   }
 
+  /** Returns false for a bundle that is missing or damaged: it is written again, the same bytes. */
   private boolean isWhole(ArchiveFile known) throws IOException {
     if (place.difference(known).isPresent()) {
       return false;
     }
     if (!place.knowsDigests()) {
-      new BundleReader(known).read(place.open(known), BundleReader.NOWHERE);
+      try {
+        new BundleReader(workspace, known).read(place.open(known), BundleReader.NOWHERE);
+      } catch (NexaException damaged) {
+        if (damaged.code() != ErrorCode.ARCHIVE_DAMAGED) {
+          throw damaged;
+        }
+        return false;
+      }
     }
     return true;
   }

@@ -159,6 +159,11 @@ public final class BucketPlace implements ArchivePlace {
   }
 
   @Override
+  public boolean has(ArchiveFile archive) {
+    return head(key(ArchiveFile.bundle(archive.name()))).isPresent();
+  }
+
+  @Override
   public Optional<String> difference(ArchiveFile archive) {
     Optional<Stored> there = head(key(ArchiveFile.bundle(archive.name())));
     if (there.isEmpty()) {

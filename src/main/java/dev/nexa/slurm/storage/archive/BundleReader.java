@@ -1,9 +1,9 @@
 package dev.nexa.slurm.storage.archive;
 
-import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.bundle.TarEntry;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
 import dev.nexa.slurm.storage.bundle.TarReader;
@@ -18,6 +18,7 @@ import java.util.Optional;
 
 /** Reads a whole bundle and compares each byte with the archive's document. */
 final class BundleReader {
+  private final Workspace workspace;
   private final ArchiveFile archive;
 
   /** Gets what a bundle holds. What it gets is checked only when the whole bundle was read. */
@@ -43,7 +44,8 @@ final class BundleReader {
         }
       };
 
-  BundleReader(ArchiveFile archive) {
+  BundleReader(Workspace workspace, ArchiveFile archive) {
+    this.workspace = workspace;
     this.archive = archive;
   }
 
@@ -128,10 +130,7 @@ final class BundleReader {
   }
 
   private NexaException damaged(String what) {
-    return new NexaException(
-        ErrorCode.ARCHIVE_DAMAGED,
-        "the archive " + archive.where() + " is damaged: " + what,
-        Advice.step("nothing was removed or replaced; bring the bundle back from a copy"));
+    return DamagedArchive.error(workspace, archive, what + "; nothing was removed or replaced");
   }
 
   private static final class Counted extends java.io.FilterInputStream {

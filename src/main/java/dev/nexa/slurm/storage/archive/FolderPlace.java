@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
 
 /** A folder, such as the mount point of a tape library or of another disk. */
@@ -80,6 +81,17 @@ public final class FolderPlace implements ArchivePlace {
     Path bundle = folder.resolve(ArchiveFile.bundle(archive.name()));
     Files.move(staged, bundle, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     files.force(folder);
+  }
+
+  @Override
+  public boolean has(ArchiveFile archive) throws IOException {
+    try {
+      return Files.readAttributes(
+              folder.resolve(ArchiveFile.bundle(archive.name())), BasicFileAttributes.class)
+          .isRegularFile();
+    } catch (NoSuchFileException none) {
+      return false;
+    }
   }
 
   @Override

@@ -123,7 +123,10 @@ public final class RestoreRun {
     Files.createDirectories(hidden);
     Extract extract =
         new Extract(hidden, targets, () -> passing.accept(ArchiveStep.HALF_EXTRACTED));
-    new BundleReader(archive).read(place.open(archive), extract);
+    if (!place.has(archive)) {
+      throw DamagedArchive.error(workspace, archive, "the bundle is missing");
+    }
+    new BundleReader(workspace, archive).read(place.open(archive), extract);
     extract.finish();
     Files.move(hidden, whole, StandardCopyOption.ATOMIC_MOVE);
     workspace.files().force(whole.resolveSibling(""));

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;
 import java.util.Optional;
 
@@ -18,20 +19,17 @@ public final class VerifyArchive {
    * @return whether the bytes were read
    * @throws NexaException with {@link ErrorCode#ARCHIVE_DAMAGED} if it differs
    */
-  public static boolean verify(ArchiveFile archive, ArchivePlace place, boolean read) {
+  public static boolean verify(
+      Workspace workspace, ArchiveFile archive, ArchivePlace place, boolean read) {
     try {
       Optional<String> difference = place.difference(archive);
       if (difference.isPresent()) {
-        throw new NexaException(
-            ErrorCode.ARCHIVE_DAMAGED,
-            "the archive " + archive.where() + " is damaged: " + difference.get(),
-            Advice.step("bring the bundle back from a copy"),
-            Advice.step("or, while the run's files are in the trash: `nexa-slurm cleanup list`"));
+        throw DamagedArchive.error(workspace, archive, difference.get());
       }
       if (place.knowsDigests() && !read) {
         return false;
       }
-      new BundleReader(archive).read(place.open(archive), BundleReader.NOWHERE);
+      new BundleReader(workspace, archive).read(place.open(archive), BundleReader.NOWHERE);
       return true;
     } catch (IOException failed) {
       throw new NexaException(

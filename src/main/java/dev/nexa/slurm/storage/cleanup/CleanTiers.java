@@ -44,27 +44,34 @@ public final class CleanTiers {
   private final Workspace workspace;
   private final ConfigReader configs;
   private final Function<String, Scheduler> schedulers;
+  private final LastCopies lastCopies;
   private final Consumer<CleanupStep> passing;
 
   public CleanTiers(
-      Workspace workspace, ConfigReader configs, Function<String, Scheduler> schedulers) {
-    this(workspace, configs, schedulers, step -> {});
+      Workspace workspace,
+      ConfigReader configs,
+      Function<String, Scheduler> schedulers,
+      LastCopies lastCopies) {
+    this(workspace, configs, schedulers, lastCopies, step -> {});
   }
 
   /**
    * Creates the use case.
    *
    * @param schedulers returns the scheduler with a name, to read its queue
+   * @param lastCopies is asked before each deletion from the trash
    * @param passing receives each step; does nothing outside the tests that kill the process
    */
   public CleanTiers(
       Workspace workspace,
       ConfigReader configs,
       Function<String, Scheduler> schedulers,
+      LastCopies lastCopies,
       Consumer<CleanupStep> passing) {
     this.workspace = workspace;
     this.configs = configs;
     this.schedulers = schedulers;
+    this.lastCopies = lastCopies;
     this.passing = passing;
   }
 
@@ -347,6 +354,16 @@ public final class CleanTiers {
     for (TrashedPath path : state.paths()) {
       tiers.add(path.tier());
       if (!CleanupJournal.mayBeInTrash(path)) {
+        continue;
+      }
+      Optional<String> stays = lastCopies.reasonToKeep(path);
+      if (stays.isPresent()) {
+        failed.add(
+            new KeptPath(
+                path.tier().resolve(path.trash()),
+                stays.get()
+                    + "; it stays in the trash; to bring it back: nexa-slurm cleanup --undo "
+                    + state.id()));
         continue;
       }
       Trash.Deletion deletion = trash.delete(path);

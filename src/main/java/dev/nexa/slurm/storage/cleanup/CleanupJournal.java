@@ -196,7 +196,7 @@ public final class CleanupJournal {
   }
 
   /** Returns whether the disk may have the path in the trash. */
-  static boolean mayBeInTrash(TrashedPath path) {
+  public static boolean mayBeInTrash(TrashedPath path) {
     return switch (path.phase()) {
       case MOVING, MOVED, RESTORING, DELETING -> true;
       case KEPT, RESTORED, DELETED -> false;

@@ -205,6 +205,19 @@ public final class Halts {
     return claim(halt) ? Optional.of(halt) : Optional.empty();
   }
 
+  /** Sets a halt that another tier has. Gets an id of its own if this tier knows another one. */
+  public Halt put(Halt halt) {
+    files.directories(folder);
+    return claim(halt)
+        ? halt
+        : set(halt.at(), halt.by(), halt.host(), halt.reason(), halt.pipeline());
+  }
+
+  /** Returns whether there is a halt with this id. */
+  public boolean has(String id) {
+    return ID.matcher(id).matches() && Files.exists(folder.resolve(id + END));
+  }
+
   private boolean claim(Halt halt) {
     return files.claim(
         folder.resolve(halt.id() + END), halt.text().getBytes(StandardCharsets.UTF_8), "rw-r--r--");
@@ -216,7 +229,7 @@ public final class Halts {
    * @throws NexaException if there is none with this id
    */
   public Judged existing(String id, Optional<Signers> signers) {
-    if (ID.matcher(id).matches() && Files.exists(folder.resolve(id + END))) {
+    if (has(id)) {
       return judged(folder.resolve(id + END), signers);
     }
     List<String> ids = all(signers).stream().map(one -> one.halt().id()).toList();
@@ -229,6 +242,12 @@ public final class Halts {
   /** Returns the SHA-256 of a halt's file, which the lifting names. */
   public String digest(Halt halt) {
     return Sha256.of(DurableFiles.readRegular(folder.resolve(halt.id() + END), LARGEST));
+  }
+
+  /** Returns why a lifting of a halt would not count; empty if it would. */
+  public Optional<String> refusal(Halt halt, LiftedHalt lifted, Optional<Signers> signers) {
+    return refusal(
+        halt, DurableFiles.readRegular(folder.resolve(halt.id() + END), LARGEST), lifted, signers);
   }
 
   /** Writes the signed lifting of a halt, durably. Replaces one that does not count. */

@@ -76,7 +76,10 @@ public final class Production {
   private static void begin(List<Period> periods, HistoryLine line, boolean unfinished) {
     int last = periods.size() - 1;
     if (last >= 0) {
-      periods.set(last, periods.get(last).until(line.at()));
+      // The order of the lines counts: after a clock that went back, no period ends before it
+      // began.
+      Instant began = periods.get(last).from();
+      periods.set(last, periods.get(last).until(line.at().isBefore(began) ? began : line.at()));
     }
     periods.add(new Period(line.what().release(), line.at(), Optional.empty(), unfinished, line));
   }

@@ -60,6 +60,28 @@ class RerunTest {
     assertThat(workspace.resolve("runs/open").toFile().list()).isEmpty();
   }
 
+  @Test
+  void tasksWhoseCheckpointsAreArchivedDoNotBeginFromNothing() throws Exception {
+    Path config =
+        config(
+            "train",
+            "mkdir -p $NEXA_CHECKPOINTS/checkpoint-10; echo x > $NEXA_CHECKPOINTS/checkpoint-10/model; false",
+            "");
+    JsonObject run = person.submitAndWait(config.toString());
+    String id = run.text("run_id");
+    Path cold = Files.createDirectory(workspace.resolve("cold"));
+    person.says("archive", id, "--to", cold.toString(), "--yes");
+
+    assertThat(person.fails("rerun", id, "--failed"))
+        .contains(id + " cannot go on: its checkpoints are in the archive " + cold)
+        .contains("nexa-slurm archive restore " + id)
+        .contains("nexa-slurm rerun " + id);
+
+    person.says("archive", "restore", id);
+    assertThat(person.json("rerun", id, "--failed", "--wait", "--json").text("run_id"))
+        .isEqualTo(id);
+  }
+
   /** No pass has looked at the run since it ended. */
   @Test
   void rightAfterTheEndWhatFailedRunsAgainWithoutReconcile() throws Exception {

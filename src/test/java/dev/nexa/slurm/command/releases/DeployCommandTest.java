@@ -99,6 +99,7 @@ class DeployCommandTest {
     assertThat(screen.exit()).as(screen.err()).isZero();
     assertThat(screen.out())
         .contains("replaces   nothing: no release is in production")
+        .contains("smoke test none: nobody asks the model anything before users do")
         .contains("gate       passed: f1 is 0.91, at least 0.9 (gate_1)")
         .contains("signed by  boss@site at 2026-11-01T10:00:00Z")
         .contains(
@@ -256,6 +257,8 @@ class DeployCommandTest {
     assertThat(both.objects("releases"))
         .extracting(one -> one.text("release"))
         .containsExactly("a", "b");
+    assertThat(terminal.type("release", "show", "--at", "2099-01-01").out())
+        .contains("that time has not come yet");
     assertThat(terminal.type("release", "show", "a").out()).contains("from ").contains(" to ");
     assertThat(terminal.type("release", "show", "c").out()).contains("was never in production");
   }
@@ -303,7 +306,9 @@ class DeployCommandTest {
 
     Screen notMine = terminal.type("unhalt", id, "--yes", "--key", "" + mallory);
     assertThat(notMine.exit()).isEqualTo(3);
-    assertThat(notMine.err()).contains(id + " is still in force");
+    assertThat(notMine.err())
+        .contains(id + " is still in force", "nothing was written", "nexa-slurm unhalt " + id);
+    assertThat(durable.resolve("deploy/halts/" + id + ".lifted.json")).doesNotExist();
     Screen lifted = terminal.type("unhalt", id, "--yes", "--key", "" + boss);
     assertThat(lifted.exit()).as(lifted.err()).isZero();
     assertThat(terminal.type("halt", "list").out()).contains("no halt is in force");
@@ -457,6 +462,61 @@ class DeployCommandTest {
 
   private static void assertFits(String schema, String document) {
     assertThat(SchemaCheck.published(schema, document)).as(document).isEmpty();
+  }
+
+  @Test
+  void aHaltHoldsOnTheDurableTiersOfAllProfiles() throws IOException {
+    Path other = Files.createDirectory(folder.resolve("other")).toRealPath();
+    terminal.file(
+        "configs/clusters/two.yaml",
+        "storage: {scratch: /scratch, durable: " + other + ", shared: /shared}\n");
+    terminal.file(
+        "configs/clusters/away.yaml",
+        "storage: {scratch: /scratch, durable: " + folder + "/unmounted, shared: /shared}\n");
+    MadeRelease.sign(MadeRelease.write(other, "a", "pass", List.of()), boss, "boss@site");
+
+    Screen halt = terminal.type("halt", "--reason", "leak");
+
+    assertThat(halt.exit()).isZero();
+    assertThat(halt.out())
+        .contains("is in force: nothing is released\n")
+        .contains("it holds on " + durable.toRealPath() + " (profile default)")
+        .contains("it holds on " + other + " (profile two)");
+    assertThat(halt.err())
+        .contains("not in force on " + folder + "/unmounted (profile away): the folder does not");
+    assertThat(folder.resolve("unmounted")).doesNotExist();
+    for (String cluster : List.of("default", "two")) {
+      assertThat(deploy("a", "--cluster", cluster).err()).contains("while the halt halt_");
+      assertThat(terminal.type("halt", "list", "--cluster", cluster).out()).contains("in force");
+    }
+    String id =
+        terminal.type("halt", "list", "--json").json().objects("halts").get(0).text("halt_id");
+    assertThat(terminal.type("unhalt", id, "--yes", "--key", "" + boss).exit()).isZero();
+    assertThat(deploy("a", "--cluster", "two").exit()).isZero();
+
+    Screen one = terminal.type("halt", "--cluster", "two");
+    assertThat(one.out())
+        .contains("nothing is released from " + other)
+        .contains("releases from " + durable.toRealPath() + " (profile default) go on");
+    assertThat(terminal.type("halt", "list").out()).contains("is only on " + other);
+    assertThat(deploy("a").exit()).isZero();
+  }
+
+  @Test
+  void aTierThatCannotBeWrittenDoesNotKeepTheOthersFromTheHalt() throws IOException {
+    Path other = Files.createDirectory(folder.resolve("other")).toRealPath();
+    Files.writeString(other.resolve("deploy"), "a file");
+    terminal.file(
+        "configs/clusters/two.yaml",
+        "storage: {scratch: /scratch, durable: " + other + ", shared: /shared}\n");
+
+    Screen halt = terminal.type("halt");
+
+    assertThat(halt.exit()).isEqualTo(1);
+    assertThat(halt.out()).contains("it holds on " + durable.toRealPath());
+    assertThat(halt.err())
+        .contains("the halt is not in force on " + other + " (profile two): ")
+        .contains("releases go on there");
   }
 
   @Test

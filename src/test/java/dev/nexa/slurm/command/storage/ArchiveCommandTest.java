@@ -195,6 +195,92 @@ class ArchiveCommandTest {
   }
 
   @Test
+  void aCleanupKeepsTheLastCopyOfARunWhoseBundleIsNotThere() throws IOException {
+    Map<String, String> before = ArchiveSite.tree(checkpoints);
+    type("archive", RUN, "--to", site.cold.toString(), "--grace", "0", "--yes");
+    Path bundle = site.cold.resolve(RUN + ".tar.zst");
+    byte[] whole = bytes(bundle);
+    Files.write(bundle, java.util.Arrays.copyOf(whole, whole.length / 2));
+    Screen damaged = type("cleanup", "--yes");
+    assertThat(damaged.out())
+        .contains("this may be the last copy, because the bundle " + bundle + " is damaged: it has")
+        .contains("stays in the trash; to bring it back: nexa-slurm cleanup --undo cleanup_");
+    assertThat(damaged.exit()).isEqualTo(1);
+    Files.delete(bundle);
+    assertThat(type("cleanup", "--yes").out()).contains(bundle + " is missing");
+
+    Screen again = archive();
+    assertThat(again.out()).contains("it is archived, but the bundle " + bundle + " is missing");
+    assertThat(again.err()).contains("nexa-slurm cleanup --undo cleanup_");
+    assertThat(again.exit()).isEqualTo(1);
+    Screen list = type("archive", "list");
+    assertThat(list.out()).contains("STATE", "missing");
+    assertThat(list.err()).contains(bundle + " is missing", "cleanup --undo cleanup_");
+    Files.move(site.cold, site.cold.resolveSibling("unmounted"));
+    assertThat(type("cleanup", "--yes").out()).contains("cannot be looked at: there is no folder");
+    assertThat(type("archive", "list").out()).contains("unknown");
+    Files.move(site.cold.resolveSibling("unmounted"), site.cold);
+
+    String id = undo();
+    assertThat(type("cleanup", "--undo", id).exit()).isZero();
+    assertThat(ArchiveSite.tree(checkpoints)).isEqualTo(before);
+    assertThat(archive().exit()).isZero();
+    assertThat(bytes(bundle)).isEqualTo(whole);
+  }
+
+  @Test
+  void aCleanupDeletesTheTrashOfARunWhoseBundleIsThere() {
+    type("archive", RUN, "--to", site.cold.toString(), "--grace", "0", "--yes");
+
+    Screen done = type("cleanup", "--yes");
+
+    assertThat(done.exit()).as(done.toString()).isZero();
+    assertThat(done.out()).contains("deleted 2 paths from the trash");
+    Path bundle = site.cold.resolve(RUN + ".tar.zst");
+    assertThat(bundle.toFile().delete()).isTrue();
+    assertThat(archive().err())
+        .contains("the run's files are not in the trash any more; bring the bundle back");
+  }
+
+  @Test
+  void aDamagedBundleIsWrittenAgainFromTheFilesInPlace() throws IOException {
+    archive();
+    Path bundle = site.cold.resolve(RUN + ".tar.zst");
+    byte[] whole = bytes(bundle);
+    byte[] changed = whole.clone();
+    changed[whole.length / 2] ^= 1;
+    Files.write(bundle, changed);
+    String id = undo();
+    for (String command : new String[] {"verify", "restore"}) {
+      assertThat(type("archive", command, RUN).err()).contains("nexa-slurm cleanup --undo " + id);
+    }
+    type("cleanup", "--undo", id);
+    assertThat(type("archive", "verify", RUN).err())
+        .contains("nexa-slurm archive " + RUN + " --to " + site.cold);
+
+    Screen again = archive();
+
+    assertThat(again.exit()).as(again.toString()).isZero();
+    assertThat(bytes(bundle)).isEqualTo(whole);
+    assertThat(checkpoints).doesNotExist();
+  }
+
+  private String undo() {
+    return type("cleanup", "list", "--json").json().objects("cleanups").get(0).text("cleanup_id");
+  }
+
+  @Test
+  void aBundleIsNeverPutWhereFilesAreMovedAway() throws IOException {
+    Path link = Files.createSymbolicLink(folder.resolve("link"), checkpoints);
+    assertThat(archiveTo(link.toString()).err())
+        .contains("the archive " + link + " lies in " + checkpoints, "among the files of runs");
+    Path trash = Files.createDirectories(site.site.durable.resolve(".nexa-trash/x"));
+    assertThat(archiveTo(trash.toString()).err()).contains("which nexa-slurm's own commands empty");
+    assertThat(archiveTo(link.toString()).exit()).isEqualTo(2);
+    assertThat(checkpoints).isDirectoryNotContaining("glob:**.zst");
+  }
+
+  @Test
   void theListHasThePriceOfTheBook() {
     assertThat(type("archive", "list").out()).contains("no run of this workspace is archived");
     archive();
@@ -218,7 +304,7 @@ class ArchiveCommandTest {
     assertThat(type("archive", "--to", site.cold.toString()).err()).contains("no run is named");
     assertThat(archiveTo("/no/such/folder").err()).contains("there is no folder /no/such/folder");
     assertThat(type("archive", "verify", RUN).err()).contains("has no archive");
-    assertThat(archiveTo(checkpoints.toString()).out()).contains("lies in its folder");
+    assertThat(archiveTo(checkpoints.toString()).err()).contains("among the files of runs");
     Screen unasked = type("archive", RUN, "--to", site.cold.toString());
     assertThat(unasked.err()).contains("nobody can be asked", "--yes");
     assertThat(unasked.exit()).isEqualTo(2);

@@ -88,6 +88,17 @@ class StorageCommandTest {
         .isEqualTo("r-x------");
   }
 
+  /** Without the bit, a file that one person makes in deploy/ is not the team's. */
+  @Test
+  void newFoldersKeepTheGroupOfTheTier() throws IOException {
+    Files.setAttribute(site.durable, "unix:mode", 02775);
+
+    site.terminal.type("storage", "init");
+
+    assertThat((Integer) Files.getAttribute(site.durable.resolve("deploy"), "unix:mode") & 07777)
+        .isEqualTo(02775);
+  }
+
   @Test
   void whatStandsInTheWayIsNamed() throws IOException {
     Files.writeString(site.durable.resolve("deploy"), "a file");

@@ -167,7 +167,9 @@ class TeamTest {
     assertThat(init.err())
         .contains("you may not write to " + team.workspace() + ", which belongs to " + ANN);
     assertThat(write.err())
-        .contains("you may not write to " + team.workspace(), "ask " + ANN + " to let you write");
+        .contains(
+            "you may not write to " + team.workspace(),
+            ANN + " types: chmod g+w " + team.workspace());
   }
 
   @Test

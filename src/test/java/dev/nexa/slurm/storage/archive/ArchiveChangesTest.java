@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.storage.cleanup.CleanupSite;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -59,5 +61,49 @@ class ArchiveChangesTest {
     assertThat(refusal(() -> CleanupSite.write(file, "zz"))).contains(run.id().value());
     assertThat(file).hasContent("zz");
     assertThat(site.site.durable.resolve("evals").resolve(run.id().value())).exists();
+  }
+
+  @Test
+  void aReasonThatKeepsTheFilesIsNoReasonToTypeTheCommandAtOnce() {
+    Path release = site.site.durable.resolve("deploy/releases/demo/release.json");
+    List<ArchiveRuns.Archived> done =
+        site.archive(
+            List.of(run),
+            step -> {
+              if (step == ArchiveStep.JOURNALED) {
+                CleanupSite.write(release, "{\"run_id\": \"" + run.id() + "\"}");
+              }
+            },
+            step -> {});
+
+    assertThat(done.get(0).failed().orElseThrow().advice())
+        .extracting(Object::toString)
+        .anyMatch(line -> line.startsWith("when that reason is gone, type the command again"));
+  }
+
+  @Test
+  void aBundleThatCannotBeWrittenLeavesNothingOnTheFullDisk() {
+    List<ArchiveRuns.Archived> done =
+        site.archive(
+            List.of(run),
+            step -> {
+              if (step == ArchiveStep.HALF_WRITTEN) {
+                throw new UncheckedIOException(new IOException("No space left on device"));
+              }
+            },
+            step -> {});
+
+    assertThat(done.get(0).failed()).isPresent();
+    assertThat(site.cold).isEmptyDirectory();
+    assertThat(checkpoints).isDirectory();
+  }
+
+  @Test
+  void aRunThatAnotherCommandHasArchivedMeanwhileIsNamedAsSuch() {
+    List<ArchiveRuns.Archived> done = site.archive(List.of(run, run), step -> {}, step -> {});
+
+    assertThat(done.get(0).failed()).isEmpty();
+    assertThat(done.get(1).failed().orElseThrow())
+        .hasMessageContaining("another command has archived it meanwhile, in " + site.cold);
   }
 }

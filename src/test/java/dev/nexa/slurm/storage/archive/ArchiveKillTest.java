@@ -103,7 +103,7 @@ class ArchiveKillTest {
       for (RunFolder run : runs) {
         ArchiveFile archive = ArchiveFile.require(site.site.workspace, run.id());
         try (FolderPlace place = site.place()) {
-          assertThat(VerifyArchive.verify(archive, place, true)).isTrue();
+          assertThat(VerifyArchive.verify(site.site.workspace, archive, place, true)).isTrue();
         }
       }
       try (Stream<Path> left = Files.list(site.cold)) {
@@ -157,7 +157,7 @@ class ArchiveKillTest {
         String document = file.toString().replace(".tar.zst", ".archive.json");
         ArchiveFile archive = ArchiveFile.parse(Files.readString(Path.of(document)), document);
         try (FolderPlace place = site.place()) {
-          VerifyArchive.verify(archive, place, true);
+          VerifyArchive.verify(site.site.workspace, archive, place, true);
         }
       }
     }

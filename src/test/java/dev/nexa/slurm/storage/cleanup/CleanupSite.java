@@ -154,7 +154,8 @@ public final class CleanupSite {
 
   /** The use case with an empty queue. */
   public CleanTiers clean(java.util.function.Consumer<CleanupStep> passing) {
-    return new CleanTiers(workspace, configs(), name -> noJobs(), passing);
+    return new CleanTiers(
+        workspace, configs(), name -> noJobs(), path -> Optional.empty(), passing);
   }
 
   private ConfigReader configs() {

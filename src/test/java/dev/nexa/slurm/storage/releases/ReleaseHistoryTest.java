@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -224,6 +225,36 @@ class ReleaseHistoryTest {
 
   private Optional<String> before() {
     return Production.before(site.history().read().lines());
+  }
+
+  @Test
+  void aClockThatGoesBackHidesNoRelease() {
+    Instant twentieth = Instant.parse("2026-11-20T10:00:00Z");
+    Instant eighteenth = Instant.parse("2026-11-18T10:00:00Z");
+
+    List<Production.Period> periods =
+        Production.periods(List.of(deployed(1, "a", twentieth), deployed(2, "b", eighteenth)));
+
+    Instant day = Instant.parse("2026-11-20T00:00:00Z");
+    assertThat(periods.stream().filter(one -> one.touches(day, day.plusSeconds(86_400))))
+        .extracting(one -> one.release().orElseThrow())
+        .containsExactly("a", "b");
+  }
+
+  private static HistoryLine deployed(int number, String name, Instant at) {
+    return new HistoryLine(
+        number,
+        at,
+        new HistoryLine.What(
+            HistoryLine.Action.DEPLOYED,
+            Optional.of(name),
+            Optional.of("0"),
+            Optional.empty(),
+            "",
+            HistoryLine.What.NO_SMOKE),
+        new HistoryLine.Author("ada", "ada@site", "login1"),
+        HistoryLine.FIRST,
+        "");
   }
 
   @Test

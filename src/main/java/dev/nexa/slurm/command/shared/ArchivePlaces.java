@@ -1,51 +1,70 @@
-package dev.nexa.slurm.command.storage;
+package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.program.AwsJar;
-import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.S3Settings;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.storage.archive.ArchiveFile;
 import dev.nexa.slurm.storage.archive.ArchivePlace;
 import dev.nexa.slurm.storage.archive.BucketPlace;
+import dev.nexa.slurm.storage.archive.BundleState;
 import dev.nexa.slurm.storage.archive.FolderPlace;
 import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.S3Place;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The options that say how an archive is reached, with the profile's values. */
-final class ArchivePlaces {
+public final class ArchivePlaces {
   private static final int CONNECTIONS = 4;
 
-  private final OptionSpec cluster;
-  private final OptionSpec awsProfile;
+  private final Supplier<@Nullable String> cluster;
+  private final Supplier<@Nullable String> awsProfile;
 
-  ArchivePlaces(Subcommand command) {
-    cluster =
+  /** Adds the options to a command. */
+  public ArchivePlaces(Subcommand command) {
+    OptionSpec profile =
         command.option(
             "--cluster",
             "NAME",
             "The profile that says where archives are and how S3 is reached; NEXA_CLUSTER, or default.");
-    awsProfile =
+    OptionSpec aws =
         command.option(
             "--aws-profile", "NAME", "A profile of ~/.aws; else the SDK's default chain.");
+    cluster = profile::getValue;
+    awsProfile = aws::getValue;
+  }
+
+  private ArchivePlaces(Optional<String> cluster) {
+    this.cluster = () -> cluster.orElse(null);
+    this.awsProfile = () -> null;
+  }
+
+  /**
+   * Returns the places for a command without options of its own for them.
+   *
+   * @param cluster the profile that says how S3 is reached; empty for the usual one
+   */
+  static ArchivePlaces of(Optional<String> cluster) {
+    return new ArchivePlaces(cluster);
   }
 
   /** Returns the tiers' part of the profile. */
-  Storage storage(Context context) {
+  public Storage storage(Context context) {
     return context.configs().cluster(profile(context)).storage();
   }
 
   /** Returns the profile's name. */
-  String profile(Context context) {
-    @Nullable String typed = cluster.getValue();
+  public String profile(Context context) {
+    @Nullable String typed = cluster.get();
     return typed == null ? Prepared.clusterName(context) : typed;
   }
 
@@ -55,7 +74,7 @@ final class ArchivePlaces {
    * @param to what was typed; empty for the profile's
    * @param storageClass what was typed; empty for the profile's
    */
-  Opened target(Context context, Optional<String> to, Optional<String> storageClass) {
+  public Opened target(Context context, Optional<String> to, Optional<String> storageClass) {
     Storage storage = storage(context);
     String text =
         to.or(storage::archive)
@@ -77,8 +96,17 @@ final class ArchivePlaces {
   }
 
   /** Returns the place that an archive's record names. */
-  Opened recorded(Context context, String place) {
+  public Opened recorded(Context context, String place) {
     return open(context, "the record of the archive", place, Optional.empty());
+  }
+
+  /** Looks at the bundle of an archive, wherever its record says. */
+  public BundleState look(Context context, ArchiveFile archive) {
+    try (Opened opened = recorded(context, archive.place())) {
+      return BundleState.of(archive, opened.place());
+    } catch (NexaException unreachable) {
+      return BundleState.unknown(String.valueOf(unreachable.getMessage()));
+    }
   }
 
   private Opened open(Context context, String where, String text, Optional<String> storageClass) {
@@ -117,7 +145,7 @@ final class ArchivePlaces {
         storageClass,
         settings.flatMap(S3Settings::encryption),
         settings.flatMap(S3Settings::kmsKey),
-        Optional.ofNullable(awsProfile.getValue()),
+        Optional.ofNullable(awsProfile.get()),
         CONNECTIONS);
   }
 
@@ -126,7 +154,7 @@ final class ArchivePlaces {
    *
    * @param jar the AWS SDK; empty for a folder
    */
-  record Opened(ArchivePlace place, Optional<AwsJar> jar) implements AutoCloseable {
+  public record Opened(ArchivePlace place, Optional<AwsJar> jar) implements AutoCloseable {
     @Override
     public void close() {
       place.close();

@@ -1,0 +1,126 @@
+package dev.nexa.slurm.run.decision;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.storage.releases.Halt;
+import dev.nexa.slurm.storage.releases.Halts;
+import dev.nexa.slurm.storage.tiers.Tier;
+import dev.nexa.slurm.storage.tiers.TierRoot;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * The durable tiers on which a halt holds: those of all profiles of the workspace. Each tier has a
+ * file of its own, so that other workspaces on the tier find it, too.
+ *
+ * @param tiers the tiers' folders, each with the profiles that have it; the chosen one comes first
+ */
+public record HaltedTiers(Map<Path, List<String>> tiers, DurableFiles files) {
+  /**
+   * A tier, and what became of a halt there.
+   *
+   * @param halt the halt in force; empty if it could not be set
+   * @param absent whether the tier is not on this host, so that it was not written
+   * @param why why it could not be set; empty if it was
+   */
+  public record Tried(
+      Path tier, List<String> profiles, Optional<Halt> halt, boolean absent, String why) {}
+
+  /**
+   * Returns the durable tiers of all profiles of the workspace.
+   *
+   * @param durable the durable tier of the chosen profile
+   */
+  public static HaltedTiers of(Context context, String durable) {
+    Map<Path, List<String>> tiers = new LinkedHashMap<>();
+    tiers.put(real(durable), List.of());
+    for (TierRoot root :
+        TierRoot.of(context.configs(), context.workspace().root(), Optional.empty())) {
+      if (root.tier() == Tier.DURABLE) {
+        tiers.put(root.path(), root.profiles());
+      }
+    }
+    return new HaltedTiers(tiers, context.workspace().files());
+  }
+
+  /** Returns the halts of a tier. */
+  public Halts halts(Path tier) {
+    return new Halts(RequireNoHalt.deploy(tier.toString()), files);
+  }
+
+  /** Returns these tiers without the chosen one. */
+  public HaltedTiers others() {
+    Map<Path, List<String>> others = new LinkedHashMap<>(tiers);
+    others.remove(tiers.keySet().iterator().next());
+    return new HaltedTiers(others, files);
+  }
+
+  /** Returns the chosen tier without the others. */
+  public HaltedTiers chosen() {
+    Map.Entry<Path, List<String>> first = tiers.entrySet().iterator().next();
+    return new HaltedTiers(Map.of(first.getKey(), first.getValue()), files);
+  }
+
+  /**
+   * Sets a halt on each tier that is on this host. A tier that fails does not keep the others from
+   * it.
+   *
+   * @param unnamed sets the halt on the first tier, where it gets its id
+   * @throws RuntimeException if it could be set on no tier
+   */
+  public List<Tried> set(Function<Halts, Halt> unnamed) {
+    List<Tried> all = new ArrayList<>();
+    Optional<Halt> named = Optional.empty();
+    Optional<RuntimeException> first = Optional.empty();
+    for (Map.Entry<Path, List<String>> tier : tiers.entrySet()) {
+      if (named.isPresent() && !Files.isDirectory(tier.getKey())) {
+        // A folder that was made here would hide behind the tier when it is mounted.
+        all.add(
+            new Tried(
+                tier.getKey(),
+                tier.getValue(),
+                Optional.empty(),
+                true,
+                "the folder does not exist on this host"));
+        continue;
+      }
+      try {
+        Halts halts = halts(tier.getKey());
+        Halt halt = named.isPresent() ? halts.put(named.get()) : unnamed.apply(halts);
+        named = named.or(() -> Optional.of(halt));
+        all.add(new Tried(tier.getKey(), tier.getValue(), Optional.of(halt), false, ""));
+      } catch (RuntimeException failed) {
+        first = first.or(() -> Optional.of(failed));
+        String why = String.valueOf(failed.getMessage());
+        all.add(new Tried(tier.getKey(), tier.getValue(), Optional.empty(), false, why));
+      }
+    }
+    if (named.isEmpty() && first.isPresent()) {
+      throw first.get();
+    }
+    return all;
+  }
+
+  /** Sets a halt that one tier has on these tiers, too. */
+  public List<Tried> put(Halt halt) {
+    Map<Path, List<String>> here = new LinkedHashMap<>(tiers);
+    here.keySet().removeIf(tier -> !Files.isDirectory(tier));
+    return here.isEmpty() ? List.of() : new HaltedTiers(here, files).set(halts -> halts.put(halt));
+  }
+
+  private static Path real(String durable) {
+    Path path = Path.of(durable).toAbsolutePath().normalize();
+    try {
+      return Files.isDirectory(path) ? path.toRealPath() : path;
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", path, failed);
+    }
+  }
+}
