@@ -246,8 +246,12 @@ final class DeployRelease {
       if (undone || now.equals(Optional.of(name))) {
         return new Outcome(proven(name, now), undone ? settled : Optional.empty(), true);
       }
-      checked = proven(name, now);
-      requireDeployed(checked, lines);
+      try {
+        checked = proven(name, now);
+        requireDeployed(checked, lines);
+      } catch (NexaException unusable) {
+        throw typed.isPresent() ? unusable : withEarlier(unusable, lines, name, now);
+      }
     }
     if (!agrees.test(checked)) {
       return new Outcome(checked, Optional.empty(), false);
@@ -261,6 +265,19 @@ final class DeployRelease {
       return new Outcome(
           checked, Optional.of(writer.rollback(checked.name(), checked.digest(), reason)), false);
     }
+  }
+
+  /** Adds the commands that roll back further. */
+  private static NexaException withEarlier(
+      NexaException unusable, List<HistoryLine> lines, String name, Optional<String> now) {
+    List<Advice> advice = new ArrayList<>(unusable.advice());
+    for (String earlier : Production.deployed(lines)) {
+      if (!earlier.equals(name) && !now.equals(Optional.of(earlier))) {
+        advice.add(
+            Advice.command("goes back further", "nexa-slurm", "release", "rollback", earlier));
+      }
+    }
+    return new NexaException(unusable.code(), String.valueOf(unusable.getMessage()), advice);
   }
 
   /** Another release can have got the name of one that was deployed; its gate was never checked. */

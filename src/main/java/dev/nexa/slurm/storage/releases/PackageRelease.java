@@ -129,6 +129,18 @@ public final class PackageRelease {
       return new Done(there, old, false);
     }
     String name = there.name();
+    if (!old.licence().equals(document.licence())) {
+      throw new NexaException(
+          ErrorCode.RELEASE_DIFFERS,
+          "the release "
+              + name
+              + " exists with the licence "
+              + VisibleText.line(old.licence())
+              + ", not "
+              + VisibleText.line(document.licence()),
+          Advice.step("name that licence: --licence " + VisibleText.line(old.licence())),
+          Advice.step("or package it under another name: --name " + name + "-2"));
+    }
     throw new NexaException(
         ErrorCode.RELEASE_DIFFERS,
         "the release "

@@ -5,8 +5,10 @@ import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** What was in production, and when, as the lines of the history say. Pure. */
 public final class Production {
@@ -97,6 +99,17 @@ public final class Production {
               before.unfinished(),
               before.line()));
     }
+  }
+
+  /** Returns the releases whose deployment was completed, each once, the newest first. */
+  public static List<String> deployed(List<HistoryLine> lines) {
+    Set<String> releases = new LinkedHashSet<>();
+    for (int i = lines.size() - 1; i >= 0; i--) {
+      if (lines.get(i).what().action() == Action.DEPLOYED) {
+        lines.get(i).what().release().ifPresent(releases::add);
+      }
+    }
+    return List.copyOf(releases);
   }
 
   /** Returns whether a deployment of the release was ever completed. */

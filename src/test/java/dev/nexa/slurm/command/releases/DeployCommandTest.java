@@ -192,6 +192,7 @@ class DeployCommandTest {
 
   @Test
   void aChangedReleaseIsNotRolledBackTo() throws IOException {
+    deploy("c");
     deploy("a");
     deploy("b");
     Files.writeString(durable.resolve("deploy/releases/a/model/weights"), "worse");
@@ -199,7 +200,9 @@ class DeployCommandTest {
     Screen screen = rollback();
 
     assertThat(screen.exit()).isEqualTo(3);
-    assertThat(screen.err()).contains("the release a cannot be in production again");
+    assertThat(screen.err())
+        .contains("the release a cannot be in production again")
+        .contains("nexa-slurm release rollback c    goes back further");
     assertThat(current()).isEqualTo("weights of b");
   }
 

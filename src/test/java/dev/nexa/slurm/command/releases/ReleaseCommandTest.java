@@ -112,6 +112,8 @@ class ReleaseCommandTest {
     assertThat(type("release", "verify", folder + "/demo.tar.zst").exit()).isEqualTo(3);
     assertThat(type("release", "package", "latest", "--licence", "Apache-2.0").out())
         .startsWith("already packaged: " + name);
+    assertThat(type("release", "package", "latest").err())
+        .contains("exists with the licence Apache-2.0, not unknown", "--licence Apache-2.0");
 
     Path file = release.resolve("model/config.json");
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
