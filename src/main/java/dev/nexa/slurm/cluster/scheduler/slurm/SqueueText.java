@@ -37,10 +37,18 @@ public final class SqueueText {
     return entries;
   }
 
-  /** Returns the first line that {@link #read} skips, except a {@code CLUSTER:} heading. */
+  /**
+   * Returns the first line that {@link #read} skips, except a {@code CLUSTER:} heading and the rest
+   * of a job's name, which can have several lines.
+   */
   public static Optional<String> odd(String text) {
+    boolean inName = false;
     for (String line : text.split("\n", -1)) {
-      if (!isRead(line) && !line.isBlank() && !line.startsWith("CLUSTER:")) {
+      if (isRead(line)) {
+        inName = true;
+      } else if (line.startsWith("CLUSTER:")) {
+        inName = false;
+      } else if (!line.isBlank() && (!inName || line.contains(DELIMITER))) {
         return Optional.of(line);
       }
     }

@@ -70,7 +70,10 @@ class SqueueTextTest {
     String noId = line("job 7", "7", "0", "PENDING", "None", "N/A", "N/A", "train");
 
     assertThat(SqueueText.broken("CLUSTER: nexa\nThe cluster stops at 18:00.\n" + whole)).isEmpty();
-    assertThat(SqueueText.odd(whole)).contains("lines");
+    assertThat(SqueueText.odd("CLUSTER: nexa\n" + whole)).isEmpty();
+    assertThat(SqueueText.odd("lines\n" + whole)).contains("lines");
+    assertThat(SqueueText.odd(whole + "CLUSTER: other\nlines")).contains("lines");
+    assertThat(SqueueText.odd(whole + cut)).contains(cut);
     assertThat(SqueueText.broken(whole + cut)).contains(cut);
     assertThat(SqueueText.broken(whole + noId)).contains(noId.strip());
   }
