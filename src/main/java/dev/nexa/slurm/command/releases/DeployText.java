@@ -13,7 +13,7 @@ import dev.nexa.slurm.storage.releases.ReleaseSignatures;
 import dev.nexa.slurm.storage.releases.SignOff;
 import java.util.List;
 
-/** What {@code release deploy}, {@code rollback} and {@code show} print about a release. */
+/** The text that {@code release deploy}, {@code rollback} and {@code show} print. */
 final class DeployText {
   static final String NOBODY_ASKED = "nobody has asked the model anything";
 

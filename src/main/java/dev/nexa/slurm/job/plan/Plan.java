@@ -295,7 +295,7 @@ public record Plan(
     return chain * (1 + requeues);
   }
 
-  /** Returns the longest time that one attempt can hold its allocation. */
+  /** Returns the longest time for which an attempt can hold its allocation. */
   public Duration longestAttempt() {
     return allocation.timeLimit().plus(overTimeLimit).plus(killWait).plusSeconds(MARGIN_SECONDS);
   }

@@ -17,8 +17,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The durable tiers on which a halt holds: those of all profiles of the workspace. Each tier has a
- * file of its own, so that other workspaces on the tier find it, too.
+ * The durable tiers on which a halt holds: all profiles of the workspace have them. Each tier has
+ * its own file of the halt. Other workspaces on the tier find that file.
  *
  * @param tiers the tiers' folders, each with the profiles that have it; the chosen one comes first
  */

@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * A row of accounting that contradicts itself, so that it is unknown which of its figures is right.
  *
  * <p>Its run waits for 7 days until somebody corrects the row in accounting. After that, the run is
- * settled at the most that the row and the plan allow, and its records say so.
+ * charged the most that the row and the plan allow. Its records say so.
  *
  * <p>slurmctld 22.05 loses the Start of a job that is requeued within a second of its start (seen
  * in 4 of 10,000 jobs). Nobody corrects such a row, and little money is in doubt. Therefore its run

@@ -114,11 +114,7 @@ public final class Production {
 
   /** Returns whether a deployment of the release was ever completed. */
   public static boolean wasDeployed(List<HistoryLine> lines, String release) {
-    return lines.stream()
-        .anyMatch(
-            line ->
-                line.what().action() == Action.DEPLOYED
-                    && line.what().release().equals(Optional.of(release)));
+    return deployed(lines).contains(release);
   }
 
   /** Returns whether a deployment of the release with this content was ever completed. */
