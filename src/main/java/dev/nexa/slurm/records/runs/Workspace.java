@@ -406,6 +406,7 @@ public final class Workspace {
         List.of(
             "runs",
             "runs/manifests",
+            "runs/statements",
             "estimates",
             CODE,
             "pipelines",
