@@ -41,6 +41,9 @@ public final class LiveReader {
   /** The ledger may be long, so budgets are not added up at each snapshot. */
   private static final Duration BUDGETS_LAST = Duration.ofMinutes(1);
 
+  /** Each takes a folder and some files. */
+  private static final int MOST_SAMPLED = 50;
+
   private final Context context;
   private final List<RunId> named;
   private final Set<RunId> seen = new LinkedHashSet<>();
@@ -82,7 +85,7 @@ public final class LiveReader {
       }
     }
     BudgetUsage.Use known = use(rows, now, problems);
-    List<LiveRun> runs = runs(rows, known);
+    List<LiveRun> runs = runs(rows, known, now);
     return new LiveSnapshot(now, runs, pipelines, budgets(known, rows, runs), problems);
   }
 
@@ -131,21 +134,27 @@ public final class LiveReader {
     return known;
   }
 
-  private static List<LiveRun> runs(Map<RunId, RunRow> rows, BudgetUsage.Use use) {
+  private List<LiveRun> runs(Map<RunId, RunRow> rows, BudgetUsage.Use use, Instant now) {
     Map<String, LedgerLine> lines = new HashMap<>();
     use.open().forEach(line -> lines.put(line.runId(), line));
     List<LiveRun> runs = new ArrayList<>();
-    rows.forEach(
-        (id, row) -> {
-          LedgerLine line = lines.get(id.value());
-          List<String> budgets = new ArrayList<>();
-          for (BudgetStatus budget : line == null ? List.<BudgetStatus>of() : use.budgets()) {
-            if (budget.covers(line)) {
-              budgets.add(budget.name());
-            }
-          }
-          runs.add(new LiveRun(id, row, reserved(line, row), budgets));
-        });
+    int sampled = 0;
+    for (Map.Entry<RunId, RunRow> one : rows.entrySet()) {
+      RunRow row = one.getValue();
+      LedgerLine line = lines.get(one.getKey().value());
+      List<String> budgets = new ArrayList<>();
+      for (BudgetStatus budget : line == null ? List.<BudgetStatus>of() : use.budgets()) {
+        if (budget.covers(line)) {
+          budgets.add(budget.name());
+        }
+      }
+      boolean samples = row.running() > 0 && line != null && line.gpuType() != null;
+      Optional<Integer> gpu =
+          samples && sampled++ < MOST_SAMPLED
+              ? GpuUse.of(context.workspace().run(one.getKey()), now)
+              : Optional.empty();
+      runs.add(new LiveRun(one.getKey(), row, reserved(line, row), budgets, gpu));
+    }
     runs.sort(Comparator.comparingInt(LiveReader::rank));
     return runs;
   }

@@ -13,8 +13,14 @@ import java.util.Optional;
  *
  * @param reserved the most that the run can cost; empty if it has ended, or if that is not known
  * @param budgets the names of the budgets that the run counts for
+ * @param gpuPercent how busy its GPUs are now; empty if that is not sampled
  */
-public record LiveRun(RunId id, RunRow row, Optional<Money> reserved, List<String> budgets) {
+public record LiveRun(
+    RunId id,
+    RunRow row,
+    Optional<Money> reserved,
+    List<String> budgets,
+    Optional<Integer> gpuPercent) {
 
   /** Returns the cost with what the running attempts have held until now. */
   public Money cost() {

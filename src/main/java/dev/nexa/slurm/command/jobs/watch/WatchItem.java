@@ -111,6 +111,11 @@ record WatchItem(
         .orElse("");
   }
 
+  /** Returns how busy the GPUs are, such as {@code 87 %}; empty if that is not sampled. */
+  String gpu() {
+    return run.flatMap(LiveRun::gpuPercent).map(percent -> percent + " %").orElse("");
+  }
+
   /** Returns the cost until now, without the currency. */
   String cost() {
     return money(run.map(LiveRun::cost).or(() -> pipeline.map(PipelineProgress::cost)));

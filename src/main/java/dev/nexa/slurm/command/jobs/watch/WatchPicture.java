@@ -23,12 +23,12 @@ import org.jline.utils.AttributedStyle;
 /** Lays out the lines of the screen. Pure. */
 final class WatchPicture {
   private static final List<String> TITLES =
-      List.of("RUN", "NAME", "STATE", "PROGRESS", "", "ELAPSED", "COST", "AT MOST");
+      List.of("RUN", "NAME", "STATE", "PROGRESS", "", "ELAPSED", "GPU", "COST", "AT MOST");
   private static final int NAME = 1;
   private static final int STATE = 2;
   private static final int BAR = 4;
   private static final int ELAPSED = 5;
-  private static final int MOST = 7;
+  private static final int MOST = 8;
   private static final int LONGEST_NAME = 24;
   private static final int BAR_WIDTH = 30;
 
@@ -181,6 +181,7 @@ final class WatchPicture {
         item.progress(),
         item.run().map(run -> bar(run, BAR_WIDTH)).orElse(""),
         item.elapsed(since),
+        item.gpu(),
         item.cost(),
         item.most());
   }
@@ -280,7 +281,7 @@ final class WatchPicture {
                 + row.name().map(name -> "  " + name).orElse("")
                 + row.jobId().map(job -> ", job " + job).orElse("")
                 + row.user().map(user -> ", of " + user).orElse("")));
-    lines.add(detail("tasks", tasks(run)));
+    lines.add(detail("tasks", counts(run)));
     lines.add(detail("cost", cost(run)));
     for (LiveBudget budget : snapshot.budgets()) {
       if (run.budgets().contains(budget.name())) {
@@ -309,6 +310,10 @@ final class WatchPicture {
   }
 
   private static String tasks(LiveRun run) {
+    return counted(run.row().tasks(), "task") + ": " + counts(run);
+  }
+
+  private static String counts(LiveRun run) {
     RunRow row = run.row();
     List<String> parts = new ArrayList<>();
     count(parts, row.done(), "done");
@@ -316,7 +321,7 @@ final class WatchPicture {
     count(parts, run.pending(), "pending");
     count(parts, row.failed(), "failed");
     count(parts, row.cancelled(), "cancelled");
-    return counted(row.tasks(), "task") + ": " + String.join(", ", parts);
+    return String.join(", ", parts);
   }
 
   private static void count(List<String> parts, int number, String state) {
