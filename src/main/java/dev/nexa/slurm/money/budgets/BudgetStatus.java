@@ -77,12 +77,8 @@ public final class BudgetStatus {
    * as unfinished is ignored.
    */
   public void add(LedgerLine run) {
-    String month = run.month();
     named = named || covers(run);
-    if (month.compareTo(first.toString()) < 0
-        || month.compareTo(last.toString()) > 0
-        || unfinished.contains(run.runId())
-        || !covers(run)) {
+    if (!counts(run)) {
       return;
     }
     String currency = budget.amount().currency();
@@ -96,6 +92,28 @@ public final class BudgetStatus {
     }
     runs++;
     spent = spent.add(credit == null ? cost : cost.subtract(credit));
+  }
+
+  /**
+   * Returns whether the budget counts a finished run: the budget covers it, and its month is in the
+   * period. A run that was passed as unfinished does not count again.
+   */
+  public boolean counts(LedgerLine run) {
+    String month = run.month();
+    return month.compareTo(first.toString()) >= 0
+        && month.compareTo(last.toString()) <= 0
+        && !unfinished.contains(run.runId())
+        && covers(run);
+  }
+
+  /** Returns the first month of the period. */
+  public YearMonth first() {
+    return first;
+  }
+
+  /** Returns the last month of the period. */
+  public YearMonth last() {
+    return last;
   }
 
   /** Returns whether the budget covers the run, by its project, account or user. */
