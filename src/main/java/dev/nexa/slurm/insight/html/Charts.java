@@ -204,7 +204,7 @@ final class Charts {
     double limit = y(scale, budget.amount());
     svg.add(
         line(LEFT, limit, WIDTH, limit, "limit"),
-        text(WIDTH, limit - 5, "end", "budget " + Figures.axis(budget.amount())).with("class", "strong"));
+        text(WIDTH, limit < 2 * TOP ? limit + 13 : limit - 5, "end", "budget " + Figures.axis(budget.amount())).with("class", "strong"));
     for (LocalDate day : marks(budget.first(), budget.last())) {
       double x = LEFT + slot * (ChronoUnit.DAYS.between(budget.first(), day) + 0.5);
       svg.add(text(x, HEIGHT - 8, "middle", MonthNames.day(day)));

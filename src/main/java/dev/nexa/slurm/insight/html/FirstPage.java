@@ -5,6 +5,7 @@ import dev.nexa.slurm.insight.report.CurrencySums;
 import dev.nexa.slurm.insight.report.GpuHours;
 import dev.nexa.slurm.insight.report.MonthSums;
 import dev.nexa.slurm.insight.report.Overview;
+import dev.nexa.slurm.insight.report.ProjectMonth;
 import dev.nexa.slurm.insight.report.QueueWaits;
 import dev.nexa.slurm.insight.report.Report;
 import dev.nexa.slurm.insight.report.ReportedRun;
@@ -376,9 +377,8 @@ final class FirstPage {
                 .add(
                     Parts.pair(
                         Parts.figure(
-                                "Reserved at submit (grey) and spent (blue), runs with an estimate",
-                                estimates)
-                            .add(),
+                            "Reserved at submit (grey) and spent (blue), runs with an estimate",
+                            estimates),
                         accuracy.isEmpty()
                             ? Parts.note(
                                 "No run of these months had an expected cost: an estimate needs earlier runs"
@@ -391,36 +391,42 @@ final class FirstPage {
     return new Charts.Series(name, style, sums.months().stream().map(value).toList());
   }
 
-  /** Returns this month and the month before by project, with the change. */
-  private Tag finance(CurrencySums sums) {
+  /** Returns this month and the month before by project, with a period column. */
+  private static Tag finance(CurrencySums sums) {
     String currency = sums.currency();
     Table table =
-        new Table("Spend by project in two months, " + currency)
+        new Table("Projects of this month and last month, " + currency)
             .breaking()
-            .words("Project")
-            .numbers(
-                MonthNames.whole(month), MonthNames.whole(before()), "Change");
-    BigDecimal now = BigDecimal.ZERO;
-    BigDecimal then = BigDecimal.ZERO;
-    for (SpendBy.Row row : sums.spend().get(0).rows()) {
-      BigDecimal last = row.last();
-      BigDecimal before = row.before().orElse(BigDecimal.ZERO);
-      if (last.signum() != 0 || before.signum() != 0) {
-        table.row(
-            name(row.key()),
-            Figures.money(last, currency),
-            Figures.money(before, currency),
-            Figures.money(last.subtract(before), currency));
-        now = now.add(last);
-        then = then.add(before);
-      }
+            .words("Project", "Period")
+            .numbers("Runs", "Reserved", "Actual", "Difference", "Credits", "API", "Total", "Wasted");
+    for (ProjectMonth one : sums.projects()) {
+      table.row(finance(name(one.project()), one.sums(), currency));
     }
-    table.sum(
-        "All projects",
-        Figures.money(now, currency),
-        Figures.money(then, currency),
-        Figures.money(now.subtract(then), currency));
-    return Parts.card("This month and last month, in " + currency).add(table.tag());
+    for (int back = 1; back <= 2; back++) {
+      MonthSums all = sums.months().get(sums.months().size() - back);
+      table.sum(finance("All projects", all, currency));
+    }
+    return Parts.card("This month and last month by project, in " + currency)
+        .add(
+            table.tag(),
+            Parts.note(
+                "Reserved is the most that a run could cost by its estimate. Difference is negative for money that"
+                    + " was reserved and not spent; storage and egress are never reserved and do not count in it."));
+  }
+
+  private static Object[] finance(String name, MonthSums one, String currency) {
+    return new Object[] {
+      name,
+      one.month(),
+      Figures.count(one.runs()),
+      Figures.money(one.reserved(), currency),
+      Figures.money(one.cost(), currency),
+      Figures.money(one.difference(), currency),
+      Figures.money(one.credit().negate(), currency),
+      Figures.money(one.api(), currency),
+      Figures.money(one.total(), currency),
+      Figures.money(one.wasted(), currency)
+    };
   }
 
   private Tag budgets() {

@@ -21,7 +21,20 @@ final class Parts {
   }
 
   static Tag note(String text) {
-    return Tag.styled("p", "note").text(text);
+    return prose(Tag.styled("p", "note"), text);
+  }
+
+  /** Adds a text of ours, in which commands stand between backticks. */
+  static Tag prose(Tag paragraph, String text) {
+    String[] parts = text.split("`", -1);
+    for (int i = 0; i < parts.length; i++) {
+      if (i % 2 == 0) {
+        paragraph.text(parts[i]);
+      } else {
+        paragraph.add(Tag.of("code", parts[i]));
+      }
+    }
+    return paragraph;
   }
 
   /** Returns a chart with a caption. */

@@ -188,23 +188,17 @@ public final class ReportPage {
     Tag page =
         Parts.page("about", "About this report", about(report))
             .add(
-                Tag.of(
-                    "p",
-                    "`nexa-slurm report` wrote this file from the manifests, cost files and the ledger of the"
+                Parts.prose(Tag.of("p"), "`nexa-slurm report` wrote this file from the manifests, cost files and the ledger of the"
                         + " workspace. The file holds everything: it loads nothing from a network, and its"
                         + " program sends nothing."),
-                Tag.of(
-                    "p",
-                    "The table of runs has "
+                Parts.prose(Tag.of("p"), "The table of runs has "
                         + Figures.count(report.runs().size())
                         + " runs; "
                         + Figures.count(pages)
                         + " of them have a page: the newest "
                         + Figures.count(report.mostDetails())
                         + " at most (--details N). `nexa-slurm report --run RUN` writes the page of any other run."),
-                Tag.of(
-                    "p",
-                    "Sums count the runs that are settled, in the month in which they ended. States of"
+                Parts.prose(Tag.of("p"), "Sums count the runs that are settled, in the month in which they ended. States of"
                         + " unfinished runs and pipelines are those of the last pass of `nexa-slurm reconcile`."));
     if (report.redacted()) {
       page.add(

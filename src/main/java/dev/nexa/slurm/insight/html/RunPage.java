@@ -196,8 +196,7 @@ final class RunPage {
                 + " the priced lines before rounding."));
     if (all.size() > shown) {
       card.add(
-          Tag.styled("p", "note static-note")
-              .text(
+          Parts.prose(Tag.styled("p", "note static-note"), 
                   "Without scripts the page shows the first "
                       + shown
                       + " attempts. `nexa-slurm costs show "

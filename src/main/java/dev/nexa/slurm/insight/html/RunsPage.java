@@ -31,8 +31,7 @@ final class RunsPage {
     Tag page = Parts.page(ID, "Runs", Figures.count(all) + (all == 1 ? " run" : " runs"));
     if (all > shown) {
       page.add(
-          Tag.styled("p", "note static-note")
-              .text(
+          Parts.prose(Tag.styled("p", "note static-note"), 
                   "Without scripts the page shows the newest "
                       + shown
                       + " runs. `nexa-slurm runs list` shows all."));

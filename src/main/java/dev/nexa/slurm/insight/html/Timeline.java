@@ -48,7 +48,8 @@ final class Timeline {
     double seconds = Math.max(1, Duration.between(first, last).toSeconds());
     double scale = (WIDTH - LEFT - 10) / seconds;
     int height = attempts.size() * ROW + 26;
-    Tag svg = Charts.svg(WIDTH, height, "When each attempt waited and ran");
+    Tag svg =
+        Charts.svg(WIDTH, height, "When each attempt waited and ran").with("class", "wide");
     axis(svg, first, seconds, height);
     for (int i = 0; i < attempts.size(); i++) {
       ReportedAttempt one = attempts.get(i);
@@ -76,7 +77,7 @@ final class Timeline {
     }
     return Parts.figure(
         "Thin: in the queue. Thick: running; green completed, red did not. The table below has each row. UTC.",
-        svg);
+        Table.scrolling("Timeline", svg));
   }
 
   private static void axis(Tag svg, Instant first, double seconds, int height) {
@@ -84,7 +85,7 @@ final class Timeline {
     for (int i = 0; i <= marks; i++) {
       double x = LEFT + (WIDTH - LEFT - 10.0) * i / marks;
       Instant at = first.plusSeconds(Math.round(seconds * i / marks));
-      String words = Figures.time(at);
+      String words = at.toString().substring(0, seconds < 600 ? 19 : 16).replace('T', ' ');
       svg.add(Charts.line(x, 0, x, height - 20, "grid"));
       svg.add(
           Charts.text(
@@ -120,7 +121,9 @@ final class Timeline {
       peak = Math.max(peak, running);
     }
     Scale axis = Scale.upTo(BigDecimal.valueOf(peak));
-    Tag svg = Charts.svg(WIDTH, AREA, "How many attempts ran at the same time, at most " + peak);
+    Tag svg =
+        Charts.svg(WIDTH, AREA, "How many attempts ran at the same time, at most " + peak)
+            .with("class", "wide");
     double plot = AREA - 32.0;
     for (BigDecimal tick : axis.ticks()) {
       double y = 8 + plot * (1 - axis.share(tick));
@@ -144,7 +147,7 @@ final class Timeline {
         "How many of "
             + Figures.count(attempts.size())
             + " attempts ran at the same time. The table below has each row. UTC.",
-        svg);
+        Table.scrolling("Timeline", svg));
   }
 
   /** Returns the slot after the last one that has a value, up to a slot. */

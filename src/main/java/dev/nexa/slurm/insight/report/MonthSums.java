@@ -3,7 +3,7 @@ package dev.nexa.slurm.insight.report;
 import java.math.BigDecimal;
 
 /**
- * One month in one currency, as finance asks for it.
+ * One month in one currency, of all runs or of one project, as finance asks for it.
  *
  * @param month such as {@code 2025-11}
  * @param failed the runs that did not complete

@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -34,7 +35,9 @@ final class OverviewSums {
       new RunAnalysis(GroupBy.parse("partition"), RunFilter.all());
 
   /** The sums of the runs that had an expected cost. */
-  private record Expected(BigDecimal estimate, BigDecimal actual, int runs) {}
+  private record Expected(BigDecimal estimate, BigDecimal actual, int runs) {
+    private static final Expected NONE = new Expected(BigDecimal.ZERO, BigDecimal.ZERO, 0);
+  }
 
   /**
    * Creates empty sums.
@@ -94,7 +97,9 @@ final class OverviewSums {
     for (CostSummary.Group total : totals) {
       List<SpendBy> spend = new ArrayList<>();
       byField.forEach((field, sums) -> spend.add(spend(field, sums, total.currency())));
-      currencies.add(new CurrencySums(total.currency(), months(total.currency()), spend));
+      currencies.add(
+          new CurrencySums(
+              total.currency(), months(total.currency()), projects(total.currency()), spend));
     }
     return new Overview(months, currencies, List.copyOf(gpu.values()), waits(), budgets);
   }
@@ -105,29 +110,48 @@ final class OverviewSums {
     for (CostSummary.Group group : byMonth.groups()) {
       if (group.currency().equals(currency)) {
         String month = group.key().get(0);
-        Expected known =
-            expected.getOrDefault(
-                currency + " " + month, new Expected(BigDecimal.ZERO, BigDecimal.ZERO, 0));
-        sums.put(
-            month,
-            new MonthSums(
-                month,
-                group.runs(),
-                group.failed(),
-                group.cost(),
-                group.credit(),
-                group.api(),
-                group.part(CostKind.API_TOKENS),
-                group.billed(),
-                group.estimated(),
-                group.difference(),
-                group.wasted(),
-                known.estimate,
-                known.runs,
-                known.actual));
+        Expected known = expected.getOrDefault(currency + " " + month, Expected.NONE);
+        sums.put(month, sums(month, group, known));
       }
     }
     return List.copyOf(sums.values());
+  }
+
+  private static MonthSums sums(String month, CostSummary.Group group, Expected known) {
+    return new MonthSums(
+        month,
+        group.runs(),
+        group.failed(),
+        group.cost(),
+        group.credit(),
+        group.api(),
+        group.part(CostKind.API_TOKENS),
+        group.billed(),
+        group.estimated(),
+        group.difference(),
+        group.wasted(),
+        known.estimate,
+        known.runs,
+        known.actual);
+  }
+
+  /** Returns the projects of the two newest months, newest month first. */
+  private List<ProjectMonth> projects(String currency) {
+    List<ProjectMonth> all = new ArrayList<>();
+    for (CostSummary.Group group : Objects.requireNonNull(byField.get("project")).groups()) {
+      String month = group.key().get(0);
+      if (group.currency().equals(currency) && months.indexOf(month) >= months.size() - 2) {
+        String project = group.key().get(1);
+        all.add(
+            new ProjectMonth(
+                project.equals(GroupBy.NONE) ? "" : project, sums(month, group, Expected.NONE)));
+      }
+    }
+    all.sort(
+        Comparator.comparing((ProjectMonth one) -> one.sums().month())
+            .thenComparing(one -> one.sums().total())
+            .reversed());
+    return all;
   }
 
   private SpendBy spend(String field, CostSummary summary, String currency) {

@@ -203,11 +203,14 @@ final class ReadRun {
                 parts
                     .members()
                     .forEach(
-                        (part, amount) ->
+                        (part, amount) -> {
+                          if (new BigDecimal(String.valueOf(amount)).signum() != 0) {
                             sums.add(
                                 Fact.open(
                                     "Difference: " + part.replace('_', ' '),
-                                    String.valueOf(amount)))));
+                                    String.valueOf(amount)));
+                          }
+                        }));
     return sums;
   }
 
