@@ -8,6 +8,9 @@ import dev.nexa.slurm.records.runs.RunStatus;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -112,6 +115,18 @@ public final class LedgerLine {
    */
   public String month() {
     return month;
+  }
+
+  /**
+   * Returns the day on which the run's cost counts, in UTC: the day of its end, or of its creation
+   * if it never started. It lies in {@link #month}.
+   */
+  public LocalDate day() {
+    YearMonth whole = YearMonth.parse(month);
+    Instant time = ended() == null ? time(LedgerKey.CREATED) : ended();
+    LocalDate day = time == null ? whole.atDay(1) : LocalDate.ofInstant(time, ZoneOffset.UTC);
+    YearMonth own = YearMonth.from(day);
+    return own.equals(whole) ? day : own.isBefore(whole) ? whole.atDay(1) : whole.atEndOfMonth();
   }
 
   /** Returns the version of the line's format. */
