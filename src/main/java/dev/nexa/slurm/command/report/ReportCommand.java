@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.insight.html.ReportPage;
 import dev.nexa.slurm.insight.report.CollectReport;
@@ -106,8 +107,19 @@ public final class ReportCommand extends Subcommand {
             ? Optional.empty()
             : Optional.of(new PipelineLookup(context.workspace()).find(ofPipeline));
     Optional<String> only =
-        ofMonth == null ? Optional.empty() : RunFilter.ofMonth(ofMonth, now).month();
+        ofMonth == null ? Optional.empty() : Optional.of(month(ofMonth, now));
     return new ReportScope(one, folder, only, most());
+  }
+
+  private static String month(String typed, Instant now) {
+    MonthRange months = RunFilter.ofMonths(typed, now).months().orElseThrow();
+    if (!months.first().equals(months.last())) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--month: a report is about one month, got '" + typed + "'",
+          Advice.step("nexa-slurm report --month " + months.last()));
+    }
+    return months.last().toString();
   }
 
   private int most() {

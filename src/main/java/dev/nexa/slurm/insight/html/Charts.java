@@ -1,11 +1,14 @@
 package dev.nexa.slurm.insight.html;
 
+import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.insight.report.BudgetOutlook;
+import dev.nexa.slurm.money.forecast.BurnDown;
 import java.math.BigDecimal;
 import java.time.LocalDate;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Draws series as SVG. Each chart has a title for screen readers; the same numbers stand in a table
@@ -170,43 +173,51 @@ final class Charts {
 
   /** Returns what was spent of a budget day by day, the budget, and the forecast. */
   static Tag burnDown(BudgetOutlook budget) {
+    BurnDown burnDown = budget.burnDown();
+    Optional<BigDecimal> end =
+        burnDown.forecast().isOver()
+            ? Optional.empty()
+            : burnDown.forecast().total().map(Money::amount);
     BigDecimal most = budget.amount().max(budget.spent());
-    Scale scale = Scale.upTo(budget.forecast().map(most::max).orElse(most));
+    Scale scale = Scale.upTo(end.map(most::max).orElse(most));
     Tag svg =
         svg(
             WIDTH,
             HEIGHT,
             "Spent of the budget " + budget.name() + " in " + budget.period() + ", day by day");
     grid(svg, scale);
-    long days = ChronoUnit.DAYS.between(budget.first(), budget.last()) + 1;
-    double slot = (double) (WIDTH - LEFT) / days;
-    StringBuilder curve = new StringBuilder("M" + LEFT + " " + Figures.at(y(scale, BigDecimal.ZERO)));
-    List<BigDecimal> spent = budget.spentByDay();
-    for (int i = 0; i < spent.size(); i++) {
+    LocalDate first = burnDown.forecast().first();
+    LocalDate last = burnDown.forecast().last();
+    double slot = (double) (WIDTH - LEFT) / (ChronoUnit.DAYS.between(first, last) + 1);
+    StringBuilder curve =
+        new StringBuilder("M" + LEFT + " " + Figures.at(y(scale, BigDecimal.ZERO)));
+    double now = LEFT;
+    for (BurnDown.Day day : burnDown.days()) {
+      now += slot;
       curve
           .append('L')
-          .append(Figures.at(LEFT + slot * (i + 1)))
+          .append(Figures.at(now))
           .append(' ')
-          .append(Figures.at(y(scale, spent.get(i))));
+          .append(Figures.at(y(scale, day.soFar())));
     }
-    double now = LEFT + slot * spent.size();
     String base = Figures.at(TOP + PLOT);
     svg.add(
-        Tag.styled("path", "area")
-            .with("d", curve + "L" + Figures.at(now) + " " + base + "Z"),
+        Tag.styled("path", "area").with("d", curve + "L" + Figures.at(now) + " " + base + "Z"),
         Tag.styled("path", "curve").with("d", curve.toString()));
-    budget
-        .forecast()
-        .ifPresent(
-            end ->
-                svg.add(
-                    line(now, y(scale, budget.spent()), WIDTH, y(scale, end), "ahead")));
+    if (end.isPresent()) {
+      svg.add(line(now, y(scale, budget.spent()), WIDTH, y(scale, end.get()), "ahead"));
+    }
     double limit = y(scale, budget.amount());
     svg.add(
         line(LEFT, limit, WIDTH, limit, "limit"),
-        text(WIDTH, limit < 2 * TOP ? limit + 13 : limit - 5, "end", "budget " + Figures.axis(budget.amount())).with("class", "strong"));
-    for (LocalDate day : marks(budget.first(), budget.last())) {
-      double x = LEFT + slot * (ChronoUnit.DAYS.between(budget.first(), day) + 0.5);
+        text(
+                WIDTH,
+                limit < 2 * TOP ? limit + 13 : limit - 5,
+                "end",
+                "budget " + Figures.axis(budget.amount()))
+            .with("class", "strong"));
+    for (LocalDate day : marks(first, last)) {
+      double x = LEFT + slot * (ChronoUnit.DAYS.between(first, day) + 0.5);
       svg.add(text(x, HEIGHT - 8, "middle", MonthNames.day(day)));
     }
     return svg;

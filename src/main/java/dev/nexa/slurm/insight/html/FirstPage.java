@@ -1,5 +1,6 @@
 package dev.nexa.slurm.insight.html;
 
+import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.insight.report.BudgetOutlook;
 import dev.nexa.slurm.insight.report.CurrencySums;
 import dev.nexa.slurm.insight.report.GpuHours;
@@ -11,10 +12,13 @@ import dev.nexa.slurm.insight.report.Report;
 import dev.nexa.slurm.insight.report.ReportedRun;
 import dev.nexa.slurm.insight.report.RunDetail;
 import dev.nexa.slurm.insight.report.SpendBy;
+import dev.nexa.slurm.money.forecast.Forecast;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.time.YearMonth;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 
 /** Writes the first page: what was spent, what went wrong, and what needs a person. */
@@ -86,7 +90,8 @@ final class FirstPage {
               sums.currency(),
               MonthNames.whole(before.month())
                   + ": "
-                  + Figures.money(before.total(), sums.currency())));
+                  + Figures.money(before.total(), sums.currency())
+                  + forecast(last, sums.currency())));
     }
     int runs = 0;
     int failed = 0;
@@ -118,12 +123,48 @@ final class FirstPage {
     return tiles;
   }
 
+  /** Returns what the month will cost at its pace, in words; empty for a month that is over. */
+  private String forecast(MonthSums last, String currency) {
+    YearMonth whole = YearMonth.parse(month);
+    Forecast forecast =
+        Forecast.linear(
+            new Money(last.total(), currency), whole.atDay(1), whole.atEndOfMonth(), report.made());
+    return forecast.isOver() || forecast.total().isEmpty()
+        ? ""
+        : "; at this pace " + Figures.money(forecast.total().get().amount(), currency);
+  }
+
+  /** Returns the idle time of the GPUs in the runs that were sampled and have a page. */
+  private Optional<String> idle() {
+    BigDecimal seconds = BigDecimal.ZERO;
+    BigDecimal idle = BigDecimal.ZERO;
+    int runs = 0;
+    for (RunDetail detail : report.details()) {
+      if (detail.idleShare().isPresent()) {
+        BigDecimal own = BigDecimal.valueOf(detail.run().gpuSeconds());
+        seconds = seconds.add(own);
+        idle = idle.add(own.multiply(detail.idleShare().get()));
+        runs++;
+      }
+    }
+    return runs == 0
+        ? Optional.empty()
+        : Optional.of(
+            "In the newest "
+                + runs
+                + " runs that were sampled, the GPUs were idle for "
+                + Figures.percent(idle, seconds)
+                + " of their time: "
+                + Figures.hours(idle.longValue())
+                + " GPU-hours.");
+  }
+
   private Tag attention() {
     Tag list = Tag.styled("ul", "attention");
     boolean empty = true;
     for (BudgetOutlook budget : overview.budgets()) {
       boolean exceeded = budget.standing().equals("exceeded");
-      boolean ahead = budget.exhausted().isPresent();
+      boolean ahead = budget.burnDown().expectedOn().isPresent();
       if (!exceeded && !ahead && budget.standing().equals("ok")) {
         continue;
       }
@@ -141,7 +182,8 @@ final class FirstPage {
               + budget.currency()
               + " are spent or reserved.");
       budget
-          .exhausted()
+          .burnDown()
+          .expectedOn()
           .ifPresent(
               day ->
                   item.add(
@@ -460,12 +502,13 @@ final class FirstPage {
           Figures.money(budget.reserved(), budget.currency()),
           Figures.money(budget.remaining(), budget.currency()),
           Figures.money(budget.amount(), budget.currency()) + " " + budget.currency(),
-          Figures.money(budget.forecast(), budget.currency()));
+          Figures.money(
+              budget.burnDown().forecast().total().map(Money::amount), budget.currency()));
     }
     card.add(table.tag());
     card.add(
         Parts.note(
-            "Forecast: spent so far, and the mean spend of a day of this period for each day that is left."));
+            "Forecast: what the period will cost if the spending goes on as it did so far."));
     Tag charts = Tag.styled("div", "two");
     for (BudgetOutlook budget : overview.budgets()) {
       charts.add(
@@ -509,6 +552,7 @@ final class FirstPage {
                     new Charts.Series("used", "s0", used),
                     new Charts.Series("without a result", "s1", wasted)),
                 "hours")),
+        Parts.note(idle().orElse("No run with a page was sampled, so the idle time is not known.")),
         table.tag());
   }
 

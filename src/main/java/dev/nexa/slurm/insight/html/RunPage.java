@@ -2,8 +2,10 @@ package dev.nexa.slurm.insight.html;
 
 import dev.nexa.slurm.insight.report.ExplainedFailure;
 import dev.nexa.slurm.insight.report.Fact;
+import dev.nexa.slurm.insight.report.OutsideLink;
 import dev.nexa.slurm.insight.report.Report;
 import dev.nexa.slurm.insight.report.ReportedAttempt;
+import dev.nexa.slurm.insight.report.ReportedChart;
 import dev.nexa.slurm.insight.report.ReportedRun;
 import dev.nexa.slurm.insight.report.RunDetail;
 import dev.nexa.slurm.job.estimate.CostLine;
@@ -54,6 +56,9 @@ final class RunPage {
           Parts.card("Timeline of attempts")
               .add(Timeline.figure(detail.attempts())));
     }
+    if (!detail.charts().isEmpty()) {
+      page.add(charts());
+    }
     page.add(
         Tag.styled("div", "two")
             .add(Parts.card("Run").add(Parts.facts(facts())), money()));
@@ -63,6 +68,19 @@ final class RunPage {
     }
     if (!detail.metrics().isEmpty()) {
       page.add(Parts.card("Metrics").add(Parts.facts(detail.metrics())));
+    }
+    if (!detail.links().isEmpty()) {
+      Tag list = Tag.styled("dl", "facts");
+      for (OutsideLink link : detail.links()) {
+        list.add(
+            Tag.of("dt", link.label()),
+            Tag.of("dd")
+                .add(
+                    Tag.of("a", link.url())
+                        .with("href", link.url())
+                        .with("rel", "noopener noreferrer")));
+      }
+      page.add(Parts.card("Elsewhere").add(list));
     }
     if (!detail.remediation().isEmpty()) {
       page.add(Parts.card("What was done").add(Parts.facts(detail.remediation())));
@@ -90,7 +108,11 @@ final class RunPage {
             "GPU-hours",
             Figures.hours(run.gpuSeconds()),
             "h",
-            run.gpuType().isEmpty() ? "no GPUs" : run.gpuType()),
+            detail.idleShare().isPresent()
+                ? "idle "
+                    + Figures.percent(detail.idleShare().get(), BigDecimal.ONE)
+                    + " of the time"
+                : run.gpuType().isEmpty() ? "no GPUs" : run.gpuType()),
         tile(
             "Tasks",
             Figures.count(run.tasks()),
@@ -166,6 +188,20 @@ final class RunPage {
     return lines.isEmpty()
         ? card.add(Parts.note("The run has no cost file yet."))
         : card.add(lines.tag());
+  }
+
+  private Tag charts() {
+    Tag charts = Tag.styled("div", "two");
+    for (ReportedChart chart : detail.charts()) {
+      charts.add(Curves.figure(chart));
+    }
+    return Parts.card("Telemetry and loss")
+        .add(
+            Parts.note(
+                "Of task 0: its newest attempt, on its first node. `nexa-slurm monitor show "
+                    + run.id()
+                    + "` shows others."),
+            charts);
   }
 
   private Optional<Tag> lineage() {

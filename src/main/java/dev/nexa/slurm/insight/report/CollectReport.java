@@ -44,7 +44,7 @@ public final class CollectReport {
   public Report collect(ReportScope scope, Instant now) {
     Charges charges = new Bills(workspace).charges();
     LocalDate day = day(scope, now);
-    List<BurnDown> budgets = scope.hasOverview() ? budgets(day, charges) : List.of();
+    List<BudgetOutlook> budgets = scope.hasOverview() ? budgets(day, now) : List.of();
     OverviewSums sums = new OverviewSums(months(day), charges);
     List<ReportedRun> rows = new ArrayList<>();
     Set<String> chosen = chosen(scope);
@@ -58,7 +58,6 @@ public final class CollectReport {
         run -> {
           unlisted.seen(run);
           sums.add(run);
-          budgets.forEach(budget -> budget.add(run));
           if (!unsettled.contains(run.runId()) && isOf(scope, chosen, run)) {
             rows.add(ReportedRun.of(run, false));
           }
@@ -75,7 +74,7 @@ public final class CollectReport {
         now,
         words(scope),
         scope.hasOverview()
-            ? Optional.of(sums.overview(budgets.stream().map(one -> one.on(day)).toList()))
+            ? Optional.of(sums.overview(budgets))
             : Optional.empty(),
         List.copyOf(rows),
         details(rows, scope.mostDetails()),
@@ -116,11 +115,19 @@ public final class CollectReport {
     return months;
   }
 
-  private List<BurnDown> budgets(LocalDate day, Charges charges) {
-    List<BurnDown> all = new ArrayList<>();
+  private List<BudgetOutlook> budgets(LocalDate day, Instant now) {
+    Instant end = day.plusDays(1).atStartOfDay(ZoneOffset.UTC).toInstant();
+    List<BudgetOutlook> all = new ArrayList<>();
     // The pass over the ledger below reports the same records that cannot be read.
     for (BudgetStatus status : new BudgetUsage(context).on(day, new ArrayList<>())) {
-      all.add(new BurnDown(status, charges));
+      all.add(
+          new BudgetOutlook(
+              status.name(),
+              status.period(),
+              status.standing(),
+              status.spent(),
+              status.reserved(),
+              status.burnDown(end.isBefore(now) ? end : now)));
     }
     return all;
   }

@@ -69,6 +69,12 @@ final class ReadRun {
         cost.isPresent() ? cost.get().lines() : List.of(),
         cost.isPresent() ? attempts(cost.get()) : List.of(),
         metrics(manifest.metrics()),
+        links(manifest.metrics()),
+        plan.isPresent() ? ReadCharts.of(run, problems) : List.of(),
+        manifest
+            .json()
+            .optionalObject("telemetry")
+            .flatMap(telemetry -> telemetry.optionalDecimal("gpu_idle_share")),
         run.inputs().stream().map(input -> input.run().value()).toList(),
         manifest.remediation().stream()
             .map(step -> Fact.internal(step.at() + " by " + step.by(), step.text()))
@@ -234,6 +240,20 @@ final class ReadRun {
               one.amount()));
     }
     return attempts;
+  }
+
+  /** Returns the addresses that the tasks reported, such as {@code wandb_url}. */
+  private static List<OutsideLink> links(JsonObject metrics) {
+    List<OutsideLink> links = new ArrayList<>();
+    metrics
+        .members()
+        .forEach(
+            (name, value) -> {
+              if (value instanceof String text && links.size() < MOST_METRICS) {
+                OutsideLink.of(name, text).ifPresent(links::add);
+              }
+            });
+    return links;
   }
 
   private static List<Fact> metrics(JsonObject metrics) {

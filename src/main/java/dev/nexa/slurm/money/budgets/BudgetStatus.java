@@ -82,8 +82,12 @@ public final class BudgetStatus {
    * as unfinished is ignored.
    */
   public void add(LedgerLine run) {
+    String month = run.month();
     named = named || covers(run);
-    if (!counts(run)) {
+    if (month.compareTo(first.toString()) < 0
+        || month.compareTo(last.toString()) > 0
+        || unfinished.contains(run.runId())
+        || !covers(run)) {
       return;
     }
     String currency = budget.amount().currency();
@@ -99,28 +103,6 @@ public final class BudgetStatus {
     }
     runs++;
     finished.add(run.day(), credit == null ? cost : cost.subtract(credit));
-  }
-
-  /**
-   * Returns whether the budget counts a finished run: the budget covers it, and its month is in the
-   * period. A run that was passed as unfinished does not count again.
-   */
-  public boolean counts(LedgerLine run) {
-    String month = run.month();
-    return month.compareTo(first.toString()) >= 0
-        && month.compareTo(last.toString()) <= 0
-        && !unfinished.contains(run.runId())
-        && covers(run);
-  }
-
-  /** Returns the first month of the period. */
-  public YearMonth first() {
-    return first;
-  }
-
-  /** Returns the last month of the period. */
-  public YearMonth last() {
-    return last;
   }
 
   /** Returns whether the budget covers the run, by its project, account or user. */
