@@ -52,6 +52,7 @@ public final class RootCommand implements Runnable {
           "runs",
           "usage",
           "costs",
+          "report",
           "prices",
           "policy",
           "serve",
