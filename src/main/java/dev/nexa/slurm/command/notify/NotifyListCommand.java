@@ -33,9 +33,7 @@ final class NotifyListCommand extends Subcommand {
           .text("channel", row -> row.delivery().map(NotifyListCommand::channel).orElse("-"))
           .state("state", row -> row.delivery().map(one -> one.state().text()).orElse("recorded"))
           .number("attempts", row -> row.delivery().map(Delivery::attempts).orElse(0))
-          .note(
-              "error",
-              row -> row.delivery().flatMap(Delivery::error).orElse(row.notice().title()));
+          .note("what", NotifyListCommand::what);
 
   private final OptionSpec all =
       flag("-a, --all", "All that are kept: 30 days. Default: what waits or failed, and the newest 20.");
@@ -93,6 +91,11 @@ final class NotifyListCommand extends Subcommand {
       return List.of(new Row(notice, Optional.empty()));
     }
     return notice.deliveries().stream().map(one -> new Row(notice, Optional.of(one))).toList();
+  }
+
+  private static String what(Row row) {
+    Optional<String> error = row.delivery().flatMap(Delivery::error);
+    return row.notice().title() + error.map(why -> " (" + why + ")").orElse("");
   }
 
   private static String channel(Delivery delivery) {

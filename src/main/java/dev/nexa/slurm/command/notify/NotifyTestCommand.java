@@ -107,7 +107,7 @@ final class NotifyTestCommand extends Subcommand {
         Optional.empty(),
         "test of the channel " + channel.name(),
         List.of(
-            "from " + ProcessIdentity.ofThisProcess().host() + ", workspace " + context.root(),
+            "from " + ProcessIdentity.ofThisProcess().host() + ", workspace " + context.workspace().root(),
             "it gets: "
                 + String.join(", ", channel.kinds().stream().map(NoticeKind::text).toList())));
   }

@@ -37,6 +37,9 @@ public record Notice(
     JsonObject facts,
     List<Delivery> deliveries,
     boolean prepared) {
+  /** The fact that only the channels of the run's config get the notification. */
+  public static final String ONLY_OF_RUN = "only_run_channels";
+
   private static final int NEWEST = 1;
   private static final int LONGEST_TITLE = 200;
   private static final int LONGEST_LINE = 400;

@@ -39,10 +39,7 @@ final class ChooseChannels {
   Notice prepare(Notice notice) {
     Set<String> targets = new HashSet<>();
     List<Delivery> deliveries = new ArrayList<>();
-    boolean onlyOfRun =
-        notice.facts().members().containsKey("only_run_channels")
-            && notice.facts().flag("only_run_channels");
-    if (!onlyOfRun) {
+    if (!notice.facts().members().containsKey(Notice.ONLY_OF_RUN)) {
       add(notice.kind(), ofPolicy, false, targets, deliveries);
     }
     add(notice.kind(), ofRun(notice), true, targets, deliveries);

@@ -93,8 +93,10 @@ final class EndNotice {
                     : id + " " + manifest.state(),
                 lines)
             .with("state", manifest.state())
-            .with("status", manifest.status().text())
-            .with("only_run_channels", leftToPipeline);
+            .with("status", manifest.status().text());
+    if (leftToPipeline) {
+      notice = notice.with(Notice.ONLY_OF_RUN, true);
+    }
     return cost.isPresent()
         ? notice
             .with("cost", cost.get().amount().toPlainString())
