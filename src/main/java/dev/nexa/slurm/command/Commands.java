@@ -21,6 +21,7 @@ import dev.nexa.slurm.command.jobs.ShellCommand;
 import dev.nexa.slurm.command.jobs.StatusCommand;
 import dev.nexa.slurm.command.jobs.SubmitCommand;
 import dev.nexa.slurm.command.jobs.WhyCommand;
+import dev.nexa.slurm.command.notify.NotifyCommand;
 import dev.nexa.slurm.command.pipeline.PipelineCommand;
 import dev.nexa.slurm.command.records.AuditCommand;
 import dev.nexa.slurm.command.records.ReconcileCommand;
@@ -92,6 +93,7 @@ public final class Commands {
       case "reconcile" -> new ReconcileCommand();
       case "audit" -> new AuditCommand();
       case "cron" -> new CronCommand();
+      case "notify" -> new NotifyCommand();
       case "runs" -> new RunsCommand();
       case "usage" -> new UsageCommand();
       case "costs" -> new CostsCommand();

@@ -49,6 +49,7 @@ public final class RootCommand implements Runnable {
           "reconcile",
           "audit",
           "cron",
+          "notify",
           "runs",
           "usage",
           "costs",
