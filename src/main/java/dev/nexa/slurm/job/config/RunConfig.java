@@ -58,6 +58,7 @@ import java.util.Set;
  * @param warnBeforeEnd how long before the time limit a task gets SIGTERM
  * @param copyCheckpoints checkpoints are written on scratch, and copied to durable storage this
  *     often; empty if they are written in durable storage
+ * @param channels where notifications about the run go, beside those of the policy
  * @param options the runner's own options
  * @param optionsFile the runner's own config file, unchanged
  * @param code the working tree that the job runs; empty if the key {@code code} is missing
@@ -93,6 +94,7 @@ public record RunConfig(
     Optional<String> workdir,
     Optional<String> setup,
     Optional<Mail> mail,
+    List<NotifyChannel> channels,
     List<String> files,
     Map<String, String> env,
     Optional<String> envFile,
@@ -333,6 +335,11 @@ public record RunConfig(
                     MAIL_TYPE,
                     "The events to write about, as in sbatch's --mail-type. Default: `END,FAIL`.")),
             "Mail that Slurm sends about the job."));
+    keys.add(
+        optional(
+            "notify",
+            mapOf(ValueType.NAME_WORD, NotifyChannel.OF_RUN),
+            "Channels of notifications about this run, by names of your choice, beside those of the policy."));
     keys.add(
         optional(
             "files",
@@ -576,6 +583,7 @@ public record RunConfig(
         values.optionalText("workdir"),
         values.optionalText("setup"),
         values.has("mail") ? Optional.of(mail(values.section("mail"))) : Optional.empty(),
+        values.has("notify") ? NotifyChannel.from(values, true) : List.of(),
         values.texts("files"),
         values.textMap("env"),
         values.optionalText("env_file"),
@@ -607,6 +615,9 @@ public record RunConfig(
       if (values.has("sync") || values.optionalText("backend").orElse("").equals("sync")) {
         SyncStage.check(values, problems);
       }
+    }
+    if (values.has("notify")) {
+      NotifyChannel.check(values, problems);
     }
     Values array = values.section("array");
     if (values.has("sweep")) {

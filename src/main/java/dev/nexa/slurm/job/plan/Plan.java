@@ -11,6 +11,7 @@ import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.NativeOptions;
+import dev.nexa.slurm.job.config.NotifyChannel;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.job.config.RunConfig.Mail;
@@ -62,6 +63,7 @@ import org.jspecify.annotations.Nullable;
  * @param optionsFile the runner's own config file; the config's keys and options override it
  * @param workdir the folder in which the command starts; empty for the template's choice
  * @param setup whether the job first runs the file {@link #SETUP}
+ * @param channels where notifications about the run go; the digest does not include them
  * @param files the files that the config names; the run keeps them
  * @param code the working tree that the job unpacks; empty if the config has no {@code code}
  * @param after the stages that the run waits for in its pipeline; empty outside a pipeline
@@ -119,6 +121,7 @@ public record Plan(
     Optional<String> workdir,
     boolean setup,
     Optional<Mail> mail,
+    List<NotifyChannel> channels,
     List<RunnerFile> files,
     Optional<PackedCode> code,
     Map<String, PipelineConfig.Condition> after,
@@ -215,6 +218,7 @@ public record Plan(
         workdir,
         setup,
         mail,
+        channels,
         files,
         code,
         after,

@@ -162,6 +162,7 @@ public final class Planner {
         config.workdir(),
         config.setup().isPresent(),
         config.mail(),
+        config.channels(),
         files,
         code,
         after,
