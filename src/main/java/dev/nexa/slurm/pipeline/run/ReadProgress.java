@@ -44,7 +44,7 @@ public final class ReadProgress {
       } else {
         ManifestFile manifest = ManifestFile.read(run);
         rows.put(stage.name(), RunRow.ended(manifest));
-        failedGate(manifest).ifPresent(why -> gates.put(stage.name(), why));
+        manifest.failedGate().ifPresent(why -> gates.put(stage.name(), why));
       }
     }
     if (!open.isEmpty()) {
@@ -57,13 +57,25 @@ public final class ReadProgress {
   }
 
   /**
-   * Returns why the run's gate failed; empty if it has none, or if it passed (docs/evaluation.md).
+   * Returns the progress of a pipeline without a question to a scheduler.
+   *
+   * @param known the rows of the runs that have not ended
    */
-  static Optional<String> failedGate(ManifestFile manifest) {
-    return manifest
-        .metrics()
-        .optionalObject("gate")
-        .filter(gate -> gate.optionalText("verdict").equals(Optional.of("fail")))
-        .map(gate -> gate.optionalText("reason").orElse("its gate failed"));
+  public PipelineProgress of(PipelineFolder folder, Map<RunId, RunRow> known) {
+    PipelineFile file = PipelineFile.read(folder);
+    Map<String, RunRow> rows = new HashMap<>();
+    Map<String, String> gates = new HashMap<>();
+    for (PipelineFile.Stage stage : file.stages()) {
+      RunFolder run = context.workspace().run(stage.run());
+      RunRow row = known.get(stage.run());
+      if (!run.isOpen() && Files.exists(run.manifest())) {
+        ManifestFile manifest = ManifestFile.read(run);
+        rows.put(stage.name(), RunRow.ended(manifest));
+        manifest.failedGate().ifPresent(why -> gates.put(stage.name(), why));
+      } else if (row != null) {
+        rows.put(stage.name(), row);
+      }
+    }
+    return PipelineProgress.of(file, rows, gates);
   }
 }
