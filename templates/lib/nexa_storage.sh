@@ -3,23 +3,20 @@
 
 # Sourced by the job script: which names on the storage tiers are this run's. Another workspace may have given a run the
 # same id in the same second. So each name belongs to the run whose folder a file says: TIER/.nexa-runs/NAME, on scratch
-# TIER/.nexa-scratch/NAME as long as its folder is there. O_EXCL makes the file, so that one run gets the name. Submit
-# does the same on the tiers that it sees (StorageClaims), and then the names are the run's id.
+# TIER/.nexa-scratch/NAME. O_EXCL makes the file, so that one run gets the name. Submit does the same on the tiers that it
+# sees (StorageClaims), and then the names are the run's id.
 
-# Whether NAME is this run's in that folder of claims, or the tier takes none. A claim that is new counts only where the
-# run's own folder, the third argument, is not there yet.
+# Whether NAME is this run's in that folder of claims, or the tier takes none. The third argument is the run's own folder. Each
+# run makes its claim before its folder and no task removes a claim, so a folder without a claim is no run's of ours.
 nexa_hold() {
   local claim=$1/$2 owner='' try
   if [[ ! -d $1 ]]; then
     # As writable as the tier.
     { mkdir -p -- "${1%/*}" && mkdir -- "$1" && chmod --reference="${1%/*}" -- "$1"; } 2>/dev/null || true
   fi
-  if (umask 022 && set -C && echo "$NEXA_OWNER" >"$claim") 2>/dev/null; then
-    [[ -n ${3:-} && -e $3 ]] || return 0
-    rm -f -- "$claim"
-    return 1
-  fi
-  # Who has just made it may not have written it yet.
+  [[ -z ${3:-} || ! -e $3 || -e $claim ]] || return 1
+  ! (umask 022 && set -C && echo "$NEXA_OWNER" >"$claim") 2>/dev/null || return 0
+  # The run that has just made the claim may not have written it yet.
   for try in 1 2 3 4 5; do
     [[ -e $claim ]] || return 0
     owner=$(cat -- "$claim" 2>/dev/null) || true
@@ -29,11 +26,22 @@ nexa_hold() {
   [[ $owner == "$NEXA_OWNER" ]]
 }
 
-# On each node, before anything is written there. A task of this run that ends here gives the name back once the folder is
-# empty: it can't be empty from the mkdir on, and until then the name may have gone.
+# Removes this user's claims on scratch that no task has held for 30 days and that have no folder. Reconcile removes the claim
+# of an ended run where it sees the tier; on a node's own disk only a job can.
+nexa_forget_scratch() {
+  local claim
+  while IFS= read -r -d '' claim; do
+    [[ -e $NEXA_SCRATCH/${claim##*/} ]] || rm -f -- "$claim"
+  done < <(find "$1" -maxdepth 1 -type f -user "$EUID" -mtime +30 -print0 2>/dev/null)
+}
+
+# On each node, before anything is written there. A task of this run that ends here removes the run's folder once it is empty:
+# it can't be empty from the mkdir on.
 nexa_take_scratch() {
   local claims=$NEXA_SCRATCH/.nexa-scratch name=${NEXA_RUN_SCRATCH##*/} node=${SLURMD_NODENAME:-$HOSTNAME}
   if nexa_hold "$claims" "$name" "$NEXA_RUN_SCRATCH"; then
+    touch -c -- "$claims/$name" 2>/dev/null || true
+    nexa_forget_scratch "$claims"
     # What can't be made, the check of the node reports.
     for _ in {1..20}; do ! mkdir -p -- "$NEXA_TASK_SCRATCH" 2>/dev/null || break; done
     ! nexa_hold "$claims" "$name" || return 0
@@ -58,8 +66,8 @@ nexa_make_folders() {
   done
 }
 
-# Removes the task's folders, which are the arguments, and the run's with its name once it is empty; nothing of another
-# run. And what the command left in the workspace, only the user can write to.
+# Removes the task's folders, which are the arguments, and the run's once it is empty; nothing of another run. The claim stays,
+# because another task may make the folder at this moment. And what the command left in the workspace, only the user can write to.
 nexa_give_back() {
   local claim=$NEXA_SCRATCH/.nexa-scratch/${NEXA_RUN_SCRATCH##*/}
   [[ ! -e $claim || $(cat -- "$claim") == "$NEXA_OWNER" ]] || return 0
@@ -69,7 +77,6 @@ nexa_give_back() {
     chmod -R "$NEXA_CLOSE" -- "$NEXA_ATTEMPT".* "$NEXA_RUN_DIR/tracking/$NEXA_TASK" 2>/dev/null || true
   fi
   rmdir -- "$NEXA_RUN_SCRATCH" 2>/dev/null || true
-  [[ -e $NEXA_RUN_SCRATCH ]] || rm -f -- "$claim"
 }
 
 nexa_names() {

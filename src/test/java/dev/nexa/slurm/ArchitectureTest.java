@@ -128,6 +128,7 @@ class ArchitectureTest {
     "org.snakeyaml.., job.config",
     "software.amazon.awssdk.., 'storage.s3, money.bills.aws'",
     "io.airlift.compress.., storage.bundle",
+    "org.jline.., command.jobs.watch",
     "java.net.http.., 'data.generate, run.server'",
     "java.sql.., data.engine",
     "org.duckdb.., none",

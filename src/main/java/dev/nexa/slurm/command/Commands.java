@@ -30,6 +30,7 @@ import dev.nexa.slurm.command.records.UsageCommand;
 import dev.nexa.slurm.command.releases.HaltCommand;
 import dev.nexa.slurm.command.releases.ReleaseCommand;
 import dev.nexa.slurm.command.releases.UnhaltCommand;
+import dev.nexa.slurm.command.report.ReportCommand;
 import dev.nexa.slurm.command.serve.ServeCommand;
 import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.RootCommand;
@@ -96,6 +97,7 @@ public final class Commands {
       case "runs" -> new RunsCommand();
       case "usage" -> new UsageCommand();
       case "costs" -> new CostsCommand();
+      case "report" -> new ReportCommand();
       case "prices" -> new PricesCommand();
       case "policy" -> new PolicyCommand();
       case "serve" -> new ServeCommand();

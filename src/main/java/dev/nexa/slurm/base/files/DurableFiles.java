@@ -120,10 +120,7 @@ public final class DurableFiles {
     try {
       try {
         FileModes.write(temp, content.getBytes(StandardCharsets.UTF_8), FileModes.USUAL);
-        Files.createLink(file, temp);
-        return true;
-      } catch (FileAlreadyExistsException taken) {
-        return Files.exists(file) && Files.isSameFile(file, temp);
+        return link(temp, file);
       } finally {
         Files.deleteIfExists(temp);
       }
@@ -145,9 +142,7 @@ public final class DurableFiles {
     try {
       try {
         write(temp, content, permissions);
-        Files.createLink(file, temp);
-      } catch (FileAlreadyExistsException taken) {
-        if (!Files.exists(file) || !Files.isSameFile(file, temp)) {
+        if (!link(temp, file)) {
           return false;
         }
       } finally {
@@ -180,9 +175,7 @@ public final class DurableFiles {
         FileModes.write(temp, content, permissions);
         FileModes.set(temp, permissions);
         sync.force(temp);
-        Files.createLink(file, temp);
-      } catch (FileAlreadyExistsException taken) {
-        if (!Files.exists(file) || !Files.isSameFile(file, temp)) {
+        if (!link(temp, file)) {
           return false;
         }
       } finally {
@@ -215,6 +208,25 @@ public final class DurableFiles {
       sync.force(parent(file));
     } catch (IOException failed) {
       throw failure("write", file, failed);
+    }
+  }
+
+  /**
+   * Gives a temporary file its name. On a network file system the link may be made although the
+   * reply got lost, so the two files are compared.
+   *
+   * @return false if another file has the name, or had it until a moment ago
+   */
+  private static boolean link(Path temp, Path file) throws IOException {
+    try {
+      Files.createLink(file, temp);
+      return true;
+    } catch (FileAlreadyExistsException taken) {
+      try {
+        return Files.isSameFile(file, temp);
+      } catch (NoSuchFileException released) {
+        return false;
+      }
     }
   }
 

@@ -3,8 +3,14 @@ package dev.nexa.slurm.command.costs;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
+import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.money.budgets.BudgetStatus;
+import dev.nexa.slurm.money.forecast.BurnDown;
+import dev.nexa.slurm.money.forecast.Forecast;
+import java.math.BigDecimal;
+import java.time.Instant;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -13,41 +19,79 @@ import org.jspecify.annotations.Nullable;
 
 /** Formats budgets as a table, CSV and JSON. */
 final class BudgetText {
-  private static final Columns<BudgetStatus> COLUMNS =
-      new Columns<BudgetStatus>()
-          .text("scope", status -> status.budget().scope())
+  /**
+   * A budget and its burn-down.
+   *
+   * @param burnDown how it is used up, as of now
+   */
+  record Row(BudgetStatus status, BurnDown burnDown) {
+    static List<Row> of(List<BudgetStatus> budgets, Instant now) {
+      return budgets.stream().map(status -> new Row(status, status.burnDown(now))).toList();
+    }
+
+    @Nullable BigDecimal forecast() {
+      return burnDown.forecast().total().map(Money::amount).orElse(null);
+    }
+  }
+
+  /** One day of a budget. */
+  private record DayRow(Row row, BurnDown.Day day) {}
+
+  private static final Columns<Row> NAMES =
+      new Columns<Row>()
+          .text("scope", row -> row.status().budget().scope())
           .text("name", BudgetText::name)
-          .text("period", BudgetStatus::period)
-          .text("currency", status -> status.budget().amount().currency())
-          .money("budget", status -> status.budget().amount().rounded().amount())
-          .money("spent", BudgetStatus::spent)
-          .money("reserved", BudgetStatus::reserved)
+          .text("period", row -> row.status().period())
+          .text("currency", row -> row.status().budget().amount().currency())
+          .money("budget", row -> row.status().budget().amount().rounded().amount());
+
+  private static final Columns<Row> COLUMNS =
+      NAMES
+          .money("spent", row -> row.status().spent())
+          .money("reserved", row -> row.status().reserved())
           .rare()
-          .money("remaining", BudgetStatus::remaining)
-          .ratio("used_ratio", status -> status.usedRatio().orElse(null))
-          .text("state", BudgetStatus::standing)
-          .number("runs", BudgetStatus::runs)
-          .number("runs_of_other_currencies", BudgetStatus::otherCurrencies)
+          .money("remaining", row -> row.status().remaining())
+          .ratio("used_ratio", row -> row.status().usedRatio().orElse(null))
+          .text("state", row -> row.status().standing())
+          .number("runs", row -> row.status().runs())
+          .number("runs_of_other_currencies", row -> row.status().otherCurrencies())
           .as("IN OTHER CURRENCIES")
+          .rare()
+          .money("forecast", Row::forecast)
+          .rare()
+          .text("used_up_on", row -> row.burnDown().usedUp().map(LocalDate::toString).orElse(null))
+          .as("USED UP")
           .rare();
+
+  private static final Columns<DayRow> DAYS =
+      new Columns<DayRow>()
+          .text("scope", day -> day.row().status().budget().scope())
+          .text("name", day -> name(day.row()))
+          .text("date", day -> day.day().date().toString())
+          .text("currency", day -> day.row().status().budget().amount().currency())
+          .money("spent", day -> day.day().spent())
+          .money("so_far", day -> day.day().soFar())
+          .money("remaining", day -> day.day().left())
+          .money("even", day -> day.day().even());
 
   private BudgetText() {}
 
-  private static @Nullable String name(BudgetStatus status) {
-    String name = status.budget().name();
+  private static @Nullable String name(Row row) {
+    String name = row.status().budget().name();
     return name.isEmpty() ? null : name;
   }
 
   /** Returns a row for each budget, with every column. */
-  static Listing<BudgetStatus> listing(List<BudgetStatus> budgets) {
+  static Listing<Row> listing(List<Row> budgets) {
     return COLUMNS.of(budgets);
   }
 
   /**
    * Returns a row for each budget, with the columns that people read. The currency is left out if
-   * all budgets have the same; {@link #sameInAllRows} says it.
+   * all budgets have the same; {@link #sameInAllRows} says it. So is the forecast if all periods
+   * are over.
    */
-  static Listing<BudgetStatus> forPeople(List<BudgetStatus> budgets) {
+  static Listing<Row> forPeople(List<Row> budgets) {
     List<String> names =
         new ArrayList<>(
             List.of(
@@ -59,8 +103,12 @@ final class BudgetText {
                 "reserved",
                 "remaining",
                 "used_ratio",
-                "state",
-                "runs_of_other_currencies"));
+                "state"));
+    if (budgets.stream().anyMatch(row -> !row.burnDown().forecast().isOver())) {
+      names.add("forecast");
+      names.add("used_up_on");
+    }
+    names.add("runs_of_other_currencies");
     if (currencies(budgets).size() > 1) {
       names.add(3, "currency");
     }
@@ -68,14 +116,44 @@ final class BudgetText {
   }
 
   /** Returns a line with the currency if all budgets have the same. */
-  static String sameInAllRows(List<BudgetStatus> budgets) {
+  static String sameInAllRows(List<Row> budgets) {
     Set<String> currencies = currencies(budgets);
     return currencies.size() == 1 ? "in " + currencies.iterator().next() + "\n" : "";
   }
 
-  private static Set<String> currencies(List<BudgetStatus> budgets) {
+  /** Returns a line about the forecast; empty if all periods are over. */
+  static String method(List<Row> budgets) {
+    return budgets.stream().allMatch(row -> row.burnDown().forecast().isOver())
+        ? ""
+        : "FORECAST is for the whole period, if the spending goes on as it did so far;"
+            + " USED UP is the day on which the budget is used up then.\n";
+  }
+
+  /** Returns a row for each day of each budget. */
+  static Listing<?> days(List<Row> budgets) {
+    List<DayRow> days = new ArrayList<>();
+    for (Row row : budgets) {
+      row.burnDown().days().forEach(day -> days.add(new DayRow(row, day)));
+    }
+    return DAYS.of(days);
+  }
+
+  /** Returns a row for each day on which something was spent, for people. */
+  static Listing<?> daysForPeople(List<Row> budgets) {
+    List<DayRow> days = new ArrayList<>();
+    for (Row row : budgets) {
+      for (BurnDown.Day day : row.burnDown().days()) {
+        if (day.spent().signum() != 0) {
+          days.add(new DayRow(row, day));
+        }
+      }
+    }
+    return DAYS.of(days);
+  }
+
+  private static Set<String> currencies(List<Row> budgets) {
     Set<String> currencies = new HashSet<>();
-    budgets.forEach(status -> currencies.add(status.budget().amount().currency()));
+    budgets.forEach(row -> currencies.add(row.status().budget().amount().currency()));
     return currencies;
   }
 
@@ -119,12 +197,21 @@ final class BudgetText {
     return notes;
   }
 
-  /** Returns the JSON document of the budgets. */
-  static JsonObject json(List<BudgetStatus> budgets, SpentAsOf asOf, List<String> problems) {
-    return new JsonObject()
-        .with("schema_version", 1)
-        .with("budgets", COLUMNS.of(budgets).json())
-        .with("as_of", asOf.pass().orElse(null))
+  /**
+   * Returns the JSON document of the budgets.
+   *
+   * @param days whether it has each day
+   */
+  static JsonObject json(List<Row> budgets, boolean days, SpentAsOf asOf, List<String> problems) {
+    JsonObject json =
+        new JsonObject()
+            .with("schema_version", 1)
+            .with("budgets", COLUMNS.of(budgets).json())
+            .with("forecast_method", Forecast.METHOD);
+    if (days) {
+      json = json.with("days", days(budgets).json());
+    }
+    return json.with("as_of", asOf.pass().orElse(null))
         .with("unsettled_runs", asOf.unsettled())
         .with("problems", problems);
   }

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.command.shared.FormatOption;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.SumOptions;
@@ -54,6 +55,8 @@ public final class CostsCommand extends Subcommand {
     spec().addSubcommand("budget", new BudgetCommand().spec());
     spec().addSubcommand("show", new ShowCommand().spec());
     spec().addSubcommand("import", new CostsImportCommand().spec());
+    spec().addSubcommand("close", new CloseCommand().spec());
+    spec().addSubcommand("statement", new StatementCommand().spec());
   }
 
   @Override
@@ -80,7 +83,7 @@ public final class CostsCommand extends Subcommand {
             summary.totals().isEmpty()
                 ? CostsText.listing(summary).markdown()
                 : CostsText.forPeople(summary).markdown() + below(summary),
-        () -> CostsText.json(summary, problems));
+        () -> CostsText.json(summary, problems, Instant.now()));
     costs.unsettled().ifPresent(err()::println);
     summary
         .unmatched()
@@ -94,7 +97,7 @@ public final class CostsCommand extends Subcommand {
                             + currency
                             + " of the imported bills"
                             + " of "
-                            + options.onlyMonth().orElse("all months")
+                            + options.months().map(MonthRange::toString).orElse("all months")
                             + " belong to no finished run"));
     return ExitCode.OK.status();
   }
@@ -107,6 +110,7 @@ public final class CostsCommand extends Subcommand {
     return CostsText.forPeople(summary).table(style())
         + CostsText.sameInAllRows(summary)
         + CostsText.leftOut(summary)
+        + CostsText.forecastLines(summary, Instant.now())
         + (summary.by().overlaps() ? "a run with several tags counts with each of them\n" : "");
   }
 
@@ -174,14 +178,17 @@ public final class CostsCommand extends Subcommand {
         add(
             OptionSpec.builder("--on", "--month").paramLabel("DATE").type(String.class),
             "The period of this day or month, such as 2025-11-30, 2025-11 or `last`, in UTC; today if not given.");
+    private final OptionSpec days =
+        flag("--days", "Shows each day: what was spent on it, and what was left (burn-down).");
     private final FormatOption format =
         new FormatOption(this, List.of("table", "json", "csv", "markdown"));
 
     BudgetCommand() {
       super(
           "budget",
-          "Shows the policy's budgets: spent, reserved by unfinished runs, and left.",
+          "Shows the policy's budgets: spent, reserved by unfinished runs, left, and a forecast.",
           "nexa-slurm costs budget",
+          "nexa-slurm costs budget --days",
           "nexa-slurm costs budget --on 2025-10-31 --format csv");
     }
 
@@ -196,24 +203,35 @@ public final class CostsCommand extends Subcommand {
       problems.forEach(err()::println);
       BudgetText.unnamed(budgets, context.workspace().openRuns().isEmpty()).forEach(err()::println);
       BudgetText.twice(budgets).forEach(err()::println);
+      List<BudgetText.Row> rows = BudgetText.Row.of(budgets, Instant.now());
+      boolean each = given(days);
       format.print(
-          () ->
-              budgets.isEmpty()
-                  ? "The policy has no budgets. The admin writes them under `budgets:` in "
-                      + (Files.isRegularFile(ConfigReader.ADMIN_POLICY)
-                          ? ConfigReader.ADMIN_POLICY
-                          : "configs/policy.yaml")
-                      + ";"
-                      + " `nexa-slurm explain docs/budgets.md` shows how.\n"
-                  : BudgetText.forPeople(budgets).table(style())
-                      + BudgetText.sameInAllRows(budgets)
-                      + (problems.isEmpty()
-                          ? asOf.sentence(Instant.now())
-                          : "SPENT may be wrong: see above what is not counted.\n"),
-          () -> BudgetText.listing(budgets),
-          () -> BudgetText.listing(budgets).markdown(),
-          () -> BudgetText.json(budgets, asOf, problems));
+          () -> table(rows, asOf, problems),
+          () -> each ? BudgetText.days(rows) : BudgetText.listing(rows),
+          () -> (each ? BudgetText.days(rows) : BudgetText.listing(rows)).markdown(),
+          () -> BudgetText.json(rows, each, asOf, problems));
       return ExitCode.OK.status();
+    }
+
+    private String table(List<BudgetText.Row> budgets, SpentAsOf asOf, List<String> problems) {
+      if (budgets.isEmpty()) {
+        return "The policy has no budgets. The admin writes them under `budgets:` in "
+            + (Files.isRegularFile(ConfigReader.ADMIN_POLICY)
+                ? ConfigReader.ADMIN_POLICY
+                : "configs/policy.yaml")
+            + ";"
+            + " `nexa-slurm explain docs/budgets.md` shows how.\n";
+      }
+      String current =
+          problems.isEmpty()
+              ? asOf.sentence(Instant.now())
+              : "SPENT may be wrong: see above what is not counted.\n";
+      return given(days)
+          ? BudgetText.daysForPeople(budgets).table(style()) + current
+          : BudgetText.forPeople(budgets).table(style())
+              + BudgetText.sameInAllRows(budgets)
+              + BudgetText.method(budgets)
+              + current;
     }
 
     private LocalDate day() {

@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.units.Hours;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.command.shared.GroupKeys;
 import dev.nexa.slurm.job.estimate.CostLine;
+import dev.nexa.slurm.money.forecast.Forecast;
 import dev.nexa.slurm.money.ledger.CostKind;
 import dev.nexa.slurm.money.summary.Accuracy;
 import dev.nexa.slurm.money.summary.CostSummary;
@@ -17,6 +18,9 @@ import dev.nexa.slurm.records.documents.CostFile.Attempt;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;
+import java.time.Instant;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -237,6 +241,51 @@ public final class CostsText {
     return same.isEmpty() ? "" : String.join(", ", same) + "\n";
   }
 
+  /**
+   * Returns the forecast of the current month in each currency: if the groups are months, or if all
+   * runs ended in it. Empty otherwise.
+   */
+  static List<Forecast> forecasts(CostSummary summary, Instant now) {
+    YearMonth current = YearMonth.from(now.atOffset(ZoneOffset.UTC));
+    boolean byMonth = summary.by().words().equals(List.of("month"));
+    List<Forecast> forecasts = new ArrayList<>();
+    for (Group group : byMonth ? summary.groups() : summary.totals()) {
+      if (group.period().equals(current.toString()) && group.currency().matches("[A-Z]{3}")) {
+        Money spent = new Money(group.total(), group.currency());
+        forecasts.add(Forecast.linear(spent, current.atDay(1), current.atEndOfMonth(), now));
+      }
+    }
+    return forecasts;
+  }
+
+  /** Returns a line for each forecast. */
+  static String forecastLines(CostSummary summary, Instant now) {
+    StringBuilder lines = new StringBuilder();
+    for (Forecast forecast : forecasts(summary, now)) {
+      forecast
+          .total()
+          .ifPresent(
+              total ->
+                  lines
+                      .append(YearMonth.from(forecast.first()))
+                      .append(": ")
+                      .append(forecast.spent())
+                      .append(" so far, ")
+                      .append(total)
+                      .append(" by its end if the spending goes on like this\n"));
+    }
+    return lines.toString();
+  }
+
+  private static JsonObject forecastJson(Forecast forecast) {
+    return new JsonObject()
+        .with("month", YearMonth.from(forecast.first()).toString())
+        .with("currency", forecast.spent().currency())
+        .with("spent", forecast.spent().amount().toPlainString())
+        .with("forecast", forecast.total().map(t -> t.amount().toPlainString()).orElse(null))
+        .with("method", Forecast.METHOD);
+  }
+
   /** Returns a line about the groups that the table leaves out; empty if it has all. */
   public static String leftOut(CostSummary summary) {
     int left = summary.leftOut();
@@ -274,7 +323,7 @@ public final class CostsText {
   }
 
   /** Returns the JSON document of a summary. */
-  public static JsonObject json(CostSummary summary, List<String> problems) {
+  public static JsonObject json(CostSummary summary, List<String> problems, Instant now) {
     List<JsonObject> groups = new ArrayList<>();
     for (Group group : summary.groups()) {
       groups.add(json(GroupKeys.json(summary.by(), group, Group::key), group));
@@ -296,6 +345,7 @@ public final class CostsText {
         .with("groups", groups)
         .with("totals", totals)
         .with("unmatched_bills", unmatched)
+        .with("forecasts", forecasts(summary, now).stream().map(CostsText::forecastJson).toList())
         .with("problems", problems);
   }
 

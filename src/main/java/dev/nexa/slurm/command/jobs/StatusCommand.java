@@ -1,7 +1,11 @@
 package dev.nexa.slurm.command.jobs;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
@@ -9,13 +13,17 @@ import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.RunRow;
 import dev.nexa.slurm.run.reconcile.StatusRows;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /** The command {@code nexa-slurm status}. */
 public final class StatusCommand extends Subcommand {
+  private static final Duration INTERVAL = Duration.ofSeconds(10);
+
   private final PositionalParamSpec references =
       add(
           PositionalParamSpec.builder()
@@ -25,6 +33,15 @@ public final class StatusCommand extends Subcommand {
               .auxiliaryTypes(String.class)
               .initialValue(new ArrayList<>()),
           "A run id or its beginning, a run's name, `latest`, a job id or 12345_7.");
+  private final OptionSpec watch =
+      add(
+          OptionSpec.builder("--watch")
+              .paramLabel("TIME")
+              .arity("0..1")
+              .type(String.class)
+              .fallbackValue(""),
+          "Shows the runs and pipelines until you end it, and reads them again after this time,"
+              + " such as 30s. Default: 10s. On a terminal: keys for logs, why and cancel.");
   private final OptionSpec json = jsonFlag();
 
   public StatusCommand() {
@@ -33,6 +50,7 @@ public final class StatusCommand extends Subcommand {
         "Shows the state of the unfinished runs, or of the named runs. Changes nothing.",
         "nexa-slurm status",
         "nexa-slurm status latest",
+        "nexa-slurm status --watch",
         "nexa-slurm status train_20251101_143200 --json");
   }
 
@@ -41,6 +59,10 @@ public final class StatusCommand extends Subcommand {
     Context context = existing();
     PrintWriter out = out();
     List<String> references = this.references.getValue();
+    String time = watch.getValue();
+    if (time != null) {
+      return watch(context, time, references);
+    }
     List<RunId> ids = new ArrayList<>();
     RunLookup lookup = new RunLookup(context.workspace());
     references.forEach(reference -> ids.add(lookup.find(reference).run().id()));
@@ -58,5 +80,35 @@ public final class StatusCommand extends Subcommand {
       printTable(StatusText.of(rows, style()));
     }
     return ExitCode.OK.status();
+  }
+
+  /**
+   * Watches the runs.
+   *
+   * @param typed what was typed after the option; a run's name if it is no length of time
+   */
+  private int watch(Context context, String typed, List<String> references) {
+    if (given(json)) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--watch prints again and again, and --json prints one document",
+          Advice.command("prints the document of this moment", "nexa-slurm", "status", "--json"));
+    }
+    Optional<Duration> time = typed.isEmpty() ? Optional.of(INTERVAL) : Span.of(typed);
+    boolean attached =
+        spec().commandLine().getParseResult().originalArgs().contains("--watch=" + typed);
+    if (time.isEmpty() ? attached : time.get().isZero()) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--watch=" + typed + ": expected a time of 1s or more, such as 10s" + Span.hint(typed));
+    }
+    RunLookup lookup = new RunLookup(context.workspace());
+    List<RunId> ids = new ArrayList<>();
+    if (time.isEmpty()) {
+      ids.add(lookup.find(typed).run().id());
+    }
+    references.forEach(reference -> ids.add(lookup.find(reference).run().id()));
+    WatchRuns runs = new WatchRuns(context, ids, time.orElse(INTERVAL));
+    return WatchRuns.hasTerminal(environment()) ? runs.onTerminal() : runs.asLines(out());
   }
 }

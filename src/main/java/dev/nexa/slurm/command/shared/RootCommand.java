@@ -53,6 +53,7 @@ public final class RootCommand implements Runnable {
           "runs",
           "usage",
           "costs",
+          "report",
           "prices",
           "policy",
           "serve",

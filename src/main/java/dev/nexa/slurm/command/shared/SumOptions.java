@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
+import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.money.summary.GroupBy;
 import dev.nexa.slurm.money.summary.NoMatch;
 import dev.nexa.slurm.money.summary.RunFilter;
@@ -46,7 +47,8 @@ public final class SumOptions {
         command.option(
             "--month",
             "MONTH",
-            "Only the runs that ended in this month: `last`, `this`, or one such as 2025-11, in UTC.");
+            "Only the runs that ended in this month: `last`, `this`, one such as 2025-11, or several"
+                + " such as 2025-09..2025-11, in UTC.");
     format = new FormatOption(command, formats);
   }
 
@@ -110,12 +112,12 @@ public final class SumOptions {
   public RunFilter meant() {
     RunFilter terms = meant(where);
     String typed = month.getValue();
-    return typed == null ? terms : terms.and(RunFilter.ofMonth(typed, Instant.now()));
+    return typed == null ? terms : terms.and(RunFilter.ofMonths(typed, Instant.now()));
   }
 
-  /** Returns the one month that the options ask for; empty if they ask for others. */
-  public Optional<String> onlyMonth() {
-    return meant().month();
+  /** Returns the months that the options ask for; empty if they ask for no certain ones. */
+  public Optional<MonthRange> months() {
+    return meant().months();
   }
 
   /**
@@ -140,15 +142,15 @@ public final class SumOptions {
   public String nothing(String kind, Supplier<NoMatch> none, String usual) {
     String sentence =
         nothing(where.getValue() != null || month.getValue() != null, kind, none, usual);
-    String typed = month.getValue();
-    return typed == null ? sentence : sentence + notBegun(typed, Instant.now());
+    Optional<MonthRange> typed = month.getValue() == null ? Optional.empty() : months();
+    return sentence + typed.map(months -> notBegun(months, Instant.now())).orElse("");
   }
 
-  /** Returns a line that says that a month has not begun in UTC; empty for other months. */
-  static String notBegun(String month, Instant now) {
-    String current = YearMonth.from(now.atOffset(ZoneOffset.UTC)).toString();
-    return month.matches("\\d.*") && month.compareTo(current) > 0
-        ? "  " + month + " has not begun yet: the current month is " + current + ", in UTC.\n"
+  /** Returns a line that says that no month has begun in UTC; empty if one has. */
+  static String notBegun(MonthRange months, Instant now) {
+    YearMonth current = YearMonth.from(now.atOffset(ZoneOffset.UTC));
+    return months.first().isAfter(current)
+        ? "  " + months + " has not begun yet: the current month is " + current + ", in UTC.\n"
         : "";
   }
 

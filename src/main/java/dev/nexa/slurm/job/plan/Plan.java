@@ -54,6 +54,7 @@ import org.jspecify.annotations.Nullable;
  * @param requeues how often Slurm may run a task again
  * @param retryOn which failures are retried, as often as {@code requeues} allows
  * @param watchdog a task without a sign of life for this long is ended; empty for never
+ * @param monitor how often the nodes of a task are sampled; empty for never
  * @param chain the number of jobs that follow each other, each with all tasks
  * @param warnBeforeEnd how long before the time limit a task is told to save
  * @param copyCheckpoints checkpoints are written on scratch, and copied to durable storage this
@@ -102,6 +103,7 @@ public record Plan(
     int requeues,
     List<String> retryOn,
     Optional<Duration> watchdog,
+    Optional<Duration> monitor,
     int chain,
     Optional<Duration> warnBeforeEnd,
     Optional<Duration> copyCheckpoints,
@@ -198,6 +200,7 @@ public record Plan(
         requeues,
         retryOn,
         watchdog,
+        monitor,
         chain,
         warnBeforeEnd,
         copyCheckpoints,

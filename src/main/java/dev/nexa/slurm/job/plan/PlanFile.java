@@ -53,7 +53,9 @@ public final class PlanFile {
     if (!plan.channels().isEmpty()) {
       json.with(NOTIFY, NotifyChannel.toJson(plan.channels()));
     }
-    return new PlanFile(json.withOptional("partition_reason", plan.partitionReason()));
+    return new PlanFile(
+        json.withOptional("monitor_seconds", plan.monitor().map(Duration::toSeconds))
+            .withOptional("partition_reason", plan.partitionReason()));
   }
 
   /**
@@ -381,8 +383,8 @@ public final class PlanFile {
   }
 
   /**
-   * Returns the part that the plan's digest covers: all but the reason for its partition, and the
-   * commit and branch of its code.
+   * Returns the part that the plan's digest covers: all but the reason for its partition, how often
+   * it is sampled, and the commit and branch of its code.
    */
   static JsonObject whatRuns(Plan plan) {
     JsonObject json =

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.money.bills;
 
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.money.ledger.CostKind;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
@@ -130,15 +131,15 @@ public final class Charges {
    * Returns the amounts that belong to none of these runs, by currency.
    *
    * @param runs the ids of all runs that have ended
-   * @param month the month of the rows, such as {@code 2025-11}; empty for the rows of all months
+   * @param months the months of the rows; empty for the rows of all months
    */
-  public Map<String, BigDecimal> unmatched(Set<String> runs, Optional<String> month) {
+  public Map<String, BigDecimal> unmatched(Set<String> runs, Optional<MonthRange> months) {
     Map<String, BigDecimal> sums = new TreeMap<>();
     Set<String> others = new HashSet<>(billed.keySet());
     others.addAll(api.keySet());
     others.removeAll(runs);
     for (BillRow row : rows) {
-      boolean counts = month.isEmpty() || month.get().equals(row.period());
+      boolean counts = months.isEmpty() || months.get().contains(row.period());
       if (counts && others.contains(row.runId())) {
         sums.merge(row.currency(), row.amount(), BigDecimal::add);
       }

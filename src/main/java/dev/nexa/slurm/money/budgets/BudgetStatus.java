@@ -3,11 +3,15 @@ package dev.nexa.slurm.money.budgets;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.config.Policy.Budget;
 import dev.nexa.slurm.money.bills.Charges;
+import dev.nexa.slurm.money.forecast.BurnDown;
+import dev.nexa.slurm.money.forecast.SpendByDay;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
+import java.time.Instant;
 import java.time.LocalDate;
 import java.time.YearMonth;
+import java.time.ZoneOffset;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.Optional;
@@ -25,7 +29,8 @@ public final class BudgetStatus {
   private final YearMonth last;
   private final Charges charges;
   private final Set<String> unfinished = new HashSet<>();
-  private BigDecimal spent;
+  private final SpendByDay finished;
+  private BigDecimal soFar;
   private BigDecimal reserved;
   private int runs;
   private int otherCurrencies;
@@ -40,8 +45,9 @@ public final class BudgetStatus {
   public BudgetStatus(Budget budget, LocalDate day, Collection<LedgerLine> open, Charges charges) {
     this.budget = budget;
     this.charges = charges;
-    spent = Money.zero(budget.amount().currency()).amount();
-    reserved = spent;
+    finished = new SpendByDay(budget.amount().currency());
+    soFar = Money.zero(budget.amount().currency()).amount();
+    reserved = soFar;
     YearMonth month = YearMonth.from(day);
     int length = budget.period().equals("month") ? 1 : budget.period().equals("quarter") ? 3 : 12;
     first = month.minusMonths((month.getMonthValue() - 1) % length);
@@ -62,9 +68,8 @@ public final class BudgetStatus {
       otherCurrencies++;
       return;
     }
-    BigDecimal soFar = run.cost() == null ? BigDecimal.ZERO : run.cost();
     runs++;
-    spent = spent.add(soFar);
+    soFar = soFar.add(run.cost() == null ? BigDecimal.ZERO : run.cost());
     BigDecimal compute = run.computeCost();
     if (reservation != null) {
       BigDecimal used = compute == null ? BigDecimal.ZERO : compute;
@@ -87,7 +92,9 @@ public final class BudgetStatus {
     }
     String currency = budget.amount().currency();
     BigDecimal api = charges.api(run).get(currency);
-    spent = api == null ? spent : spent.add(api);
+    if (api != null) {
+      finished.add(run.day(), api);
+    }
     BigDecimal cost = run.cost();
     BigDecimal credit = run.credit();
     if (!currency.equals(run.currency()) || cost == null) {
@@ -95,7 +102,7 @@ public final class BudgetStatus {
       return;
     }
     runs++;
-    spent = spent.add(credit == null ? cost : cost.subtract(credit));
+    finished.add(run.day(), credit == null ? cost : cost.subtract(credit));
   }
 
   /** Returns whether the budget covers the run, by its project, account or user. */
@@ -147,7 +154,21 @@ public final class BudgetStatus {
 
   /** Returns the spent amount in the budget's currency. */
   public BigDecimal spent() {
-    return spent;
+    return finished.between(first.atDay(1), last.atEndOfMonth()).amount().add(soFar);
+  }
+
+  /**
+   * Returns how the budget is used up day by day, and when it will be. What unfinished runs have
+   * cost so far counts on the day of the forecast.
+   */
+  public BurnDown burnDown(Instant now) {
+    LocalDate begin = first.atDay(1);
+    LocalDate end = last.atEndOfMonth();
+    SpendByDay spend = new SpendByDay(budget.amount().currency());
+    finished.each(begin, end).forEach(day -> spend.add(day.date(), day.spent()));
+    LocalDate today = LocalDate.ofInstant(now, ZoneOffset.UTC);
+    spend.add(today.isBefore(begin) ? begin : today.isAfter(end) ? end : today, soFar);
+    return BurnDown.of(budget.amount().rounded(), spend, begin, end, now);
   }
 
   /** Returns the reserved amount in the budget's currency. */
@@ -157,7 +178,7 @@ public final class BudgetStatus {
 
   /** Returns the budget minus spent and reserved; negative if the budget is exceeded. */
   public BigDecimal remaining() {
-    return budget.amount().amount().subtract(spent).subtract(reserved);
+    return budget.amount().amount().subtract(spent()).subtract(reserved);
   }
 
   /**
@@ -165,7 +186,7 @@ public final class BudgetStatus {
    * {@code warning} from its percentage of warning on, else {@code ok}.
    */
   public String standing() {
-    BigDecimal used = spent.add(reserved);
+    BigDecimal used = spent().add(reserved);
     BigDecimal amount = budget.amount().amount();
     boolean nearly =
         used.signum() > 0
@@ -182,6 +203,6 @@ public final class BudgetStatus {
     BigDecimal amount = budget.amount().amount();
     return amount.signum() == 0
         ? Optional.empty()
-        : Optional.of(spent.add(reserved).divide(amount, 4, RoundingMode.HALF_EVEN));
+        : Optional.of(spent().add(reserved).divide(amount, 4, RoundingMode.HALF_EVEN));
   }
 }

@@ -156,11 +156,11 @@ public final class CostSummary {
   }
 
   /**
-   * Returns the billed amounts that name no added run, by currency. If the filter asks for one
-   * month, only bills of this month count.
+   * Returns the billed amounts that name no added run, by currency. If the filter asks for months,
+   * only bills of these months count.
    */
   public Map<String, BigDecimal> unmatched() {
-    return charges.unmatched(known, where.month());
+    return charges.unmatched(known, where.months());
   }
 
   /** The values of one run, computed once for all its groups and the total. */

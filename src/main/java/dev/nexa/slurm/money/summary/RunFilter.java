@@ -5,10 +5,10 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Moment;
+import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.YearMonth;
@@ -51,16 +51,19 @@ public final class RunFilter {
   private final String text;
   private final List<Term> terms;
   private final Map<RunProperty, String> wanted;
+  private final Optional<MonthRange> months;
 
-  private RunFilter(String text, List<Term> terms, Map<RunProperty, String> wanted) {
+  private RunFilter(
+      String text, List<Term> terms, Map<RunProperty, String> wanted, Optional<MonthRange> months) {
     this.text = text;
     this.terms = terms;
     this.wanted = wanted;
+    this.months = months;
   }
 
   /** Returns a filter that accepts all runs. */
   public static RunFilter all() {
-    return new RunFilter("", List.of(), Map.of());
+    return new RunFilter("", List.of(), Map.of(), Optional.empty());
   }
 
   /**
@@ -91,24 +94,51 @@ public final class RunFilter {
       }
       terms.add(term(place, text, now, wanted));
     }
-    return new RunFilter(text, terms, wanted);
+    return new RunFilter(text, terms, wanted, onlyMonth(wanted, now));
+  }
+
+  private static Optional<MonthRange> onlyMonth(Map<RunProperty, String> wanted, Instant now) {
+    for (Map.Entry<RunProperty, String> term : wanted.entrySet()) {
+      if (term.getKey().field() == RunField.MONTH && !term.getValue().isEmpty()) {
+        return MonthRange.parse(term.getValue(), now);
+      }
+    }
+    return Optional.empty();
   }
 
   /**
-   * Returns a filter for the runs of one month.
+   * Returns a filter for the runs of one month, or of several in a row.
    *
-   * @param typed a month such as {@code 2025-11}, {@code this} or {@code last}
-   * @throws NexaException if it is not a month
+   * @param typed a month such as {@code 2025-11}, {@code this} or {@code last}, or two with {@code
+   *     ..} between them
+   * @throws NexaException if it is not a month, and no range of months
    */
-  public static RunFilter ofMonth(String typed, Instant now) {
-    Optional<String> month = monthOf(typed, now);
-    if (month.isEmpty()) {
-      throw new NexaException(
-          ErrorCode.OPTION_INVALID,
-          "--month: " + expectedMonth(typed),
-          Advice.step("--month last, --month this or --month 2025-11"));
+  public static RunFilter ofMonths(String typed, Instant now) {
+    MonthRange months = months(typed, now);
+    String word = RunField.MONTH.word();
+    String text =
+        months.first().equals(months.last())
+            ? word + "=" + months.first()
+            : word + ">=" + months.first() + " " + word + "<=" + months.last();
+    RunFilter filter = parse(text, now);
+    return new RunFilter(filter.text, filter.terms, filter.wanted, Optional.of(months));
+  }
+
+  private static MonthRange months(String typed, Instant now) {
+    String wrong = "";
+    try {
+      Optional<MonthRange> months = MonthRange.parse(typed, now);
+      if (months.isPresent()) {
+        return months.get();
+      }
+      wrong = expectedMonth(typed, ", or a range such as 2025-09..2025-11", "%s..%s");
+    } catch (IllegalArgumentException backwards) {
+      wrong = "" + backwards.getMessage();
     }
-    return parse(RunField.MONTH.word() + "=" + month.get(), now);
+    throw new NexaException(
+        ErrorCode.OPTION_INVALID,
+        "--month: " + wrong,
+        Advice.step("--month last, --month 2025-11 or --month 2025-09..2025-11"));
   }
 
   /** Returns a filter that accepts the runs that both filters accept. */
@@ -117,7 +147,8 @@ public final class RunFilter {
     both.addAll(other.terms);
     Map<RunProperty, String> values = new LinkedHashMap<>(wanted);
     values.putAll(other.wanted);
-    return new RunFilter((text + " " + other.text).strip(), both, values);
+    return new RunFilter(
+        (text + " " + other.text).strip(), both, values, other.months.or(() -> months));
   }
 
   private static Term term(Place place, String text, Instant now, Map<RunProperty, String> wanted) {
@@ -294,20 +325,20 @@ public final class RunFilter {
    * @param value a month, {@code this} or {@code last}, in UTC
    */
   public static Optional<String> monthOf(String value, Instant now) {
-    YearMonth current = YearMonth.from(now.atOffset(ZoneOffset.UTC));
-    if (value.equals("this") || value.equals("last")) {
-      return Optional.of((value.equals("this") ? current : current.minusMonths(1)).toString());
-    }
-    try {
-      return value.matches("\\d{4}-\\d{2}")
-          ? Optional.of(YearMonth.parse(value).toString())
-          : Optional.empty();
-    } catch (DateTimeException noSuchMonth) {
-      return Optional.empty();
-    }
+    return MonthRange.month(value, now).map(YearMonth::toString);
   }
 
   private static String expectedMonth(String value) {
+    return expectedMonth(value, "", "--where 'month>=%s month<=%s'");
+  }
+
+  /**
+   * Returns what was expected.
+   *
+   * @param also more that was expected
+   * @param several how several months are typed, with the first and the last of them
+   */
+  private static String expectedMonth(String value, String also, String several) {
     Matcher yearFirst = YEAR_FIRST.matcher(value);
     Matcher monthFirst = MONTH_FIRST.matcher(value);
     String hint = Nearest.hint(value, List.of("this", "last"));
@@ -317,13 +348,15 @@ public final class RunFilter {
       hint = didYouMean(monthFirst.group(2), monthFirst.group(1));
     } else if (value.matches("(?i)q[1-4].*")) {
       int first = (value.charAt(1) - '1') * 3 + 1;
-      String months = String.format("'month>=YEAR-%02d month<=YEAR-%02d'", first, first + 2);
-      hint = "; for a quarter: --where " + months + ", with your year";
+      String months =
+          String.format(
+              several, String.format("YEAR-%02d", first), String.format("YEAR-%02d", first + 2));
+      hint = "; for a quarter: " + months + ", with your year";
     } else if (value.matches("\\d{4}([^0-9].*)?")) {
       String year = value.substring(0, 4);
-      hint = "; for several months: --where 'month>=" + year + "-01 month<=" + year + "-12'";
+      hint = "; for several months: " + String.format(several, year + "-01", year + "-12");
     }
-    return "expected a month such as 2025-11, this or last, got '" + value + "'" + hint;
+    return "expected a month such as 2025-11, this or last" + also + ", got '" + value + "'" + hint;
   }
 
   private static String didYouMean(String year, String month) {
@@ -445,14 +478,9 @@ public final class RunFilter {
     return wanted;
   }
 
-  /** Returns the month if the filter has a term {@code month=}; empty without one. */
-  public Optional<String> month() {
-    for (Map.Entry<RunProperty, String> term : wanted.entrySet()) {
-      if (term.getKey().field() == RunField.MONTH && !term.getValue().isEmpty()) {
-        return Optional.of(term.getValue());
-      }
-    }
-    return Optional.empty();
+  /** Returns the months if the filter has a term {@code month=}, or is of months; else empty. */
+  public Optional<MonthRange> months() {
+    return months;
   }
 
   /** Returns whether the run matches all terms. */

@@ -55,4 +55,27 @@ public final class ReadProgress {
     }
     return PipelineProgress.of(file, rows, gates);
   }
+
+  /**
+   * Returns the progress of a pipeline without a question to a scheduler.
+   *
+   * @param known the rows of the runs that have not ended
+   */
+  public PipelineProgress of(PipelineFolder folder, Map<RunId, RunRow> known) {
+    PipelineFile file = PipelineFile.read(folder);
+    Map<String, RunRow> rows = new HashMap<>();
+    Map<String, String> gates = new HashMap<>();
+    for (PipelineFile.Stage stage : file.stages()) {
+      RunFolder run = context.workspace().run(stage.run());
+      RunRow row = known.get(stage.run());
+      if (!run.isOpen() && Files.exists(run.manifest())) {
+        ManifestFile manifest = ManifestFile.read(run);
+        rows.put(stage.name(), RunRow.ended(manifest));
+        manifest.failedGate().ifPresent(why -> gates.put(stage.name(), why));
+      } else if (row != null) {
+        rows.put(stage.name(), row);
+      }
+    }
+    return PipelineProgress.of(file, rows, gates);
+  }
 }

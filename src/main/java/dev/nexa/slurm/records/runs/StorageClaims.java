@@ -31,6 +31,9 @@ public final class StorageClaims {
   /** The job script tries this many names too. */
   private static final int MOST_NAMES = 99;
 
+  /** So many are looked for when a run has ended: one for each workspace that shares the tier. */
+  private static final int USUAL_NAMES = 9;
+
   private final List<Path> folders = new ArrayList<>();
 
   /**
@@ -116,21 +119,26 @@ public final class StorageClaims {
   /** Releases the run's name on all tiers. Call it only if no job ran under the name. */
   public void release(RunFolder run) {
     for (Path folder : folders) {
-      release(folder, run);
+      release(folder.resolve(run.id().value()), run);
     }
   }
 
-  /** Releases the name on scratch if the run has no folder there. */
+  /**
+   * Releases the ended run's names on scratch that have no folder. Tasks only remove the folder:
+   * another task of the run may make it again at the same moment.
+   */
   public void releaseScratch(RunFolder run) {
     for (Path folder : folders) {
-      if (folder.endsWith(SCRATCH) && Files.notExists(folder.resolveSibling(run.id().value()))) {
-        release(folder, run);
+      for (int n = 1; n <= USUAL_NAMES && folder.endsWith(SCRATCH); n++) {
+        String name = numbered(run, n);
+        if (Files.notExists(folder.resolveSibling(name))) {
+          release(folder.resolve(name), run);
+        }
       }
     }
   }
 
-  private static void release(Path folder, RunFolder run) {
-    Path claim = folder.resolve(run.id().value());
+  private static void release(Path claim, RunFolder run) {
     try {
       if (Files.exists(claim) && isOwn(claim, run)) {
         Files.deleteIfExists(claim);
@@ -176,13 +184,17 @@ public final class StorageClaims {
     String id = run.id().value();
     String name = id;
     for (int n = 1; n <= MOST_NAMES; n++) {
-      String next = n == 1 ? id : id + "." + n;
+      String next = numbered(run, n);
       if (!Files.exists(folder.resolve(next))) {
         return name;
       }
       name = isOwn(folder.resolve(next), run) ? next : name;
     }
     return name;
+  }
+
+  private static String numbered(RunFolder run, int n) {
+    return n == 1 ? run.id().value() : run.id().value() + "." + n;
   }
 
   private static boolean isOwn(Path claim, RunFolder run) {

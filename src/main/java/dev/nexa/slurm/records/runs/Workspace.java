@@ -416,6 +416,7 @@ public final class Workspace {
         List.of(
             "runs",
             "runs/manifests",
+            "runs/statements",
             "estimates",
             CODE,
             "pipelines",

@@ -20,6 +20,13 @@ import java.util.List;
 public final class BudgetUsage {
   private final Context context;
 
+  /**
+   * The budgets and the runs that have not ended.
+   *
+   * @param open a line for each unfinished run, with its reservation
+   */
+  public record Use(List<BudgetStatus> budgets, List<LedgerLine> open) {}
+
   public BudgetUsage(Context context) {
     this.context = context;
   }
@@ -34,9 +41,22 @@ public final class BudgetUsage {
   }
 
   List<BudgetStatus> on(Policy policy, LocalDate day, List<String> problems) {
-    if (policy.budgets().isEmpty()) {
-      return List.of();
-    }
+    return policy.budgets().isEmpty() ? List.of() : use(policy, day, problems).budgets();
+  }
+
+  /**
+   * Returns each budget, and the unfinished runs with their reservations.
+   *
+   * @param problems receives a line for each record that is not counted
+   */
+  public Use use(LocalDate day, List<String> problems) {
+    Policy policy = context.configs().policy();
+    return policy.budgets().isEmpty()
+        ? new Use(List.of(), new OtherRuns(context.workspace()).unfinished(problems))
+        : use(policy, day, problems);
+  }
+
+  private Use use(Policy policy, LocalDate day, List<String> problems) {
     // The order matters: a run is closed after its ledger line exists, so read the open runs before
     // the ledger.
     UnlistedRuns unlisted = UnlistedRuns.of(context.workspace());
@@ -54,6 +74,6 @@ public final class BudgetUsage {
         });
     problems.addAll(runs.problems());
     unlisted.report(problems);
-    return budgets;
+    return new Use(budgets, open);
   }
 }

@@ -45,11 +45,16 @@ record QueueSnapshot(
   /**
    * Begins to ask the scheduler in two threads, because each question starts a process. Returns a
    * supplier that waits for both answers and throws what the scheduler throws.
+   *
+   * @param known whether the cluster keeps accounting; empty to ask for that too
    */
-  static Supplier<QueueSnapshot> inBackground(Scheduler scheduler) {
+  static Supplier<QueueSnapshot> inBackground(Scheduler scheduler, Optional<Boolean> known) {
     Instant asked = Instant.now();
     Supplier<List<QueueEntry>> queue = Question.ask("queue", scheduler::queue);
-    Supplier<Boolean> accountingKept = Question.ask("accounting", scheduler::keepsAccounting);
+    Supplier<Boolean> accountingKept =
+        known.isPresent()
+            ? known::get
+            : Question.ask("accounting", scheduler::keepsAccounting);
     return () -> of(queue.get(), accountingKept.get(), asked);
   }
 

@@ -30,8 +30,24 @@ public final class StatusRows {
   private final Context context;
   private final Map<String, Supplier<QueueSnapshot>> asked = new HashMap<>();
 
+  /** Whether each scheduler's cluster keeps accounting, as far as it was asked. */
+  private final Map<String, Boolean> accountingKept;
+
   public StatusRows(Context context) {
+    this(context, new HashMap<>());
+  }
+
+  private StatusRows(Context context, Map<String, Boolean> accountingKept) {
     this.context = context;
+    this.accountingKept = accountingKept;
+  }
+
+  /**
+   * Returns rows that ask each scheduler for its queue again, but not again whether its cluster
+   * keeps accounting.
+   */
+  public StatusRows again() {
+    return new StatusRows(context, accountingKept);
   }
 
   /**
@@ -41,7 +57,11 @@ public final class StatusRows {
    * @param scheduler {@code slurm} or {@code local}
    */
   public StatusRows asking(String scheduler) {
-    asked.computeIfAbsent(scheduler, name -> QueueSnapshot.inBackground(context.scheduler(name)));
+    asked.computeIfAbsent(
+        scheduler,
+        name ->
+            QueueSnapshot.inBackground(
+                context.scheduler(name), Optional.ofNullable(accountingKept.get(name))));
     return this;
   }
 
@@ -69,6 +89,9 @@ public final class StatusRows {
       }
       Map<RunId, RunFacts> facts = facts(group.getValue().keySet(), problems);
       QueueSnapshot queue = asked.getOrDefault(group.getKey(), QueueSnapshot::notAsked).get();
+      if (queue.wasAsked()) {
+        accountingKept.put(group.getKey(), queue.accountingKept());
+      }
       TaskEvidence evidence = evidence(scheduler, queue, group.getValue(), facts);
       for (Map.Entry<RunId, RunState> run : group.getValue().entrySet()) {
         RunId id = run.getKey();

@@ -19,6 +19,7 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class DurableFilesTest {
   private final FakeSync sync = new FakeSync();
@@ -162,6 +163,46 @@ class DurableFilesTest {
     } finally {
       pool.shutdown();
     }
+  }
+
+  /** A deterministic form: the name is gone when the two files are compared. */
+  @Test
+  void aNameThatIsGivenUpWhileItIsClaimedIsNotOnesOwn(@TempDir Path disk) throws IOException {
+    Path name = disk.resolve("name");
+    // A link to nothing: link(2) finds a file, and the comparison does not.
+    Files.createSymbolicLink(name, disk.resolve("gone"));
+
+    assertThat(DurableFiles.onDisk().claim(name, "mine")).isFalse();
+    assertThat(DurableFiles.onDisk().claim(name, new byte[] {1}, "rw-r--r--")).isFalse();
+    assertThat(disk.toFile().list()).containsExactly("name");
+  }
+
+  @Test
+  void claimsAndReleasesOfOneNameNeverFail(@TempDir Path disk) throws Exception {
+    DurableFiles onDisk = DurableFiles.onDisk();
+    Path name = disk.resolve("name");
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try {
+      Callable<Integer> claimer =
+          () -> {
+            int claimed = 0;
+            for (int i = 0; i < 1000; i++) {
+              if (onDisk.claim(name, "mine")) {
+                claimed++;
+                onDisk.unmark(name);
+              }
+            }
+            return claimed;
+          };
+      int claimed = 0;
+      for (Future<Integer> one : threads.invokeAll(List.of(claimer, claimer, claimer, claimer))) {
+        claimed += one.get();
+      }
+      assertThat(claimed).isPositive();
+    } finally {
+      threads.shutdownNow();
+    }
+    assertThat(disk.toFile().list()).isEmpty();
   }
 
   @Test

@@ -136,7 +136,10 @@ class CostsCommandTest {
       Screen screen = terminal.type("costs", "--month", wrong);
       assertThat(screen.exit()).isEqualTo(2);
       assertThat(screen.err())
-          .contains("--month: expected a month such as 2025-11, this or last, got '" + wrong);
+          .contains(
+              "--month: expected a month such as 2025-11, this or last, or a range such as"
+                  + " 2025-09..2025-11, got '"
+                  + wrong);
     }
     assertThat(terminal.type("costs", "--where", "month=2025-13").exit()).isEqualTo(2);
   }
@@ -321,9 +324,33 @@ class CostsCommandTest {
     assertThat(type("costs budget --on 2025-11-30 --format csv").out())
         .isEqualTo(
             """
-            scope,name,period,currency,budget,spent,reserved,remaining,used_ratio,state,runs,runs_of_other_currencies
-            project,nlp,2025-11,USD,12.00,10.09,0.00,1.91,0.8408,warning,1,0
+            scope,name,period,currency,budget,spent,reserved,remaining,used_ratio,state,runs,runs_of_other_currencies,forecast,used_up_on
+            project,nlp,2025-11,USD,12.00,10.09,0.00,1.91,0.8408,warning,1,0,10.09,
             """);
+  }
+
+  @Test
+  void aBudgetIsUsedUpDayByDay() {
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 100, currency: USD}\nbudgets:\n"
+            + "  - {scope: project, name: nlp, amount: 10, currency: USD, period: month}\n"
+            + "  - {scope: all, amount: 1000000, currency: USD, period: year}\n");
+
+    Screen days = type("costs budget --days --on 2025-11-30 --format csv");
+    JsonObject json = type("costs budget --days --on 2025-11-30 --json").json();
+    JsonObject now = type("costs budget --json").json();
+
+    assertThat(days.out().lines()).hasSize(1 + 30 + 365);
+    assertThat(days.out())
+        .contains("project,nlp,2025-11-30,USD,0.00,10.09,-0.09,0.00\n")
+        .contains("all,,2025-12-31,USD,0.00,10.13,999989.87,0.00\n");
+    assertThat(json.objects("days")).hasSize(30 + 365);
+    assertThat(json.objects("budgets").get(0).text("used_up_on")).startsWith("2025-11-");
+    assertThat(json.text("forecast_method")).isEqualTo("linear");
+    assertThat(now.members()).doesNotContainKey("days");
+    assertThat(type("costs budget --on 2999-01").out()).doesNotContain("USED UP  ");
+    assertThat(type("costs budget").out()).contains("FORECAST is for the whole period");
   }
 
   @Test
@@ -577,6 +604,9 @@ class CostsCommandTest {
           costs --month 2025/11        | got '2025/11' (did you mean '2025-11'?)
           costs --month 11.2025        | (did you mean '2025-11'?)
           costs --month 2025-14        | months are 01 to 12
+          costs --month 2025           | for several months: 2025-01..2025-12
+          costs --month Q3             | for a quarter: YEAR-07..YEAR-09, with your year
+          costs --month 2025-11..2025-10 | did you mean '2025-10..2025-11'?
           costs --where status:failed  | write status=failed
           costs --where cost>1,000USD  | write 1000, without a currency, a unit or separators
           costs --where cost=>10       | the operators are =, !=, <, <=, > and >=

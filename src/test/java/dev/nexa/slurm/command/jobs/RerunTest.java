@@ -70,7 +70,8 @@ class RerunTest {
     JsonObject run = person.submitAndWait(config.toString());
     String id = run.text("run_id");
     Path cold = Files.createDirectory(workspace.resolve("cold"));
-    person.says("archive", id, "--to", cold.toString(), "--yes");
+    // A job that still completes keeps its run's files in their place.
+    person.until("archived " + id + ": ", "archive", id, "--to", cold.toString(), "--yes");
 
     assertThat(person.fails("rerun", id, "--failed"))
         .contains(id + " cannot go on: its checkpoints are in the archive " + cold)

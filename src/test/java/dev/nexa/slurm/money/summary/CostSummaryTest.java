@@ -229,7 +229,7 @@ class CostSummaryTest {
     for (Map.Entry<String, BigDecimal> month : sums.entrySet()) {
       for (RunFilter filter :
           List.of(
-              RunFilter.ofMonth(month.getKey(), Instant.now()),
+              RunFilter.ofMonths(month.getKey(), Instant.now()),
               RunFilter.parse("ended=" + month.getKey(), Instant.now()))) {
         CostSummary summary = new CostSummary(GroupBy.parse("month"), filter, charges);
         runs.forEach(summary::add);
@@ -247,8 +247,8 @@ class CostSummaryTest {
   void lastMonthFollowsTheClockOfUtc() {
     LedgerLine november = Lines.run("run_1", "2025-11", "'cost': '1'");
     LedgerLine december = Lines.run("run_2", "2025-12", "'cost': '1'");
-    RunFilter after = RunFilter.ofMonth("last", Instant.parse("2026-01-01T00:00:00Z"));
-    RunFilter before = RunFilter.ofMonth("last", Instant.parse("2025-12-31T23:59:59Z"));
+    RunFilter after = RunFilter.ofMonths("last", Instant.parse("2026-01-01T00:00:00Z"));
+    RunFilter before = RunFilter.ofMonths("last", Instant.parse("2025-12-31T23:59:59Z"));
 
     assertThat(after.accepts(december)).isTrue();
     assertThat(after.accepts(november)).isFalse();

@@ -1,0 +1,421 @@
+package dev.nexa.slurm.command.jobs.watch;
+
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.insight.live.LiveBudget;
+import dev.nexa.slurm.insight.live.LiveRun;
+import dev.nexa.slurm.insight.live.LiveSnapshot;
+import dev.nexa.slurm.insight.live.LogTail;
+import dev.nexa.slurm.pipeline.run.PipelineProgress;
+import dev.nexa.slurm.run.reconcile.RunRow;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jline.utils.AttributedString;
+import org.jline.utils.AttributedStringBuilder;
+import org.jline.utils.AttributedStyle;
+
+/** Lays out the lines of the screen. Pure. */
+final class WatchPicture {
+  private static final List<String> TITLES =
+      List.of("RUN", "NAME", "STATE", "PROGRESS", "", "ELAPSED", "GPU", "COST", "AT MOST");
+  private static final int NAME = 1;
+  private static final int STATE = 2;
+  private static final int BAR = 4;
+  private static final int ELAPSED = 5;
+  private static final int MOST = 8;
+  private static final int LONGEST_NAME = 24;
+  private static final int BAR_WIDTH = 30;
+
+  /** In this order, columns are left out of a narrow screen. */
+  private static final List<Integer> RARE = List.of(BAR, NAME, ELAPSED, MOST);
+
+  /** On a lower screen the list needs all lines. */
+  private static final int LEAST_FOR_DETAILS = 14;
+
+  private static final DateTimeFormatter CLOCK =
+      DateTimeFormatter.ofPattern("HH:mm:ss").withZone(ZoneOffset.UTC);
+
+  private static final AttributedStyle PLAIN = AttributedStyle.DEFAULT;
+
+  private final int width;
+  private final int height;
+  private final boolean colours;
+
+  WatchPicture(int width, int height, boolean colours) {
+    this.width = Math.max(1, width);
+    this.height = Math.max(1, height);
+    this.colours = colours;
+  }
+
+  /** Returns exactly as many lines as the screen has, in a list that JLine may change. */
+  List<AttributedString> of(WatchScreen screen, Instant now, Duration interval) {
+    List<AttributedString> lines = new ArrayList<>();
+    lines.add(head(screen, now, interval));
+    List<AttributedString> foot = foot(screen);
+    int rest = height - 1 - foot.size();
+    lines.addAll(
+        switch (screen.mode()) {
+          case LIST, CONFIRM -> list(screen, now, rest);
+          case LOG -> log(screen, rest);
+          case WHY, HELP -> text(screen, rest);
+        });
+    while (lines.size() < height - foot.size()) {
+      lines.add(AttributedString.EMPTY);
+    }
+    lines.addAll(foot);
+    return new ArrayList<>(lines.subList(0, height));
+  }
+
+  private AttributedString head(WatchScreen screen, Instant now, Duration interval) {
+    Optional<LiveSnapshot> snapshot = screen.snapshot();
+    StringBuilder left = new StringBuilder("nexa-slurm status");
+    if (snapshot.isPresent()) {
+      long runs = snapshot.get().unfinished();
+      int pipelines = snapshot.get().pipelines().size();
+      left.append("  ").append(counted(runs, "unfinished run"));
+      left.append(pipelines > 0 ? ", " + counted(pipelines, "pipeline") : "");
+    }
+    String right =
+        snapshot.isEmpty()
+            ? ""
+            : CLOCK.format(snapshot.get().at()) + " UTC, every " + Span.text(interval);
+    return cut(pad(left.toString(), width - right.length()) + right, PLAIN.bold());
+  }
+
+  private static String counted(long number, String thing) {
+    return number + " " + thing + (number == 1 ? "" : "s");
+  }
+
+  private List<AttributedString> foot(WatchScreen screen) {
+    List<AttributedString> foot = new ArrayList<>();
+    if (!screen.outage().isEmpty()) {
+      foot.add(
+          cut(
+              "no answer since " + CLOCK.format(screen.outageSince()) + " UTC: " + screen.outage(),
+              colour(AttributedStyle.RED)));
+    }
+    if (screen.mode() == WatchScreen.Mode.CONFIRM) {
+      String question =
+          screen
+              .selected()
+              .flatMap(WatchItem::run)
+              .map(run -> "Cancel " + run.id() + "? " + tasks(run) + "  y/n")
+              .orElse("");
+      foot.add(cut(question, PLAIN.bold()));
+    } else if (!screen.message().isEmpty()) {
+      foot.add(cut(screen.message(), PLAIN.bold()));
+    }
+    foot.add(
+        cut(
+            switch (screen.mode()) {
+              case LIST -> "j/k select  l log  w why  c cancel  r refresh  ? help  q quit";
+              case CONFIRM -> "y cancels the run  any other key: goes back";
+              case LOG -> "j/k, Page Up, Page Down scroll  G newest line  q back";
+              case WHY, HELP -> "j/k scroll  q back";
+            },
+            PLAIN.faint()));
+    return foot;
+  }
+
+  private List<AttributedString> list(WatchScreen screen, Instant now, int rows) {
+    List<AttributedString> lines = new ArrayList<>();
+    Optional<LiveSnapshot> snapshot = screen.snapshot();
+    if (snapshot.isEmpty()) {
+      lines.add(cut(screen.outage().isEmpty() ? "reading …" : "", PLAIN));
+      return lines;
+    }
+    if (screen.items().isEmpty()) {
+      lines.add(AttributedString.EMPTY);
+      lines.add(cut("No unfinished runs. A new run appears here.", PLAIN));
+      return lines;
+    }
+    List<AttributedString> details =
+        height >= LEAST_FOR_DETAILS ? details(screen, snapshot.get()) : List.of();
+    int shown = Math.max(1, rows - 1 - details.size());
+    int top = screen.top(shown);
+    int end = Math.min(screen.items().size(), top + shown);
+    lines.addAll(table(screen, top, end, Duration.between(snapshot.get().at(), now)));
+    while (lines.size() < shown + 1) {
+      lines.add(AttributedString.EMPTY);
+    }
+    lines.addAll(details);
+    return lines;
+  }
+
+  private List<AttributedString> table(WatchScreen screen, int top, int end, Duration since) {
+    List<List<String>> cells = new ArrayList<>();
+    for (WatchItem item : screen.items().subList(top, end)) {
+      cells.add(cells(item, since));
+    }
+    int[] widths = widths(cells);
+    List<AttributedString> lines = new ArrayList<>();
+    AttributedStringBuilder head = new AttributedStringBuilder();
+    row(head, TITLES, widths, PLAIN.faint(), PLAIN.faint());
+    lines.add(fit(head.toAttributedString()));
+    for (int i = 0; i < cells.size(); i++) {
+      boolean selected = top + i == screen.index();
+      AttributedStyle style = selected ? PLAIN.inverse() : PLAIN;
+      AttributedStyle state = state(screen.items().get(top + i).state(), style);
+      AttributedStringBuilder line = new AttributedStringBuilder();
+      row(line, cells.get(i), widths, style, state);
+      if (selected) {
+        line.styled(style, " ".repeat(Math.max(0, width - line.columnLength())));
+      }
+      lines.add(fit(line.toAttributedString()));
+    }
+    return lines;
+  }
+
+  private static List<String> cells(WatchItem item, Duration since) {
+    String name = visible(item.name());
+    return List.of(
+        (item.stage().isPresent() ? "  " : "") + visible(item.id()),
+        name.length() > LONGEST_NAME ? name.substring(0, LONGEST_NAME - 1) + "…" : name,
+        visible(item.state()),
+        item.progress(),
+        item.run().map(run -> bar(run, BAR_WIDTH)).orElse(""),
+        item.elapsed(since),
+        item.gpu(),
+        item.cost(),
+        item.most());
+  }
+
+  /** Returns the columns' widths; 0 for a column that is left out. */
+  private int[] widths(List<List<String>> cells) {
+    int[] widths = new int[TITLES.size()];
+    for (int column = 0; column < widths.length; column++) {
+      for (List<String> row : cells) {
+        widths[column] = Math.max(widths[column], columns(row.get(column)));
+      }
+      widths[column] =
+          widths[column] == 0 ? 0 : Math.max(widths[column], TITLES.get(column).length());
+    }
+    for (int rare : RARE) {
+      if (whole(widths) > width) {
+        widths[rare] = 0;
+      }
+    }
+    return widths;
+  }
+
+  private static int whole(int[] widths) {
+    int whole = 0;
+    for (int each : widths) {
+      whole += each == 0 ? 0 : each + 2;
+    }
+    return whole - 2;
+  }
+
+  private static void row(
+      AttributedStringBuilder line,
+      List<String> cells,
+      int[] widths,
+      AttributedStyle style,
+      AttributedStyle state) {
+    for (int column = 0; column < widths.length; column++) {
+      if (widths[column] == 0) {
+        continue;
+      }
+      String cell = cells.get(column);
+      String blanks = " ".repeat(Math.max(0, widths[column] - columns(cell)));
+      String gap = line.length() == 0 ? "" : "  ";
+      line.styled(style, gap);
+      line.styled(
+          column == STATE ? state : style, column >= ELAPSED ? blanks + cell : cell + blanks);
+    }
+  }
+
+  /** Returns a bar of the tasks: {@code [####!>>....]}; empty for a run of one task. */
+  static String bar(LiveRun run, int size) {
+    RunRow row = run.row();
+    if (row.tasks() < 2) {
+      return "";
+    }
+    StringBuilder bar = new StringBuilder("[");
+    int[] counts = {row.done(), row.failed() + row.cancelled(), row.running()};
+    String signs = "#!>";
+    long before = 0;
+    for (int kind = 0; kind < counts.length; kind++) {
+      long from = before * size / row.tasks();
+      before += counts[kind];
+      long until = before * size / row.tasks();
+      // A single failed task must show, however many tasks there are.
+      until = counts[kind] > 0 ? Math.max(until, from + 1) : until;
+      while (bar.length() - 1 < Math.min(until, size)) {
+        bar.append(signs.charAt(kind));
+      }
+    }
+    return bar.append(".".repeat(size - bar.length() + 1)).append(']').toString();
+  }
+
+  private List<AttributedString> details(WatchScreen screen, LiveSnapshot snapshot) {
+    List<AttributedString> lines = new ArrayList<>();
+    lines.add(cut("-".repeat(width), PLAIN.faint()));
+    WatchItem item = screen.selected().orElseThrow();
+    if (item.run().isEmpty()) {
+      lines.add(detail("pipeline", item.id() + "  " + item.name()));
+      lines.add(detail("state", item.state() + ", " + item.progress()));
+      PipelineProgress pipeline = item.pipeline().orElseThrow();
+      lines.add(
+          detail("cost", words(pipeline.cost()) + " of at most " + pipeline.file().total()));
+      for (PipelineProgress.StageProgress stage : pipeline.stages()) {
+        if (!stage.ended() && !stage.why().isEmpty()) {
+          lines.add(detail("why", stage.stage().name() + ": " + stage.why()));
+          break;
+        }
+      }
+      return lines;
+    }
+    LiveRun run = item.run().get();
+    RunRow row = run.row();
+    lines.add(
+        detail(
+            "run",
+            row.runId()
+                + row.name().map(name -> "  " + name).orElse("")
+                + row.jobId().map(job -> ", job " + job).orElse("")
+                + row.user().map(user -> ", of " + user).orElse("")));
+    lines.add(detail("tasks", counts(run)));
+    lines.add(detail("cost", cost(run)));
+    for (LiveBudget budget : snapshot.budgets()) {
+      if (run.budgets().contains(budget.name())) {
+        lines.add(detail("budget", budget.words()));
+      }
+    }
+    String note = item.stage().map(stage -> stage.why()).filter(why -> !why.isEmpty()).orElse("");
+    note = note.isEmpty() ? row.forPeople().note() : note;
+    if (!note.isEmpty()) {
+      lines.add(detail(row.status().ended() ? "note" : "why", note));
+    }
+    screen.tail().ifPresent(tail -> lines.add(detail("log", lastLine(tail, row.tasks()))));
+    for (String problem : snapshot.problems().stream().limit(2).toList()) {
+      lines.add(detail("note", problem));
+    }
+    return lines;
+  }
+
+  private static String lastLine(LogTail tail, int tasks) {
+    for (int i = tail.lines().size() - 1; i >= 0; i--) {
+      if (!tail.lines().get(i).isBlank()) {
+        return (tasks > 1 ? "task " + tail.task() + ": " : "") + tail.lines().get(i);
+      }
+    }
+    return "";
+  }
+
+  private static String tasks(LiveRun run) {
+    return counted(run.row().tasks(), "task") + ": " + counts(run);
+  }
+
+  private static String counts(LiveRun run) {
+    RunRow row = run.row();
+    List<String> parts = new ArrayList<>();
+    count(parts, row.done(), "done");
+    count(parts, row.running(), "running");
+    count(parts, run.pending(), "pending");
+    count(parts, row.failed(), "failed");
+    count(parts, row.cancelled(), "cancelled");
+    return String.join(", ", parts);
+  }
+
+  private static void count(List<String> parts, int number, String state) {
+    if (number > 0) {
+      parts.add(number + " " + state);
+    }
+  }
+
+  private static String cost(LiveRun run) {
+    return words(run.cost())
+        + run.reserved().map(most -> " of at most " + most).orElse("")
+        + run.percent().map(used -> " (" + used + " %)").orElse("")
+        + run.row().costLacks().map(lacks -> ", without " + lacks).orElse("");
+  }
+
+  private static String words(Money cost) {
+    return cost.rounded().words(cost.amount());
+  }
+
+  private AttributedString detail(String what, String text) {
+    return cut(pad(what, 8) + " " + text, PLAIN);
+  }
+
+  private List<AttributedString> log(WatchScreen screen, int rows) {
+    List<AttributedString> lines = new ArrayList<>();
+    Optional<LogTail> tail = screen.tail();
+    String of = tail.map(log -> ", task " + log.task()).orElse("");
+    lines.add(cut("log of " + screen.title() + of, PLAIN.bold()));
+    if (tail.isEmpty()) {
+      lines.add(cut("It has printed nothing yet.", PLAIN));
+      return lines;
+    }
+    List<AttributedString> folded = folded(tail.get().lines());
+    int room = rows - 1;
+    int end = folded.size() - screen.scroll(Math.max(0, folded.size() - room));
+    lines.addAll(folded.subList(Math.max(0, end - room), end));
+    return lines;
+  }
+
+  private List<AttributedString> text(WatchScreen screen, int rows) {
+    List<AttributedString> folded = folded(screen.text());
+    int room = rows - 1;
+    int from = screen.scroll(Math.max(0, folded.size() - room));
+    List<AttributedString> lines = new ArrayList<>();
+    lines.add(cut(screen.title(), PLAIN.bold()));
+    lines.addAll(folded.subList(from, Math.min(folded.size(), from + room)));
+    return lines;
+  }
+
+  /** Breaks lines that are longer than the screen is wide. */
+  private List<AttributedString> folded(List<String> text) {
+    List<AttributedString> lines = new ArrayList<>();
+    for (String line : text) {
+      AttributedString whole = new AttributedString(visible(line.replace("\t", "    ")));
+      lines.addAll(
+          whole.length() == 0 ? List.of(AttributedString.EMPTY) : whole.columnSplitLength(width));
+    }
+    return lines;
+  }
+
+  private AttributedStyle state(String state, AttributedStyle style) {
+    if (!colours) {
+      return style;
+    }
+    return switch (state) {
+      case "running", "completed" -> style.foreground(AttributedStyle.GREEN);
+      case "failed", "blocked", "out_of_memory", "timeout", "node_fail" ->
+          style.foreground(AttributedStyle.RED);
+      default -> style.foreground(AttributedStyle.YELLOW);
+    };
+  }
+
+  private AttributedStyle colour(int colour) {
+    return colours ? PLAIN.bold().foreground(colour) : PLAIN.bold();
+  }
+
+  private AttributedString cut(String text, AttributedStyle style) {
+    return fit(new AttributedString(visible(text), style));
+  }
+
+  private AttributedString fit(AttributedString line) {
+    return line.columnLength() > width ? line.columnSubSequence(0, width) : line;
+  }
+
+  /** What users and jobs wrote may hold sequences that a terminal would obey. */
+  private static String visible(String text) {
+    return VisibleText.line(text);
+  }
+
+  private static int columns(String text) {
+    return new AttributedString(text).columnLength();
+  }
+
+  private static String pad(String text, int size) {
+    return text + " ".repeat(Math.max(1, size - columns(text)));
+  }
+}

@@ -1,0 +1,5 @@
+/** What runs and pipelines do at this moment, for the views that are refreshed. */
+@NullMarked
+package dev.nexa.slurm.insight.live;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,250 @@
+package dev.nexa.slurm.records.telemetry;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.JsonStream;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.StorageClaims;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * A loss over the steps of a training, from the runner's own files: {@code trainer_state.json} of
+ * Hugging Face's Trainer, TRL and Axolotl, or MLflow's file store.
+ *
+ * @param name the runner's own name, such as {@code loss} or {@code eval_loss}
+ * @param source {@code trainer_state.json} or {@code mlflow}
+ * @param file the file or folder that was read
+ * @param points at most {@value Points#MOST} points; of a longer curve, each point is the mean of
+ *     several steps
+ */
+public record LossCurve(String name, String source, Path file, List<Point> points) {
+  private static final String STATE = "trainer_state.json";
+  private static final String HISTORY = "log_history";
+  private static final String TRACKING = "MLFLOW_TRACKING_URI";
+  private static final Pattern NUMBER = Pattern.compile(".*?(\\d{1,18})");
+  private static final Pattern LOSS = Pattern.compile("([A-Za-z0-9_]{1,40}[_/])?loss");
+  private static final int MOST_FOLDERS = 10_000;
+
+  /** How much of the smoothed value is the earlier one. */
+  private static final double WEIGHT = 0.9;
+
+  /**
+   * A step's loss.
+   *
+   * @param smoothed an exponential mean of this step and the steps before it
+   */
+  public record Point(double step, double loss, double smoothed) {}
+
+  /**
+   * Returns the curves of a task by name; empty if its files are not there, or are not on this
+   * host.
+   */
+  public static List<LossCurve> of(RunFolder run, int task) {
+    var plan = run.shownPlan();
+    String durable = plan.storage().durable();
+    Path own = Path.of(durable, "checkpoints", StorageClaims.nameOn(durable, run));
+    Path checkpoints = plan.tasks() > 1 ? own.resolve("task_" + task) : own;
+    List<LossCurve> curves = ofTrainer(checkpoints);
+    if (!curves.isEmpty()) {
+      return curves;
+    }
+    for (Path store : stores(plan.json(), run, checkpoints)) {
+      curves = ofMlflow(store);
+      if (!curves.isEmpty()) {
+        return curves;
+      }
+    }
+    return List.of();
+  }
+
+  private static List<Path> stores(JsonObject plan, RunFolder run, Path checkpoints) {
+    List<Path> stores = new ArrayList<>();
+    Optional<String> set =
+        plan.optionalObject("env").flatMap(env -> env.optionalText(TRACKING));
+    if (set.isPresent()) {
+      String place = set.get().replaceFirst("^file:(//)?", "");
+      if (place.startsWith("/") && !place.contains("$")) {
+        stores.add(Path.of(place));
+      }
+      return stores;
+    }
+    stores.add(checkpoints.resolve("mlruns"));
+    stores.add(run.path().resolve("mlruns"));
+    return stores;
+  }
+
+  /** Returns the curves of the newest trainer_state.json in a folder of checkpoints. */
+  static List<LossCurve> ofTrainer(Path checkpoints) {
+    for (Path state : states(checkpoints)) {
+      Map<String, Growing> curves = new TreeMap<>();
+      try (BufferedReader text = Files.newBufferedReader(state)) {
+        JsonStream.entries(
+            text,
+            List.of(HISTORY),
+            (path, name, value) -> {
+              // The last entry has the mean of the whole training.
+              if (value instanceof JsonObject entry && !entry.members().containsKey("train_runtime")) {
+                add(entry, curves);
+              }
+            });
+      } catch (IOException | RuntimeException cut) {
+        // A training that was killed may leave half a file: what was read counts, or an older one.
+      }
+      if (!curves.isEmpty()) {
+        return listed(curves, STATE, state);
+      }
+    }
+    return List.of();
+  }
+
+  private static void add(JsonObject entry, Map<String, Growing> curves) {
+    if (!(entry.members().get("step") instanceof BigDecimal step)) {
+      return;
+    }
+    entry
+        .members()
+        .forEach(
+            (name, value) -> {
+              if (value instanceof BigDecimal loss && LOSS.matcher(name).matches()) {
+                curves
+                    .computeIfAbsent(name, key -> new Growing())
+                    .add(step.doubleValue(), loss.doubleValue());
+              }
+            });
+  }
+
+  /** Returns the states, the newest first: one beside the checkpoints is written at the end. */
+  private static List<Path> states(Path checkpoints) {
+    List<Path> states = new ArrayList<>();
+    for (Path folder : folders(checkpoints)) {
+      states.add(folder.resolve(STATE));
+    }
+    states.sort((a, b) -> Long.compare(number(b), number(a)));
+    states.add(0, checkpoints.resolve(STATE));
+    states.removeIf(file -> !Files.isRegularFile(file));
+    return states;
+  }
+
+  private static long number(Path state) {
+    Path folder = state.getParent();
+    Matcher number = NUMBER.matcher(folder == null ? "" : String.valueOf(folder.getFileName()));
+    return number.matches() ? Long.parseLong(number.group(1)) : Long.MAX_VALUE;
+  }
+
+  /** Returns the curves of the newest run in a file store: experiment/run/metrics/NAME. */
+  static List<LossCurve> ofMlflow(Path store) {
+    Optional<Path> newest = Optional.empty();
+    long at = Long.MIN_VALUE;
+    for (Path experiment : folders(store)) {
+      for (Path run : folders(experiment)) {
+        Path metrics = run.resolve("metrics");
+        long changed = changed(metrics);
+        if (changed > at) {
+          at = changed;
+          newest = Optional.of(metrics);
+        }
+      }
+    }
+    if (newest.isEmpty()) {
+      return List.of();
+    }
+    Map<String, Growing> curves = new TreeMap<>();
+    try (Stream<Path> files = Files.walk(newest.get(), 2)) {
+      for (Path file : files.limit(MOST_FOLDERS).toList()) {
+        String name = newest.get().relativize(file).toString();
+        if (LOSS.matcher(name).matches() && Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+          curves.put(name, metric(file));
+        }
+      }
+    } catch (IOException unreadable) {
+      return List.of();
+    }
+    curves.values().removeIf(curve -> curve.count == 0);
+    return listed(curves, "mlflow", newest.get());
+  }
+
+  /** Reads lines of "milliseconds value step". */
+  private static Growing metric(Path file) throws IOException {
+    Growing curve = new Growing();
+    try (BufferedReader lines = Files.newBufferedReader(file, StandardCharsets.ISO_8859_1)) {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        String[] fields = line.split(" ", -1);
+        try {
+          if (fields.length == 3) {
+            curve.add(Double.parseDouble(fields[2]), Double.parseDouble(fields[1]));
+          }
+        } catch (NumberFormatException half) {
+          continue;
+        }
+      }
+    }
+    return curve;
+  }
+
+  private static List<LossCurve> listed(Map<String, Growing> curves, String source, Path file) {
+    List<LossCurve> listed = new ArrayList<>();
+    curves.forEach((name, curve) -> listed.add(new LossCurve(name, source, file, curve.points())));
+    return listed;
+  }
+
+  private static List<Path> folders(Path folder) {
+    try (Stream<Path> all = Files.list(folder)) {
+      return all.filter(Files::isDirectory).sorted().limit(MOST_FOLDERS).toList();
+    } catch (IOException none) {
+      return List.of();
+    }
+  }
+
+  private static long changed(Path folder) {
+    try {
+      return Files.getLastModifiedTime(folder).toMillis();
+    } catch (IOException none) {
+      return Long.MIN_VALUE;
+    }
+  }
+
+  /** A curve that grows. */
+  private static final class Growing {
+    private final Points raw = new Points();
+    private final Points smooth = new Points();
+    private double mean;
+    private double known;
+    private int count;
+
+    void add(double step, double loss) {
+      if (!Double.isFinite(loss) || !Double.isFinite(step)) {
+        return;
+      }
+      count++;
+      mean = WEIGHT * mean + (1 - WEIGHT) * loss;
+      known = WEIGHT * known + (1 - WEIGHT);
+      raw.add(step, loss);
+      // Without the division, a curve would begin at zero.
+      smooth.add(step, mean / known);
+    }
+
+    List<Point> points() {
+      List<Points.Point> losses = raw.toList();
+      List<Points.Point> means = smooth.toList();
+      List<Point> points = new ArrayList<>();
+      for (int i = 0; i < losses.size(); i++) {
+        points.add(
+            new Point(losses.get(i).at(), losses.get(i).value(), means.get(i).value()));
+      }
+      return List.copyOf(points);
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package dev.nexa.slurm.records.telemetry;
+
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * What was sampled in a whole run.
+ *
+ * @param summary empty if no file has a sample
+ * @param gpuUtilization for each task, the share of the time that its GPUs worked in its newest
+ *     attempt, from 0 to 1
+ */
+public record Telemetry(
+    Optional<TelemetrySummary> summary, Map<Integer, BigDecimal> gpuUtilization) {
+  /** A run without samples. */
+  public static final Telemetry NONE = new Telemetry(Optional.empty(), Map.of());
+
+  private static final BigDecimal HUNDRED = BigDecimal.valueOf(100);
+  private static final int DECIMALS = 4;
+
+  /** Reads one task: an element for each attempt and node, the oldest attempt first. */
+  public static List<NodeTelemetry> read(RunFolder run, RunState journal, int task) {
+    List<NodeTelemetry> all = new ArrayList<>();
+    for (TelemetryFile file : TelemetryFile.of(run, journal, task)) {
+      file.read().ifPresent(all::add);
+    }
+    return all;
+  }
+
+  /** Reads one task: an element for each attempt and node, the oldest attempt first. */
+  public static List<NodeTelemetry> read(RunFolder run, int task) {
+    return read(run, RunState.of(run.journal().read()), task);
+  }
+
+  /**
+   * Returns the newest sample of each node in the newest attempt of a task. It reads only the ends
+   * of the files.
+   */
+  public static Map<String, NodeTelemetry.Sample> newest(
+      RunFolder run, RunState journal, int task) {
+    Map<String, NodeTelemetry.Sample> newest = new TreeMap<>();
+    String attempt = "";
+    for (TelemetryFile file : TelemetryFile.of(run, journal, task)) {
+      Optional<NodeTelemetry.Sample> sample = file.newest();
+      String own = file.submission() + "." + file.restart();
+      if (sample.isPresent()) {
+        if (!own.equals(attempt)) {
+          newest.clear();
+        }
+        attempt = own;
+        newest.put(file.node(), sample.get());
+      }
+    }
+    return newest;
+  }
+
+  /** Sums up all tasks of a run; one file at a time is in memory. */
+  public static Telemetry of(RunFolder run, RunState journal) {
+    TelemetrySummary.Sum sum = new TelemetrySummary.Sum();
+    Map<Integer, Attempt> attempts = new TreeMap<>();
+    for (TelemetryFile file : TelemetryFile.of(run, journal)) {
+      Optional<NodeTelemetry> node = file.read();
+      if (node.isPresent() && node.get().before().isPresent()) {
+        sum.add(node.get());
+        attempts.merge(file.task(), Attempt.of(node.get()), Attempt::with);
+      }
+    }
+    Map<Integer, BigDecimal> utilization = new TreeMap<>();
+    for (Map.Entry<Integer, Attempt> task : attempts.entrySet()) {
+      task.getValue()
+          .utilization
+          .mean()
+          .ifPresent(
+              mean ->
+                  utilization.put(
+                      task.getKey(),
+                      BigDecimal.valueOf(mean)
+                          .divide(HUNDRED, DECIMALS, RoundingMode.HALF_UP)
+                          .min(BigDecimal.ONE)));
+    }
+    return new Telemetry(sum.summary(), utilization);
+  }
+
+  /** The GPUs of one attempt, on all its nodes. */
+  private record Attempt(String name, Spread utilization) {
+    static Attempt of(NodeTelemetry node) {
+      Spread all = new Spread(Measure.Unit.PERCENT);
+      for (Series series : node.series()) {
+        if (series.measure() == Measure.GPU_UTILIZATION) {
+          all.add(series.spread());
+        }
+      }
+      return new Attempt(node.file().submission() + "." + node.file().restart(), all);
+    }
+
+    /** The later file counts alone if it is of a later attempt. */
+    Attempt with(Attempt later) {
+      if (name.equals(later.name)) {
+        utilization.add(later.utilization);
+        return this;
+      }
+      return later.utilization.isEmpty() ? this : later;
+    }
+  }
+}

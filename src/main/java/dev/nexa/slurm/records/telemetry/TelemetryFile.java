@@ -1,0 +1,168 @@
+package dev.nexa.slurm.records.telemetry;
+
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunState;
+import dev.nexa.slurm.records.runs.Submission;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A file of samples, {@code submissions/<key>/results/<task>.<restart>.telemetry.<node>.csv}. No
+ * other class knows its format, which docs/monitor.md describes: {@code
+ * templates/lib/sampler.sh} writes it.
+ *
+ * @param submission the key of the submission
+ * @param task the task's number in the run
+ * @param restart the number of the attempt, from 0
+ * @param node the node's name
+ */
+public record TelemetryFile(Path path, String submission, int task, int restart, String node) {
+  private static final Pattern NAME =
+      Pattern.compile("(\\d{1,9})\\.(\\d{1,9})\\.telemetry\\.([A-Za-z0-9._-]{1,255})\\.csv");
+
+  /** The end of a file that holds the newest sample. */
+  private static final int TAIL = 1 << 14;
+
+  private static final int HEAD = 1 << 11;
+
+  /** No line of the sampler is longer. */
+  private static final int LONGEST_LINE = 1 << 9;
+
+  /** Returns the files of all tasks: by submission, then by task, attempt and node. */
+  public static List<TelemetryFile> of(RunFolder run, RunState journal) {
+    List<TelemetryFile> files = new ArrayList<>();
+    for (Submission submission : journal.submissions()) {
+      files.addAll(in(run.submission(submission.key()), submission.key(), "*"));
+    }
+    return files;
+  }
+
+  /** Returns the files of one task, the oldest attempt first. */
+  public static List<TelemetryFile> of(RunFolder run, RunState journal, int task) {
+    List<TelemetryFile> files = new ArrayList<>();
+    for (Submission submission : journal.submissions()) {
+      if (submission.tasks().indices().contains(task)) {
+        files.addAll(in(run.submission(submission.key()), submission.key(), task + ".*"));
+      }
+    }
+    return files;
+  }
+
+  private static List<TelemetryFile> in(Path submission, String key, String begin) {
+    List<TelemetryFile> files = new ArrayList<>();
+    Path results = submission.resolve("results");
+    try (DirectoryStream<Path> found =
+        Files.newDirectoryStream(results, begin + ".telemetry.*.csv")) {
+      for (Path file : found) {
+        Matcher name = NAME.matcher(file.getFileName().toString());
+        if (name.matches()) {
+          files.add(
+              new TelemetryFile(
+                  file,
+                  key,
+                  Integer.parseInt(name.group(1)),
+                  Integer.parseInt(name.group(2)),
+                  name.group(3)));
+        }
+      }
+    } catch (NoSuchFileException | NotDirectoryException none) {
+      return List.of();
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+    files.sort(
+        Comparator.comparingInt(TelemetryFile::task)
+            .thenComparingInt(TelemetryFile::restart)
+            .thenComparing(TelemetryFile::node));
+    return files;
+  }
+
+  /**
+   * Reads the whole file.
+   *
+   * @return what it says; empty if it cannot be opened
+   */
+  public Optional<NodeTelemetry> read() {
+    SampleReader reader = new SampleReader();
+    try (FileChannel file = FileChannel.open(path)) {
+      lines(file, 0, Long.MAX_VALUE, reader);
+    } catch (IOException unreadable) {
+      return Optional.empty();
+    }
+    return Optional.of(reader.result(this));
+  }
+
+  /**
+   * Reads the newest sample from the end of the file; cheap for a file of any size. The file of a
+   * running task is at most half a minute behind.
+   *
+   * @return empty if the file has no sample, or cannot be opened
+   */
+  public Optional<NodeTelemetry.Sample> newest() {
+    SampleReader reader = new SampleReader();
+    try (FileChannel file = FileChannel.open(path)) {
+      long size = file.size();
+      if (size <= TAIL + HEAD) {
+        lines(file, 0, size, reader);
+      } else {
+        lines(file, 0, HEAD, reader);
+        reader.leap();
+        lines(file, size - TAIL, TAIL, reader);
+      }
+    } catch (IOException unreadable) {
+      return Optional.empty();
+    }
+    return reader.result(this).after();
+  }
+
+  /** Passes on whole lines; one without an end, or of absurd length, counts as broken. */
+  private static void lines(FileChannel file, long from, long most, SampleReader reader)
+      throws IOException {
+    ByteBuffer buffer = ByteBuffer.allocate(TAIL);
+    byte[] line = new byte[LONGEST_LINE];
+    int length = 0;
+    long at = from;
+    long end = most == Long.MAX_VALUE ? most : from + most;
+    while (at < end) {
+      buffer.clear().limit((int) Math.min(buffer.capacity(), end - at));
+      int read = file.read(buffer, at);
+      if (read <= 0) {
+        break;
+      }
+      at += read;
+      for (int i = 0; i < read; i++) {
+        byte one = buffer.get(i);
+        if (one == '\n') {
+          if (length > LONGEST_LINE) {
+            reader.broken();
+          } else {
+            reader.line(new String(line, 0, length, StandardCharsets.ISO_8859_1));
+          }
+          length = 0;
+        } else {
+          if (length < LONGEST_LINE) {
+            line[length] = one;
+          }
+          length = Math.min(length + 1, LONGEST_LINE + 1);
+        }
+      }
+    }
+    if (length > 0) {
+      reader.broken();
+    }
+  }
+}

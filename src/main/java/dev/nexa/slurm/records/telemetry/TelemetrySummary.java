@@ -1,0 +1,314 @@
+package dev.nexa.slurm.records.telemetry;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/**
+ * What was sampled in a run, in a few numbers: the manifest's key {@code telemetry}.
+ *
+ * @param source the program that was asked about GPUs; {@code none} if none was found
+ * @param activity {@code dcgmi} if SM activity was read on any node, otherwise {@code none}
+ * @param files how many attempts on a node were sampled
+ * @param measures the figures of each measure, over all GPUs and nodes
+ * @param gpuIdleShare the share of the GPUs' time in which no kernel ran, from 0 to 1
+ * @param gpuMemoryBytes the memory of all GPUs of the largest node; empty if it is not known
+ * @param memoryLimitBytes the least memory that the job may use on a node; empty if there is no
+ *     limit
+ * @param gpuJoules the energy of the GPUs, from their power; empty if it could not be read
+ * @param before the means over all GPUs and nodes before the command started
+ * @param after the same at the end
+ * @param lost a node on which GPUs were missing; empty if there is none
+ */
+public record TelemetrySummary(
+    String source,
+    String activity,
+    int files,
+    long samples,
+    long brokenLines,
+    int hangs,
+    Map<Measure, Figures> measures,
+    Optional<BigDecimal> gpuIdleShare,
+    Optional<Long> gpuMemoryBytes,
+    Optional<Long> memoryLimitBytes,
+    Optional<BigDecimal> gpuJoules,
+    NodeTelemetry.Totals totals,
+    Map<Measure, BigDecimal> before,
+    Map<Measure, BigDecimal> after,
+    Optional<Lost> lost) {
+  private static final String SOURCE = "source";
+  private static final String ACTIVITY = "activity";
+  private static final String IDLE = "gpu_idle_share";
+  private static final String GPU_MEMORY = "gpu_memory_bytes";
+  private static final String LIMIT = "memory_limit_bytes";
+  private static final String JOULES = "gpu_joules";
+  private static final String LOST = "lost_gpus";
+  private static final int SHARE_DECIMALS = 4;
+
+  /** Mean, quantiles over time, and the largest value of a measure. */
+  public record Figures(BigDecimal mean, BigDecimal p50, BigDecimal p95, BigDecimal peak) {
+    /** Returns the figures of a series; empty if it has no values. */
+    public static Optional<Figures> of(Measure measure, Spread spread) {
+      return spread.isEmpty()
+          ? Optional.empty()
+          : Optional.of(
+              new Figures(
+                  rounded(measure, spread.mean()),
+                  rounded(measure, spread.quantile(0.5)),
+                  rounded(measure, spread.quantile(0.95)),
+                  rounded(measure, spread.peak())));
+    }
+
+    /** Returns the figures as an object of JSON. */
+    public JsonObject toJson() {
+      return new JsonObject()
+          .with("mean", mean)
+          .with("p50", p50)
+          .with("p95", p95)
+          .with("peak", peak);
+    }
+
+    static Figures fromJson(JsonObject json) {
+      return new Figures(
+          json.decimal("mean"), json.decimal("p50"), json.decimal("p95"), json.decimal("peak"));
+    }
+  }
+
+  /** A node that had fewer GPUs than the job was given. */
+  public record Lost(int task, int restart, String node, int seen, int expected) {}
+
+  private static BigDecimal rounded(Measure measure, OptionalDouble value) {
+    return rounded(measure, value.orElse(0));
+  }
+
+  static BigDecimal rounded(Measure measure, double value) {
+    return BigDecimal.valueOf(value)
+        .setScale(measure.unit().isWhole() ? 1 : 0, RoundingMode.HALF_UP);
+  }
+
+  /** Returns the object of the manifest. */
+  public JsonObject toJson() {
+    JsonObject json =
+        new JsonObject()
+            .with(SOURCE, source)
+            .with(ACTIVITY, activity)
+            .with("files", files)
+            .with("samples", samples)
+            .with("broken_lines", brokenLines)
+            .with("hangs", hangs)
+            .withOptional(IDLE, gpuIdleShare);
+    measures.forEach((measure, figures) -> json.with(measure.key(), figures.toJson()));
+    json.withOptional(GPU_MEMORY, gpuMemoryBytes)
+        .withOptional(LIMIT, memoryLimitBytes)
+        .withOptional(JOULES, gpuJoules)
+        .withOptional("read_bytes", totals.readBytes())
+        .withOptional("written_bytes", totals.writtenBytes())
+        .withOptional("received_bytes", totals.receivedBytes())
+        .withOptional("sent_bytes", totals.sentBytes())
+        .with("before", values(before))
+        .with("after", values(after));
+    if (lost.isPresent()) {
+      Lost one = lost.get();
+      json.with(
+          LOST,
+          new JsonObject()
+              .with("task", one.task())
+              .with("restart", one.restart())
+              .with("node", one.node())
+              .with("seen", one.seen())
+              .with("expected", one.expected()));
+    }
+    return json;
+  }
+
+  private static JsonObject values(Map<Measure, BigDecimal> values) {
+    JsonObject json = new JsonObject();
+    values.forEach((measure, value) -> json.with(measure.key(), value));
+    return json;
+  }
+
+  /**
+   * Reads the object of a manifest.
+   *
+   * @throws IllegalArgumentException if a member is missing or has another type
+   */
+  public static TelemetrySummary fromJson(JsonObject json) {
+    Map<Measure, Figures> measures = new EnumMap<>(Measure.class);
+    for (Measure measure : Measure.values()) {
+      json.optionalObject(measure.key())
+          .ifPresent(figures -> measures.put(measure, Figures.fromJson(figures)));
+    }
+    return new TelemetrySummary(
+        json.text(SOURCE),
+        json.text(ACTIVITY),
+        (int) json.number("files"),
+        json.number("samples"),
+        json.number("broken_lines"),
+        (int) json.number("hangs"),
+        measures,
+        json.optionalDecimal(IDLE),
+        whole(json, GPU_MEMORY),
+        whole(json, LIMIT),
+        json.optionalDecimal(JOULES),
+        new NodeTelemetry.Totals(
+            whole(json, "read_bytes"),
+            whole(json, "written_bytes"),
+            whole(json, "received_bytes"),
+            whole(json, "sent_bytes")),
+        values(json, "before"),
+        values(json, "after"),
+        json.optionalObject(LOST)
+            .map(
+                one ->
+                    new Lost(
+                        (int) one.number("task"),
+                        (int) one.number("restart"),
+                        one.text("node"),
+                        (int) one.number("seen"),
+                        (int) one.number("expected"))));
+  }
+
+  private static Optional<Long> whole(JsonObject json, String key) {
+    return json.optionalDecimal(key).map(BigDecimal::longValue);
+  }
+
+  private static Map<Measure, BigDecimal> values(JsonObject json, String key) {
+    Map<Measure, BigDecimal> values = new EnumMap<>(Measure.class);
+    Optional<JsonObject> object = json.optionalObject(key);
+    for (Measure measure : Measure.values()) {
+      object
+          .flatMap(one -> one.optionalDecimal(measure.key()))
+          .ifPresent(value -> values.put(measure, value));
+    }
+    return values;
+  }
+
+  /** Adds files up, one by one. */
+  static final class Sum {
+    private final Map<Measure, Spread> spreads = new EnumMap<>(Measure.class);
+    private final Mean before = new Mean();
+    private final Mean after = new Mean();
+    private final long[] moved = {-1, -1, -1, -1};
+    private String source = "none";
+    private String activity = "none";
+    private int files;
+    private long samples;
+    private long broken;
+    private int hangs;
+    private long gpuMemory;
+    private long limit = Long.MAX_VALUE;
+    private Optional<Lost> lost = Optional.empty();
+
+    void add(NodeTelemetry node) {
+      files++;
+      samples += node.samples();
+      broken += node.brokenLines();
+      hangs += node.hangs();
+      source = node.facts().source().equals("none") ? source : node.facts().source();
+      for (Series series : node.series()) {
+        spreads
+            .computeIfAbsent(series.measure(), measure -> new Spread(measure.unit()))
+            .add(series.spread());
+        if (series.measure() == Measure.SM_ACTIVITY) {
+          activity = node.facts().activity();
+        }
+      }
+      node.before().ifPresent(before::add);
+      node.after().ifPresent(after::add);
+      gpuMemory = Math.max(gpuMemory, node.facts().gpuMemoryBytes());
+      limit = Math.min(limit, node.facts().memoryBytes().orElse(Long.MAX_VALUE));
+      move(0, node.totals().readBytes());
+      move(1, node.totals().writtenBytes());
+      move(2, node.totals().receivedBytes());
+      move(3, node.totals().sentBytes());
+      if (node.fewestGpus().isPresent() && lost.isEmpty()) {
+        TelemetryFile file = node.file();
+        lost =
+            Optional.of(
+                new Lost(
+                    file.task(),
+                    file.restart(),
+                    file.node(),
+                    node.fewestGpus().get(),
+                    node.facts().gpus()));
+      }
+    }
+
+    private void move(int which, Optional<Long> bytes) {
+      if (bytes.isPresent()) {
+        moved[which] = Math.max(0, moved[which]) + bytes.get();
+      }
+    }
+
+    private Optional<Long> moved(int which) {
+      return moved[which] < 0 ? Optional.empty() : Optional.of(moved[which]);
+    }
+
+    Optional<TelemetrySummary> summary() {
+      if (files == 0) {
+        return Optional.empty();
+      }
+      Map<Measure, Figures> measures = new EnumMap<>(Measure.class);
+      spreads.forEach(
+          (measure, spread) ->
+              Figures.of(measure, spread).ifPresent(found -> measures.put(measure, found)));
+      Spread worked = spreads.getOrDefault(Measure.GPU_UTILIZATION, new Spread(Measure.Unit.PERCENT));
+      Spread watts = spreads.getOrDefault(Measure.GPU_POWER, new Spread(Measure.Unit.WATTS));
+      return Optional.of(
+          new TelemetrySummary(
+              source,
+              activity,
+              files,
+              samples,
+              broken,
+              hangs,
+              measures,
+              worked.isEmpty()
+                  ? Optional.empty()
+                  : Optional.of(
+                      BigDecimal.valueOf(1 - worked.mean().orElse(0) / 100)
+                          .setScale(SHARE_DECIMALS, RoundingMode.HALF_UP)),
+              gpuMemory == 0 ? Optional.empty() : Optional.of(gpuMemory),
+              limit == Long.MAX_VALUE ? Optional.empty() : Optional.of(limit),
+              watts.isEmpty()
+                  ? Optional.empty()
+                  : Optional.of(
+                      BigDecimal.valueOf(watts.integral()).setScale(0, RoundingMode.HALF_UP)),
+              new NodeTelemetry.Totals(moved(0), moved(1), moved(2), moved(3)),
+              before.values(),
+              after.values(),
+              lost));
+    }
+  }
+
+  /** The means of a snapshot over all GPUs and nodes. */
+  private static final class Mean {
+    private final Map<Measure, Double> sums = new EnumMap<>(Measure.class);
+    private final Map<Measure, Integer> counts = new EnumMap<>(Measure.class);
+
+    void add(NodeTelemetry.Sample sample) {
+      for (NodeTelemetry.Sample.Value one : sample.values()) {
+        // A rate needs two samples: before the command there is none.
+        if (one.measure().isOfGpu() || one.measure() == Measure.MEMORY) {
+          sums.merge(one.measure(), one.value(), Double::sum);
+          counts.merge(one.measure(), 1, Integer::sum);
+        }
+      }
+    }
+
+    Map<Measure, BigDecimal> values() {
+      Map<Measure, BigDecimal> values = new EnumMap<>(Measure.class);
+      for (Map.Entry<Measure, Double> sum : sums.entrySet()) {
+        Integer count = counts.get(sum.getKey());
+        values.put(
+            sum.getKey(),
+            rounded(sum.getKey(), sum.getValue() / (count == null ? 1 : count)));
+      }
+      return values;
+    }
+  }
+}
