@@ -72,14 +72,14 @@ nexa_launch() {
   # Told to save, nodes end one after another: the first to end must not take the others down.
   local told='' status=0
   trap 'told=1' TERM
- <@prefix/><@words/> || status=$?
+ <@sampled/><@prefix/><@words/> || status=$?
   if [[ -n $told && $status != 0 ]]; then
     echo "$status" >"$NEXA_ATTEMPT.stopped"
     status=0
   fi
   return "$status"
 <#else>
-  exec<@prefix/><@words/>
+  exec<@sampled/><@prefix/><@words/>
 </#if>
 }
 

@@ -72,7 +72,7 @@ nexa_launch() {
   local -a worker=()
   [[ $SLURM_NODEID == 0 ]] || worker=(--headless)
 </#if>
-  exec<@prefix/><@words/><#if nodes gt 1> "${worker[@]}"</#if>
+  exec<@sampled/><@prefix/><@words/><#if nodes gt 1> "${worker[@]}"</#if>
 }
 
 <#if all_reduce>

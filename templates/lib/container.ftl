@@ -2,6 +2,10 @@
 <#macro prefix>
 <#if container_runtime?? && (container_runtime == "apptainer" || container_runtime == "singularity")> [=container_runtime] exec<#if gpus_per_node gt 0> --nv</#if> --bind "$NEXA_RUN_DIR,$NEXA_SCRATCH,$NEXA_DURABLE,$NEXA_SHARED"<#list mounts as mount>,[=mount]</#list> [=container]</#if><#t>
 </#macro>
+<#-- Of several nodes, each is sampled in the step that has its GPUs. -->
+<#macro sampled>
+<#if nodes gt 1 && monitor_seconds gt 0> bash "$NEXA_RUN_DIR/runner/monitor.sh" [=monitor_seconds] [=gpus_per_node] [=nodes]</#if><#t>
+</#macro>
 <#-- Options of srun, where that does: pyxis and Slurm's own. Not as directives: an sbatch without pyxis refuses them. -->
 <#macro step>
 <#if container_runtime?? && container_runtime == "pyxis"> --container-image=[=container] --container-workdir="$PWD" --container-mounts="$NEXA_RUN_DIR:$NEXA_RUN_DIR,$NEXA_SCRATCH:$NEXA_SCRATCH,$NEXA_DURABLE:$NEXA_DURABLE,$NEXA_SHARED:$NEXA_SHARED"<#list mounts as mount>,[=mount]</#list></#if><#t>

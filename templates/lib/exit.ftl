@@ -20,6 +20,9 @@ nexa_exit() {
       mv -f -- "$result.tmp" "$result" ||
       echo "nexa-slurm: could not write $result" >&2
   fi
+<#if monitor_seconds gt 0 && nodes == 1>
+  nexa_end_monitor
+</#if>
 <#if serves!false>
   nexa_unregister
 <#else>
@@ -148,6 +151,9 @@ nexa_watch() {
   NEXA_RETRY_ON=<#if requeues gt 0>[=retry_on]<#else>''</#if> NEXA_TAGS=[=tracking_tags]
   # shellcheck disable=SC1091
   source "$NEXA_RUN_DIR/runner/attempt.sh"
+</#if>
+<#if monitor_seconds gt 0 && nodes == 1>
+  source "$NEXA_RUN_DIR/runner/monitor.sh"
 </#if>
   trap 'nexa_signal TERM' TERM
 <#if warning_seconds gt 0>

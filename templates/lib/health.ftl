@@ -19,7 +19,7 @@ nexa_check_nodes() {
   export -f nexa_check_node nexa_make_folders nexa_take_scratch nexa_hold
   nexa_run nexa_on_each_node --kill-on-bad-exit=0 bash -c 'nexa_take_scratch && nexa_check_node' && return
 <#else>
-  nexa_run nexa_check_node && return
+  nexa_run nexa_check_node &&<#if monitor_seconds gt 0> nexa_monitor [=monitor_seconds] [=gpus_per_node] 1 &&</#if> return
 </#if>
   # What another node wrote may be seen here only later.
   local try

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.base.process;
 
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.FileNotFoundException;
@@ -58,12 +59,29 @@ public class CommandRunner {
    */
   public CommandResult stream(Command command, OutputStream out, Consumer<ProcessIdentity> started)
       throws IOException {
+    return stream(command, null, out, started);
+  }
+
+  /**
+   * Runs the command with a text on its standard input, and drops what it prints. Does not wait for
+   * programs that it leaves behind.
+   *
+   * @throws IOException if the program cannot be started (not found, not executable)
+   */
+  public CommandResult feed(Command command, String input) throws IOException {
+    InputStream in = new ByteArrayInputStream(input.getBytes(StandardCharsets.UTF_8));
+    return stream(command, in, OutputStream.nullOutputStream(), started -> {});
+  }
+
+  private static CommandResult stream(
+      Command command, @Nullable InputStream in, OutputStream out, Consumer<ProcessIdentity> started)
+      throws IOException {
     Bounded err = new Bounded(MAX_ERR_BYTES);
     ExecuteWatchdog watchdog = new TreeWatchdog(command.timeout());
-    DefaultExecutor executor = new OurExecutor(command, started);
+    DefaultExecutor executor = new OurExecutor(command, started, in != null);
     executor.setExitValues(null);
     Drained drained = new Drained(out);
-    executor.setStreamHandler(new WidePump(drained, err));
+    executor.setStreamHandler(new WidePump(drained, err, in));
     executor.setWatchdog(watchdog);
     int exit = executor.execute(new CommandLine(command.program()), command.environment());
     drained.throwFailure();
@@ -118,8 +136,8 @@ public class CommandRunner {
   private static final class WidePump extends PumpStreamHandler {
     private static final int PIECE = 1 << 16;
 
-    WidePump(OutputStream out, OutputStream err) {
-      super(out, err);
+    WidePump(OutputStream out, OutputStream err, @Nullable InputStream in) {
+      super(out, err, in);
     }
 
     @Override
@@ -137,12 +155,14 @@ public class CommandRunner {
   private static final class OurExecutor extends DefaultExecutor {
     private final Command command;
     private final Consumer<ProcessIdentity> started;
+    private final boolean dropsOutput;
 
     // DefaultExecutor's builder cannot make a subclass.
     @SuppressWarnings("deprecation")
-    OurExecutor(Command command, Consumer<ProcessIdentity> started) {
+    OurExecutor(Command command, Consumer<ProcessIdentity> started, boolean dropsOutput) {
       this.command = command;
       this.started = started;
+      this.dropsOutput = dropsOutput;
     }
 
     @Override
@@ -153,6 +173,11 @@ public class CommandRunner {
       ProcessBuilder builder = new ProcessBuilder(argv);
       builder.environment().clear();
       builder.environment().putAll(command.environment());
+      if (dropsOutput) {
+        // Without a pipe, a program that it leaves behind keeps nobody waiting.
+        builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        builder.redirectError(ProcessBuilder.Redirect.DISCARD);
+      }
       Process process = builder.directory(command.directory().toFile()).start();
       started.accept(ProcessIdentity.of(process.toHandle()));
       return process;

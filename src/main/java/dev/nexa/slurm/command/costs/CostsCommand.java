@@ -55,6 +55,8 @@ public final class CostsCommand extends Subcommand {
     spec().addSubcommand("budget", new BudgetCommand().spec());
     spec().addSubcommand("show", new ShowCommand().spec());
     spec().addSubcommand("import", new CostsImportCommand().spec());
+    spec().addSubcommand("close", new CloseCommand().spec());
+    spec().addSubcommand("statement", new StatementCommand().spec());
   }
 
   @Override

@@ -12,12 +12,14 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.diagnosis.Explanation;
 import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.run.lookup.WithoutSecrets;
 import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.FileVisitResult;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
@@ -207,7 +209,7 @@ final class CollectPostmortem {
           byte[] bytes =
               entry.getValue() instanceof Path path
                   ? secrets.tail(path)
-                  : secrets.clean((String) entry.getValue());
+                  : secrets.clean((String) entry.getValue()).getBytes(StandardCharsets.UTF_8);
           out.write(TarHeader.file("postmortem/" + entry.getKey(), bytes.length, false));
           out.write(bytes);
           int rest = bytes.length % TarHeader.BLOCK;

@@ -11,6 +11,8 @@ import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.run.AdvancePipelines;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.notify.FindOverBudgets;
+import dev.nexa.slurm.run.notify.SendNotices;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns;
 import dev.nexa.slurm.run.reconcile.ReconcileRuns.Pass;
 import java.io.PrintWriter;
@@ -59,6 +61,7 @@ public final class ReconcileCommand extends Subcommand {
           (given(quiet) ? reconcile.reconcilePatiently() : Optional.of(reconcile.reconcile()))
               .map(done -> withPipelines(context, done));
       int status = pass.isPresent() ? tell(pass.get()) : ExitCode.SCHEDULER.status();
+      sendNotices(context, pass);
       if (status == ExitCode.OK.status()) {
         cleanUp(context);
       }
@@ -67,10 +70,10 @@ public final class ReconcileCommand extends Subcommand {
     }
     Duration pause = pause(every);
     while (true) {
-      reconcile
-          .reconcilePatiently()
-          .map(done -> withPipelines(context, done))
-          .ifPresent(this::tell);
+      Optional<Pass> pass =
+          reconcile.reconcilePatiently().map(done -> withPipelines(context, done));
+      pass.ifPresent(this::tell);
+      sendNotices(context, pass);
       cleanUp(context);
       writeMetrics(context);
       Thread.sleep(pause.toMillis());
@@ -84,6 +87,26 @@ public final class ReconcileCommand extends Subcommand {
       new AdvancePipelines(context).advance(problems);
     }
     return pass.with(problems);
+  }
+
+  /**
+   * Sends the notifications that are due, after the pass has done its work and printed it. A failure
+   * is reported and does not end the passes.
+   */
+  private void sendNotices(Context context, Optional<Pass> pass) {
+    List<String> problems = new ArrayList<>();
+    try {
+      if (pass.filter(done -> done.runsChanged() > 0).isPresent()) {
+        new FindOverBudgets(context).record(problems);
+      }
+      new SendNotices(context).pass(problems);
+    } catch (NexaException failed) {
+      Failures.tell(this, failed);
+    } catch (RuntimeException failed) {
+      problems.add("notify: " + failed.getMessage());
+    }
+    problems.forEach(problem -> err().println(problem));
+    err().flush();
   }
 
   /** Cleans up the tiers if that is due. A failure is reported and does not end the passes. */

@@ -3,6 +3,9 @@ package dev.nexa.slurm.command.releases;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.records.notices.Notice;
+import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.storage.releases.DeployCheck;
 import dev.nexa.slurm.storage.releases.Halt;
@@ -155,6 +158,7 @@ final class DeployRelease {
               reason,
               smoke,
               () -> unlessHalted(release.document(), test.get()));
+      record(line);
       return new Outcome(shown, Optional.of(line), false);
     }
   }
@@ -204,9 +208,34 @@ final class DeployRelease {
     }
   }
 
+  /** Records a switch for the people who are notified of it. */
+  private void record(HistoryLine line) {
+    String release = line.what().release().orElse("nothing");
+    List<String> lines = new ArrayList<>();
+    line.what().from().ifPresent(from -> lines.add("before: " + from));
+    if (!line.what().reason().isEmpty()) {
+      lines.add("reason: " + line.what().reason());
+    }
+    lines.add("test: " + line.what().smoke());
+    lines.add("by " + line.author().user() + ", signed by " + line.author().signer());
+    Notice notice =
+        Notice.of(
+                NoticeKind.DEPLOYED,
+                release + "." + line.number(),
+                Optional.empty(),
+                release + " is in production (" + line.what().action().text() + ")",
+                lines)
+            .with("release", release)
+            .with("action", line.what().action().text());
+    new Outbox(place.context().workspace())
+        .recordIfAsked(place.policy().channels(), notice)
+        .ifPresent(why -> notes.accept("note: " + why));
+  }
+
   /** Returns the line that settles an earlier call; says it. */
   private Optional<HistoryLine> settle(SwitchRelease writer) {
     Optional<HistoryLine> settled = writer.settle();
+    settled.ifPresent(this::record);
     settled.ifPresent(
         line ->
             notes.accept(
@@ -262,8 +291,9 @@ final class DeployRelease {
       if (asks) {
         requireSame(checked, proven(checked.name(), checked.before()));
       }
-      return new Outcome(
-          checked, Optional.of(writer.rollback(checked.name(), checked.digest(), reason)), false);
+      HistoryLine line = writer.rollback(checked.name(), checked.digest(), reason);
+      record(line);
+      return new Outcome(checked, Optional.of(line), false);
     }
   }
 

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.decision.HaltedTiers;
 import dev.nexa.slurm.storage.releases.Halt;
@@ -74,6 +75,9 @@ public final class HaltCommand extends Subcommand {
       }
     }
     List<String> problems = new ArrayList<>();
+    new Outbox(place.context().workspace())
+        .recordIfAsked(place.policy().channels(), HaltedTiers.notice(halt))
+        .ifPresent(problems::add);
     // A run without a pipeline is not stopped by the halt of a pipeline.
     List<RunId> waiting =
         halt.pipeline().isPresent()

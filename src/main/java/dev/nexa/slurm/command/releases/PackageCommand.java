@@ -12,8 +12,11 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DatasetVersion;
+import dev.nexa.slurm.job.config.NoticeKind;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.notices.Notice;
+import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -39,6 +42,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
 /** The command {@code release package}. */
 final class PackageCommand extends Subcommand {
   private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final int DIGITS = 8;
   private static final String TAR = ".tar.zst";
 
   /** SPDX's own words: names, and the operators between them. */
@@ -105,6 +109,11 @@ final class PackageCommand extends Subcommand {
     PackageRelease.Done done =
         new PackageRelease(durable, new DurableFiles(context.disk()), step -> {}).run(draft);
     archive.ifPresent(file -> write(done.folder(), file, context));
+    if (done.added()) {
+      new Outbox(context.workspace())
+          .recordIfAsked(context.configs().policy().channels(), notice(done, draft))
+          .ifPresent(why -> err().println("note: " + why));
+    }
     if (given(json)) {
       out()
           .print(
@@ -144,6 +153,21 @@ final class PackageCommand extends Subcommand {
           Advice.step("--licence Apache-2.0"));
     }
     return typed;
+  }
+
+  private static Notice notice(PackageRelease.Done done, ReleaseDraft draft) {
+    String release = done.folder().name();
+    return Notice.of(
+            NoticeKind.RELEASED,
+            release + "." + done.folder().digest().substring(0, DIGITS),
+            Optional.of(draft.facts().origin().run()),
+            release + " was packaged",
+            List.of(
+                "gate: " + draft.facts().gate().map(it -> it.passed() ? "pass" : "fail").orElse("none"),
+                "size: " + Memory.rounded(done.document().bytes()),
+                "nexa-slurm release sign " + release))
+        .with("release", release)
+        .with("digest", done.folder().digest());
   }
 
   private static Optional<RunId> named(RunLookup lookup, OptionSpec option) {

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.job.config;
 
 import static dev.nexa.slurm.job.config.yaml.Schema.listOf;
+import static dev.nexa.slurm.job.config.yaml.Schema.mapOf;
 import static dev.nexa.slurm.job.config.yaml.Schema.optional;
 import static dev.nexa.slurm.job.config.yaml.Schema.required;
 import static dev.nexa.slurm.job.config.yaml.Schema.section;
@@ -38,6 +39,7 @@ import java.util.Optional;
  * @param budgets limits on the money spent in a period
  * @param approvals who may approve runs above the limit; empty if nobody may
  * @param gate which jobs Slurm itself accepts without an approval; empty if the policy does not say
+ * @param channels where notifications go; empty if nobody is notified
  */
 public record Policy(
     String name,
@@ -54,7 +56,8 @@ public record Policy(
     boolean haltOnGateFailure,
     List<Budget> budgets,
     Optional<Approvals> approvals,
-    Optional<Gate> gate) {
+    Optional<Gate> gate,
+    List<NotifyChannel> channels) {
 
   private static final List<String> CLUSTERS_FAULT = List.of("NODE_FAIL", "BOOT_FAIL");
 
@@ -255,7 +258,11 @@ public record Policy(
               "slurm",
               GATE,
               "The jobs that Slurm itself lets through, after the admin has installed the files that `policy"
-                  + " install` writes."));
+                  + " install` writes."),
+          optional(
+              "notify",
+              mapOf(ValueType.NAME_WORD, NotifyChannel.OF_POLICY),
+              "The channels of notifications, by names of your choice. `nexa-slurm notify test` tries them."));
 
   /**
    * Adds problems that concern several keys.
@@ -281,6 +288,7 @@ public record Policy(
         }
       }
     }
+    NotifyChannel.check(values, problems);
     for (Values budget : values.sections("budgets")) {
       if (budget.isWrong("scope") || budget.isWrong("name")) {
         continue;
@@ -312,7 +320,8 @@ public record Policy(
         values.flag("halt_on_gate_failure"),
         budgets(values),
         approvals(values),
-        values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty());
+        values.has("slurm") ? Optional.of(gate(values.section("slurm"))) : Optional.empty(),
+        NotifyChannel.from(values, false));
   }
 
   private static Optional<Approvals> approvals(Values values) {

@@ -52,10 +52,13 @@ import java.util.Set;
  * @param retryOn which failures are retried, as often as {@code requeues} allows; see
  *     docs/retries.md
  * @param watchdog a task without a sign of life for this long is ended; empty for never
+ * @param monitor how often the nodes of a task are sampled; zero for never; empty if the key is
+ *     missing
  * @param chain the number of jobs that follow each other
  * @param warnBeforeEnd how long before the time limit a task gets SIGTERM
  * @param copyCheckpoints checkpoints are written on scratch, and copied to durable storage this
  *     often; empty if they are written in durable storage
+ * @param channels where notifications about the run go, beside those of the policy
  * @param options the runner's own options
  * @param optionsFile the runner's own config file, unchanged
  * @param code the working tree that the job runs; empty if the key {@code code} is missing
@@ -82,6 +85,7 @@ public record RunConfig(
     int requeues,
     List<String> retryOn,
     Optional<Duration> watchdog,
+    Optional<Duration> monitor,
     int chain,
     Optional<Duration> warnBeforeEnd,
     Optional<Duration> copyCheckpoints,
@@ -90,6 +94,7 @@ public record RunConfig(
     Optional<String> workdir,
     Optional<String> setup,
     Optional<Mail> mail,
+    List<NotifyChannel> channels,
     List<String> files,
     Map<String, String> env,
     Optional<String> envFile,
@@ -117,6 +122,10 @@ public record RunConfig(
    * outside.
    */
   private static final List<String> RETRIED = List.of("node", "signal", "cuda", "nccl");
+
+  private static final ValueType SAMPLING =
+      ValueType.text(
+          "a time from 1s to 60m such as 5s, or off", "(off|[1-9][0-9]{0,2}s|[1-9]m|[1-5][0-9]m|60m)");
 
   private static final ValueType RETRY =
       ValueType.count(
@@ -245,6 +254,12 @@ public record RunConfig(
             "Ends a task that has printed nothing and has written no metrics and no checkpoint for this long. A"
                 + " bare number is minutes."));
     keys.add(
+        optional(
+            "monitor",
+            SAMPLING,
+            "How often the GPUs, CPUs, memory, disk and network of a task are sampled; `off` for never. Default:"
+                + " 10s for a run with GPUs, otherwise off."));
+    keys.add(
         withDefault(
             "chain",
             ValueType.integer(1, 100),
@@ -320,6 +335,11 @@ public record RunConfig(
                     MAIL_TYPE,
                     "The events to write about, as in sbatch's --mail-type. Default: `END,FAIL`.")),
             "Mail that Slurm sends about the job."));
+    keys.add(
+        optional(
+            "notify",
+            mapOf(ValueType.NAME_WORD, NotifyChannel.OF_RUN),
+            "Channels of notifications about this run, by names of your choice, beside those of the policy."));
     keys.add(
         optional(
             "files",
@@ -552,6 +572,7 @@ public record RunConfig(
         values.integer("requeues"),
         retryOn(values),
         values.optionalDuration("watchdog"),
+        values.optionalText("monitor").map(RunConfig::sampling),
         values.integer("chain"),
         values.optionalDuration("warn_before_end"),
         copyCheckpoints(values.section("checkpoints")),
@@ -562,6 +583,7 @@ public record RunConfig(
         values.optionalText("workdir"),
         values.optionalText("setup"),
         values.has("mail") ? Optional.of(mail(values.section("mail"))) : Optional.empty(),
+        values.has("notify") ? NotifyChannel.from(values, true) : List.of(),
         values.texts("files"),
         values.textMap("env"),
         values.optionalText("env_file"),
@@ -593,6 +615,9 @@ public record RunConfig(
       if (values.has("sync") || values.optionalText("backend").orElse("").equals("sync")) {
         SyncStage.check(values, problems);
       }
+    }
+    if (values.has("notify")) {
+      NotifyChannel.check(values, problems);
     }
     Values array = values.section("array");
     if (values.has("sweep")) {
@@ -641,6 +666,15 @@ public record RunConfig(
     if (values.has("entrypoint") && entrypoint.has("script") == entrypoint.has("module")) {
       problems.add(values.problem("entrypoint", "needs either script or module"));
     }
+  }
+
+  /** Returns the time between samples; zero for none. */
+  private static Duration sampling(String text) {
+    if (text.equals("off")) {
+      return Duration.ZERO;
+    }
+    long number = Long.parseLong(text.substring(0, text.length() - 1));
+    return text.endsWith("m") ? Duration.ofMinutes(number) : Duration.ofSeconds(number);
   }
 
   /** Checks the keys about retries and the watchdog. */

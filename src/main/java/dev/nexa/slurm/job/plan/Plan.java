@@ -11,6 +11,7 @@ import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
 import dev.nexa.slurm.job.config.NativeOptions;
+import dev.nexa.slurm.job.config.NotifyChannel;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
 import dev.nexa.slurm.job.config.RunConfig.Mail;
@@ -53,6 +54,7 @@ import org.jspecify.annotations.Nullable;
  * @param requeues how often Slurm may run a task again
  * @param retryOn which failures are retried, as often as {@code requeues} allows
  * @param watchdog a task without a sign of life for this long is ended; empty for never
+ * @param monitor how often the nodes of a task are sampled; empty for never
  * @param chain the number of jobs that follow each other, each with all tasks
  * @param warnBeforeEnd how long before the time limit a task is told to save
  * @param copyCheckpoints checkpoints are written on scratch, and copied to durable storage this
@@ -61,6 +63,7 @@ import org.jspecify.annotations.Nullable;
  * @param optionsFile the runner's own config file; the config's keys and options override it
  * @param workdir the folder in which the command starts; empty for the template's choice
  * @param setup whether the job first runs the file {@link #SETUP}
+ * @param channels where notifications about the run go; the digest does not include them
  * @param files the files that the config names; the run keeps them
  * @param code the working tree that the job unpacks; empty if the config has no {@code code}
  * @param after the stages that the run waits for in its pipeline; empty outside a pipeline
@@ -100,6 +103,7 @@ public record Plan(
     int requeues,
     List<String> retryOn,
     Optional<Duration> watchdog,
+    Optional<Duration> monitor,
     int chain,
     Optional<Duration> warnBeforeEnd,
     Optional<Duration> copyCheckpoints,
@@ -117,6 +121,7 @@ public record Plan(
     Optional<String> workdir,
     boolean setup,
     Optional<Mail> mail,
+    List<NotifyChannel> channels,
     List<RunnerFile> files,
     Optional<PackedCode> code,
     Map<String, PipelineConfig.Condition> after,
@@ -195,6 +200,7 @@ public record Plan(
         requeues,
         retryOn,
         watchdog,
+        monitor,
         chain,
         warnBeforeEnd,
         copyCheckpoints,
@@ -212,6 +218,7 @@ public record Plan(
         workdir,
         setup,
         mail,
+        channels,
         files,
         code,
         after,

@@ -11,6 +11,7 @@ import dev.nexa.slurm.job.config.DataStage;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.Energy;
 import dev.nexa.slurm.job.config.Health;
+import dev.nexa.slurm.job.config.NotifyChannel;
 import dev.nexa.slurm.job.config.PipelineConfig;
 import dev.nexa.slurm.job.config.ResourceOption;
 import dev.nexa.slurm.job.config.RunConfig.Entrypoint;
@@ -35,6 +36,7 @@ public final class PlanFile {
   private static final int NEWEST = 1;
   private static final String CODE = "code";
   private static final String PROGRAM = "program";
+  private static final String NOTIFY = "notify";
 
   private final JsonObject json;
 
@@ -48,7 +50,12 @@ public final class PlanFile {
     if (plan.code().isPresent()) {
       json.with(CODE, plan.code().get().toJson());
     }
-    return new PlanFile(json.withOptional("partition_reason", plan.partitionReason()));
+    if (!plan.channels().isEmpty()) {
+      json.with(NOTIFY, NotifyChannel.toJson(plan.channels()));
+    }
+    return new PlanFile(
+        json.withOptional("monitor_seconds", plan.monitor().map(Duration::toSeconds))
+            .withOptional("partition_reason", plan.partitionReason()));
   }
 
   /**
@@ -149,6 +156,12 @@ public final class PlanFile {
   /** Returns the step of a data stage, such as {@code gate}; empty for other runs. */
   public Optional<String> dataStep() {
     return json.optionalObject("data").map(data -> data.text("step"));
+  }
+
+  /** Returns where notifications about the run go, beside those of the policy. */
+  public List<NotifyChannel> channels() {
+    Optional<JsonObject> channels = json.optionalObject(NOTIFY);
+    return channels.isPresent() ? NotifyChannel.parse(channels.get()) : List.of();
   }
 
   /** The config file, as the submitter named it. */
@@ -370,8 +383,8 @@ public final class PlanFile {
   }
 
   /**
-   * Returns the part that the plan's digest covers: all but the reason for its partition, and the
-   * commit and branch of its code.
+   * Returns the part that the plan's digest covers: all but the reason for its partition, how often
+   * it is sampled, and the commit and branch of its code.
    */
   static JsonObject whatRuns(Plan plan) {
     JsonObject json =

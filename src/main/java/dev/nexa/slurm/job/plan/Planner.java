@@ -33,6 +33,9 @@ import java.util.Optional;
  */
 public final class Planner {
   /** A job with less memory for each GPU gets a note. */
+  /** How often nodes with GPUs are sampled if the config does not say it. */
+  private static final Duration SAMPLING = Duration.ofSeconds(10);
+
   private static final long LITTLE_MEMORY = 1L << 30;
 
   private final ConfigSource source;
@@ -141,6 +144,7 @@ public final class Planner {
         config.requeues(),
         config.retryOn(),
         config.watchdog(),
+        monitor(config, asked),
         config.chain(),
         config.warnBeforeEnd(),
         config.copyCheckpoints(),
@@ -158,6 +162,7 @@ public final class Planner {
         config.workdir(),
         config.setup().isPresent(),
         config.mail(),
+        config.channels(),
         files,
         code,
         after,
@@ -168,6 +173,12 @@ public final class Planner {
         cluster.killWait(),
         cluster.messageTimeout(),
         notes);
+  }
+
+  /** Returns how often the nodes are sampled: by default those with GPUs. */
+  private static Optional<Duration> monitor(RunConfig config, Resources asked) {
+    Duration usual = asked.gpusPerNode() > 0 ? SAMPLING : Duration.ZERO;
+    return Optional.of(config.monitor().orElse(usual)).filter(every -> !every.isZero());
   }
 
   /** Returns our own program if the job runs it. */

@@ -164,6 +164,10 @@ public final class Renderer {
     if (plan.watchdog().isPresent()) {
       add(files, templates.verbatim("watchdog.sh"), plan.config());
     }
+    if (plan.monitor().isPresent()) {
+      add(files, templates.verbatim("monitor.sh"), plan.config());
+      add(files, templates.verbatim("sampler.sh"), plan.config());
+    }
     if (plan.copyCheckpoints().isPresent()) {
       add(files, templates.verbatim("checkpoints.sh"), plan.config());
     }

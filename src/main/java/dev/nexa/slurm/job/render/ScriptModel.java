@@ -34,6 +34,7 @@ final class ScriptModel {
     model.put("requeues", plan.requeues());
     model.put("retry_on", String.join(" ", plan.retryOn()));
     model.put("watchdog_seconds", plan.watchdog().orElse(Duration.ZERO).toSeconds());
+    model.put("monitor_seconds", plan.monitor().orElse(Duration.ZERO).toSeconds());
     model.put("chain", plan.chain());
     model.put("checkpoint_seconds", plan.copyCheckpoints().orElse(Duration.ZERO).toSeconds());
     model.put("warning_seconds", warningSeconds(plan));

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.money.ledger;
 
+import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.Utf8Pool;
@@ -12,6 +13,7 @@ import java.time.LocalDate;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -35,6 +37,7 @@ public final class LedgerLine {
   private static final int MOST_DIGITS = 18;
 
   private final byte[] bytes;
+  private final int begin;
   private final String month;
   private final Utf8Pool words;
 
@@ -48,6 +51,7 @@ public final class LedgerLine {
    */
   LedgerLine(byte[] bytes, int begin, String month, Utf8Pool words) {
     this.bytes = bytes;
+    this.begin = begin;
     this.month = month;
     this.words = words;
     int at = expect('{', begin);
@@ -127,6 +131,15 @@ public final class LedgerLine {
     LocalDate day = time == null ? whole.atDay(1) : LocalDate.ofInstant(time, ZoneOffset.UTC);
     YearMonth own = YearMonth.from(day);
     return own.equals(whole) ? day : own.isBefore(whole) ? whole.atDay(1) : whole.atEndOfMonth();
+  }
+
+  /** Returns the SHA-256 of the line as it is stored, without its line feed. */
+  public String sha256() {
+    int end = begin;
+    while (end < bytes.length && bytes[end] != '\n') {
+      end++;
+    }
+    return Sha256.of(Arrays.copyOfRange(bytes, begin, end));
   }
 
   /** Returns the version of the line's format. */

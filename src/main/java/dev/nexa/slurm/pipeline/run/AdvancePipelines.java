@@ -98,7 +98,7 @@ public final class AdvancePipelines {
       progress = new ReadProgress(context).of(folder, problems);
     }
     tellBlocked(folder, progress, problems);
-    write(folder, progress);
+    write(folder, progress, problems);
     return Optional.of(progress);
   }
 
@@ -225,9 +225,12 @@ public final class AdvancePipelines {
     return true;
   }
 
-  private void write(PipelineFolder folder, PipelineProgress progress) {
+  private void write(
+      PipelineFolder folder, PipelineProgress progress, List<String> problems) {
     folder.writeManifest(Json.pretty(ProgressFile.of(progress)));
     if (progress.ended() && isSettled(progress)) {
+      // Before the mark: if the process dies in between, the next pass records the same event.
+      new EndOfPipeline(context).record(progress, problems);
       folder.markClosed();
     }
   }

@@ -44,7 +44,7 @@ public final class ReadProgress {
       } else {
         ManifestFile manifest = ManifestFile.read(run);
         rows.put(stage.name(), RunRow.ended(manifest));
-        failedGate(manifest).ifPresent(why -> gates.put(stage.name(), why));
+        manifest.failedGate().ifPresent(why -> gates.put(stage.name(), why));
       }
     }
     if (!open.isEmpty()) {
@@ -71,22 +71,11 @@ public final class ReadProgress {
       if (!run.isOpen() && Files.exists(run.manifest())) {
         ManifestFile manifest = ManifestFile.read(run);
         rows.put(stage.name(), RunRow.ended(manifest));
-        failedGate(manifest).ifPresent(why -> gates.put(stage.name(), why));
+        manifest.failedGate().ifPresent(why -> gates.put(stage.name(), why));
       } else if (row != null) {
         rows.put(stage.name(), row);
       }
     }
     return PipelineProgress.of(file, rows, gates);
-  }
-
-  /**
-   * Returns why the run's gate failed; empty if it has none, or if it passed (docs/evaluation.md).
-   */
-  static Optional<String> failedGate(ManifestFile manifest) {
-    return manifest
-        .metrics()
-        .optionalObject("gate")
-        .filter(gate -> gate.optionalText("verdict").equals(Optional.of("fail")))
-        .map(gate -> gate.optionalText("reason").orElse("its gate failed"));
   }
 }

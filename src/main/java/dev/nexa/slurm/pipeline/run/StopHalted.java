@@ -6,6 +6,7 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.pipeline.run.PipelineProgress.StageProgress;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
@@ -43,7 +44,7 @@ final class StopHalted {
       if (!stage.gated() || !stage.ended() || run.isOpen() || stage.stage().reused()) {
         continue;
       }
-      Optional<String> why = ReadProgress.failedGate(ManifestFile.read(run));
+      Optional<String> why = ManifestFile.read(run).failedGate();
       if (why.isEmpty()) {
         continue;
       }
@@ -59,6 +60,11 @@ final class StopHalted {
                   progress.file().name(),
                   run.id().value());
       set.ifPresent(halt -> onOtherTiers(stage, halt, problems));
+      set.flatMap(
+              halt ->
+                  new Outbox(context.workspace())
+                      .recordIfAsked(policy.channels(), HaltedTiers.notice(halt)))
+          .ifPresent(problems::add);
       set.ifPresent(
           halt ->
               problems.add(

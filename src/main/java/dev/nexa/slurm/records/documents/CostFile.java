@@ -288,6 +288,11 @@ public final class CostFile {
     return json.text("run_id");
   }
 
+  /** Returns the sentences about what the file lacks; empty if it lacks nothing. */
+  public List<String> limits() {
+    return json.members().containsKey("limits") ? json.texts("limits") : List.of();
+  }
+
   /** Returns 1, and one more after each rerun or correction. */
   public long version() {
     return json.number("version");

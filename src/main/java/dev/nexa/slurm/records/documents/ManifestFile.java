@@ -401,6 +401,16 @@ public final class ManifestFile {
     return json.optionalObject("metrics").orElseGet(JsonObject::new);
   }
 
+  /**
+   * Returns why the run's gate failed; empty if it has none, or if it passed (docs/evaluation.md).
+   */
+  public Optional<String> failedGate() {
+    return metrics()
+        .optionalObject("gate")
+        .filter(gate -> gate.optionalText("verdict").equals(Optional.of("fail")))
+        .map(gate -> gate.optionalText("reason").orElse("its gate failed"));
+  }
+
   /** Returns the metric {@code checkpoint}. */
   public Optional<String> checkpoint() {
     return json.optionalText("checkpoint");

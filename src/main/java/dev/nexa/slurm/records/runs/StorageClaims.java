@@ -31,6 +31,9 @@ public final class StorageClaims {
   /** The job script tries this many names too. */
   private static final int MOST_NAMES = 99;
 
+  /** So many are looked for when a run has ended: one for each workspace that shares the tier. */
+  private static final int USUAL_NAMES = 9;
+
   private final List<Path> folders = new ArrayList<>();
 
   /**
@@ -126,9 +129,8 @@ public final class StorageClaims {
    */
   public void releaseScratch(RunFolder run) {
     for (Path folder : folders) {
-      int n = 1;
-      while (folder.endsWith(SCRATCH) && Files.exists(folder.resolve(numbered(run, n)))) {
-        String name = numbered(run, n++);
+      for (int n = 1; n <= USUAL_NAMES && folder.endsWith(SCRATCH); n++) {
+        String name = numbered(run, n);
         if (Files.notExists(folder.resolveSibling(name))) {
           release(folder.resolve(name), run);
         }

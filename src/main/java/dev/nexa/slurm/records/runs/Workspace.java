@@ -113,6 +113,16 @@ public final class Workspace {
     }
   }
 
+  /** Returns whether the workspace is this user's own: private, or a team's that this user owns. */
+  public boolean isOwn() {
+    try {
+      Optional<FileOwner> owner = runsOwner();
+      return owner.isEmpty() || owner.get().isMe();
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read the owner of", runs(), failed);
+    }
+  }
+
   /** Returns the owner of the folder {@code runs}; empty if it is missing or has none. */
   private Optional<FileOwner> runsOwner() {
     try {
@@ -406,6 +416,7 @@ public final class Workspace {
         List.of(
             "runs",
             "runs/manifests",
+            "runs/statements",
             "estimates",
             CODE,
             "pipelines",

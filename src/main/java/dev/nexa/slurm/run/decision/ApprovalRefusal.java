@@ -6,11 +6,14 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.job.config.NoticeKind;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.records.approvals.Approvable;
 import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.approvals.Proposal;
+import dev.nexa.slurm.records.notices.Notice;
+import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.run.Context;
 import java.io.IOException;
@@ -59,6 +62,8 @@ final class ApprovalRefusal {
     Path file = workspace.estimate(asked.digest()).toAbsolutePath().normalize();
     workspace.files().directories(workspace.estimates());
     workspace.files().replace(file, Json.pretty(document));
+    Optional<String> unrecorded =
+        new Outbox(workspace).recordIfAsked(policy.channels(), notice(refused, over));
     String shortName = shortName(workspace.estimates());
     List<Advice> advice = new ArrayList<>();
     if (exceedsLimit()) {
@@ -72,6 +77,7 @@ final class ApprovalRefusal {
                 ? "nothing was submitted; the estimate is in estimates/" + shortName + "….json"
                 : "nothing was submitted; the estimate is written"));
     warnings.forEach(warning -> advice.add(Advice.note(warning)));
+    unrecorded.ifPresent(why -> advice.add(Advice.note(why)));
     if (over) {
       advice.add(
           Advice.command("releases what ended runs had reserved", "nexa-slurm", "reconcile"));
@@ -88,6 +94,24 @@ final class ApprovalRefusal {
     ask(approvals.get(), file.resolveSibling(shortName), over, advice);
     approvals.get().note().ifPresent(note -> advice.add(Advice.note(note)));
     return new NexaException(code, why(refused), advice);
+  }
+
+  /** Returns the notification; the same estimate gives the same one, however often it is tried. */
+  private Notice notice(Decision.Refused refused, boolean over) {
+    List<String> lines = new ArrayList<>(refused.overBudgets());
+    lines.add("asked for by " + asked.submitter().user());
+    lines.add("most it can cost: " + asked.total());
+    lines.add("nexa-slurm approve " + asked.digest() + (over ? " --over-budget" : ""));
+    return Notice.of(
+            over ? NoticeKind.OVER_BUDGET : NoticeKind.APPROVAL_NEEDED,
+            asked.digest(),
+            Optional.empty(),
+            asked.config() + (over ? " does not fit into a budget" : " needs an approval"),
+            lines)
+        .with("digest", asked.digest())
+        .with("config", asked.config())
+        .with("cost", asked.total().amount().toPlainString())
+        .with("currency", asked.total().currency());
   }
 
   /** Adds why the approvals that are most like the run do not cover it. */

@@ -1,6 +1,8 @@
 package dev.nexa.slurm.run.decision;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.releases.Halt;
 import dev.nexa.slurm.storage.releases.Halts;
@@ -113,6 +115,25 @@ public record HaltedTiers(Map<Path, List<String>> tiers, DurableFiles files) {
     Map<Path, List<String>> here = new LinkedHashMap<>(tiers);
     here.keySet().removeIf(tier -> !Files.isDirectory(tier));
     return here.isEmpty() ? List.of() : new HaltedTiers(here, files).set(halts -> halts.put(halt));
+  }
+
+  /** Returns the notification of a halt that was set. */
+  public static Notice notice(Halt halt) {
+    String what = halt.pipeline().map(name -> "the pipeline " + name).orElse("every release");
+    List<String> lines = new ArrayList<>();
+    if (!halt.reason().isEmpty()) {
+      lines.add("reason: " + halt.reason());
+    }
+    halt.run().ifPresent(run -> lines.add("set by the failed gate of " + run));
+    lines.add("nexa-slurm unhalt " + halt.id());
+    return Notice.of(
+            NoticeKind.HALTED,
+            halt.id(),
+            halt.run(),
+            halt.id() + " by " + halt.by() + " stops " + what,
+            lines)
+        .with("halt_id", halt.id())
+        .with("reason", halt.reason());
   }
 
   private static Path real(String durable) {

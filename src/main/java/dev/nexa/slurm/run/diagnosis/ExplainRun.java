@@ -94,6 +94,22 @@ public final class ExplainRun {
     }
   }
 
+  /**
+   * Explains a finished run from its files alone: asks no scheduler, and looks for no similar runs.
+   * Empty if no task failed.
+   *
+   * @param problems receives a line for each file that could not be read
+   */
+  public Optional<Failure> recorded(RunFolder run, List<String> problems) {
+    RunFacts facts = RunFacts.shown(run);
+    RunState journal = RunState.of(run.journal().read());
+    if (!journal.finished()) {
+      return Optional.empty();
+    }
+    FailedTasks tasks = FailedTasks.of(context, run, journal, facts, problems);
+    return failure(run, facts, journal, tasks, OptionalInt.empty(), problems);
+  }
+
   private static List<String> refusals(RunState journal) {
     List<String> refusals = new ArrayList<>();
     for (Submission submission : journal.current()) {

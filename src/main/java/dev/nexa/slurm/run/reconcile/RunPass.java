@@ -79,7 +79,8 @@ public final class RunPass {
     this.scheduler = scheduler;
     this.policy = policy;
     this.passing = passing;
-    this.records = new RunRecords(workspace, passing);
+    this.records =
+        new RunRecords(workspace, passing, Optional.of(new EndNotice(workspace, policy)));
     this.openTasks = new SubmitOpenTasks(workspace, scheduler, policy, passing);
   }
 

@@ -31,10 +31,22 @@ import java.util.function.Consumer;
 public final class RunRecords {
   private final Workspace workspace;
   private final Consumer<CrashPoint> passing;
+  private final Optional<EndNotice> notices;
 
+  /** Makes a writer that notifies nobody of the end of a run. */
   public RunRecords(Workspace workspace, Consumer<CrashPoint> passing) {
+    this(workspace, passing, Optional.empty());
+  }
+
+  /**
+   * Makes a writer.
+   *
+   * @param notices records the end of a run for people; empty to notify nobody
+   */
+  RunRecords(Workspace workspace, Consumer<CrashPoint> passing, Optional<EndNotice> notices) {
     this.workspace = workspace;
     this.passing = passing;
+    this.notices = notices;
   }
 
   /**
@@ -137,6 +149,11 @@ public final class RunRecords {
               journal.timesFinished() + 1,
               Sha256.of(derived.cost()),
               Sha256.of(derived.manifest()));
+      if (notices.isPresent() && !facts.estimate().isOfImported()) {
+        notices
+            .get()
+            .record(run, journal, ManifestFile.parse(derived.manifest(), run.manifest().toString()));
+      }
       finish(run, data, derived.ledgerLine().get(), ended);
     }
     return changed;

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.records.approvals.SignedStatement;
 import dev.nexa.slurm.records.approvals.Signers;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -154,9 +155,10 @@ public final class Halts {
     if (signers.isEmpty()) {
       return Optional.of("the policy names nobody who may lift a halt");
     }
-    return Statements.refusal(
+    return SignedStatement.refusal(
         signers.get(),
         lifted.signer().signer(),
+        SignOff.NAMESPACE,
         lifted.statement(),
         lifted.signature(),
         lifted.at());

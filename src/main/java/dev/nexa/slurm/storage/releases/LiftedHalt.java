@@ -1,7 +1,7 @@
 package dev.nexa.slurm.storage.releases;
 
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.approvals.SignedStatement;
 import java.time.Instant;
 
 /**
@@ -23,7 +23,11 @@ public record LiftedHalt(
 
   /** Returns the text that is signed. */
   public String statement() {
-    return Json.pretty(json());
+    return file().signedText();
+  }
+
+  private SignedStatement file() {
+    return new SignedStatement(json(), signature);
   }
 
   private JsonObject json() {
@@ -46,7 +50,7 @@ public record LiftedHalt(
 
   /** Returns the file's text. */
   String text() {
-    return Json.pretty(new JsonObject().with("statement", json()).with("signature", signature));
+    return file().text();
   }
 
   /**
@@ -55,8 +59,8 @@ public record LiftedHalt(
    * @throws IllegalArgumentException if the text is not as {@link #text} returns it
    */
   static LiftedHalt parse(String text) {
-    JsonObject json = Json.parseObject(text);
-    JsonObject said = json.object("statement");
+    SignedStatement file = SignedStatement.parse(text, TYPE);
+    JsonObject said = file.statement();
     LiftedHalt lifted =
         new LiftedHalt(
             said.text("halt_id"),
@@ -64,7 +68,7 @@ public record LiftedHalt(
             said.instant("at"),
             new HistoryLine.Author(said.text("by"), said.text("signer"), said.text("host")),
             said.text("reason"),
-            json.text("signature"));
+            file.armored());
     if (!lifted.text().equals(text)) {
       throw new IllegalArgumentException("it is not written as nexa-slurm writes it");
     }

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.records.approvals.SignedStatement;
 import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.storage.releases.HistoryLine.Action;
 import dev.nexa.slurm.storage.releases.HistoryLine.What;
@@ -159,8 +160,13 @@ public final class ReleaseHistory {
     Instant before = Instant.MIN;
     for (HistoryLine line : content.lines()) {
       Optional<String> refusal =
-          Statements.refusal(
-              signers, line.author().signer(), line.unsigned(), line.signature(), line.at());
+          SignedStatement.refusal(
+              signers,
+              line.author().signer(),
+              SignOff.NAMESPACE,
+              line.unsigned(),
+              line.signature(),
+              line.at());
       refusal.ifPresent(why -> problems.add(place(line.number()) + why));
       if (line.at().isBefore(before)) {
         problems.add(place(line.number()) + "its time is before the time of the line before");

@@ -1,7 +1,7 @@
 package dev.nexa.slurm.storage.releases;
 
-import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.approvals.SignedStatement;
 import dev.nexa.slurm.records.approvals.SignedText;
 import dev.nexa.slurm.records.approvals.SshSignature;
 import java.nio.charset.StandardCharsets;
@@ -25,7 +25,11 @@ public record SignOff(String release, String digest, String signer, Instant at, 
 
   /** Returns the text that is signed. It names what is signed, so that it fits nothing else. */
   public String statement() {
-    return Json.pretty(statementJson());
+    return file().signedText();
+  }
+
+  private SignedStatement file() {
+    return new SignedStatement(statementJson(), armored);
   }
 
   private JsonObject statementJson() {
@@ -40,8 +44,7 @@ public record SignOff(String release, String digest, String signer, Instant at, 
 
   /** Returns the file's text. */
   public String text() {
-    return Json.pretty(
-        new JsonObject().with("statement", statementJson()).with("signature", armored));
+    return file().text();
   }
 
   /**
@@ -50,18 +53,15 @@ public record SignOff(String release, String digest, String signer, Instant at, 
    * @throws IllegalArgumentException if the text is not as {@link #text} returns it
    */
   public static SignOff parse(String text) {
-    JsonObject json = Json.parseObject(text);
-    JsonObject statement = json.object("statement");
-    if (!statement.text("type").equals(TYPE)) {
-      throw new IllegalArgumentException("is a statement of another type");
-    }
+    SignedStatement file = SignedStatement.parse(text, TYPE);
+    JsonObject statement = file.statement();
     SignOff signOff =
         new SignOff(
             statement.text("release"),
             statement.text("digest"),
             statement.text("signer"),
             statement.instant("signed_at"),
-            json.text("signature"));
+            file.armored());
     if (!signOff.text().equals(text)) {
       throw new IllegalArgumentException("is not written as nexa-slurm writes a signature");
     }

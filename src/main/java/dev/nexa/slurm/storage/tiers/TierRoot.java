@@ -77,7 +77,7 @@ public record TierRoot(
   }
 
   /** Returns the workspace's own profiles; {@code default}, of the program, if it has none. */
-  private static List<String> profiles(Path workspace) {
+  public static List<String> profiles(Path workspace) {
     TreeSet<String> names = new TreeSet<>();
     Path folder = workspace.resolve("configs/clusters");
     if (Files.isDirectory(folder)) {

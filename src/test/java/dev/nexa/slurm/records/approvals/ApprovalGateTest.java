@@ -66,6 +66,7 @@ class ApprovalGateTest {
         false,
         List.of(),
         Optional.empty(),
-        Optional.empty());
+        Optional.empty(),
+        List.of());
   }
 }

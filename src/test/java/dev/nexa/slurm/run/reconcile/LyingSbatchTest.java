@@ -73,7 +73,8 @@ class LyingSbatchTest {
           false,
           List.of(),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+        List.of());
 
   @Test
   void neverDoTwoJobsWorkOnOneTaskAndEachThatRanIsPaidFor() throws Exception {

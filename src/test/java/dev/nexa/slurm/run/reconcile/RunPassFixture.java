@@ -49,7 +49,8 @@ abstract class RunPassFixture {
           false,
           List.of(),
           Optional.empty(),
-          Optional.empty());
+          Optional.empty(),
+        List.of());
 
   final Workspace workspace = Workspaces.inMemory();
   final RunFolder run = workspace.claim("train", Rows.NOON);

@@ -1,4 +1,4 @@
-package dev.nexa.slurm.command.jobs;
+package dev.nexa.slurm.run.lookup;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.job.config.yaml.Secrets;
@@ -16,9 +16,9 @@ import java.util.Optional;
  *
  * @param key the run's own API key; empty if it has none
  */
-record WithoutSecrets(Optional<String> key) {
+public record WithoutSecrets(Optional<String> key) {
   /** The most bytes of one file; the end of a log says more than its beginning. */
-  static final int MOST = 10 << 20;
+  public static final int MOST = 10 << 20;
 
   private static final String BEGIN = "-----BEGIN ";
 
@@ -27,7 +27,7 @@ record WithoutSecrets(Optional<String> key) {
    *
    * @param file the key's file, which may be missing
    */
-  static WithoutSecrets of(Path file) {
+  public static WithoutSecrets of(Path file) {
     return new WithoutSecrets(
         Files.isReadable(file)
             ? Optional.of(DurableFiles.read(file).strip()).filter(text -> !text.isEmpty())
@@ -35,7 +35,7 @@ record WithoutSecrets(Optional<String> key) {
   }
 
   /** Returns the last 10 MB of a file, without secrets. */
-  byte[] tail(Path file) {
+  public byte[] tail(Path file) {
     try (FileChannel channel = FileChannel.open(file)) {
       long size = channel.size();
       int length = (int) Math.min(MOST, size);
@@ -47,7 +47,7 @@ record WithoutSecrets(Optional<String> key) {
       }
       String text = new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
       // The first line is cut short, and half a token is not recognized.
-      return clean(at > 0 ? text.substring(text.indexOf('\n') + 1) : text);
+      return clean(at > 0 ? text.substring(text.indexOf('\n') + 1) : text).getBytes(StandardCharsets.UTF_8);
     } catch (IOException failed) {
       return ("it could not be read: " + DurableFiles.reason(failed) + "\n")
           .getBytes(StandardCharsets.UTF_8);
@@ -55,7 +55,7 @@ record WithoutSecrets(Optional<String> key) {
   }
 
   /** Returns a text without secrets. */
-  byte[] clean(String text) {
+  public String clean(String text) {
     String own = key.isPresent() ? text.replace(key.get(), "[the server's API key]") : text;
     StringBuilder kept = new StringBuilder(own.length());
     boolean inKey = false;
@@ -79,6 +79,6 @@ record WithoutSecrets(Optional<String> key) {
         kept.append(line);
       }
     }
-    return kept.toString().getBytes(StandardCharsets.UTF_8);
+    return kept.toString();
   }
 }

@@ -1,0 +1,40 @@
+// VitePress's configuration. dev/site copies it into target/site/.vitepress.
+import { readFileSync } from 'node:fs'
+import { defineConfig } from 'vitepress'
+import { slug } from '../slug.mjs'
+
+const groups = JSON.parse(readFileSync(new URL('../groups.json', import.meta.url), 'utf8'))
+
+// The browser itself refuses what is not of this site.
+const policy =
+  "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+
+export default defineConfig({
+  title: 'nexa-slurm',
+  description: 'Price, approve, submit and account for Slurm jobs',
+  lang: 'en',
+  srcDir: 'pages',
+  base: process.env.NEXA_SITE_BASE ?? '/',
+  outDir: 'html',
+  head: [['meta', { 'http-equiv': 'Content-Security-Policy', content: policy }]],
+  markdown: {
+    anchor: { slugify: slug },
+    // A page is text: what looks like markup or like a Vue expression is shown as it is.
+    config(md) {
+      md.set({ html: false })
+      const text = md.renderer.rules.text
+      md.renderer.rules.text = (...args) => text(...args).replaceAll('{{', '&#123;&#123;')
+    }
+  },
+  themeConfig: {
+    search: { provider: 'local' },
+    outline: { level: [2, 3] },
+    nav: [
+      { text: 'First run', link: '/first-run' },
+      { text: 'Tutorial', link: '/tutorial' },
+      { text: 'All pages', link: '/all-pages' }
+    ],
+    sidebar: groups.map((group, number) => ({ ...group, collapsed: number > 4 })),
+    footer: { message: 'Apache-2.0. These pages load nothing from other sites.' }
+  }
+})

@@ -1,0 +1,229 @@
+package dev.nexa.slurm.command.costs;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.units.MonthRange;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.money.closing.Statement;
+import dev.nexa.slurm.money.closing.Statements;
+import dev.nexa.slurm.money.closing.VerifyMonths;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.PolicyApprovals;
+import java.time.Instant;
+import java.time.YearMonth;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code costs close}. */
+final class CloseCommand extends Subcommand {
+  private static final Columns<VerifyMonths.Finding> FINDINGS =
+      new Columns<VerifyMonths.Finding>()
+          .text("month", finding -> finding.month().toString())
+          .text("file", VerifyMonths.Finding::file)
+          .note("what", VerifyMonths.Finding::what);
+
+  private final PositionalParamSpec month =
+      add(
+          PositionalParamSpec.builder().paramLabel("MONTH").arity("0..1").type(String.class),
+          "A month that is over, such as 2025-11, or `last`.");
+  private final OptionSpec key =
+      option("--key", "FILE", "Your SSH key. Default: the first of ssh's own keys.");
+  private final OptionSpec as =
+      option("--as", "PRINCIPAL", "Your name in allowed_signers, if the key has several.");
+  private final OptionSpec dryRun =
+      flag("--dry-run", "Shows what would be signed; writes nothing, and needs no key.");
+  private final OptionSpec yes =
+      flag("-y, --yes", "Signs without a question. Without a terminal, no question is asked.");
+  private final OptionSpec list = flag("--list", "Lists the closed months.");
+  private final OptionSpec verify =
+      flag(
+          "--verify",
+          "Checks MONTH, or all closed months: statements, signatures, cost files and ledger; exit"
+              + " status 1 if something was changed.");
+  private final OptionSpec json = jsonFlag();
+
+  CloseCommand() {
+    super(
+        "close",
+        "Closes a month with a signed statement. Later corrections become adjustments of the next.",
+        "nexa-slurm costs close last --dry-run",
+        "nexa-slurm costs close 2025-11 --key ~/.ssh/id_ed25519",
+        "nexa-slurm costs close --verify",
+        "nexa-slurm costs close --list");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    if (given(list) && given(verify)) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--list and --verify are two commands",
+          Advice.step("leave one of them out"));
+    }
+    Statements statements = new Statements(context.workspace());
+    if (given(list)) {
+      return list(statements);
+    }
+    if (given(verify)) {
+      return verify(context, statements);
+    }
+    return close(context, statements, wanted(statements));
+  }
+
+  /** Returns the typed month. */
+  private YearMonth wanted(Statements statements) {
+    String typed = month.getValue();
+    if (typed == null) {
+      String next = statements.next().map(YearMonth::toString).orElse("last");
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "expected the month to close, such as 2025-11 or last",
+          Advice.command("closes it", "nexa-slurm", "costs", "close", next));
+    }
+    return monthOf(typed, "close");
+  }
+
+  /**
+   * Reads a month that a user typed.
+   *
+   * @param command the subcommand of costs, for the advice
+   */
+  static YearMonth monthOf(String typed, String command) {
+    return MonthRange.month(typed, Instant.now())
+        .orElseThrow(
+            () ->
+                new NexaException(
+                    ErrorCode.OPTION_INVALID,
+                    "expected a month such as 2025-11, or last, got '" + typed + "'",
+                    Advice.step("nexa-slurm costs " + command + " last")));
+  }
+
+  private Integer close(Context context, Statements statements, YearMonth wanted) {
+    if (statements.closed().contains(wanted)) {
+      return already(statements, wanted);
+    }
+    CloseMonth close = new CloseMonth(context, Instant.now());
+    close.requireClosable(wanted);
+    if (given(dryRun)) {
+      Statement statement = close.statement(wanted);
+      out()
+          .print(
+              given(json)
+                  ? statement.text()
+                  : StatementText.tables(statement, style()) + "nothing was signed\n");
+      return ExitCode.OK.status();
+    }
+    CloseMonth.Signer signer =
+        close.signer(Optional.ofNullable(key.getValue()), Optional.ofNullable(as.getValue()));
+    boolean ask = !given(yes) && !given(json);
+    Optional<Statements.Closed> closed =
+        close.close(
+            wanted,
+            signer,
+            statement -> {
+              if (!given(json)) {
+                out().print(StatementText.tables(statement, style()));
+                out().flush();
+              }
+              return !ask || confirmed("Sign it as " + signer.signer() + "?");
+            });
+    if (closed.isEmpty()) {
+      return statements.closed().contains(wanted) ? already(statements, wanted) : notSigned();
+    }
+    return done(statements, closed.get(), false);
+  }
+
+  private Integer notSigned() {
+    out().println("nothing was signed");
+    return ExitCode.OK.status();
+  }
+
+  private Integer already(Statements statements, YearMonth wanted) {
+    return done(statements, statements.read(wanted), true);
+  }
+
+  private Integer done(Statements statements, Statements.Closed closed, boolean before) {
+    YearMonth wanted = closed.statement().month();
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  StatementText.json(List.of(closed))
+                      .with("closed_before", before)
+                      .with("file", statements.file(wanted).toString())
+                      .with("signature", statements.signature(wanted).toString())));
+      return ExitCode.OK.status();
+    }
+    out()
+        .println(
+            wanted
+                + (before ? " was closed by " : " is closed by ")
+                + closed.signature().signer()
+                + " at "
+                + closed.signature().at()
+                + ": "
+                + statements.file(wanted));
+    out().println("  SHA-256 " + closed.sha256());
+    return ExitCode.OK.status();
+  }
+
+  private Integer list(Statements statements) {
+    List<Statements.Closed> months = new ArrayList<>();
+    statements.closed().forEach(one -> months.add(statements.read(one)));
+    if (given(json)) {
+      out().print(Json.pretty(StatementText.json(months)));
+    } else if (months.isEmpty()) {
+      out().println("No month is closed. `nexa-slurm costs close last` closes the last one.");
+    } else {
+      printTable(StatementText.closedForPeople(months).table(style()));
+    }
+    return ExitCode.OK.status();
+  }
+
+  private Integer verify(Context context, Statements statements) {
+    SortedSet<YearMonth> months = new TreeSet<>(statements.closed());
+    String typed = month.getValue();
+    if (typed != null) {
+      months = new TreeSet<>(List.of(monthOf(typed, "close --verify")));
+    }
+    PolicyApprovals approvals = PolicyApprovals.of(context, context.configs().policy());
+    List<VerifyMonths.Finding> findings =
+        new VerifyMonths(context.workspace(), approvals.signers()).of(months);
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  new JsonObject()
+                      .with("schema_version", 1)
+                      .with("months", months.stream().map(YearMonth::toString).toList())
+                      .with("findings", FINDINGS.of(findings).json())));
+    } else {
+      for (VerifyMonths.Finding finding : findings) {
+        out().println(finding.file() + ": " + finding.what());
+        out().println(advised("  → " + finding.advice()));
+      }
+      out()
+          .println(
+              findings.isEmpty()
+                  ? counted(months)
+                      + ": each statement, signature, cost file and ledger line is as it was signed"
+                  : findings.size() + (findings.size() == 1 ? " change" : " changes") + " found");
+    }
+    return findings.isEmpty() ? ExitCode.OK.status() : ExitCode.DEFECT.status();
+  }
+
+  private static String counted(SortedSet<YearMonth> months) {
+    return months.size() + (months.size() == 1 ? " month" : " months");
+  }
+}

@@ -1,0 +1,106 @@
+package dev.nexa.slurm.command.costs;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.command.shared.FormatOption;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.money.closing.Statement;
+import dev.nexa.slurm.money.closing.Statements;
+import java.time.YearMonth;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedSet;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code costs statement}. */
+final class StatementCommand extends Subcommand {
+  private final PositionalParamSpec month =
+      add(
+          PositionalParamSpec.builder().paramLabel("MONTH").arity("0..1").type(String.class),
+          "A closed month, such as 2025-11 or `last`; the newest one if not given.");
+  private final OptionSpec by =
+      option(
+          "--by",
+          "NAME",
+          "Only this part: " + String.join(", ", StatementText.PARTS) + ".");
+  private final FormatOption format =
+      new FormatOption(this, List.of("table", "json", "csv", "markdown"));
+
+  StatementCommand() {
+    super(
+        "statement",
+        "Shows the statement of a closed month. CSV has a row for each run and adjustment.",
+        "nexa-slurm costs statement",
+        "nexa-slurm costs statement 2025-11 --by project",
+        "nexa-slurm costs statement 2025-11 --format csv > november.csv");
+  }
+
+  @Override
+  public Integer call() {
+    format.format();
+    Optional<String> part = Optional.ofNullable(by.getValue());
+    if (part.isPresent() && !StatementText.PARTS.contains(part.get())) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--by: expected one of "
+              + String.join(", ", StatementText.PARTS)
+              + ", got '"
+              + part.get()
+              + "'"
+              + Nearest.hint(part.get(), StatementText.PARTS));
+    }
+    Statements.Closed closed = closed(new Statements(existing().workspace()));
+    Statement statement = closed.statement();
+    format.print(
+        () ->
+            part.map(name -> StatementText.table(statement, name, style()))
+                .orElseGet(() -> StatementText.tables(statement, style()) + signed(closed)),
+        () ->
+            part.isPresent()
+                ? StatementText.part(statement, part.get())
+                : StatementText.postings(statement),
+        () ->
+            part.isPresent()
+                ? StatementText.part(statement, part.get()).markdown()
+                : StatementText.markdown(statement) + "\n" + signed(closed),
+        statement::json);
+    return ExitCode.OK.status();
+  }
+
+  private static String signed(Statements.Closed closed) {
+    return closed.statement().month()
+        + " was closed by "
+        + closed.signature().signer()
+        + " at "
+        + closed.signature().at()
+        + "; SHA-256 "
+        + closed.sha256()
+        + "\n";
+  }
+
+  private Statements.Closed closed(Statements statements) {
+    SortedSet<YearMonth> closed = statements.closed();
+    String typed = month.getValue();
+    if (typed == null && !closed.isEmpty()) {
+      return statements.read(closed.last());
+    }
+    YearMonth wanted = typed == null ? null : CloseCommand.monthOf(typed, "statement");
+    if (wanted != null && closed.contains(wanted)) {
+      return statements.read(wanted);
+    }
+    throw new NexaException(
+        ErrorCode.MONTH_NOT_CLOSABLE,
+        wanted == null
+            ? "no month is closed"
+            : wanted
+                + " is not closed"
+                + (closed.isEmpty() ? "" : "; closed are " + closed.first() + " to " + closed.last()),
+        Advice.command(
+            "closes it", "nexa-slurm", "costs", "close", wanted == null ? "last" : "" + wanted),
+        Advice.step("`nexa-slurm costs --month MONTH` shows a month that is not closed"));
+  }
+}

@@ -1,0 +1,114 @@
+package dev.nexa.slurm.command.notify;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.FromRuns;
+import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.job.config.Policy;
+import dev.nexa.slurm.records.notices.Notice;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.notify.Answer;
+import dev.nexa.slurm.run.notify.SendNotices;
+import dev.nexa.slurm.run.start.Prepared;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
+
+/** The command {@code notify test}. */
+final class NotifyTestCommand extends Subcommand {
+  private final PositionalParamSpec name =
+      add(
+          PositionalParamSpec.builder().paramLabel("CHANNEL").arity("0..1").type(String.class),
+          "A channel of the policy, or of the config that --config names. Default: all of them.");
+  private final OptionSpec config =
+      option("--config", "CONFIG", "Tries the channels of this run's config instead.");
+
+  NotifyTestCommand() {
+    super(
+        "test",
+        "Sends a test message to each channel now. Ends with 1 if a channel does not take it.",
+        "nexa-slurm notify test",
+        "nexa-slurm notify test team",
+        "nexa-slurm notify test --config configs/train/science.yaml");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    List<NotifyChannel> chosen = chosen(context);
+    SendNotices sender = new SendNotices(context);
+    int status = ExitCode.OK.status();
+    for (NotifyChannel channel : chosen) {
+      Answer answer = sender.attempt(channel, notice(context, channel));
+      out().println(channel.name() + ": " + answer.error().map(why -> "failed: " + why).orElse("sent"));
+      out().flush();
+      status = answer.error().isPresent() ? ExitCode.DEFECT.status() : status;
+    }
+    return status;
+  }
+
+  private List<NotifyChannel> chosen(Context context) {
+    Policy policy = context.configs().policy();
+    Optional<String> file = Optional.ofNullable(config.getValue());
+    List<NotifyChannel> all =
+        file.isPresent()
+            ? context
+                .configs()
+                .run(
+                    file.get(),
+                    List.of(),
+                    FromRuns.NONE,
+                    Optional.empty(),
+                    Optional.empty(),
+                    Prepared.clusterName(context))
+                .channels()
+            : policy.channels();
+    String where = file.orElse(policy.name());
+    if (all.isEmpty()) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          where + " has no channels: the key notify is missing",
+          Advice.step("add one (`nexa-slurm explain docs/notify.md`)"));
+    }
+    String typed = name.getValue();
+    if (typed == null) {
+      return all;
+    }
+    List<NotifyChannel> named =
+        all.stream().filter(channel -> channel.name().equals(typed)).toList();
+    if (named.isEmpty()) {
+      List<String> names = all.stream().map(NotifyChannel::name).toList();
+      List<Advice> advice = new ArrayList<>();
+      Nearest.to(typed, names)
+          .ifPresent(
+              near ->
+                  advice.add(Advice.command("tries " + near, "nexa-slurm", "notify", "test", near)));
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          where + " has no channel '" + typed + "'; it has " + String.join(", ", names),
+          advice);
+    }
+    return named;
+  }
+
+  private static Notice notice(Context context, NotifyChannel channel) {
+    return Notice.of(
+        NoticeKind.TEST,
+        channel.name() + "." + Instant.now().toEpochMilli(),
+        Optional.empty(),
+        "test of the channel " + channel.name(),
+        List.of(
+            "from " + ProcessIdentity.ofThisProcess().host() + ", workspace " + context.workspace().root(),
+            "it gets: "
+                + String.join(", ", channel.kinds().stream().map(NoticeKind::text).toList())));
+  }
+}

@@ -1,0 +1,138 @@
+package dev.nexa.slurm.command.report;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.MonthRange;
+import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.insight.html.ReportPage;
+import dev.nexa.slurm.insight.report.CollectReport;
+import dev.nexa.slurm.insight.report.Report;
+import dev.nexa.slurm.insight.report.ReportScope;
+import dev.nexa.slurm.money.summary.RunFilter;
+import dev.nexa.slurm.pipeline.run.PipelineLookup;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.lookup.RunLookup;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Model.OptionSpec;
+
+/** The command {@code nexa-slurm report}. */
+public final class ReportCommand extends Subcommand {
+  private static final int USUAL_DETAILS = 100;
+  private static final String USUAL_FILE = "report.html";
+
+  private final OptionSpec out =
+      option("--out", "FILE", "Writes the report to this file; report.html if not given.");
+  private final OptionSpec run =
+      option("--run", "RUN", "Only this run: a run id or its beginning, a name, or `latest`.");
+  private final OptionSpec pipeline =
+      option("--pipeline", "ID", "Only this pipeline and its runs: an id, a name, or `latest`.");
+  private final OptionSpec month =
+      option(
+          "--month",
+          "MONTH",
+          "Only the runs that ended in this month, such as 2025-11, this or last; the first page ends with it.");
+  private final OptionSpec details =
+      option(
+          "--details",
+          "N",
+          "Pages for the newest N runs; " + USUAL_DETAILS + " if not given. The table has all runs.");
+  private final OptionSpec json = jsonFlag();
+
+  public ReportCommand() {
+    super(
+        "report",
+        "Writes one HTML file: spend, estimates, budgets, waits, and a page for each run, pipeline and release.",
+        "nexa-slurm report",
+        "nexa-slurm report --month last --out november.html",
+        "nexa-slurm report --run latest --out run.html");
+  }
+
+  @Override
+  public Integer call() {
+    Context context = existing();
+    Instant now = Instant.now();
+    ReportScope scope = scope(context, now);
+    Report report = new CollectReport(context).collect(scope, now);
+    byte[] html = ReportPage.html(report).getBytes(StandardCharsets.UTF_8);
+    Path file = Path.of(Objects.requireNonNullElse(out.<String>getValue(), USUAL_FILE));
+    context.workspace().files().replace(file.toAbsolutePath(), html, "rw-r--r--");
+    report.problems().forEach(problem -> err().println("note: " + problem));
+    if (given(json)) {
+      out()
+          .print(
+              Json.pretty(
+                  new JsonObject()
+                      .with("schema_version", 1)
+                      .with("file", file.toString())
+                      .with("bytes", html.length)
+                      .with("runs", report.runs().size())
+                      .with("run_pages", report.details().size())
+                      .with("pipelines", report.pipelines().size())
+                      .with("releases", report.releases().size())
+                      .with("problems", report.problems())));
+    } else {
+      out().println("wrote " + file + ": " + report.runs().size() + " runs, " + html.length + " bytes");
+    }
+    return ExitCode.OK.status();
+  }
+
+  private ReportScope scope(Context context, Instant now) {
+    @Nullable String ofRun = run.getValue();
+    @Nullable String ofPipeline = pipeline.getValue();
+    @Nullable String ofMonth = month.getValue();
+    if (Stream.of(ofRun, ofPipeline, ofMonth).filter(Objects::nonNull).count() > 1) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "a report is about one of --run, --pipeline and --month",
+          Advice.step("leave the others out, or write one report for each"));
+    }
+    Optional<RunId> one =
+        ofRun == null
+            ? Optional.empty()
+            : Optional.of(new RunLookup(context.workspace()).find(ofRun).run().id());
+    Optional<PipelineFolder> folder =
+        ofPipeline == null
+            ? Optional.empty()
+            : Optional.of(new PipelineLookup(context.workspace()).find(ofPipeline));
+    Optional<String> only =
+        ofMonth == null ? Optional.empty() : Optional.of(month(ofMonth, now));
+    return new ReportScope(one, folder, only, most());
+  }
+
+  private static String month(String typed, Instant now) {
+    MonthRange months = RunFilter.ofMonths(typed, now).months().orElseThrow();
+    if (!months.first().equals(months.last())) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--month: a report is about one month, got '" + typed + "'",
+          Advice.step("nexa-slurm report --month " + months.last()));
+    }
+    return months.last().toString();
+  }
+
+  private int most() {
+    @Nullable String typed = details.getValue();
+    if (typed == null) {
+      return USUAL_DETAILS;
+    }
+    if (!typed.matches("\\d{1,6}")) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--details: expected a number of runs from 0 on, got '" + typed + "'",
+          Advice.step("--details " + USUAL_DETAILS));
+    }
+    return Integer.parseInt(typed);
+  }
+}

@@ -1,0 +1,104 @@
+package dev.nexa.slurm.insight.html;
+
+import dev.nexa.slurm.insight.report.ReportedChart;
+import dev.nexa.slurm.insight.report.ReportedChart.Line;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+
+/** Draws the telemetry and the losses of a run, with a table of each line's figures. Pure. */
+final class Curves {
+  private static final int WIDTH = 560;
+  private static final int HEIGHT = 170;
+  private static final int LEFT = 48;
+  private static final double TOP = 8;
+  private static final double PLOT = 134;
+  private static final int STYLES = 7;
+  private static final MathContext DIGITS = new MathContext(4, RoundingMode.HALF_EVEN);
+
+  private Curves() {}
+
+  /** Returns the chart with its caption and its table. */
+  static Tag figure(ReportedChart chart) {
+    double first = Double.MAX_VALUE;
+    double last = -Double.MAX_VALUE;
+    double most = 0;
+    for (Line line : chart.lines()) {
+      for (int i = 0; i < line.at().size(); i++) {
+        first = Math.min(first, line.at().get(i));
+        last = Math.max(last, line.at().get(i));
+        most = Math.max(most, line.values().get(i));
+      }
+    }
+    String unit = chart.unit().isEmpty() ? "" : ", " + chart.unit();
+    Table table =
+        new Table(chart.title() + unit).words("Line").numbers("Mean", "Half", "95 %", "Most");
+    if (chart.lines().stream().allMatch(line -> line.at().isEmpty())) {
+      return Parts.figure(chart.title(), Parts.note("No value was read."));
+    }
+    Scale scale =
+        Scale.upTo(chart.unit().equals("%") ? BigDecimal.valueOf(100) : BigDecimal.valueOf(most));
+    Tag svg = Charts.svg(WIDTH, HEIGHT, chart.title() + " of the run");
+    for (BigDecimal tick : scale.ticks()) {
+      double y = y(scale, tick.doubleValue());
+      svg.add(
+          Charts.line(LEFT, y, WIDTH, y, tick.signum() == 0 ? "axis" : "grid"),
+          Charts.text(LEFT - 6, y + 4, "end", Figures.axis(tick)));
+    }
+    double width = Math.max(1e-9, last - first);
+    for (int i = 0; i < chart.lines().size(); i++) {
+      Line line = chart.lines().get(i);
+      StringBuilder path = new StringBuilder();
+      for (int p = 0; p < line.at().size(); p++) {
+        path.append(p == 0 ? 'M' : 'L')
+            .append(Figures.at(LEFT + (WIDTH - LEFT) * (line.at().get(p) - first) / width))
+            .append(' ')
+            .append(Figures.at(y(scale, line.values().get(p))));
+      }
+      svg.add(
+          Tag.styled("path", "curve c" + i % STYLES + (line.faint() ? " faint" : ""))
+              .with("d", path.toString())
+              .add(Tag.of("title", line.name())));
+      table.row(line.name(), mean(line), quantile(line, 0.5), quantile(line, 0.95), quantile(line, 1));
+    }
+    svg.add(
+        Charts.text(LEFT, HEIGHT - 8, "start", place(chart, first)),
+        Charts.text(WIDTH, HEIGHT - 8, "end", place(chart, last)));
+    return Parts.figure(chart.title() + unit, svg)
+        .add(Tag.of("details").add(Tag.of("summary", "As a table"), table.tag()));
+  }
+
+  private static String place(ReportedChart chart, double at) {
+    return chart.overTime()
+        ? Figures.time(Instant.ofEpochSecond((long) at)) + " UTC"
+        : "step " + Figures.count(Math.round(at));
+  }
+
+  private static double y(Scale scale, double value) {
+    return TOP + PLOT * (1 - scale.share(BigDecimal.valueOf(value)));
+  }
+
+  private static String mean(Line line) {
+    double sum = 0;
+    for (double value : line.values()) {
+      sum += value;
+    }
+    return rounded(sum / Math.max(1, line.values().size()));
+  }
+
+  private static String quantile(Line line, double share) {
+    List<Double> sorted = new ArrayList<>(line.values());
+    Collections.sort(sorted);
+    return sorted.isEmpty()
+        ? Figures.NONE
+        : rounded(sorted.get((int) Math.max(0, Math.ceil(share * sorted.size()) - 1)));
+  }
+
+  private static String rounded(double value) {
+    return Figures.axis(BigDecimal.valueOf(value).round(DIGITS));
+  }
+}

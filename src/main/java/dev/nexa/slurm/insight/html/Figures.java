@@ -1,0 +1,98 @@
+package dev.nexa.slurm.insight.html;
+
+import dev.nexa.slurm.base.units.Money;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.Instant;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Writes numbers and times as the page shows them. report.js writes them in the same form. */
+final class Figures {
+  /** Stands for a value that is not known. */
+  static final String NONE = "\u2013";
+
+  private static final int MINUTE = 60;
+  private static final int HOUR = 3600;
+  private static final int DAY = 86_400;
+
+  private Figures() {}
+
+  /** Returns an amount with the currency's decimals: {@code 1,234.50}. */
+  static String money(BigDecimal amount, String currency) {
+    return String.format(Locale.ROOT, "%,." + Money.minorDigits(currency) + "f", amount);
+  }
+
+  /** Returns an amount; a dash if it is not known. */
+  static String money(Optional<BigDecimal> amount, String currency) {
+    return amount.isPresent() ? money(amount.get(), currency) : NONE;
+  }
+
+  /** Returns an amount without decimals if it is large, for axes: {@code 1,200}. */
+  static String axis(BigDecimal amount) {
+    BigDecimal plain = amount.stripTrailingZeros();
+    return String.format(Locale.ROOT, "%,." + Math.max(0, plain.scale()) + "f", plain);
+  }
+
+  /** Returns seconds as hours with one decimal: {@code 1,234.5}. */
+  static String hours(long seconds) {
+    return String.format(
+        Locale.ROOT,
+        "%,.1f",
+        BigDecimal.valueOf(seconds).divide(BigDecimal.valueOf(HOUR), 4, RoundingMode.HALF_EVEN));
+  }
+
+  /** Returns a whole number: {@code 12,345}. */
+  static String count(long number) {
+    return String.format(Locale.ROOT, "%,d", number);
+  }
+
+  /** Returns a length of time in its two largest units: {@code 2h 05m}. */
+  static String duration(long seconds) {
+    if (seconds < MINUTE) {
+      return seconds + "s";
+    }
+    if (seconds < HOUR) {
+      return String.format(Locale.ROOT, "%dm %02ds", seconds / MINUTE, seconds % MINUTE);
+    }
+    if (seconds < DAY) {
+      return String.format(Locale.ROOT, "%dh %02dm", seconds / HOUR, seconds % HOUR / MINUTE);
+    }
+    return String.format(Locale.ROOT, "%dd %02dh", seconds / DAY, seconds % DAY / HOUR);
+  }
+
+  /** Returns a length of time; a dash if it is not known. */
+  static String duration(Optional<Long> seconds) {
+    return seconds.isPresent() ? duration(seconds.get()) : NONE;
+  }
+
+  /** Returns a time in UTC without seconds: {@code 2025-11-01 14:32}. */
+  static String time(Instant at) {
+    return at.toString().substring(0, 16).replace('T', ' ');
+  }
+
+  /** Returns a time; a dash if it is not known. */
+  static String time(Optional<Instant> at) {
+    return at.isPresent() ? time(at.get()) : NONE;
+  }
+
+  /** Returns a share as whole percent: {@code 42 %}; a dash if the whole is zero. */
+  static String percent(BigDecimal part, BigDecimal whole) {
+    return whole.signum() == 0
+        ? NONE
+        : part.movePointRight(2).divide(whole, 0, RoundingMode.HALF_EVEN).toPlainString() + " %";
+  }
+
+  /** Returns a coordinate with at most one decimal. */
+  static String at(double coordinate) {
+    double rounded = Math.round(coordinate * 10) / 10.0;
+    return rounded == Math.rint(rounded)
+        ? Long.toString(Math.round(rounded))
+        : Double.toString(rounded);
+  }
+
+  /** Returns a text that stands for no text: a dash if it is empty. */
+  static String word(String text) {
+    return text.isEmpty() ? NONE : text;
+  }
+}

@@ -1,0 +1,612 @@
+package dev.nexa.slurm.insight.html;
+
+import dev.nexa.slurm.base.units.Money;
+import dev.nexa.slurm.insight.report.BudgetOutlook;
+import dev.nexa.slurm.insight.report.CurrencySums;
+import dev.nexa.slurm.insight.report.GpuHours;
+import dev.nexa.slurm.insight.report.MonthSums;
+import dev.nexa.slurm.insight.report.Overview;
+import dev.nexa.slurm.insight.report.ProjectMonth;
+import dev.nexa.slurm.insight.report.QueueWaits;
+import dev.nexa.slurm.insight.report.Report;
+import dev.nexa.slurm.insight.report.ReportedRun;
+import dev.nexa.slurm.insight.report.RunDetail;
+import dev.nexa.slurm.insight.report.SpendBy;
+import dev.nexa.slurm.money.forecast.Forecast;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.YearMonth;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+/** Writes the first page: what was spent, what went wrong, and what needs a person. */
+final class FirstPage {
+  static final String ID = "overview";
+
+  private static final int MOST_SERIES = 6;
+  private static final int MOST_ROWS = 10;
+  private static final int MOST_FAILURES = 6;
+  private static final int MOST_FINANCE_ROWS = 200;
+  private static final BigDecimal HOUR = BigDecimal.valueOf(3600);
+
+  private final Report report;
+  private final Overview overview;
+  private final String month;
+
+  FirstPage(Report report, Overview overview) {
+    this.report = report;
+    this.overview = overview;
+    month = overview.months().get(overview.months().size() - 1);
+  }
+
+  Tag tag() {
+    Tag page = Parts.page(ID, "Overview", ReportPage.about(report));
+    page.add(tiles());
+    page.add(attention());
+    for (CurrencySums sums : overview.currencies()) {
+      page.add(spend(sums), months(sums), finance(sums));
+    }
+    if (overview.currencies().isEmpty()) {
+      page.add(
+          Parts.card("Spend")
+              .add(
+                  Parts.note(
+                      "No finished run in these twelve months. `nexa-slurm reconcile` settles runs"
+                          + " that have ended.")));
+    }
+    if (!overview.budgets().isEmpty()) {
+      page.add(budgets());
+    }
+    page.add(Tag.styled("div", "two").add(gpu(), waits()));
+    for (CurrencySums sums : overview.currencies()) {
+      if (sums.months().stream().anyMatch(one -> one.api().signum() + one.tokens().signum() > 0)) {
+        page.add(api(sums));
+      }
+    }
+    return page;
+  }
+
+  private static Tag tile(String name, String big, String unit, String more) {
+    return Tag.of("div")
+        .add(
+            Tag.of("dt", name),
+            Tag.styled("dd", "big").text(big).add(Tag.styled("span", "unit").text(" " + unit)),
+            Tag.styled("dd", "more").text(more));
+  }
+
+  private Tag tiles() {
+    Tag tiles = Tag.styled("dl", "tiles");
+    String name = MonthNames.whole(month);
+    for (CurrencySums sums : overview.currencies()) {
+      MonthSums last = sums.last();
+      int count = sums.months().size();
+      MonthSums before = sums.months().get(count - 2);
+      tiles.add(
+          tile(
+              "Spent in " + name,
+              Figures.money(last.total(), sums.currency()),
+              sums.currency(),
+              MonthNames.whole(before.month())
+                  + ": "
+                  + Figures.money(before.total(), sums.currency())
+                  + forecast(last, sums.currency())));
+    }
+    int runs = 0;
+    int failed = 0;
+    for (CurrencySums sums : overview.currencies()) {
+      runs += sums.last().runs();
+      failed += sums.last().failed();
+    }
+    tiles.add(
+        tile(
+            "Runs ended in " + name,
+            Figures.count(runs),
+            "",
+            failed == 0 ? "all completed" : Figures.count(failed) + " did not complete"));
+    GpuHours gpu = overview.gpu().get(overview.gpu().size() - 1);
+    tiles.add(
+        tile(
+            "GPU-hours in " + name,
+            Figures.hours(gpu.seconds()),
+            "h",
+            Figures.percent(BigDecimal.valueOf(gpu.wasted()), BigDecimal.valueOf(gpu.seconds()))
+                + " without a result"));
+    long open = report.runs().stream().filter(ReportedRun::open).count();
+    tiles.add(
+        tile(
+            "Unfinished runs",
+            Figures.count(open),
+            "",
+            open == 0 ? "all runs are settled" : "not in the sums yet"));
+    return tiles;
+  }
+
+  /** Returns what the month will cost at its pace, in words; empty for a month that is over. */
+  private String forecast(MonthSums last, String currency) {
+    YearMonth whole = YearMonth.parse(month);
+    Forecast forecast =
+        Forecast.linear(
+            new Money(last.total(), currency), whole.atDay(1), whole.atEndOfMonth(), report.made());
+    return forecast.isOver() || forecast.total().isEmpty()
+        ? ""
+        : "; at this pace " + Figures.money(forecast.total().get().amount(), currency);
+  }
+
+  /** Returns the idle time of the GPUs in the runs that were sampled and have a page. */
+  private Optional<String> idle() {
+    BigDecimal seconds = BigDecimal.ZERO;
+    BigDecimal idle = BigDecimal.ZERO;
+    int runs = 0;
+    for (RunDetail detail : report.details()) {
+      if (detail.idleShare().isPresent()) {
+        BigDecimal own = BigDecimal.valueOf(detail.run().gpuSeconds());
+        seconds = seconds.add(own);
+        idle = idle.add(own.multiply(detail.idleShare().get()));
+        runs++;
+      }
+    }
+    return runs == 0
+        ? Optional.empty()
+        : Optional.of(
+            "In the newest "
+                + runs
+                + " runs that were sampled, the GPUs were idle for "
+                + Figures.percent(idle, seconds)
+                + " of their time: "
+                + Figures.hours(idle.longValue())
+                + " GPU-hours.");
+  }
+
+  private Tag attention() {
+    Tag list = Tag.styled("ul", "attention");
+    boolean empty = true;
+    for (BudgetOutlook budget : overview.budgets()) {
+      boolean exceeded = budget.standing().equals("exceeded");
+      boolean ahead = budget.burnDown().expectedOn().isPresent();
+      if (!exceeded && !ahead && budget.standing().equals("ok")) {
+        continue;
+      }
+      Tag item = Tag.styled("li", exceeded ? "" : "warn");
+      item.text(
+          "The budget "
+              + budget.name()
+              + " of "
+              + budget.period()
+              + (exceeded ? " is exceeded: " : " needs a look: ")
+              + Figures.money(budget.spent().add(budget.reserved()), budget.currency())
+              + " of "
+              + Figures.money(budget.amount(), budget.currency())
+              + " "
+              + budget.currency()
+              + " are spent or reserved.");
+      budget
+          .burnDown()
+          .expectedOn()
+          .ifPresent(
+              day ->
+                  item.add(
+                      Tag.styled("span", "why")
+                          .text("At the pace of this period it is used up on " + day + ".")));
+      list.add(item);
+      empty = false;
+    }
+    int shown = 0;
+    for (RunDetail detail : report.details()) {
+      if (shown < MOST_FAILURES && detail.failure().isPresent()) {
+        ReportedRun run = detail.run();
+        list.add(
+            Tag.of("li")
+                .add(
+                    Tag.of("a", run.id()).with("href", "#run/" + run.id()),
+                    Tag.of("span", " " + (run.name().isEmpty() ? "" : run.name() + ", ")),
+                    States.badge(run.state()),
+                    Tag.of("span", " " + Figures.time(run.ended()))
+                        .text(
+                            run.cost().isPresent()
+                                ? ", "
+                                    + Figures.money(run.cost(), run.currency())
+                                    + " "
+                                    + run.currency()
+                                : ""),
+                    Tag.styled("span", "why")
+                        .with("dir", "auto")
+                        .text(detail.failure().get().headline())));
+        shown++;
+        empty = false;
+      }
+    }
+    return Parts.card("Needs a look")
+        .add(empty ? Parts.note("No run failed lately, and no budget is near its end.") : list);
+  }
+
+  /** Returns the spend by each field, as panels that a choice shows. */
+  private Tag spend(CurrencySums sums) {
+    Tag tabs = Tag.styled("fieldset", "tabs").add(Tag.of("legend", "Spend by"));
+    List<Tag> panels = new ArrayList<>();
+    boolean first = true;
+    for (SpendBy by : sums.spend()) {
+      String id = "spend-" + sums.currency().toLowerCase(java.util.Locale.ROOT) + "-" + by.field();
+      Tag choice =
+          Tag.of("input")
+              .with("type", "radio")
+              .with("name", "spend-" + sums.currency())
+              .with("id", id);
+      if (first) {
+        choice.with("checked");
+      }
+      first = false;
+      tabs.add(choice, Tag.of("label", by.field()).with("for", id));
+      panels.add(Tag.styled("div", "panel").add(spendBy(sums, by)));
+    }
+    return Parts.card("Spend over time, in " + sums.currency())
+        .add(tabs.add(panels))
+        .add(
+            Parts.note(
+                "Cost minus credits, plus imported API usage, in the month in which a run ended: the sums of"
+                    + " `nexa-slurm costs`."));
+  }
+
+  private Tag spendBy(CurrencySums sums, SpendBy by) {
+    String currency = sums.currency();
+    List<Charts.Series> series = new ArrayList<>();
+    int single = by.rows().size() <= MOST_SERIES + 1 ? by.rows().size() : MOST_SERIES;
+    for (int i = 0; i < single; i++) {
+      SpendBy.Row row = by.rows().get(i);
+      series.add(
+          new Charts.Series(
+              name(row.key()), "s" + Math.min(i, MOST_SERIES), row.amounts()));
+    }
+    if (single < by.rows().size()) {
+      series.add(
+          new Charts.Series(
+              "others",
+              "s" + MOST_SERIES,
+              sum(by.rows().subList(single, by.rows().size()))));
+    }
+    Tag chart =
+        Charts.stacked(
+            "Spend by " + by.field() + " in each of twelve months", overview.months(), series, currency);
+    Table table =
+        new Table("Spend by " + by.field() + ", " + currency)
+            .breaking()
+            .words(by.field())
+            .numbers(MonthNames.brief(month), MonthNames.brief(before()), "12 months");
+    List<SpendBy.Row> rows = by.rows();
+    int shown = rows.size() <= MOST_ROWS + 1 ? rows.size() : MOST_ROWS;
+    for (int i = 0; i < shown; i++) {
+      table.row(cells(key(i, by.field(), rows.get(i).key()), rows.get(i), currency));
+    }
+    if (shown < rows.size()) {
+      SpendBy.Row others = new SpendBy.Row("", sum(rows.subList(shown, rows.size())));
+      table.row(
+          cells(
+              Tag.of("span")
+                  .add(swatch(MOST_SERIES))
+                  .text(Figures.count(rows.size() - shown) + " others"),
+              others,
+              currency));
+    }
+    SpendBy.Row all = new SpendBy.Row("", sum(rows));
+    table.sum(cells(Tag.of("span", "All"), all, currency));
+    Tag block =
+        Parts.pair(Parts.figure("Each month's spend, " + currency, chart), table.tag());
+    return Tag.of("div")
+        .add(
+            block,
+            Tag.of("details")
+                .add(Tag.of("summary", "Each month by " + by.field() + ", as a table"))
+                .add(eachMonth(by, currency)));
+  }
+
+  private String before() {
+    return overview.months().get(overview.months().size() - 2);
+  }
+
+  private static Object[] cells(Tag name, SpendBy.Row row, String currency) {
+    return new Object[] {
+      name,
+      Figures.money(row.last(), currency),
+      Figures.money(row.before(), currency),
+      Figures.money(row.total(), currency)
+    };
+  }
+
+  private static String name(String key) {
+    return key.isEmpty() ? "(none)" : key;
+  }
+
+  private static Tag swatch(int i) {
+    return Tag.styled("svg", "key")
+        .with("viewBox", "0 0 10 10")
+        .with("aria-hidden", "true")
+        .add(Charts.rect(0, 0, 10, 10, "s" + Math.min(i, MOST_SERIES)));
+  }
+
+  private static Tag key(int i, String field, String key) {
+    Tag cell = Tag.of("span").add(swatch(i));
+    boolean filters = !key.isEmpty() && !field.equals("model") && !field.equals("pipeline");
+    return filters
+        ? cell.add(
+            Tag.of("a", key)
+                .with(
+                    "href",
+                    "#runs?"
+                        + field
+                        + "="
+                        + java.net.URLEncoder.encode(
+                            key, java.nio.charset.StandardCharsets.UTF_8)))
+        : cell.text(name(key));
+  }
+
+  private List<BigDecimal> sum(List<SpendBy.Row> rows) {
+    List<BigDecimal> sums = new ArrayList<>();
+    for (int i = 0; i < overview.months().size(); i++) {
+      BigDecimal sum = BigDecimal.ZERO;
+      for (SpendBy.Row row : rows) {
+        sum = sum.add(row.amounts().get(i));
+      }
+      sums.add(sum);
+    }
+    return sums;
+  }
+
+  private Tag eachMonth(SpendBy by, String currency) {
+    Table table =
+        new Table("Spend by " + by.field() + " and month, " + currency).breaking().words(by.field());
+    overview.months().forEach(table::numbers);
+    for (SpendBy.Row row :
+        by.rows().subList(0, Math.min(MOST_FINANCE_ROWS, by.rows().size()))) {
+      List<Object> cells = new ArrayList<>();
+      cells.add(name(row.key()));
+      row.amounts().forEach(amount -> cells.add(Figures.money(amount, currency)));
+      table.row(cells.toArray());
+    }
+    return table.tag();
+  }
+
+  /** Returns the months as finance asks for them, and the estimates beside what was spent. */
+  private Tag months(CurrencySums sums) {
+    String currency = sums.currency();
+    Table table =
+        new Table("Months, " + currency)
+            .words("Period")
+            .numbers("Runs", "Reserved", "Cost", "Credits", "API", "Total", "Billed", "Wasted");
+    for (int i = sums.months().size() - 1; i >= 0; i--) {
+      MonthSums one = sums.months().get(i);
+      if (one.runs() > 0 || one.billed().signum() != 0) {
+        table.row(
+            one.month(),
+            Figures.count(one.runs()),
+            Figures.money(one.reserved(), currency),
+            Figures.money(one.cost(), currency),
+            Figures.money(one.credit().negate(), currency),
+            Figures.money(one.api(), currency),
+            Figures.money(one.total(), currency),
+            Figures.money(one.billed(), currency),
+            Figures.money(one.wasted(), currency));
+      }
+    }
+    Tag estimates =
+        Charts.grouped(
+            "Reserved, expected and actual cost of each month",
+            overview.months(),
+            List.of(
+                series("reserved", "s6", sums, MonthSums::reserved),
+                series("actual", "s0", sums, one -> one.reserved().add(one.difference()))),
+            currency);
+    Table accuracy =
+        new Table("Expected and actual cost, " + currency)
+            .words("Period")
+            .numbers("Runs", "Expected", "Actual", "Difference", "Actual/expected");
+    for (int i = sums.months().size() - 1; i >= 0; i--) {
+      MonthSums one = sums.months().get(i);
+      if (one.expectedRuns() > 0) {
+        accuracy.row(
+            one.month(),
+            Figures.count(one.expectedRuns()),
+            Figures.money(one.expected(), currency),
+            Figures.money(one.expectedActual(), currency),
+            Figures.money(one.expectedActual().subtract(one.expected()), currency),
+            Figures.percent(one.expectedActual(), one.expected()));
+      }
+    }
+    return Tag.of("div")
+        .add(
+            Parts.card("Month by month, in " + currency).add(table.tag()),
+            Parts.card("Estimate against actual, in " + currency)
+                .add(
+                    Parts.pair(
+                        Parts.figure(
+                            "Reserved at submit (grey) and spent (blue), runs with an estimate",
+                            estimates),
+                        accuracy.isEmpty()
+                            ? Parts.note(
+                                "No run of these months had an expected cost: an estimate needs earlier runs"
+                                    + " like it, or a model.")
+                            : accuracy.tag())));
+  }
+
+  private static Charts.Series series(
+      String name, String style, CurrencySums sums, Function<MonthSums, BigDecimal> value) {
+    return new Charts.Series(name, style, sums.months().stream().map(value).toList());
+  }
+
+  /** Returns this month and the month before by project, with a period column. */
+  private static Tag finance(CurrencySums sums) {
+    String currency = sums.currency();
+    Table table =
+        new Table("Projects of this month and last month, " + currency)
+            .breaking()
+            .words("Project", "Period")
+            .numbers("Runs", "Reserved", "Actual", "Difference", "Credits", "API", "Total", "Wasted");
+    for (ProjectMonth one : sums.projects()) {
+      table.row(finance(name(one.project()), one.sums(), currency));
+    }
+    for (int back = 1; back <= 2; back++) {
+      MonthSums all = sums.months().get(sums.months().size() - back);
+      table.sum(finance("All projects", all, currency));
+    }
+    return Parts.card("This month and last month by project, in " + currency)
+        .add(
+            table.tag(),
+            Parts.note(
+                "Reserved is the most that a run could cost by its estimate. Difference is negative for money that"
+                    + " was reserved and not spent; storage and egress are never reserved and do not count in it."));
+  }
+
+  private static Object[] finance(String name, MonthSums one, String currency) {
+    return new Object[] {
+      name,
+      one.month(),
+      Figures.count(one.runs()),
+      Figures.money(one.reserved(), currency),
+      Figures.money(one.cost(), currency),
+      Figures.money(one.difference(), currency),
+      Figures.money(one.credit().negate(), currency),
+      Figures.money(one.api(), currency),
+      Figures.money(one.total(), currency),
+      Figures.money(one.wasted(), currency)
+    };
+  }
+
+  private Tag budgets() {
+    Tag card = Parts.card("Budgets");
+    Table table =
+        new Table("Budgets")
+            .words("Budget", "Period", "State", "Used")
+            .numbers("Spent", "Reserved", "Left", "Of", "Forecast");
+    for (BudgetOutlook budget : overview.budgets()) {
+      BigDecimal used = budget.spent().add(budget.reserved());
+      Tag state =
+          Tag.styled(
+                  "span",
+                  "state "
+                      + (budget.standing().equals("ok")
+                          ? "good"
+                          : budget.standing().equals("warning") ? "warn" : "bad"))
+              .text(budget.standing());
+      double share =
+          budget.amount().signum() == 0
+              ? 1
+              : used.divide(budget.amount(), 4, RoundingMode.HALF_EVEN).doubleValue();
+      table.row(
+          budget.name(),
+          budget.period(),
+          state,
+          Tag.of("span")
+              .add(Charts.cellBar(share, 1))
+              .text(" " + Figures.percent(used, budget.amount())),
+          Figures.money(budget.spent(), budget.currency()),
+          Figures.money(budget.reserved(), budget.currency()),
+          Figures.money(budget.remaining(), budget.currency()),
+          Figures.money(budget.amount(), budget.currency()) + " " + budget.currency(),
+          Figures.money(
+              budget.burnDown().forecast().total().map(Money::amount), budget.currency()));
+    }
+    card.add(table.tag());
+    card.add(
+        Parts.note(
+            "Forecast: what the period will cost if the spending goes on as it did so far."));
+    Tag charts = Tag.styled("div", "two");
+    for (BudgetOutlook budget : overview.budgets()) {
+      charts.add(
+          Parts.figure(
+              budget.name() + ", " + budget.period() + ", " + budget.currency(),
+              Charts.burnDown(budget)));
+    }
+    return card.add(charts);
+  }
+
+  private Tag gpu() {
+    Table table =
+        new Table("GPU-hours").words("Period").numbers("Used", "Without a result", "Share");
+    List<BigDecimal> used = new ArrayList<>();
+    List<BigDecimal> wasted = new ArrayList<>();
+    for (GpuHours one : overview.gpu()) {
+      used.add(BigDecimal.valueOf(one.used()).divide(HOUR, 1, RoundingMode.HALF_EVEN));
+      wasted.add(BigDecimal.valueOf(one.wasted()).divide(HOUR, 1, RoundingMode.HALF_EVEN));
+    }
+    for (int i = overview.gpu().size() - 1; i >= 0; i--) {
+      GpuHours one = overview.gpu().get(i);
+      if (one.seconds() > 0) {
+        table.row(
+            one.month(),
+            Figures.hours(one.used()),
+            Figures.hours(one.wasted()),
+            Figures.percent(BigDecimal.valueOf(one.wasted()), BigDecimal.valueOf(one.seconds())));
+      }
+    }
+    Tag card = Parts.card("GPU-hours");
+    if (table.isEmpty()) {
+      return card.add(Parts.note("No run of these months had GPUs."));
+    }
+    return card.add(
+        Parts.figure(
+            "Attempts that completed (blue) and attempts without a result (orange), hours",
+            Charts.stacked(
+                "GPU-hours of each month",
+                overview.months(),
+                List.of(
+                    new Charts.Series("used", "s0", used),
+                    new Charts.Series("without a result", "s1", wasted)),
+                "hours")),
+        Parts.note(idle().orElse("No run with a page was sampled, so the idle time is not known.")),
+        table.tag());
+  }
+
+  private Tag waits() {
+    Table table =
+        new Table("Time from submission to start, twelve months")
+            .words("Partition")
+            .numbers("Runs", "Half waited up to", "90 % up to")
+            .words("");
+    long most = 1;
+    for (QueueWaits one : overview.waits()) {
+      most = Math.max(most, one.ninety());
+    }
+    for (QueueWaits one : overview.waits()) {
+      table.row(
+          name(one.partition()),
+          Figures.count(one.runs()),
+          Figures.duration(one.half()),
+          Figures.duration(one.ninety()),
+          Charts.cellBar((double) one.half() / most, (double) one.ninety() / most));
+    }
+    Tag card = Parts.card("Queue waits");
+    return table.isEmpty()
+        ? card.add(Parts.note("No run of these months has started."))
+        : card.add(table.tag());
+  }
+
+  private Tag api(CurrencySums sums) {
+    Table table =
+        new Table("API usage, " + sums.currency())
+            .words("Period")
+            .numbers("Tokens in the cost of runs", "Imported besides", "Together");
+    for (int i = sums.months().size() - 1; i >= 0; i--) {
+      MonthSums one = sums.months().get(i);
+      if (one.tokens().signum() != 0 || one.api().signum() != 0) {
+        table.row(
+            one.month(),
+            Figures.money(one.tokens(), sums.currency()),
+            Figures.money(one.api(), sums.currency()),
+            Figures.money(one.tokens().add(one.api()), sums.currency()));
+      }
+    }
+    Tag chart =
+        Charts.stacked(
+            "API usage of each month",
+            overview.months(),
+            List.of(
+                series("tokens in the cost of runs", "s0", sums, MonthSums::tokens),
+                series("imported besides", "s1", sums, MonthSums::api)),
+            sums.currency());
+    return Parts.card("API usage, in " + sums.currency())
+        .add(
+            Parts.pair(
+                Parts.figure("Tokens that runs paid for (blue), imported usage (orange)", chart),
+                table.tag()));
+  }
+}

@@ -1,0 +1,79 @@
+package dev.nexa.slurm.insight.html;
+
+import dev.nexa.slurm.insight.report.Fact;
+import java.util.List;
+import java.util.Set;
+
+/** Small parts that several pages share. */
+final class Parts {
+  private Parts() {}
+
+  /** Returns a page of the report. Its id is the part of the address after #. */
+  static Tag page(String id, String title, String sub) {
+    return Tag.of("section")
+        .with("id", id)
+        .add(Tag.of("h1", title), Tag.styled("p", "sub").text(sub));
+  }
+
+  /** Returns a part of a page with a heading. */
+  static Tag card(String title) {
+    return Tag.styled("div", "card").add(Tag.of("h2", title));
+  }
+
+  static Tag note(String text) {
+    return prose(Tag.styled("p", "note"), text);
+  }
+
+  /** Adds a text of ours, in which commands stand between backticks. */
+  static Tag prose(Tag paragraph, String text) {
+    String[] parts = text.split("`", -1);
+    for (int i = 0; i < parts.length; i++) {
+      if (i % 2 == 0) {
+        paragraph.text(parts[i]);
+      } else {
+        paragraph.add(Tag.of("code", parts[i]));
+      }
+    }
+    return paragraph;
+  }
+
+  /** Returns a chart with a caption. */
+  static Tag figure(String caption, Tag chart) {
+    return Tag.of("figure").add(Tag.of("figcaption", caption), chart);
+  }
+
+  /** Returns what stands beside each other on a wide screen. */
+  static Tag pair(Tag left, Tag right) {
+    return Tag.styled("div", "pair").add(left, right);
+  }
+
+  /** Returns facts as a list of terms. */
+  static Tag facts(List<Fact> facts) {
+    Tag list = Tag.styled("dl", "facts");
+    for (int i = 0; i < facts.size(); i++) {
+      Fact fact = facts.get(i);
+      boolean goesOn =
+          i > 0 && (fact.label().isEmpty() || fact.label().equals(facts.get(i - 1).label()));
+      if (!goesOn) {
+        list.add(Tag.of("dt", fact.label()));
+      }
+      list.add(Tag.of("dd", fact.value()).with("dir", "auto"));
+    }
+    return list;
+  }
+
+  /** Returns a text that opens with a click. */
+  static Tag folded(String title, String text) {
+    return Tag.of("details")
+        .add(
+            Tag.of("summary", title),
+            Tag.of("pre").with("tabindex", "0").with("aria-label", title).lines(text));
+  }
+
+  /** Returns the run's id as a link if it has a page. */
+  static Tag run(String id, Set<String> pages) {
+    return pages.contains(id)
+        ? Tag.of("a", id).with("href", "#run/" + id)
+        : Tag.of("span", id);
+  }
+}

@@ -1,0 +1,78 @@
+package dev.nexa.slurm.insight.html;
+
+import dev.nexa.slurm.insight.report.ReleaseDetail;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Writes the list of releases, and a page for each. */
+final class ReleasePages {
+  static final String ID = "releases";
+
+  private static final int SHORT_DIGEST = 12;
+
+  private final List<ReleaseDetail> releases;
+  private final Set<String> pages;
+
+  ReleasePages(List<ReleaseDetail> releases, Set<String> pages) {
+    this.releases = releases;
+    this.pages = pages;
+  }
+
+  List<Tag> tags() {
+    List<Tag> all = new ArrayList<>();
+    Table table =
+        new Table("Releases, newest first")
+            .words("Release", "Gate", "In production", "Run")
+            .numbers("Made, UTC", "Bytes")
+            .words("SHA-256");
+    for (ReleaseDetail one : releases) {
+      table.row(
+          Tag.of("a", one.name()).with("href", "#release/" + one.name()),
+          gate(one),
+          one.inProduction() ? "yes" : "no",
+          Parts.run(one.run(), pages),
+          Figures.time(one.ended()),
+          Figures.count(one.bytes()),
+          Tag.of("code", one.digest().substring(0, SHORT_DIGEST)));
+    }
+    all.add(
+        Parts.page(ID, "Releases", Figures.count(releases.size()) + " on the durable tier")
+            .add(table.isEmpty() ? Parts.note("No release was packaged.") : table.tag()));
+    releases.forEach(one -> all.add(page(one)));
+    return all;
+  }
+
+  private static Tag gate(ReleaseDetail release) {
+    return States.badge(release.gate());
+  }
+
+  private Tag page(ReleaseDetail release) {
+    Tag page =
+        Parts.page(
+                "release/" + release.name(),
+                release.name(),
+                release.inProduction() ? "in production" : "not in production")
+            .add(
+                Parts.card("Release")
+                    .add(
+                        Tag.styled("dl", "facts")
+                            .add(
+                                Tag.of("dt", "Run"),
+                                Tag.of("dd").add(Parts.run(release.run(), pages)),
+                                Tag.of("dt", "Gate"),
+                                Tag.of("dd").add(gate(release))),
+                        Parts.facts(release.facts())));
+    Table table = new Table("Deployments, oldest first").words("At, UTC", "Action", "By", "Reason");
+    for (ReleaseDetail.Deployment one : release.history()) {
+      table.row(
+          Figures.time(one.at()),
+          one.action(),
+          one.by(),
+          Tag.styled("span", "long").text(Figures.word(one.reason())));
+    }
+    return page.add(
+        Parts.card("History")
+            .add(table.isEmpty() ? Parts.note("It was never deployed.") : table.tag()));
+  }
+}

@@ -1,0 +1,224 @@
+package dev.nexa.slurm.insight.html;
+
+import dev.nexa.slurm.insight.report.Report;
+import dev.nexa.slurm.insight.report.RunDetail;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Writes the report as one HTML document that loads nothing. Its content security policy allows
+ * only the program and the style sheet that are in it, by their digests.
+ */
+public final class ReportPage {
+  private ReportPage() {}
+
+  /** Returns the document. */
+  public static String html(Report report) {
+    String program = resource("report.js");
+    String style = resource("report.css");
+    Tag main = Tag.of("main").with("id", "content").add(sections(report));
+    Tag document =
+        Tag.of("html")
+            .with("lang", "en")
+            .add(
+                Tag.of("head")
+                    .add(
+                        Tag.of("meta").with("charset", "utf-8"),
+                        Tag.of("meta")
+                            .with("http-equiv", "Content-Security-Policy")
+                            .with("content", policy(program, style)),
+                        Tag.of("meta").with("name", "referrer").with("content", "no-referrer"),
+                        Tag.of("meta")
+                            .with("name", "viewport")
+                            .with("content", "width=device-width, initial-scale=1"),
+                        Tag.of("title", "nexa-slurm report of " + report.workspace()),
+                        Tag.of("style").raw(style)),
+                Tag.of("body")
+                    .add(
+                        Tag.of("a", "Skip to the content")
+                            .with("class", "skip")
+                            .with("href", "#" + first(report)),
+                        header(report),
+                        main,
+                        footer(report),
+                        Tag.of("script").raw(program)));
+    StringBuilder out = new StringBuilder("<!doctype html>\n");
+    document.writeTo(out);
+    return out.append('\n').toString();
+  }
+
+  /** Returns the sentence below the title of the first page. */
+  static String about(Report report) {
+    return report.workspace()
+        + report.scope().map(words -> ", " + words).orElse("")
+        + ", as of "
+        + Figures.time(report.made())
+        + " UTC";
+  }
+
+  private static String policy(String program, String style) {
+    return "default-src 'none'; script-src 'sha256-"
+        + digest(program)
+        + "'; style-src 'sha256-"
+        + digest(style)
+        + "'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'";
+  }
+
+  private static String digest(String text) {
+    try {
+      byte[] sum =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      return Base64.getEncoder().encodeToString(sum);
+    } catch (NoSuchAlgorithmException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+
+  private static String resource(String name) {
+    try (InputStream in = ReportPage.class.getResourceAsStream(name)) {
+      if (in == null) {
+        throw new IllegalStateException("the jar lacks " + name);
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException failed) {
+      throw new UncheckedIOException(failed);
+    }
+  }
+
+  private static String first(Report report) {
+    return report.overview().isPresent()
+        ? FirstPage.ID
+        : !report.pipelines().isEmpty()
+            ? "pipeline/" + report.pipelines().get(0).id()
+            : report.details().isEmpty()
+                ? RunsPage.ID
+                : "run/" + report.details().get(0).run().id();
+  }
+
+  private static Tag header(Report report) {
+    Tag nav = Tag.of("nav").with("aria-label", "Pages");
+    if (report.overview().isPresent()) {
+      nav.add(link(FirstPage.ID, "Overview", ""));
+    }
+    nav.add(link(RunsPage.ID, "Runs", "run/"));
+    if (report.overview().isPresent() || !report.pipelines().isEmpty()) {
+      nav.add(link(PipelinePages.ID, "Pipelines", "pipeline/"));
+    }
+    if (report.overview().isPresent()) {
+      nav.add(link(ReleasePages.ID, "Releases", "release/"));
+    }
+    return Tag.of("header")
+        .add(
+            Tag.of("strong", "nexa-slurm"),
+            nav.add(link("about", "About", "")),
+            Tag.of("button", "Dark")
+                .with("id", "theme")
+                .with("type", "button")
+                .with("aria-label", "Switch between the light and the dark theme")
+                .with("hidden"));
+  }
+
+  private static Tag link(String id, String words, String of) {
+    Tag link = Tag.of("a", words).with("href", "#" + id);
+    return of.isEmpty() ? link : link.with("data-of", of);
+  }
+
+  private static List<Tag> sections(Report report) {
+    Set<String> pages = new HashSet<>();
+    Map<String, List<String>> readers = new HashMap<>();
+    for (RunDetail detail : report.details()) {
+      pages.add(detail.run().id());
+      for (String input : detail.inputs()) {
+        readers.computeIfAbsent(input, id -> new ArrayList<>()).add(detail.run().id());
+      }
+    }
+    List<Tag> sections = new ArrayList<>();
+    List<Tag> runs = new ArrayList<>();
+    for (RunDetail detail : report.details()) {
+      runs.add(new RunPage(detail, report, pages, readers).tag());
+    }
+    List<Tag> pipelines = new PipelinePages(report.pipelines(), pages).tags();
+    Tag table = new RunsPage(report, pages).tag();
+    if (report.overview().isPresent()) {
+      sections.add(new FirstPage(report, report.overview().get()).tag());
+      sections.add(table);
+      sections.addAll(pipelines);
+      sections.addAll(new ReleasePages(report.releases(), pages).tags());
+      sections.addAll(runs);
+    } else if (!report.pipelines().isEmpty()) {
+      sections.addAll(pipelines.subList(1, pipelines.size()));
+      sections.add(pipelines.get(0));
+      sections.add(table);
+      sections.addAll(runs);
+    } else {
+      sections.addAll(runs);
+      sections.add(table);
+    }
+    sections.add(elsewhere(report));
+    sections.add(about(report, pages.size()));
+    return sections;
+  }
+
+  /** Returns the page that the program shows for a run without a page of its own. */
+  private static Tag elsewhere(Report report) {
+    return Tag.of("section")
+        .with("id", "run-elsewhere")
+        .add(
+            Tag.of("h1", "A run without a page"),
+            Tag.styled("p", "sub")
+                .text(
+                    "This report has pages of the newest "
+                        + report.mostDetails()
+                        + " runs. This command writes the page of this run:"),
+            Tag.of("p").add(Tag.of("code", "nexa-slurm report --run RUN")));
+  }
+
+  private static Tag about(Report report, int pages) {
+    Tag page =
+        Parts.page("about", "About this report", about(report))
+            .add(
+                Parts.prose(Tag.of("p"), "`nexa-slurm report` wrote this file from the manifests, cost files and the ledger of the"
+                        + " workspace. The file holds everything: it loads nothing from a network, and its"
+                        + " program sends nothing."),
+                Parts.prose(Tag.of("p"), "The table of runs has "
+                        + Figures.count(report.runs().size())
+                        + " runs; "
+                        + Figures.count(pages)
+                        + " of them have a page: the newest "
+                        + Figures.count(report.mostDetails())
+                        + " at most (--details N). `nexa-slurm report --run RUN` writes the page of any other run."),
+                Parts.prose(Tag.of("p"), "Sums count the runs that are settled, in the month in which they ended. States of"
+                        + " unfinished runs and pipelines are those of the last pass of `nexa-slurm reconcile`."));
+    if (report.redacted()) {
+      page.add(
+          Parts.card("What was left out")
+              .add(Tag.of("p", "")));
+    }
+    if (!report.problems().isEmpty()) {
+      Tag list = Tag.of("ul");
+      report.problems().forEach(problem -> list.add(Tag.of("li", problem)));
+      page.add(Parts.card("Records that could not be read").add(list));
+    }
+    return page;
+  }
+
+  private static Tag footer(Report report) {
+    return Tag.of("footer")
+        .text(
+            "nexa-slurm report of "
+                + about(report)
+                + (report.redacted() ? ", redacted" : "")
+                + ". Amounts of different currencies are never added.");
+  }
+}

@@ -1,0 +1,310 @@
+package dev.nexa.slurm.insight.html;
+
+import dev.nexa.slurm.insight.report.ExplainedFailure;
+import dev.nexa.slurm.insight.report.Fact;
+import dev.nexa.slurm.insight.report.OutsideLink;
+import dev.nexa.slurm.insight.report.Report;
+import dev.nexa.slurm.insight.report.ReportedAttempt;
+import dev.nexa.slurm.insight.report.ReportedChart;
+import dev.nexa.slurm.insight.report.ReportedRun;
+import dev.nexa.slurm.insight.report.RunDetail;
+import dev.nexa.slurm.job.estimate.CostLine;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** Writes the page of one run. */
+final class RunPage {
+  private static final int STATIC_ROWS = 100;
+  private static final int MICRO_DIGITS = 6;
+
+  private final RunDetail detail;
+  private final ReportedRun run;
+  private final Report report;
+  private final Set<String> pages;
+  private final Map<String, List<String>> readers;
+
+  /**
+   * Creates the writer.
+   *
+   * @param pages the ids of the runs that have a page
+   * @param readers for each run, the later runs of the report that read its output
+   */
+  RunPage(RunDetail detail, Report report, Set<String> pages, Map<String, List<String>> readers) {
+    this.detail = detail;
+    this.run = detail.run();
+    this.report = report;
+    this.pages = pages;
+    this.readers = readers;
+  }
+
+  Tag tag() {
+    Tag page = Tag.of("section").with("id", "run/" + run.id()).add(Tag.of("h1", run.id()));
+    page.add(
+        Tag.styled("p", "sub")
+            .add(States.badge(run.state()))
+            .text(run.name().isEmpty() ? "" : " \u00b7 " + run.name())
+            .text(" \u00b7 " + run.stage())
+            .text(run.user().isEmpty() ? "" : " \u00b7 " + run.user()));
+    page.add(tiles());
+    detail.failure().ifPresent(failure -> page.add(failure(failure)));
+    if (!detail.attempts().isEmpty()) {
+      page.add(
+          Parts.card("Timeline of attempts")
+              .add(Timeline.figure(detail.attempts())));
+    }
+    if (!detail.charts().isEmpty()) {
+      page.add(charts());
+    }
+    page.add(
+        Tag.styled("div", "two")
+            .add(Parts.card("Run").add(Parts.facts(facts())), money()));
+    lineage().ifPresent(page::add);
+    if (!detail.attempts().isEmpty()) {
+      page.add(attempts());
+    }
+    if (!detail.metrics().isEmpty()) {
+      page.add(Parts.card("Metrics").add(Parts.facts(detail.metrics())));
+    }
+    if (!detail.links().isEmpty()) {
+      Tag list = Tag.styled("dl", "facts");
+      for (OutsideLink link : detail.links()) {
+        list.add(
+            Tag.of("dt", link.label()),
+            Tag.of("dd")
+                .add(
+                    Tag.of("a", link.url())
+                        .with("href", link.url())
+                        .with("rel", "noopener noreferrer")));
+      }
+      page.add(Parts.card("Elsewhere").add(list));
+    }
+    if (!detail.remediation().isEmpty()) {
+      page.add(Parts.card("What was done").add(Parts.facts(detail.remediation())));
+    }
+    if (detail.script().isPresent() || detail.config().isPresent()) {
+      Tag files = Parts.card("Script and config");
+      detail.script().ifPresent(text -> files.add(Parts.folded("Script that sbatch was given", text)));
+      detail.config().ifPresent(text -> files.add(Parts.folded("Config with every key resolved", text)));
+      page.add(files);
+    }
+    return page;
+  }
+
+  private Tag tiles() {
+    Tag tiles = Tag.styled("dl", "tiles");
+    tiles.add(
+        tile("Cost", Figures.money(run.cost(), run.currency()), run.currency(), reserved()),
+        tile("Ran", Figures.duration(run.runSeconds()), "", "ended " + Figures.time(run.ended())),
+        tile(
+            "Waited",
+            Figures.duration(run.queueSeconds()),
+            "",
+            "created " + Figures.time(run.created())),
+        tile(
+            "GPU-hours",
+            Figures.hours(run.gpuSeconds()),
+            "h",
+            detail.idleShare().isPresent()
+                ? "idle "
+                    + Figures.percent(detail.idleShare().get(), BigDecimal.ONE)
+                    + " of the time"
+                : run.gpuType().isEmpty() ? "no GPUs" : run.gpuType()),
+        tile(
+            "Tasks",
+            Figures.count(run.tasks()),
+            "",
+            run.tasksFailed() == 0 ? "none failed" : Figures.count(run.tasksFailed()) + " failed"));
+    return tiles;
+  }
+
+  private String reserved() {
+    return run.reservation().isEmpty()
+        ? "nothing was reserved"
+        : "of " + Figures.money(run.reservation(), run.currency()) + " reserved";
+  }
+
+  private static Tag tile(String name, String big, String unit, String more) {
+    return Tag.of("div")
+        .add(
+            Tag.of("dt", name),
+            Tag.styled("dd", "big").text(big).add(Tag.styled("span", "unit").text(" " + unit)),
+            Tag.styled("dd", "more").text(more));
+  }
+
+  private static Tag failure(ExplainedFailure failure) {
+    return Tag.styled("div", "failure")
+        .add(
+            Tag.of("h2", failure.headline()).with("dir", "auto"),
+            Parts.facts(failure.facts()));
+  }
+
+  private List<Fact> facts() {
+    List<Fact> facts = new ArrayList<>();
+    fact(facts, "Project", run.project());
+    fact(facts, "Pipeline", run.pipeline());
+    fact(facts, "Model", run.model());
+    fact(facts, "Dataset", run.dataset());
+    fact(facts, "Account", run.account());
+    fact(facts, "Partition", run.partition());
+    fact(facts, "Cluster", run.cluster());
+    fact(facts, "Started", run.started().map(Figures::time).orElse(""));
+    facts.addAll(detail.facts());
+    return facts;
+  }
+
+  private static void fact(List<Fact> facts, String label, String value) {
+    if (!value.isEmpty()) {
+      facts.add(new Fact(label, value, true));
+    }
+  }
+
+  private Tag money() {
+    Tag card = Parts.card("Money");
+    Table sums = new Table("Reserved and actual, " + run.currency()).words("Sum").numbers("Amount");
+    for (Fact sum : detail.sums()) {
+      sums.row(sum.label(), Figures.money(new BigDecimal(sum.value()), run.currency()));
+    }
+    if (!sums.isEmpty()) {
+      card.add(sums.tag());
+    }
+    Table lines =
+        new Table("Priced lines, " + run.currency())
+            .breaking()
+            .words("What")
+            .numbers("Quantity", "Unit price", "Amount")
+            .words("Price from");
+    for (CostLine line : detail.lines()) {
+      lines.row(
+          line.what(),
+          line.quantity().toPlainString() + " " + line.unit().replace('_', ' '),
+          line.unitPrice().toPlainString(),
+          Figures.money(line.amount().amount(), line.amount().currency()),
+          Tag.styled("span", "long").text(line.source()));
+    }
+    return lines.isEmpty()
+        ? card.add(Parts.note("The run has no cost file yet."))
+        : card.add(lines.tag());
+  }
+
+  private Tag charts() {
+    Tag charts = Tag.styled("div", "two");
+    for (ReportedChart chart : detail.charts()) {
+      charts.add(Curves.figure(chart));
+    }
+    return Parts.card("Telemetry and loss")
+        .add(
+            Parts.note(
+                "Of task 0: its newest attempt, on its first node. `nexa-slurm monitor show "
+                    + run.id()
+                    + "` shows others."),
+            charts);
+  }
+
+  private Optional<Tag> lineage() {
+    List<String> later = readers.getOrDefault(run.id(), List.of());
+    if (detail.inputs().isEmpty() && later.isEmpty()) {
+      return Optional.empty();
+    }
+    Tag list = Tag.styled("dl", "facts");
+    add(list, "Read the output of", detail.inputs());
+    add(list, "Its output was read by", later);
+    return Optional.of(Parts.card("Lineage").add(list));
+  }
+
+  private void add(Tag list, String label, List<String> runs) {
+    if (!runs.isEmpty()) {
+      list.add(Tag.of("dt", label));
+      runs.forEach(id -> list.add(Tag.of("dd").add(Parts.run(id, pages))));
+    }
+  }
+
+  private Tag attempts() {
+    List<ReportedAttempt> all = detail.attempts();
+    int shown = Math.min(STATIC_ROWS, all.size());
+    Tag card = Parts.card("Cost, traced to the rows of sacct");
+    card.add(
+        Parts.note(
+            "Each row is an attempt that held an allocation, as `sacct --duplicates` lists it. The costs add up to"
+                + " the priced lines before rounding."));
+    if (all.size() > shown) {
+      card.add(
+          Parts.prose(Tag.styled("p", "note static-note"), 
+                  "Without scripts the page shows the first "
+                      + shown
+                      + " attempts. `nexa-slurm costs show "
+                      + run.id()
+                      + "` shows all."));
+    }
+    Tag head =
+        Tag.of("tr")
+            .add(
+                RunsPage.head("task", "count", "Task"),
+                RunsPage.head("job", "text", "Job"),
+                RunsPage.head("state", "state", "State"),
+                RunsPage.head("exit", "text", "Exit"),
+                RunsPage.head("start", "time", "Started, UTC"),
+                RunsPage.head("elapsed", "duration", "Elapsed"),
+                RunsPage.head("nodes", "text", "Nodes"),
+                RunsPage.head("cpus", "count", "CPUs"),
+                RunsPage.head("gpus", "text", "GPUs"),
+                RunsPage.head("cost", "micro", "Cost"));
+    Tag body = Tag.of("tbody");
+    for (ReportedAttempt one : all.subList(0, shown)) {
+      body.add(
+          Tag.of("tr")
+              .add(
+                  Tag.styled("td", "n").text(Figures.count(one.task())),
+                  Tag.of("td", one.job()),
+                  Tag.of("td").add(States.badge(one.word())),
+                  Tag.of("td", one.exitCode()),
+                  Tag.styled("td", "n").text(Figures.time(one.started())),
+                  Tag.styled("td", "n").text(Figures.duration(one.elapsedSeconds())),
+                  Tag.of("td", Figures.word(one.nodes())),
+                  Tag.styled("td", "n").text(Figures.count(one.cpus())),
+                  Tag.of("td", Figures.word(one.gpus())),
+                  Tag.styled("td", "n").text(one.cost().toPlainString())));
+    }
+    String id = "attempts-" + run.id();
+    Tag table =
+        Tag.of("table")
+            .with("id", id)
+            .add(
+                Tag.of("caption", "Attempts, " + run.currency()),
+                Tag.of("thead").add(head),
+                body);
+    if (all.size() > shown) {
+      table
+          .with("data-rows", id + "-data")
+          .with("data-name", "attempts")
+          .with("data-search", "job state nodes")
+          .with("data-sum", "micro")
+          .with("data-filters", "state:State exit:Exit");
+      card.add(Table.scrolling("Attempts", table), data(all).element(id + "-data"));
+    } else {
+      card.add(Table.scrolling("Attempts", table));
+    }
+    return card;
+  }
+
+  private DataScript data(List<ReportedAttempt> all) {
+    return new DataScript(all.size())
+        .digits(run.currency())
+        .numbers("task", all, one -> Optional.of(one.task()))
+        .values("job", all, ReportedAttempt::job)
+        .words("state", all, ReportedAttempt::word)
+        .words("exit", all, ReportedAttempt::exitCode)
+        .numbers("start", all, one -> one.started().map(at -> at.getEpochSecond()))
+        .numbers("elapsed", all, one -> Optional.of(one.elapsedSeconds()))
+        .words("nodes", all, ReportedAttempt::nodes)
+        .numbers("cpus", all, one -> Optional.of(one.cpus()))
+        .words("gpus", all, ReportedAttempt::gpus)
+        .numbers(
+            "cost",
+            all,
+            one -> Optional.of(one.cost().movePointRight(MICRO_DIGITS).longValue()));
+  }
+}

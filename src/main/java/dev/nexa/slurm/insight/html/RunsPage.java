@@ -1,0 +1,144 @@
+package dev.nexa.slurm.insight.html;
+
+import dev.nexa.slurm.insight.report.Report;
+import dev.nexa.slurm.insight.report.ReportedRun;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Writes the table of runs: the newest rows as HTML, all rows as data for the program. */
+final class RunsPage {
+  static final String ID = "runs";
+
+  /** How many rows stand in the HTML, for readers without scripts and for paper. */
+  private static final int STATIC_ROWS = 200;
+
+  private static final int LONGEST_WORD = 200;
+
+  private final Report report;
+  private final Set<String> pages;
+
+  RunsPage(Report report, Set<String> pages) {
+    this.report = report;
+    this.pages = pages;
+  }
+
+  Tag tag() {
+    int all = report.runs().size();
+    int shown = Math.min(STATIC_ROWS, all);
+    Tag page = Parts.page(ID, "Runs", Figures.count(all) + (all == 1 ? " run" : " runs"));
+    if (all > shown) {
+      page.add(
+          Parts.prose(Tag.styled("p", "note static-note"), 
+                  "Without scripts the page shows the newest "
+                      + shown
+                      + " runs. `nexa-slurm runs list` shows all."));
+    }
+    Tag head = Tag.of("tr");
+    head.add(
+        head("run", "run", "Run"),
+        head("state", "state", "State"),
+        head("stage", "text", "Stage"),
+        head("project", "text", "Project"),
+        head("user", "text", "User"),
+        head("model", "text", "Model"),
+        head("ended", "time", "Ended, UTC"),
+        head("wait", "duration", "Waited"),
+        head("time", "duration", "Ran"),
+        head("gpu", "hours", "GPU-hours"),
+        head("cost", "money", "Cost"));
+    boolean mixed = currencies().size() > 1;
+    if (mixed) {
+      head.add(head("currency", "text", "Currency"));
+    }
+    Tag body = Tag.of("tbody");
+    report.runs().subList(0, shown).forEach(run -> body.add(row(run, mixed)));
+    String currency = mixed || currencies().isEmpty() ? "" : ", " + currencies().iterator().next();
+    Tag table =
+        Tag.of("table")
+            .with("id", "runs-table")
+            .with("data-rows", "runs-data")
+            .with("data-name", "runs")
+            .with("data-search", "run name stage project user model dataset")
+            .with(
+                "data-filters",
+                "state:State user:User stage:Stage project:Project month:Month")
+            .add(
+                Tag.of("caption", "Runs, newest first" + currency),
+                Tag.of("thead").add(head),
+                body);
+    return page.add(
+        Table.scrolling("Runs", table), data().element("runs-data"));
+  }
+
+  private Set<String> currencies() {
+    Set<String> all = new TreeSet<>();
+    report.runs().forEach(run -> all.add(run.currency()));
+    all.remove("");
+    return all;
+  }
+
+  static Tag head(String column, String kind, String title) {
+    Tag cell =
+        Tag.of("th", title)
+            .with("scope", "col")
+            .with("data-column", column)
+            .with("data-kind", kind);
+    return List.of("run", "state", "text").contains(kind) ? cell : cell.with("class", "n");
+  }
+
+  private Tag row(ReportedRun run, boolean mixed) {
+    Tag name =
+        Tag.of("th").with("scope", "row").add(Parts.run(run.id(), pages));
+    if (!run.name().isEmpty()) {
+      name.add(Tag.styled("span", "name").text(DataScript.shortened(run.name(), LONGEST_WORD)));
+    }
+    Tag row = Tag.of("tr").add(name, Tag.of("td").add(States.badge(run.state())));
+    for (String word : List.of(run.stage(), run.project(), run.user(), run.model())) {
+      row.add(Tag.of("td", Figures.word(DataScript.shortened(word, LONGEST_WORD))));
+    }
+    for (String number :
+        List.of(
+            Figures.time(run.ended()),
+            Figures.duration(run.queueSeconds()),
+            Figures.duration(run.runSeconds()),
+            Figures.hours(run.gpuSeconds()),
+            Figures.money(run.cost(), run.currency()))) {
+      row.add(Tag.styled("td", "n").text(number));
+    }
+    return mixed ? row.add(Tag.of("td", Figures.word(run.currency()))) : row;
+  }
+
+  private DataScript data() {
+    List<ReportedRun> runs = report.runs();
+    DataScript data = new DataScript(runs.size());
+    for (String currency : currencies()) {
+      data.digits(currency);
+    }
+    return data.values("run", runs, ReportedRun::id)
+        .words("name", runs, run -> DataScript.shortened(run.name(), LONGEST_WORD))
+        .words("state", runs, ReportedRun::state)
+        .words("stage", runs, ReportedRun::stage)
+        .words("project", runs, run -> DataScript.shortened(run.project(), LONGEST_WORD))
+        .words("user", runs, run -> DataScript.shortened(run.user(), LONGEST_WORD))
+        .words("model", runs, run -> DataScript.shortened(run.model(), LONGEST_WORD))
+        .words("dataset", runs, run -> DataScript.shortened(run.dataset(), LONGEST_WORD))
+        .words("month", runs, ReportedRun::month)
+        .words("currency", runs, ReportedRun::currency)
+        .numbers("ended", runs, run -> run.ended().map(at -> at.getEpochSecond()))
+        .numbers("wait", runs, ReportedRun::queueSeconds)
+        .numbers("time", runs, ReportedRun::runSeconds)
+        .numbers("gpu", runs, run -> Optional.of(run.gpuSeconds()))
+        .numbers("cost", runs, RunsPage::minorUnits);
+  }
+
+  /** Returns the cost in the currency's smallest unit, which a browser adds exactly. */
+  private static Optional<Long> minorUnits(ReportedRun run) {
+    Optional<BigDecimal> cost = run.cost();
+    return cost.isPresent()
+        ? Optional.of(DataScript.minorUnits(cost.get(), run.currency()))
+        : Optional.empty();
+  }
+}

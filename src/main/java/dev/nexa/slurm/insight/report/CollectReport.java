@@ -1,0 +1,219 @@
+package dev.nexa.slurm.insight.report;
+
+import dev.nexa.slurm.money.bills.Bills;
+import dev.nexa.slurm.money.bills.Charges;
+import dev.nexa.slurm.money.budgets.BudgetStatus;
+import dev.nexa.slurm.money.ledger.FinishedRuns;
+import dev.nexa.slurm.money.ledger.LedgerLine;
+import dev.nexa.slurm.money.ledger.UnlistedRuns;
+import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.BudgetUsage;
+import dev.nexa.slurm.run.lookup.OtherRuns;
+import java.nio.file.Files;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Reads what a report holds from the files of the workspace. Asks no scheduler. */
+public final class CollectReport {
+  /** The months of the first page: this month and the eleven months before. */
+  private static final int MONTHS = 12;
+
+  private final Context context;
+  private final Workspace workspace;
+  private final List<String> problems = new ArrayList<>();
+
+  public CollectReport(Context context) {
+    this.context = context;
+    workspace = context.workspace();
+  }
+
+  /** Returns the report's content as of a moment. */
+  public Report collect(ReportScope scope, Instant now) {
+    Charges charges = new Bills(workspace).charges();
+    LocalDate day = day(scope, now);
+    List<BudgetOutlook> budgets = scope.hasOverview() ? budgets(day, now) : List.of();
+    OverviewSums sums = new OverviewSums(months(day), charges);
+    List<ReportedRun> rows = new ArrayList<>();
+    Set<String> chosen = chosen(scope);
+    // A run is closed after its ledger line exists, so the open runs are read first.
+    List<RunId> open = workspace.openRuns();
+    Set<String> unsettled = new HashSet<>();
+    open.forEach(id -> unsettled.add(id.value()));
+    UnlistedRuns unlisted = UnlistedRuns.of(workspace);
+    FinishedRuns finished = new FinishedRuns(workspace);
+    finished.forEach(
+        run -> {
+          unlisted.seen(run);
+          sums.add(run);
+          if (!unsettled.contains(run.runId()) && isOf(scope, chosen, run)) {
+            rows.add(ReportedRun.of(run, false));
+          }
+        });
+    problems.addAll(finished.problems());
+    unlisted.report(problems);
+    addOpen(rows, scope, chosen, open);
+    rows.sort(
+        Comparator.comparing(ReportedRun::newest)
+            .thenComparing(ReportedRun::id)
+            .reversed());
+    return new Report(
+        name(workspace),
+        now,
+        words(scope),
+        scope.hasOverview()
+            ? Optional.of(sums.overview(budgets))
+            : Optional.empty(),
+        List.copyOf(rows),
+        details(rows, scope.mostDetails()),
+        scope.mostDetails(),
+        pipelines(scope, rows),
+        scope.hasOverview() ? new ReadReleases(context).all(problems) : List.of(),
+        false,
+        List.copyOf(problems));
+  }
+
+  private static String name(Workspace workspace) {
+    return String.valueOf(workspace.root().toAbsolutePath().normalize().getFileName());
+  }
+
+  private static Optional<String> words(ReportScope scope) {
+    return scope
+        .run()
+        .map(run -> "run " + run.value())
+        .or(() -> scope.pipeline().map(pipeline -> "pipeline " + pipeline.id()))
+        .or(() -> scope.month().map(month -> "month " + month));
+  }
+
+  /** Returns the day of the budgets: today, or the last day of an earlier month. */
+  private static LocalDate day(ReportScope scope, Instant now) {
+    LocalDate today = LocalDate.ofInstant(now, ZoneOffset.UTC);
+    if (scope.month().isEmpty()) {
+      return today;
+    }
+    LocalDate end = YearMonth.parse(scope.month().get()).atEndOfMonth();
+    return end.isBefore(today) ? end : today;
+  }
+
+  private static List<String> months(LocalDate day) {
+    List<String> months = new ArrayList<>();
+    for (int back = MONTHS - 1; back >= 0; back--) {
+      months.add(YearMonth.from(day).minusMonths(back).toString());
+    }
+    return months;
+  }
+
+  private List<BudgetOutlook> budgets(LocalDate day, Instant now) {
+    Instant end = day.plusDays(1).atStartOfDay(ZoneOffset.UTC).toInstant();
+    List<BudgetOutlook> all = new ArrayList<>();
+    // The pass over the ledger below reports the same records that cannot be read.
+    for (BudgetStatus status : new BudgetUsage(context).on(day, new ArrayList<>())) {
+      all.add(
+          new BudgetOutlook(
+              status.name(),
+              status.period(),
+              status.standing(),
+              status.spent(),
+              status.reserved(),
+              status.burnDown(end.isBefore(now) ? end : now)));
+    }
+    return all;
+  }
+
+  /** Returns the ids of the only runs; empty if all runs may be in the report. */
+  private static Set<String> chosen(ReportScope scope) {
+    Set<String> chosen = new HashSet<>();
+    scope.run().ifPresent(run -> chosen.add(run.value()));
+    scope
+        .pipeline()
+        .ifPresent(
+            folder ->
+                PipelineFile.read(folder)
+                    .stages()
+                    .forEach(stage -> chosen.add(stage.run().value())));
+    return chosen;
+  }
+
+  private static boolean isOf(ReportScope scope, Set<String> chosen, LedgerLine run) {
+    return scope.hasOverview()
+        ? scope.month().isEmpty() || scope.month().get().equals(run.month())
+        : chosen.contains(run.runId());
+  }
+
+  private void addOpen(
+      List<ReportedRun> rows, ReportScope scope, Set<String> chosen, List<RunId> open) {
+    OtherRuns others = new OtherRuns(workspace);
+    for (RunId id : open) {
+      RunFolder run = workspace.run(id);
+      if (!Files.exists(run.manifest())) {
+        continue;
+      }
+      try {
+        LedgerLine line = others.line(run);
+        if (isOf(scope, chosen, line)) {
+          rows.add(ReportedRun.of(line, true));
+        }
+      } catch (RuntimeException unreadable) {
+        problems.add(id + ": " + unreadable.getMessage());
+      }
+    }
+  }
+
+  private List<RunDetail> details(List<ReportedRun> rows, int most) {
+    ReadRun read = new ReadRun(context);
+    List<RunDetail> details = new ArrayList<>();
+    for (ReportedRun row : rows) {
+      RunFolder run = workspace.run(new RunId(row.id()));
+      if (details.size() == most) {
+        break;
+      }
+      // An archived run has left its folder, but not its manifest.
+      if (!Files.exists(run.manifest())) {
+        continue;
+      }
+      try {
+        details.add(read.read(run, row, problems));
+      } catch (RuntimeException unreadable) {
+        problems.add(row.id() + ": " + unreadable.getMessage());
+      }
+    }
+    return details;
+  }
+
+  private List<PipelineDetail> pipelines(ReportScope scope, List<ReportedRun> rows) {
+    Set<String> shown = new HashSet<>();
+    rows.forEach(row -> shown.add(row.id()));
+    List<PipelineDetail> pipelines = new ArrayList<>();
+    List<PipelineFolder> all =
+        scope.pipeline().isPresent()
+            ? List.of(scope.pipeline().get())
+            : scope.run().isPresent() ? List.of() : workspace.allPipelines();
+    for (int i = all.size() - 1; i >= 0 && pipelines.size() < scope.mostDetails(); i--) {
+      if (!all.get(i).exists()) {
+        continue;
+      }
+      try {
+        PipelineDetail pipeline = ReadPipeline.read(all.get(i));
+        if (scope.month().isEmpty()
+            || pipeline.stages().stream().anyMatch(stage -> shown.contains(stage.run()))) {
+          pipelines.add(pipeline);
+        }
+      } catch (RuntimeException unreadable) {
+        problems.add(all.get(i).id() + ": " + unreadable.getMessage());
+      }
+    }
+    return pipelines;
+  }
+}

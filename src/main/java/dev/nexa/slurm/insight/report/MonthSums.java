@@ -1,0 +1,49 @@
+package dev.nexa.slurm.insight.report;
+
+import java.math.BigDecimal;
+
+/**
+ * One month in one currency, of all runs or of one project, as finance asks for it.
+ *
+ * @param month such as {@code 2025-11}
+ * @param failed the runs that did not complete
+ * @param cost by the price book
+ * @param credit what the cluster gave back, as a positive amount
+ * @param api imported API usage that the cost does not have
+ * @param tokens API tokens that are part of the cost
+ * @param billed what providers billed
+ * @param reserved the most that the runs could cost, by their estimates
+ * @param difference cost minus {@code reserved}, of runs with an estimate
+ * @param wasted the cost of attempts without a result
+ * @param expected the expected cost of the runs whose estimate had one
+ * @param expectedRuns how many runs these are
+ * @param expectedActual what these runs cost
+ */
+public record MonthSums(
+    String month,
+    int runs,
+    int failed,
+    BigDecimal cost,
+    BigDecimal credit,
+    BigDecimal api,
+    BigDecimal tokens,
+    BigDecimal billed,
+    BigDecimal reserved,
+    BigDecimal difference,
+    BigDecimal wasted,
+    BigDecimal expected,
+    int expectedRuns,
+    BigDecimal expectedActual) {
+
+  /** Returns a month without runs. */
+  static MonthSums none(String month) {
+    BigDecimal zero = BigDecimal.ZERO;
+    return new MonthSums(
+        month, 0, 0, zero, zero, zero, zero, zero, zero, zero, zero, zero, 0, zero);
+  }
+
+  /** Returns the cost minus credits, plus API usage. */
+  public BigDecimal total() {
+    return cost.subtract(credit).add(api);
+  }
+}

@@ -1,0 +1,193 @@
+package dev.nexa.slurm.insight.report;
+
+import dev.nexa.slurm.money.bills.Charges;
+import dev.nexa.slurm.money.ledger.CostKind;
+import dev.nexa.slurm.money.ledger.LedgerKey;
+import dev.nexa.slurm.money.ledger.LedgerLine;
+import dev.nexa.slurm.money.summary.CostSummary;
+import dev.nexa.slurm.money.summary.GroupBy;
+import dev.nexa.slurm.money.summary.RunAnalysis;
+import dev.nexa.slurm.money.summary.RunFilter;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Adds up the first page of the report, run by run. Its money is that of {@link CostSummary}, so
+ * that it equals what {@code costs} prints.
+ */
+final class OverviewSums {
+  private static final List<String> FIELDS =
+      List.of("project", "user", "model", "stage", "pipeline");
+
+  private final List<String> months;
+  private final CostSummary byMonth;
+  private final Map<String, CostSummary> byField = new LinkedHashMap<>();
+  private final Map<String, GpuHours> gpu = new LinkedHashMap<>();
+  private final Map<String, Expected> expected = new HashMap<>();
+  private final RunAnalysis waits =
+      new RunAnalysis(GroupBy.parse("partition"), RunFilter.all());
+
+  /** The sums of the runs that had an expected cost. */
+  private record Expected(BigDecimal estimate, BigDecimal actual, int runs) {
+    private static final Expected NONE = new Expected(BigDecimal.ZERO, BigDecimal.ZERO, 0);
+  }
+
+  /**
+   * Creates empty sums.
+   *
+   * @param months the months that count, oldest first
+   */
+  OverviewSums(List<String> months, Charges charges) {
+    this.months = months;
+    byMonth = new CostSummary(GroupBy.parse("month"), RunFilter.all(), charges);
+    for (String field : FIELDS) {
+      byField.put(
+          field, new CostSummary(GroupBy.parse("month," + field), RunFilter.all(), charges));
+    }
+    for (String month : months) {
+      gpu.put(month, new GpuHours(month, 0, 0));
+    }
+  }
+
+  /** Adds a finished run if its month counts. */
+  void add(LedgerLine run) {
+    if (!gpu.containsKey(run.month())) {
+      return;
+    }
+    byMonth.add(run);
+    byField.values().forEach(sums -> sums.add(run));
+    waits.add(run);
+    gpu.computeIfPresent(
+        run.month(),
+        (month, hours) ->
+            hours.plus(
+                orZero(run.gpuSeconds()), orZero(run.whole(LedgerKey.GPU_SECONDS_WASTED))));
+    BigDecimal estimate = run.expected();
+    BigDecimal actual = run.computeCost();
+    if (estimate != null && actual != null) {
+      expected.merge(
+          run.currency() + " " + run.month(),
+          new Expected(estimate, actual, 1),
+          (a, b) ->
+              new Expected(
+                  a.estimate.add(b.estimate), a.actual.add(b.actual), a.runs + b.runs));
+    }
+  }
+
+  private static long orZero(@org.jspecify.annotations.Nullable Long number) {
+    return number == null ? 0 : number;
+  }
+
+  /**
+   * Returns the sums.
+   *
+   * @param budgets the budgets, which have sums of their own
+   */
+  Overview overview(List<BudgetOutlook> budgets) {
+    List<CostSummary.Group> totals = new ArrayList<>(byMonth.totals());
+    totals.sort(Comparator.comparing(CostSummary.Group::runs).reversed());
+    List<CurrencySums> currencies = new ArrayList<>();
+    for (CostSummary.Group total : totals) {
+      List<SpendBy> spend = new ArrayList<>();
+      byField.forEach((field, sums) -> spend.add(spend(field, sums, total.currency())));
+      currencies.add(
+          new CurrencySums(
+              total.currency(), months(total.currency()), projects(total.currency()), spend));
+    }
+    return new Overview(months, currencies, List.copyOf(gpu.values()), waits(), budgets);
+  }
+
+  private List<MonthSums> months(String currency) {
+    Map<String, MonthSums> sums = new LinkedHashMap<>();
+    months.forEach(month -> sums.put(month, MonthSums.none(month)));
+    for (CostSummary.Group group : byMonth.groups()) {
+      if (group.currency().equals(currency)) {
+        String month = group.key().get(0);
+        Expected known = expected.getOrDefault(currency + " " + month, Expected.NONE);
+        sums.put(month, sums(month, group, known));
+      }
+    }
+    return List.copyOf(sums.values());
+  }
+
+  private static MonthSums sums(String month, CostSummary.Group group, Expected known) {
+    return new MonthSums(
+        month,
+        group.runs(),
+        group.failed(),
+        group.cost(),
+        group.credit(),
+        group.api(),
+        group.part(CostKind.API_TOKENS),
+        group.billed(),
+        group.estimated(),
+        group.difference(),
+        group.wasted(),
+        known.estimate,
+        known.runs,
+        known.actual);
+  }
+
+  /** Returns the projects of the two newest months, newest month first. */
+  private List<ProjectMonth> projects(String currency) {
+    List<ProjectMonth> all = new ArrayList<>();
+    for (CostSummary.Group group : Objects.requireNonNull(byField.get("project")).groups()) {
+      String month = group.key().get(0);
+      if (group.currency().equals(currency) && months.indexOf(month) >= months.size() - 2) {
+        String project = group.key().get(1);
+        all.add(
+            new ProjectMonth(
+                project.equals(GroupBy.NONE) ? "" : project, sums(month, group, Expected.NONE)));
+      }
+    }
+    all.sort(
+        Comparator.comparing((ProjectMonth one) -> one.sums().month())
+            .thenComparing(one -> one.sums().total())
+            .reversed());
+    return all;
+  }
+
+  private SpendBy spend(String field, CostSummary summary, String currency) {
+    Map<String, List<BigDecimal>> rows = new LinkedHashMap<>();
+    for (CostSummary.Group group : summary.groups()) {
+      if (group.currency().equals(currency)) {
+        String key = group.key().get(1);
+        List<BigDecimal> amounts =
+            rows.computeIfAbsent(
+                key.equals(GroupBy.NONE) ? "" : key,
+                one -> new ArrayList<>(java.util.Collections.nCopies(months.size(), BigDecimal.ZERO)));
+        amounts.set(months.indexOf(group.key().get(0)), group.total());
+      }
+    }
+    List<SpendBy.Row> sorted = new ArrayList<>();
+    rows.forEach((key, amounts) -> sorted.add(new SpendBy.Row(key, List.copyOf(amounts))));
+    sorted.sort(
+        Comparator.comparing(SpendBy.Row::total).reversed().thenComparing(SpendBy.Row::key));
+    return new SpendBy(field, sorted);
+  }
+
+  private List<QueueWaits> waits() {
+    List<QueueWaits> all = new ArrayList<>();
+    for (RunAnalysis.Group group : waits.groups()) {
+      Optional<Long> half = group.queueSeconds(50);
+      Optional<Long> ninety = group.queueSeconds(90);
+      if (half.isPresent() && ninety.isPresent()) {
+        String partition = group.key().get(0);
+        all.add(
+            new QueueWaits(
+                partition.equals(GroupBy.NONE) ? "" : partition,
+                group.runs(),
+                half.get(),
+                ninety.get()));
+      }
+    }
+    return all;
+  }
+}

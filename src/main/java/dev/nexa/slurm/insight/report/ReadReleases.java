@@ -1,0 +1,131 @@
+package dev.nexa.slurm.insight.report;
+
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.RequireNoHalt;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.storage.releases.CurrentModel;
+import dev.nexa.slurm.storage.releases.HistoryLine;
+import dev.nexa.slurm.storage.releases.ReleaseFile;
+import dev.nexa.slurm.storage.releases.ReleaseFolder;
+import dev.nexa.slurm.storage.releases.ReleaseHistory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/** Reads the releases of the default profile's durable tier, and when they were deployed. */
+final class ReadReleases {
+  private final Context context;
+
+  ReadReleases(Context context) {
+    this.context = context;
+  }
+
+  /** Returns the releases, newest first. One that cannot be read is a problem. */
+  List<ReleaseDetail> all(List<String> problems) {
+    String durable;
+    try {
+      durable = context.configs().cluster(Prepared.clusterName(context)).storage().durable();
+    } catch (RuntimeException noProfile) {
+      return List.of();
+    }
+    if (!Files.isDirectory(ReleaseFolder.parent(durable))) {
+      return List.of();
+    }
+    Path deploy = RequireNoHalt.deploy(durable);
+    List<HistoryLine> history = new ArrayList<>();
+    Optional<String> leads = Optional.empty();
+    try {
+      ReleaseHistory.Content content =
+          new ReleaseHistory(deploy, context.workspace().files()).read();
+      history.addAll(content.lines());
+      problems.addAll(content.problems());
+      leads = new CurrentModel(deploy, context.workspace().files()).release();
+    } catch (RuntimeException unreadable) {
+      problems.add("the history of releases: " + unreadable.getMessage());
+    }
+    List<ReleaseDetail> releases = new ArrayList<>();
+    for (ReleaseFolder folder : ReleaseFolder.all(durable)) {
+      try {
+        releases.add(
+            release(
+                folder.name(),
+                folder.digest(),
+                folder.document(),
+                leads.equals(Optional.of(folder.name())),
+                history));
+      } catch (RuntimeException damaged) {
+        problems.add(folder.name() + ": " + damaged.getMessage());
+      }
+    }
+    releases.sort(Comparator.comparing(ReleaseDetail::ended).reversed());
+    return releases;
+  }
+
+  private static ReleaseDetail release(
+      String name,
+      String digest,
+      ReleaseFile document,
+      boolean inProduction,
+      List<HistoryLine> history) {
+    List<Fact> facts = new ArrayList<>();
+    facts.add(Fact.internal("Submitted by", document.origin().submitter().toString()));
+    ReleaseFile.Model model = document.model();
+    facts.add(Fact.open("Model class", model.modelClass().orElse("unknown")));
+    facts.add(
+        Fact.internal(
+            model.adapter() ? "Adapter of" : "Base", model.base().orElse(ReleaseFile.UNKNOWN)));
+    for (ReleaseFile.Dataset dataset : document.datasets()) {
+      facts.add(Fact.internal("Dataset", dataset.reference()));
+    }
+    document.evaluation().ifPresent(it -> facts.add(Fact.open("Evaluated by", it.run())));
+    document
+        .gate()
+        .ifPresent(
+            it ->
+                facts.add(
+                    Fact.internal(
+                        "Gate",
+                        (it.passed() ? "passed" : "failed")
+                            + ", by "
+                            + it.run()
+                            + it.figures()
+                                .optionalText("reason")
+                                .map(reason -> ": " + reason)
+                                .orElse(""))));
+    facts.add(Fact.open("Licence", document.licence()));
+    facts.add(Fact.open("Pickled files", Integer.toString(document.pickles().size())));
+    facts.add(
+        Fact.open(
+            "Size",
+            Memory.rounded(document.bytes()) + " in " + document.files().size() + " files"));
+    facts.add(Fact.open("SHA-256", digest));
+    List<ReleaseDetail.Deployment> deployments = new ArrayList<>();
+    for (HistoryLine line : history) {
+      boolean about =
+          line.what().release().equals(Optional.of(name))
+              || line.what().from().equals(Optional.of(name));
+      if (about && !line.what().action().isIntent()) {
+        deployments.add(
+            new ReleaseDetail.Deployment(
+                line.at(),
+                line.what().action().text(),
+                line.author().signer(),
+                line.what().reason()));
+      }
+    }
+    return new ReleaseDetail(
+        name,
+        digest,
+        document.origin().run(),
+        document.origin().ended(),
+        document.gate().map(gate -> gate.passed() ? "passed" : "failed").orElse("none"),
+        document.bytes(),
+        inProduction,
+        facts,
+        deployments);
+  }
+}

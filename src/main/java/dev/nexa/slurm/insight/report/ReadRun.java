@@ -1,0 +1,278 @@
+package dev.nexa.slurm.insight.report;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.units.Span;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.documents.CostFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.diagnosis.ExplainRun;
+import dev.nexa.slurm.run.diagnosis.Failure;
+import dev.nexa.slurm.run.diagnosis.Finding;
+import dev.nexa.slurm.run.diagnosis.LogLine;
+import dev.nexa.slurm.run.lookup.WithoutSecrets;
+import java.math.BigDecimal;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the page of one run from the files of the run. Asks no scheduler. */
+final class ReadRun {
+  private static final String API_KEY = "api_key";
+  private static final int LONGEST_LINE = 2000;
+  private static final int LONGEST_TEXT = 200_000;
+  private static final int MOST_METRICS = 60;
+
+  private final ExplainRun explain;
+
+  ReadRun(Context context) {
+    explain = new ExplainRun(context);
+  }
+
+  /**
+   * Returns the page.
+   *
+   * @param row the run's row in the table
+   * @param problems receives a line for each file that cannot be read
+   * @throws RuntimeException if the manifest or the cost file cannot be read
+   */
+  RunDetail read(RunFolder run, ReportedRun row, List<String> problems) {
+    ManifestFile manifest = ManifestFile.read(run);
+    Optional<CostFile> cost =
+        Files.exists(run.cost())
+            ? Optional.of(CostFile.parse(DurableFiles.read(run.cost()), run.cost().toString()))
+            : Optional.empty();
+    WithoutSecrets secrets = WithoutSecrets.of(run.path().resolve(API_KEY));
+    ProvenFiles files = ProvenFiles.of(run);
+    Optional<PlanFile> plan = Optional.empty();
+    Optional<String> script = Optional.empty();
+    try {
+      if (files.staged()) {
+        plan = Optional.of(files.plan());
+        script = Optional.of(shown(secrets, files.script().text()));
+      }
+    } catch (RuntimeException changed) {
+      problems.add(run.id() + ": " + changed.getMessage());
+    }
+    return new RunDetail(
+        row,
+        facts(manifest, plan),
+        row.failed() && plan.isPresent() ? failure(run, secrets, problems) : Optional.empty(),
+        cost.isPresent() ? sums(cost.get()) : List.of(),
+        cost.isPresent() ? cost.get().lines() : List.of(),
+        cost.isPresent() ? attempts(cost.get()) : List.of(),
+        metrics(manifest.metrics()),
+        links(manifest.metrics()),
+        plan.isPresent() ? ReadCharts.of(run, problems) : List.of(),
+        manifest
+            .json()
+            .optionalObject("telemetry")
+            .flatMap(telemetry -> telemetry.optionalDecimal("gpu_idle_share")),
+        run.inputs().stream().map(input -> input.run().value()).toList(),
+        manifest.remediation().stream()
+            .map(step -> Fact.internal(step.at() + " by " + step.by(), step.text()))
+            .toList(),
+        script,
+        plan.map(kept -> shown(secrets, Json.pretty(kept.json()))));
+  }
+
+  private static String shown(WithoutSecrets secrets, String text) {
+    String clean = secrets.clean(text);
+    return clean.length() <= LONGEST_TEXT
+        ? clean
+        : clean.substring(0, LONGEST_TEXT) + "\n[shortened: the file is longer]\n";
+  }
+
+  private static List<Fact> facts(ManifestFile manifest, Optional<PlanFile> plan) {
+    List<Fact> facts = new ArrayList<>();
+    manifest.hardware().ifPresent(text -> facts.add(Fact.open("Hardware", text)));
+    if (plan.isPresent()) {
+      PlanFile kept = plan.get();
+      kept.backend().ifPresent(text -> facts.add(Fact.open("Runner", text)));
+      facts.add(Fact.open("Time limit", Span.text(kept.timeLimit())));
+      facts.add(Fact.internal("Config", kept.config()));
+    }
+    manifest.attempts().ifPresent(count -> facts.add(Fact.open("Attempts", count.toString())));
+    manifest.checkpoint().ifPresent(path -> facts.add(Fact.internal("Checkpoint", path)));
+    manifest.logs().ifPresent(path -> facts.add(Fact.internal("Logs", path)));
+    manifest
+        .code()
+        .flatMap(code -> code.optionalText("commit"))
+        .ifPresent(commit -> facts.add(Fact.internal("Commit", commit)));
+    plan.map(PlanFile::datasetVersions)
+        .filter(versions -> !versions.isEmpty())
+        .ifPresent(
+            versions -> facts.add(Fact.internal("Datasets read", String.join(", ", versions))));
+    if (!manifest.tags().isEmpty()) {
+      facts.add(Fact.internal("Tags", String.join(", ", manifest.tags())));
+    }
+    manifest.costLacks().ifPresent(lacks -> facts.add(Fact.open("Not in the cost", lacks)));
+    for (String sentence : manifest.disagreements()) {
+      facts.add(Fact.internal("Accounting disagrees", sentence));
+    }
+    return facts;
+  }
+
+  private Optional<ExplainedFailure> failure(
+      RunFolder run, WithoutSecrets secrets, List<String> problems) {
+    Optional<Failure> found;
+    try {
+      found = explain.recorded(run, problems);
+    } catch (RuntimeException unreadable) {
+      problems.add(run.id() + ": " + unreadable.getMessage());
+      return Optional.empty();
+    }
+    if (found.isEmpty()) {
+      return Optional.empty();
+    }
+    Failure failure = found.get();
+    Optional<Finding> root = failure.verdict().root();
+    List<Fact> facts = new ArrayList<>();
+    facts.add(
+        Fact.internal(
+            "Where",
+            "task "
+                + failure.task()
+                + ", attempt "
+                + failure.attempt()
+                + failure.rank().map(rank -> ", rank " + rank).orElse("")
+                + failure.node().map(node -> " on " + node).orElse("")));
+    if (failure.failedTasks() > 1) {
+      facts.add(Fact.open("Failed tasks", Integer.toString(failure.failedTasks())));
+    }
+    root.flatMap(Finding::line)
+        .ifPresent(
+            place -> {
+              facts.add(
+                  Fact.internal(
+                      "Line", place.file() + ", line " + place.line().number()));
+              facts.add(Fact.internal("", line(secrets, place.line())));
+              place.code().ifPresent(code -> facts.add(Fact.internal("In", code.place())));
+            });
+    for (LogLine line : failure.lastLines()) {
+      facts.add(Fact.internal("Last lines", line(secrets, line)));
+    }
+    root.flatMap(Finding::advice).ifPresent(text -> facts.add(Fact.internal("To do", text)));
+    failure
+        .remedy()
+        .ifPresent(
+            remedy ->
+                facts.add(
+                    Fact.internal(
+                        "Try",
+                        remedy.key()
+                            + " is "
+                            + remedy.now()
+                            + ": --set "
+                            + remedy.key()
+                            + "="
+                            + remedy.next())));
+    failure.clues().forEach(clue -> facts.add(Fact.internal(clue.name(), clue.text())));
+    facts.add(Fact.open("Read more", "nexa-slurm why " + run.id()));
+    return Optional.of(
+        new ExplainedFailure(
+            root.map(Finding::failure).orElse(""),
+            secrets.clean(failure.sentence()).strip(),
+            List.copyOf(facts)));
+  }
+
+  private static String line(WithoutSecrets secrets, LogLine line) {
+    return secrets.clean(LogLine.shortened(line.text(), LONGEST_LINE)).strip();
+  }
+
+  private static List<Fact> sums(CostFile cost) {
+    List<Fact> sums = new ArrayList<>();
+    if (!cost.isOfImported()) {
+      sums.add(Fact.open("Reserved", cost.reservation().amount().toPlainString()));
+    }
+    cost.json()
+        .object("estimate")
+        .optionalObject("expected")
+        .flatMap(expected -> expected.optionalText("total"))
+        .ifPresent(expected -> sums.add(Fact.open("Expected", expected)));
+    sums.add(Fact.open("Cost", cost.total().amount().toPlainString()));
+    if (cost.credit().amount().signum() != 0) {
+      sums.add(Fact.open("Credit", cost.credit().amount().negate().toPlainString()));
+    }
+    sums.add(Fact.open("Without a result", cost.wasted().amount().toPlainString()));
+    cost.json()
+        .optionalObject("difference_parts")
+        .ifPresent(
+            parts ->
+                parts
+                    .members()
+                    .forEach(
+                        (part, amount) -> {
+                          if (new BigDecimal(String.valueOf(amount)).signum() != 0) {
+                            sums.add(
+                                Fact.open(
+                                    "Difference: " + part.replace('_', ' '),
+                                    String.valueOf(amount)));
+                          }
+                        }));
+    return sums;
+  }
+
+  private static List<ReportedAttempt> attempts(CostFile cost) {
+    List<ReportedAttempt> attempts = new ArrayList<>();
+    for (CostFile.Attempt one : cost.attempts()) {
+      List<String> gpus = new ArrayList<>();
+      one.gpus().forEach((type, count) -> gpus.add(count + " " + type));
+      attempts.add(
+          new ReportedAttempt(
+              one.task(),
+              one.arrayJobId() + "_" + one.task(),
+              one.state(),
+              one.exitCode(),
+              one.submit(),
+              one.start(),
+              one.elapsedSeconds(),
+              one.nodes(),
+              one.cpus(),
+              String.join(", ", gpus),
+              one.amount()));
+    }
+    return attempts;
+  }
+
+  /** Returns the addresses that the tasks reported, such as {@code wandb_url}. */
+  private static List<OutsideLink> links(JsonObject metrics) {
+    List<OutsideLink> links = new ArrayList<>();
+    metrics
+        .members()
+        .forEach(
+            (name, value) -> {
+              if (value instanceof String text && links.size() < MOST_METRICS) {
+                OutsideLink.of(name, text).ifPresent(links::add);
+              }
+            });
+    return links;
+  }
+
+  private static List<Fact> metrics(JsonObject metrics) {
+    List<Fact> facts = new ArrayList<>();
+    for (Map.Entry<String, @Nullable Object> metric : metrics.members().entrySet()) {
+      Object value = metric.getValue();
+      if (facts.size() == MOST_METRICS) {
+        break;
+      }
+      if (value instanceof BigDecimal number) {
+        facts.add(Fact.open(metric.getKey(), number.toPlainString()));
+      } else if (value instanceof String text) {
+        facts.add(Fact.internal(metric.getKey(), text));
+      } else if (value instanceof Boolean flag) {
+        facts.add(Fact.open(metric.getKey(), flag.toString()));
+      } else if (value != null) {
+        facts.add(Fact.internal(metric.getKey(), Json.compact(value)));
+      }
+    }
+    return facts;
+  }
+}

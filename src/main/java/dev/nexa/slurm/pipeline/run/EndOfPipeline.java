@@ -1,0 +1,70 @@
+package dev.nexa.slurm.pipeline.run;
+
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.notices.Notice;
+import dev.nexa.slurm.records.notices.Outbox;
+import dev.nexa.slurm.run.Context;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Records the end of a pipeline for the people who are notified of it. */
+final class EndOfPipeline {
+  private static final int NAMED = 10;
+  private static final int DIGITS = 8;
+
+  private final Context context;
+
+  EndOfPipeline(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Records the end.
+   *
+   * @param problems receives a line if that fails
+   */
+  void record(PipelineProgress progress, List<String> problems) {
+    new Outbox(context.workspace())
+        .recordIfAsked(context.configs().policy().channels(), notice(progress))
+        .ifPresent(problems::add);
+  }
+
+  /** A pipeline that was resumed ends again, and differs from what it was before. */
+  private static String digest(PipelineProgress progress) {
+    return Sha256.of(Json.compact(ProgressFile.of(progress))).substring(0, DIGITS);
+  }
+
+  private static Notice notice(PipelineProgress progress) {
+    PipelineFile file = progress.file();
+    Map<String, Integer> states = new TreeMap<>();
+    List<String> lines = new ArrayList<>();
+    for (PipelineProgress.StageProgress stage : progress.stages()) {
+      states.merge(stage.state(), 1, Integer::sum);
+      if (!stage.completed() && !stage.why().isEmpty() && lines.size() < NAMED) {
+        lines.add(stage.stage().name() + ": " + stage.state() + ", because " + stage.why());
+      }
+    }
+    List<String> counts = new ArrayList<>();
+    states.forEach((state, count) -> counts.add(count + " " + state));
+    lines.add(0, progress.stages().size() + " stages: " + String.join(", ", counts));
+    lines.add("cost: " + progress.cost());
+    boolean failed = progress.state().equals("failed");
+    return Notice.of(
+            failed ? NoticeKind.FAILED : NoticeKind.ENDED,
+            file.id() + "." + digest(progress),
+            Optional.empty(),
+            "pipeline " + file.name() + " (" + file.id() + ") " + progress.state(),
+            lines)
+        .with("pipeline_id", file.id())
+        .with("pipeline", file.name())
+        .with("state", progress.state())
+        .with("cost", progress.cost().amount().toPlainString())
+        .with("currency", progress.cost().currency());
+  }
+}

@@ -1,0 +1,105 @@
+package dev.nexa.slurm.records.notices;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * One notification on its way to one channel.
+ *
+ * @param channel the channel's name
+ * @param ofRun whether the run's config names the channel; else the policy does
+ * @param attempts how often it was sent, or was to be sent
+ * @param doubtful whether an attempt may have arrived although it was not confirmed
+ * @param changed when it got this state; empty if nothing has happened
+ * @param error why the last attempt failed; empty if none has failed
+ */
+public record Delivery(
+    String channel,
+    boolean ofRun,
+    State state,
+    int attempts,
+    boolean doubtful,
+    Optional<Instant> changed,
+    Optional<String> error) {
+
+  /** What has become of a delivery. */
+  public enum State {
+    /** A pass sends it when the channel's pause is over. */
+    WAITING,
+    /** It is being sent. After a crash, nobody knows whether it arrived. */
+    SENDING,
+    /** The channel has taken it. */
+    SENT,
+    /** The program was started and its end is not known. It is not started again. */
+    UNKNOWN,
+    /** It was given up. */
+    FAILED,
+    /** A summary stands for it. */
+    SUMMARISED;
+
+    /** Returns the name in documents: lower case. */
+    public String text() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /** Returns a delivery that nobody has tried. */
+  public static Delivery waiting(String channel, boolean ofRun) {
+    return new Delivery(channel, ofRun, State.WAITING, 0, false, Optional.empty(), Optional.empty());
+  }
+
+  /** Returns whether no pass touches it any more. */
+  public boolean isFinal() {
+    return state != State.WAITING && state != State.SENDING;
+  }
+
+  /** Returns a copy that is about to be sent. */
+  public Delivery sending(Instant now) {
+    return new Delivery(channel, ofRun, State.SENDING, attempts + 1, doubtful, at(now), error);
+  }
+
+  /** Returns a copy in another state, without an error. */
+  public Delivery as(State next, Instant now) {
+    return new Delivery(channel, ofRun, next, attempts, doubtful, at(now), Optional.empty());
+  }
+
+  /**
+   * Returns a copy whose last attempt failed.
+   *
+   * @param mayHaveArrived whether nobody knows if the attempt arrived
+   */
+  public Delivery failed(State next, String why, boolean mayHaveArrived, Instant now) {
+    return new Delivery(
+        channel, ofRun, next, attempts, doubtful || mayHaveArrived, at(now), Optional.of(why));
+  }
+
+  private static Optional<Instant> at(Instant now) {
+    return Optional.of(now.truncatedTo(ChronoUnit.SECONDS));
+  }
+
+  /** Returns the object that a notification keeps. */
+  public JsonObject toJson() {
+    return new JsonObject()
+        .with("channel", channel)
+        .with("of_run", ofRun)
+        .with("state", state.text())
+        .with("attempts", attempts)
+        .with("doubtful", doubtful)
+        .with("changed", changed.orElse(null))
+        .with("error", error.orElse(null));
+  }
+
+  static Delivery parse(JsonObject json) {
+    return new Delivery(
+        json.text("channel"),
+        json.flag("of_run"),
+        State.valueOf(json.text("state").toUpperCase(Locale.ROOT)),
+        (int) json.number("attempts"),
+        json.flag("doubtful"),
+        json.optionalText("changed").map(Instant::parse),
+        json.optionalText("error"));
+  }
+}

@@ -1,0 +1,164 @@
+package dev.nexa.slurm.records.notices;
+
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.json.SchemaVersion;
+import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A notification: what happened, in words and as facts for programs. Its texts have one line each,
+ * no control characters and a bounded length, because names and log lines of jobs are data of
+ * strangers.
+ *
+ * @param id the same event always has the same id; it is also a file's name
+ * @param user who caused it, and whose passes send it
+ * @param run the run that it is about; empty if it is about something else
+ * @param title one line
+ * @param lines further lines
+ * @param facts values for programs, such as {@code cost}
+ * @param deliveries one for each channel; empty before a pass has looked at it
+ * @param prepared whether a pass has chosen the channels
+ */
+public record Notice(
+    String id,
+    NoticeKind kind,
+    Instant at,
+    String user,
+    Optional<String> run,
+    String title,
+    List<String> lines,
+    JsonObject facts,
+    List<Delivery> deliveries,
+    boolean prepared) {
+  /** The fact that only the channels of the run's config get the notification. */
+  public static final String ONLY_OF_RUN = "only_run_channels";
+
+  private static final int NEWEST = 1;
+  private static final int LONGEST_TITLE = 200;
+  private static final int LONGEST_LINE = 400;
+  private static final int MOST_LINES = 20;
+  private static final int LONGEST_ID = 150;
+
+  public Notice {
+    title = bounded(title, LONGEST_TITLE);
+    lines =
+        lines.stream().limit(MOST_LINES).map(line -> bounded(line, LONGEST_LINE)).toList();
+    deliveries = List.copyOf(deliveries);
+  }
+
+  /**
+   * Makes a notification that is about to be recorded.
+   *
+   * @param subject what it is about: part of the id
+   */
+  public static Notice of(
+      NoticeKind kind, String subject, Optional<String> run, String title, List<String> lines) {
+    return new Notice(
+        id(kind, subject),
+        kind,
+        Instant.now().truncatedTo(ChronoUnit.SECONDS),
+        UnixUser.me().user(),
+        run,
+        title,
+        lines,
+        new JsonObject(),
+        List.of(),
+        false);
+  }
+
+  private static String id(NoticeKind kind, String subject) {
+    String plain = subject.replaceAll("[^A-Za-z0-9._-]", "_");
+    return kind.text() + "." + plain.substring(0, Math.min(plain.length(), LONGEST_ID));
+  }
+
+  private static String bounded(String text, int most) {
+    String line = VisibleText.line(text.strip());
+    if (line.codePointCount(0, line.length()) <= most) {
+      return line;
+    }
+    return line.substring(0, line.offsetByCodePoints(0, most - 1)) + "…";
+  }
+
+  /** Returns a copy with a fact for programs. */
+  public Notice with(String name, Object value) {
+    JsonObject more = new JsonObject();
+    facts.members().forEach(more::with);
+    return new Notice(
+        id, kind, at, user, run, title, lines, more.with(name, value), deliveries, prepared);
+  }
+
+  /**
+   * Returns a copy that says why something failed.
+   *
+   * @param why the first line
+   * @param command what shows more, the last line
+   */
+  public Notice explained(String why, String command) {
+    List<String> all = new ArrayList<>(List.of(why));
+    all.addAll(lines);
+    all.add(command);
+    Notice said = new Notice(id, kind, at, user, run, title, all, facts, deliveries, prepared);
+    return said.with("why", bounded(why, LONGEST_LINE));
+  }
+
+  /** Returns a copy that goes to these channels. */
+  public Notice to(List<Delivery> channels) {
+    return new Notice(id, kind, at, user, run, title, lines, facts, channels, true);
+  }
+
+  /** Returns a copy in which one delivery is replaced. */
+  public Notice with(int index, Delivery delivery) {
+    List<Delivery> all = new ArrayList<>(deliveries);
+    all.set(index, delivery);
+    return to(all);
+  }
+
+  /** Returns whether a pass has nothing more to do with it. */
+  public boolean isDone() {
+    return prepared && deliveries.stream().allMatch(Delivery::isFinal);
+  }
+
+  /** Returns the document that a channel gets: no state of deliveries. */
+  public JsonObject document() {
+    return new JsonObject()
+        .with(SchemaVersion.KEY, NEWEST)
+        .with("id", id)
+        .with("kind", kind.text())
+        .with("at", at)
+        .with("user", user)
+        .with("run_id", run.orElse(null))
+        .with("title", title)
+        .with("lines", lines)
+        .with("facts", facts);
+  }
+
+  /** Returns the content of its file. */
+  String text() {
+    return Json.pretty(
+        document()
+            .with("prepared", prepared)
+            .with("deliveries", deliveries.stream().map(Delivery::toJson).toList()));
+  }
+
+  static Notice parse(String text, String file) {
+    JsonObject json = SchemaVersion.parse(text, file, NEWEST);
+    return new Notice(
+        json.text("id"),
+        NoticeKind.of(json.text("kind")),
+        json.instant("at"),
+        json.text("user"),
+        json.optionalText("run_id"),
+        json.text("title"),
+        json.texts("lines"),
+        json.object("facts"),
+        json.objects("deliveries").stream().map(Delivery::parse).toList(),
+        json.flag("prepared"));
+  }
+}

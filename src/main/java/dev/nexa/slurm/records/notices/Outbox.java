@@ -1,0 +1,250 @@
+package dev.nexa.slurm.records.notices;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.files.FileOwner;
+import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.records.runs.LockOwner;
+import dev.nexa.slurm.records.runs.Workspace;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The notifications of one user, in {@code runs/notify}: {@code waiting/ID.json} until all their
+ * deliveries have ended, then {@code done/ID.json} for 30 days.
+ *
+ * <p>Recording needs no lock: the name of the file is the event's id, so that an event that is
+ * recorded twice is one file. Everything else happens under the lock.
+ */
+public final class Outbox {
+  private static final String USUAL = "rw-r--r--";
+  private static final String END = ".json";
+  private static final Duration KEPT = Duration.ofDays(30);
+  private static final int LARGEST = 1 << 20;
+
+  /** How many files one pass reads. The next pass reads the others. */
+  private static final int MOST = 10_000;
+
+  private final Workspace workspace;
+  private final Path folder;
+
+  public Outbox(Workspace workspace) {
+    this.workspace = workspace;
+    this.folder = workspace.own(workspace.runs(), "notify", "");
+  }
+
+  private Path waitingFolder() {
+    return folder.resolve("waiting");
+  }
+
+  private Path doneFolder() {
+    return folder.resolve("done");
+  }
+
+  /** Returns whether anything was ever recorded. */
+  public boolean exists() {
+    return Files.isDirectory(folder);
+  }
+
+  /**
+   * Records an event, durably, unless it is recorded already.
+   *
+   * @return false if the event waits already
+   */
+  public boolean record(Notice notice) {
+    open();
+    return workspace
+        .files()
+        .claim(
+            waitingFolder().resolve(notice.id() + END),
+            notice.text().getBytes(StandardCharsets.UTF_8),
+            USUAL);
+  }
+
+  /**
+   * Records an event if a channel asks for its kind. For commands that have done their work: a
+   * failure does not end them.
+   *
+   * @param channels the channels of the policy
+   * @return why it could not be recorded; empty if it was, or if nobody asks for it
+   */
+  public Optional<String> recordIfAsked(List<NotifyChannel> channels, Notice notice) {
+    if (channels.stream().noneMatch(channel -> channel.kinds().contains(notice.kind()))) {
+      return Optional.empty();
+    }
+    try {
+      record(notice);
+      return Optional.empty();
+    } catch (UncheckedIOException | NexaException failed) {
+      return Optional.of("nobody is notified of it: " + failed.getMessage());
+    }
+  }
+
+  /** Makes the folders. In a team's workspace another member could have made them. */
+  private void open() {
+    workspace.files().directories(waitingFolder());
+    workspace.files().directories(doneFolder());
+    try {
+      if (!FileOwner.of(folder).isMe()) {
+        throw new NexaException(
+            ErrorCode.RUN_OF_ANOTHER_USER,
+            folder + " belongs to another user, so your notifications cannot wait there",
+            Advice.step("ask that user to remove the folder"));
+      }
+    } catch (UnsupportedOperationException | IllegalArgumentException noUserIds) {
+      return;
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read the owner of", folder, failed);
+    }
+  }
+
+  /**
+   * Takes the lock of the outbox.
+   *
+   * @param patience how long to wait for another holder
+   * @return empty if another process still holds the lock
+   */
+  public Optional<FileLock> lock(Duration patience) {
+    open();
+    try {
+      return Optional.of(
+          FileLock.acquire(folder.resolve("lock"), LockOwner.me(), LockOwner::dead, patience));
+    } catch (FileLock.LockedException held) {
+      return Optional.empty();
+    }
+  }
+
+  /**
+   * Returns the notifications that wait, oldest first. Removes what was recorded again after it was
+   * done. The caller holds the lock.
+   *
+   * @param problems receives a line for each file that cannot be read
+   */
+  public List<Notice> waiting(List<String> problems) {
+    List<Notice> waiting = new ArrayList<>();
+    for (Path file : names(waitingFolder())) {
+      if (Files.exists(doneFolder().resolve(file.getFileName()))) {
+        workspace.files().unmark(file);
+      } else if (waiting.size() < MOST) {
+        read(file, problems).ifPresent(waiting::add);
+      }
+    }
+    waiting.sort(Comparator.comparing(Notice::at).thenComparing(Notice::id));
+    return waiting;
+  }
+
+  /** Returns all notifications: those that wait, and those that are done. Newest first. */
+  public List<Notice> all(List<String> problems) {
+    List<Notice> all = new ArrayList<>();
+    for (Path file : names(waitingFolder())) {
+      if (Files.notExists(doneFolder().resolve(file.getFileName()))) {
+        read(file, problems).ifPresent(all::add);
+      }
+    }
+    for (Path file : names(doneFolder())) {
+      read(file, problems).ifPresent(all::add);
+    }
+    all.sort(Comparator.comparing(Notice::at).thenComparing(Notice::id).reversed());
+    return all;
+  }
+
+  /** Returns how many notifications wait, by their files. */
+  public int countWaiting() {
+    return names(waitingFolder()).size();
+  }
+
+  private static List<Path> names(Path folder) {
+    List<Path> files = new ArrayList<>();
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, "[!.]*" + END)) {
+      found.forEach(files::add);
+    } catch (NoSuchFileException none) {
+      return files;
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", folder, failed);
+    }
+    Collections.sort(files);
+    return files;
+  }
+
+  private static Optional<Notice> read(Path file, List<String> problems) {
+    try {
+      return Optional.of(Notice.parse(DurableFiles.readRegular(file, LARGEST), file.toString()));
+    } catch (UncheckedIOException | IllegalArgumentException | NexaException broken) {
+      if (Files.exists(file)) {
+        problems.add("the notification " + file + " cannot be read: " + broken.getMessage());
+      }
+      return Optional.empty();
+    }
+  }
+
+  /** Returns the notification with this id; empty if there is none. */
+  public Optional<Notice> find(String id, List<String> problems) {
+    for (Path one : List.of(doneFolder(), waitingFolder())) {
+      Path file = one.resolve(id + END).normalize();
+      if (one.equals(file.getParent()) && Files.exists(file)) {
+        return read(file, problems);
+      }
+    }
+    return Optional.empty();
+  }
+
+  /**
+   * Keeps the state of a notification, durably. If all its deliveries have ended, it no longer
+   * waits. The caller holds the lock.
+   */
+  public void save(Notice notice) {
+    Path waiting = waitingFolder().resolve(notice.id() + END);
+    if (notice.isDone()) {
+      workspace.files().replace(doneFolder().resolve(notice.id() + END), notice.text());
+      workspace.files().unmark(waiting);
+    } else {
+      workspace.files().replace(waiting, notice.text());
+    }
+  }
+
+  /** Lets a notification wait again that was done. The caller holds the lock. */
+  public void reopen(Notice notice) {
+    workspace.files().replace(waitingFolder().resolve(notice.id() + END), notice.text());
+    workspace.files().unmark(doneFolder().resolve(notice.id() + END));
+  }
+
+  /**
+   * Removes notifications that were done 30 days ago, and temporary files of dead processes. The
+   * caller holds the lock.
+   */
+  public void sweep(Instant now) {
+    DurableFiles.sweepDead(folder, now);
+    DurableFiles.sweepDead(waitingFolder(), now);
+    DurableFiles.sweepDead(doneFolder(), now);
+    for (Path file : names(doneFolder())) {
+      if (DurableFiles.written(file).isBefore(now.minus(KEPT))) {
+        workspace.files().unmark(file);
+      }
+    }
+  }
+
+  /** Returns the file with the channels' pauses. */
+  public Path pauses() {
+    return folder.resolve("channels.json");
+  }
+
+  /** Replaces the file with the channels' pauses. The caller holds the lock. */
+  public void replacePauses(String text) {
+    workspace.files().replace(pauses(), text);
+  }
+}

@@ -1,0 +1,25 @@
+package dev.nexa.slurm.run.notify;
+
+import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.records.notices.Notice;
+import dev.nexa.slurm.run.Context;
+import java.time.Duration;
+
+/** A way to send a notification. */
+interface Channel {
+  /**
+   * Sends a notification, and returns within the limit or shortly after it.
+   *
+   * @param doubtful whether an earlier attempt may have arrived
+   */
+  Answer send(Notice notice, boolean doubtful, Duration limit);
+
+  /** Returns the channel that a file describes. */
+  static Channel of(NotifyChannel channel, Context context) {
+    return switch (channel.kind()) {
+      case SLACK, WEBHOOK -> new Webhook(channel, context.environment());
+      case MAIL -> new Sendmail(channel, context);
+      case COMMAND -> new StartProgram(channel, context);
+    };
+  }
+}

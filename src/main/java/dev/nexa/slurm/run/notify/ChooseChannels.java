@@ -1,0 +1,105 @@
+package dev.nexa.slurm.run.notify;
+
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.NoticeKind;
+import dev.nexa.slurm.job.config.NotifyChannel;
+import dev.nexa.slurm.records.notices.Delivery;
+import dev.nexa.slurm.records.notices.Notice;
+import dev.nexa.slurm.records.runs.ProvenFiles;
+import dev.nexa.slurm.records.runs.RunFolder;
+import dev.nexa.slurm.records.runs.RunId;
+import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.diagnosis.ExplainRun;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Chooses the channels of a notification, and adds why a run failed. */
+final class ChooseChannels {
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+  private final Context context;
+  private final List<NotifyChannel> ofPolicy;
+
+  ChooseChannels(Context context, List<NotifyChannel> ofPolicy) {
+    this.context = context;
+    this.ofPolicy = ofPolicy;
+  }
+
+  /** Returns the notification with a delivery for each channel that asks for its kind. */
+  Notice prepare(Notice notice) {
+    Set<String> targets = new HashSet<>();
+    List<Delivery> deliveries = new ArrayList<>();
+    if (!notice.facts().members().containsKey(Notice.ONLY_OF_RUN)) {
+      add(notice.kind(), ofPolicy, false, targets, deliveries);
+    }
+    add(notice.kind(), ofRun(notice), true, targets, deliveries);
+    Notice chosen = notice.to(deliveries);
+    if (deliveries.isEmpty() || notice.kind() != NoticeKind.FAILED || notice.run().isEmpty()) {
+      return chosen;
+    }
+    Optional<String> why = why(context.workspace().run(new RunId(notice.run().get())));
+    return why.isEmpty()
+        ? chosen
+        : chosen.explained(why.get(), "nexa-slurm why " + notice.run().get());
+  }
+
+  private static void add(
+      NoticeKind kind,
+      List<NotifyChannel> channels,
+      boolean ofRun,
+      Set<String> targets,
+      List<Delivery> deliveries) {
+    for (NotifyChannel channel : channels) {
+      if (channel.kinds().contains(kind) && targets.add(channel.target())) {
+        deliveries.add(Delivery.waiting(channel.name(), ofRun));
+      }
+    }
+  }
+
+  /** Returns the channels of the run's config; empty if the notification is about no run. */
+  List<NotifyChannel> ofRun(Notice notice) {
+    Optional<RunId> id = notice.run().flatMap(RunId::parse);
+    if (id.isEmpty()) {
+      return List.of();
+    }
+    try {
+      return ProvenFiles.of(context.workspace().run(id.get())).plan().channels();
+    } catch (NexaException | UncheckedIOException | IllegalArgumentException gone) {
+      return List.of();
+    }
+  }
+
+  /** Asks for at most five seconds: logs can be on a file system that does not answer. */
+  private Optional<String> why(RunFolder run) {
+    FutureTask<Optional<String>> question = new FutureTask<>(() -> ask(run));
+    Thread asking = new Thread(question, "why");
+    asking.setDaemon(true);
+    asking.start();
+    try {
+      return question.get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException noAnswer) {
+      return Optional.empty();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      return Optional.empty();
+    }
+  }
+
+  private Optional<String> ask(RunFolder run) {
+    ExplainRun explain = new ExplainRun(context);
+    Optional<String> headline = explain.headline(run);
+    return headline.isPresent()
+        ? headline
+        : explain.of(run, OptionalInt.empty(), new ArrayList<>()).headline();
+  }
+}

@@ -1,0 +1,113 @@
+package dev.nexa.slurm.run.notify;
+
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.notices.Outbox;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The channels that failed, and until when each of them rests. A pause doubles with each failure,
+ * from one minute to one hour, unless the receiver names another time.
+ */
+public final class Pauses {
+  private static final Duration SHORTEST = Duration.ofMinutes(1);
+  private static final Duration LONGEST = Duration.ofHours(1);
+  private static final int DOUBLED = 6;
+
+  /** One channel's pause. */
+  record Pause(int failures, Instant since, Instant until, String error) {}
+
+  private final Outbox outbox;
+  private final Map<String, Pause> pauses = new TreeMap<>();
+
+  private Pauses(Outbox outbox) {
+    this.outbox = outbox;
+  }
+
+  /** Reads the file; a missing or broken one holds no pause. */
+  static Pauses read(Outbox outbox) {
+    Pauses read = new Pauses(outbox);
+    if (Files.notExists(outbox.pauses())) {
+      return read;
+    }
+    try {
+      JsonObject channels = Json.parseObject(DurableFiles.read(outbox.pauses())).object("channels");
+      for (String channel : channels.members().keySet()) {
+        JsonObject one = channels.object(channel);
+        read.pauses.put(
+            channel,
+            new Pause(
+                (int) one.number("failures"),
+                one.instant("since"),
+                one.instant("until"),
+                one.text("error")));
+      }
+    } catch (IllegalArgumentException | UncheckedIOException broken) {
+      read.pauses.clear();
+    }
+    return read;
+  }
+
+  /** Returns until when the channel rests; empty if it may send. */
+  Optional<Instant> until(String channel, Instant now) {
+    Pause pause = pauses.get(channel);
+    // A clock that was set back must not stop a channel for longer than any pause.
+    return pause == null
+            || !pause.until().isAfter(now)
+            || pause.until().isAfter(now.plus(Duration.ofDays(1)).plusSeconds(1))
+        ? Optional.empty()
+        : Optional.of(pause.until());
+  }
+
+  /** Keeps that the channel works. */
+  void worked(String channel) {
+    if (pauses.remove(channel) != null) {
+      write();
+    }
+  }
+
+  /**
+   * Keeps a failure.
+   *
+   * @return whether the channel worked before
+   */
+  boolean failed(String channel, Answer answer, Instant now) {
+    Pause before = pauses.get(channel);
+    int failures = before == null ? 1 : before.failures() + 1;
+    Duration doubled = SHORTEST.multipliedBy(1L << Math.min(failures - 1, DOUBLED));
+    Duration own = doubled.compareTo(LONGEST) > 0 ? LONGEST : doubled;
+    Instant second = now.truncatedTo(ChronoUnit.SECONDS);
+    pauses.put(
+        channel,
+        new Pause(
+            failures,
+            before == null ? second : before.since(),
+            second.plus(answer.retryAfter().orElse(own)),
+            answer.error().orElse("")));
+    write();
+    return before == null;
+  }
+
+  private void write() {
+    JsonObject channels = new JsonObject();
+    pauses.forEach(
+        (channel, pause) ->
+            channels.with(
+                channel,
+                new JsonObject()
+                    .with("failures", pause.failures())
+                    .with("since", pause.since())
+                    .with("until", pause.until())
+                    .with("error", pause.error())));
+    outbox.replacePauses(
+        Json.pretty(new JsonObject().with("schema_version", 1).with("channels", channels)));
+  }
+}
