@@ -66,7 +66,8 @@ final class Webhook implements Channel {
       answer.cancel(true);
       return Answer.doubtful("no answer within " + limit.toSeconds() + " s");
     } catch (ExecutionException failed) {
-      return judged(failed.getCause());
+      Throwable cause = failed.getCause();
+      return judged(cause == null ? failed : cause);
     } catch (IOException closing) {
       return Answer.doubtful("the connection broke");
     } catch (InterruptedException interrupted) {
