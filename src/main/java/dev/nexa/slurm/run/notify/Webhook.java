@@ -66,8 +66,7 @@ final class Webhook implements Channel {
       answer.cancel(true);
       return Answer.doubtful("no answer within " + limit.toSeconds() + " s");
     } catch (ExecutionException failed) {
-      Throwable cause = failed.getCause();
-      return judged(cause == null ? failed : cause);
+      return judged(failed.getCause() == null ? failed : failed.getCause());
     } catch (IOException closing) {
       return Answer.doubtful("the connection broke");
     } catch (InterruptedException interrupted) {

@@ -355,7 +355,7 @@ final class WatchPicture {
       return lines;
     }
     List<AttributedString> folded = folded(tail.get().lines());
-    int room = rows - 1;
+    int room = Math.max(0, rows - 1);
     int end = folded.size() - screen.scroll(Math.max(0, folded.size() - room));
     lines.addAll(folded.subList(Math.max(0, end - room), end));
     return lines;
@@ -363,7 +363,7 @@ final class WatchPicture {
 
   private List<AttributedString> text(WatchScreen screen, int rows) {
     List<AttributedString> folded = folded(screen.text());
-    int room = rows - 1;
+    int room = Math.max(0, rows - 1);
     int from = screen.scroll(Math.max(0, folded.size() - room));
     List<AttributedString> lines = new ArrayList<>();
     lines.add(cut(screen.title(), PLAIN.bold()));
