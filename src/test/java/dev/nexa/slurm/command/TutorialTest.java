@@ -122,7 +122,10 @@ class TutorialTest {
 
   /** Without what differs from day to day: ids and numbers, and how wide a column is. */
   private static String plain(String line) {
-    return line.replaceAll("\\.0\\b", "").replaceAll("[0-9]+([.:,T-][0-9]+)*Z?", "N").replaceAll("[ ─]+", " ").strip();
+    return line.replaceAll("\\.0\\b", "")
+        .replaceAll("[0-9]+([.:,T-][0-9]+)*Z?", "N")
+        .replaceAll("[ ─]+", " ")
+        .strip();
   }
 
   private static List<Block> blocks(List<String> page) {
