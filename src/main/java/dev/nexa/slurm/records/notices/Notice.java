@@ -48,8 +48,7 @@ public record Notice(
 
   public Notice {
     title = bounded(title, LONGEST_TITLE);
-    lines =
-        lines.stream().limit(MOST_LINES).map(line -> bounded(line, LONGEST_LINE)).toList();
+    lines = lines.stream().limit(MOST_LINES).map(line -> bounded(line, LONGEST_LINE)).toList();
     deliveries = List.copyOf(deliveries);
   }
 

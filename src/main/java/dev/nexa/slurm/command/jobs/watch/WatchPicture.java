@@ -262,8 +262,7 @@ final class WatchPicture {
       lines.add(detail("pipeline", item.id() + "  " + item.name()));
       lines.add(detail("state", item.state() + ", " + item.progress()));
       PipelineProgress pipeline = item.pipeline().orElseThrow();
-      lines.add(
-          detail("cost", words(pipeline.cost()) + " of at most " + pipeline.file().total()));
+      lines.add(detail("cost", words(pipeline.cost()) + " of at most " + pipeline.file().total()));
       for (PipelineProgress.StageProgress stage : pipeline.stages()) {
         if (!stage.ended() && !stage.why().isEmpty()) {
           lines.add(detail("why", stage.stage().name() + ": " + stage.why()));
