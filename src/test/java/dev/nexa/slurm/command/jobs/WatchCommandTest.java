@@ -111,8 +111,7 @@ class WatchCommandTest {
     Screen screen = terminal.type("status", "--watch=1s");
 
     assertThat(screen.exit()).isZero();
-    assertThat(screen.out().lines().filter(line -> line.contains("Unable to contact")))
-        .hasSize(1);
+    assertThat(screen.out().lines().filter(line -> line.contains("Unable to contact"))).hasSize(1);
     assertThat(screen.out()).contains("UTC: the scheduler answers again", "completed");
   }
 

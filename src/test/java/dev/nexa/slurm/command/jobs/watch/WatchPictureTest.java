@@ -132,7 +132,8 @@ class WatchPictureTest {
 
     assertThat(picture(200, 50).get(2)).contains("[####!!>>>>....................]");
     assertThat(picture(80, 24).get(1))
-        .isEqualTo("RUN                    STATE    PROGRESS          ELAPSED   GPU   COST  AT MOST");
+        .isEqualTo(
+            "RUN                    STATE    PROGRESS          ELAPSED   GPU   COST  AT MOST");
     assertThat(picture(60, 24).get(1)).startsWith("RUN").contains("COST").doesNotContain("AT MOST");
   }
 
@@ -142,8 +143,24 @@ class WatchPictureTest {
     RunRow row = one.row();
     RunRow large =
         new RunRow(
-            row.runId(), row.user(), row.name(), row.stage(), row.status(), row.state(), 10_000, 0,
-            1, 0, 0, false, row.jobId(), row.elapsed(), row.cost(), row.soFar(), row.costLacks(), "");
+            row.runId(),
+            row.user(),
+            row.name(),
+            row.stage(),
+            row.status(),
+            row.state(),
+            10_000,
+            0,
+            1,
+            0,
+            0,
+            false,
+            row.jobId(),
+            row.elapsed(),
+            row.cost(),
+            row.soFar(),
+            row.costLacks(),
+            "");
 
     assertThat(
             WatchPicture.bar(
@@ -251,8 +268,16 @@ class WatchPictureTest {
 
   @ParameterizedTest
   @CsvSource({
-    "'[A', up", "OA, up", "'[B', down", "'[5~', pageup", "'[6~', pagedown", "'[H', home", "OF, end",
-    "'', esc", "'[1;5A', other", "'[200~', other"
+    "'[A', up",
+    "OA, up",
+    "'[B', down",
+    "'[5~', pageup",
+    "'[6~', pagedown",
+    "'[H', home",
+    "OF, end",
+    "'', esc",
+    "'[1;5A', other",
+    "'[200~', other"
   })
   void aTerminalSendsKeysAsSequences(String sequence, String key) {
     assertThat(WatchKeys.sequence(sequence)).isEqualTo(key);
