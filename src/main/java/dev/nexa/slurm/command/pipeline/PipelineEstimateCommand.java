@@ -16,8 +16,7 @@ import picocli.CommandLine.Model.OptionSpec;
 /** The command {@code nexa-slurm pipeline estimate}. */
 final class PipelineEstimateCommand extends Subcommand {
   private final PipelineOptions options = new PipelineOptions(this);
-  private final OptionSpec markdown =
-      flag("--markdown", "Prints Markdown, as for a pull request.");
+  private final OptionSpec markdown = flag("--markdown", "Prints Markdown, as for a pull request.");
   private final OptionSpec json = jsonFlag();
 
   PipelineEstimateCommand() {

@@ -82,8 +82,7 @@ record Figures(
     new BudgetUsage(context)
         .on(LocalDate.ofInstant(now, ZoneOffset.UTC), new ArrayList<>())
         .forEach(
-            budget ->
-                budgets.putIfAbsent(budget.name() + " " + budget.budget().period(), budget));
+            budget -> budgets.putIfAbsent(budget.name() + " " + budget.budget().period(), budget));
     return new Figures(
         unfinished,
         ended,

@@ -62,7 +62,9 @@ public final class MetricsText {
     all.family("runs", "Unfinished runs by state.");
     figures.unfinished().forEach((state, runs) -> all.sample("runs", runs, "state", state));
     all.family("month_runs_ended", "Runs that ended in this month, by status.");
-    figures.ended().forEach((status, runs) -> all.sample("month_runs_ended", runs, "status", status));
+    figures
+        .ended()
+        .forEach((status, runs) -> all.sample("month_runs_ended", runs, "status", status));
     all.family(
         "month_queue_wait_seconds",
         "How long the runs that ended in this month waited for their first start.");
@@ -82,7 +84,8 @@ public final class MetricsText {
           "currency",
           spent.currency());
     }
-    all.budgets("budget_spent", "What was spent of a budget in its period.", figures, BudgetStatus::spent);
+    all.budgets(
+        "budget_spent", "What was spent of a budget in its period.", figures, BudgetStatus::spent);
     all.budgets(
         "budget_reserved",
         "What unfinished runs may still take of a budget.",

@@ -11,7 +11,9 @@ public record Fact(String label, String value, boolean mayLeave) {
     return new Fact(label, value, true);
   }
 
-  /** Returns a fact that a redacted report leaves out: a path, a host, a text of a user or a job. */
+  /**
+   * Returns a fact that a redacted report leaves out: a path, a host, a text of a user or a job.
+   */
   static Fact internal(String label, String value) {
     return new Fact(label, value, false);
   }

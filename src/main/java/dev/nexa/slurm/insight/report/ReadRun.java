@@ -150,9 +150,7 @@ final class ReadRun {
     root.flatMap(Finding::line)
         .ifPresent(
             place -> {
-              facts.add(
-                  Fact.internal(
-                      "Line", place.file() + ", line " + place.line().number()));
+              facts.add(Fact.internal("Line", place.file() + ", line " + place.line().number()));
               facts.add(Fact.internal("", line(secrets, place.line())));
               place.code().ifPresent(code -> facts.add(Fact.internal("In", code.place())));
             });

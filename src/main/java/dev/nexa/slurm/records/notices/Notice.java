@@ -48,8 +48,7 @@ public record Notice(
 
   public Notice {
     title = bounded(title, LONGEST_TITLE);
-    lines =
-        lines.stream().limit(MOST_LINES).map(line -> bounded(line, LONGEST_LINE)).toList();
+    lines = lines.stream().limit(MOST_LINES).map(line -> bounded(line, LONGEST_LINE)).toList();
     deliveries = List.copyOf(deliveries);
   }
 
@@ -129,8 +128,7 @@ public record Notice(
   boolean isFailed() {
     return deliveries.stream()
         .anyMatch(
-            one ->
-                one.state() == Delivery.State.FAILED || one.state() == Delivery.State.UNKNOWN);
+            one -> one.state() == Delivery.State.FAILED || one.state() == Delivery.State.UNKNOWN);
   }
 
   /** Returns the document that a channel gets: no state of deliveries. */

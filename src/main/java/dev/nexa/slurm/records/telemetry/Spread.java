@@ -26,7 +26,7 @@ public final class Spread {
   /**
    * Adds a value.
    *
-   * @param held how long it held; the first value of a series, before which there is none, is added
+   * @param heldMillis how long it held; the first value of a series, before which there is none, is added
    *     with 0
    */
   void add(double value, long heldMillis) {
@@ -80,7 +80,9 @@ public final class Spread {
     return total;
   }
 
-  /** Returns the share of the time in which the value was below a limit; empty if no time is known. */
+  /**
+   * Returns the share of the time in which the value was below a limit; empty if no time is known.
+   */
   public OptionalDouble shareBelow(double limit) {
     if (total == 0) {
       return OptionalDouble.empty();

@@ -201,8 +201,7 @@ public final class SendNotices {
       if (channel.isEmpty()) {
         String gone =
             (delivery.ofRun() ? "the run's config" : "the policy") + " has no such channel now";
-        Notice failed =
-            notice.with(place.index(), delivery.failed(State.FAILED, gone, false, now));
+        Notice failed = notice.with(place.index(), delivery.failed(State.FAILED, gone, false, now));
         keep(waiting, failed);
         problems.add(givenUp(notice, delivery, gone));
         continue;
@@ -273,10 +272,8 @@ public final class SendNotices {
       return sending.as(State.SENT, now);
     }
     boolean program = channel.kind() == NotifyChannel.Kind.COMMAND;
-    boolean old =
-        sending.attempts() >= FEWEST_ATTEMPTS && notice.at().plus(GIVEN_UP).isBefore(now);
-    State next =
-        program && answer.doubtful() ? State.UNKNOWN : old ? State.FAILED : State.WAITING;
+    boolean old = sending.attempts() >= FEWEST_ATTEMPTS && notice.at().plus(GIVEN_UP).isBefore(now);
+    State next = program && answer.doubtful() ? State.UNKNOWN : old ? State.FAILED : State.WAITING;
     return sending.failed(next, answer.error().get(), answer.doubtful(), now);
   }
 

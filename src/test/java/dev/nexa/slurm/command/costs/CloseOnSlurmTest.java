@@ -60,8 +60,7 @@ class CloseOnSlurmTest {
     person.slurmProfile("health_check: false\n");
     JsonObject one = person.submitAndWait("job.yaml");
     JsonObject other = person.submitAndWait("job.yaml", "--set", "tags=[project:vision]");
-    BigDecimal cost =
-        person.cost(one).decimal("total").add(person.cost(other).decimal("total"));
+    BigDecimal cost = person.cost(one).decimal("total").add(person.cost(other).decimal("total"));
     Instant ended = Instant.parse(person.manifest(other).text("ended"));
     YearMonth month = YearMonth.from(ended.atOffset(ZoneOffset.UTC));
     Instant later = ended.plus(40, ChronoUnit.DAYS);
@@ -70,19 +69,18 @@ class CloseOnSlurmTest {
     close.requireClosable(month);
     Statements.Closed closed =
         close
-            .close(
-                month, close.signer(Optional.of("" + key), Optional.empty()), statement -> true)
+            .close(month, close.signer(Optional.of("" + key), Optional.empty()), statement -> true)
             .orElseThrow();
 
     Statement statement = closed.statement();
-    assertThat(statement.runs()).extracting(Posting::runId)
+    assertThat(statement.runs())
+        .extracting(Posting::runId)
         .containsExactlyInAnyOrder(one.text("run_id"), other.text("run_id"));
     assertThat(statement.totals()).hasSize(1);
     assertThat(statement.totals().get(0).amounts().total()).isEqualByComparingTo(cost);
     assertThat(statement.by("project")).hasSize(2);
     for (Posting posting : statement.runs()) {
-      Path file =
-          workspace.resolve("runs/manifests/cost_" + posting.runId() + ".json");
+      Path file = workspace.resolve("runs/manifests/cost_" + posting.runId() + ".json");
       assertThat(posting.proof().cost()).contains(Sha256.of(Files.readAllBytes(file)));
       assertThat(posting.proof().lacks()).isEmpty();
     }

@@ -59,8 +59,7 @@ class FiguresTest {
     new Outbox(context.workspace())
         .record(Notice.of(NoticeKind.HALTED, "x", Optional.empty(), "x", List.of()));
 
-    String text =
-        MetricsText.of("/w", Figures.of(context, Instant.parse("2025-11-30T23:59:59Z")));
+    String text = MetricsText.of("/w", Figures.of(context, Instant.parse("2025-11-30T23:59:59Z")));
 
     assertThat(text)
         .contains("nexa_slurm_month_runs_ended{workspace=\"/w\",status=\"completed\"} 10\n")

@@ -56,7 +56,7 @@ final class WatchPicture {
   /** Returns exactly as many lines as the screen has, in a list that JLine may change. */
   List<AttributedString> of(WatchScreen screen, Instant now, Duration interval) {
     List<AttributedString> lines = new ArrayList<>();
-    lines.add(head(screen, now, interval));
+    lines.add(head(screen, interval));
     List<AttributedString> foot = foot(screen);
     int rest = height - 1 - foot.size();
     lines.addAll(
@@ -72,7 +72,7 @@ final class WatchPicture {
     return new ArrayList<>(lines.subList(0, height));
   }
 
-  private AttributedString head(WatchScreen screen, Instant now, Duration interval) {
+  private AttributedString head(WatchScreen screen, Duration interval) {
     Optional<LiveSnapshot> snapshot = screen.snapshot();
     StringBuilder left = new StringBuilder("nexa-slurm status");
     if (snapshot.isPresent()) {
