@@ -200,11 +200,6 @@ public final class ReportPage {
                         + " at most (--details N). `nexa-slurm report --run RUN` writes the page of any other run."),
                 Parts.prose(Tag.of("p"), "Sums count the runs that are settled, in the month in which they ended. States of"
                         + " unfinished runs and pipelines are those of the last pass of `nexa-slurm reconcile`."));
-    if (report.redacted()) {
-      page.add(
-          Parts.card("What was left out")
-              .add(Tag.of("p", "")));
-    }
     if (!report.problems().isEmpty()) {
       Tag list = Tag.of("ul");
       report.problems().forEach(problem -> list.add(Tag.of("li", problem)));
@@ -218,7 +213,6 @@ public final class ReportPage {
         .text(
             "nexa-slurm report of "
                 + about(report)
-                + (report.redacted() ? ", redacted" : "")
                 + ". Amounts of different currencies are never added.");
   }
 }

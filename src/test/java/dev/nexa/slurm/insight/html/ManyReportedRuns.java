@@ -20,8 +20,7 @@ import java.util.TreeMap;
 
 /**
  * Adds finished runs to a workspace, spread over the year before a moment; the same each time. The
- * newest have manifests and cost files, so that they get pages. {@code dev/bench-report} and {@code
- * dev/report-pictures} call it.
+ * newest have manifests and cost files, so that they get pages.
  */
 public final class ManyReportedRuns {
   private static final DateTimeFormatter ID =
