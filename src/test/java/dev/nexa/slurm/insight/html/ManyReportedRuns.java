@@ -46,7 +46,7 @@ public final class ManyReportedRuns {
         Instant.now());
   }
 
-  static void write(Path workspace, int count, int tasks, Instant now) throws IOException {
+  public static void write(Path workspace, int count, int tasks, Instant now) throws IOException {
     Path manifests = Files.createDirectories(workspace.resolve("runs/manifests"));
     SplittableRandom random = new SplittableRandom(7);
     Duration step = Duration.ofDays(360).dividedBy(count);
