@@ -68,7 +68,7 @@ final class ReadRun {
         cost.isPresent() ? sums(cost.get()) : List.of(),
         cost.isPresent() ? cost.get().lines() : List.of(),
         cost.isPresent() ? attempts(cost.get()) : List.of(),
-        metrics(manifest.metrics()),
+        metrics(secrets, manifest.metrics()),
         links(manifest.metrics()),
         plan.isPresent() ? ReadCharts.of(run, problems) : List.of(),
         manifest
@@ -77,7 +77,7 @@ final class ReadRun {
             .flatMap(telemetry -> telemetry.optionalDecimal("gpu_idle_share")),
         run.inputs().stream().map(input -> input.run().value()).toList(),
         manifest.remediation().stream()
-            .map(step -> new Fact(step.at() + " by " + step.by(), step.text()))
+            .map(step -> new Fact(step.at() + " by " + step.by(), clean(secrets, step.text())))
             .toList(),
         script,
         plan.map(kept -> shown(secrets, Json.pretty(kept.json()))));
@@ -159,7 +159,7 @@ final class ReadRun {
     for (LogLine line : failure.lastLines()) {
       facts.add(new Fact("Last lines", line(secrets, line)));
     }
-    root.flatMap(Finding::advice).ifPresent(text -> facts.add(new Fact("To do", text)));
+    root.flatMap(Finding::advice).ifPresent(text -> facts.add(new Fact("To do", clean(secrets, text))));
     failure
         .remedy()
         .ifPresent(
@@ -174,17 +174,21 @@ final class ReadRun {
                             + remedy.key()
                             + "="
                             + remedy.next())));
-    failure.clues().forEach(clue -> facts.add(new Fact(clue.name(), clue.text())));
+    failure.clues().forEach(clue -> facts.add(new Fact(clue.name(), clean(secrets, clue.text()))));
     facts.add(new Fact("Read more", "nexa-slurm why " + run.id()));
     return Optional.of(
         new ExplainedFailure(
             root.map(Finding::failure).orElse(""),
-            secrets.clean(failure.sentence()).strip(),
+            clean(secrets, failure.sentence()),
             List.copyOf(facts)));
   }
 
   private static String line(WithoutSecrets secrets, LogLine line) {
-    return secrets.clean(LogLine.shortened(line.text(), LONGEST_LINE)).strip();
+    return clean(secrets, LogLine.shortened(line.text(), LONGEST_LINE));
+  }
+
+  private static String clean(WithoutSecrets secrets, String text) {
+    return secrets.clean(text).strip();
   }
 
   private static List<Fact> sums(CostFile cost) {
@@ -256,7 +260,7 @@ final class ReadRun {
     return links;
   }
 
-  private static List<Fact> metrics(JsonObject metrics) {
+  private static List<Fact> metrics(WithoutSecrets secrets, JsonObject metrics) {
     List<Fact> facts = new ArrayList<>();
     for (Map.Entry<String, @Nullable Object> metric : metrics.members().entrySet()) {
       Object value = metric.getValue();
@@ -266,11 +270,11 @@ final class ReadRun {
       if (value instanceof BigDecimal number) {
         facts.add(new Fact(metric.getKey(), number.toPlainString()));
       } else if (value instanceof String text) {
-        facts.add(new Fact(metric.getKey(), text));
+        facts.add(new Fact(metric.getKey(), clean(secrets, text)));
       } else if (value instanceof Boolean flag) {
         facts.add(new Fact(metric.getKey(), flag.toString()));
       } else if (value != null) {
-        facts.add(new Fact(metric.getKey(), Json.compact(value)));
+        facts.add(new Fact(metric.getKey(), clean(secrets, Json.compact(value))));
       }
     }
     return facts;
