@@ -46,7 +46,8 @@ class CookbookTest {
     for (Path config : configs()) {
       String text = Files.readString(config);
       assertThat(page).contains("](../" + config + ")");
-      assertThat(page).contains("```yaml\n" + text.substring(text.indexOf("\nstage:") + 1) + "```\n");
+      assertThat(page)
+          .contains("```yaml\n" + text.substring(text.indexOf("\nstage:") + 1) + "```\n");
     }
   }
 
@@ -92,8 +93,7 @@ class CookbookTest {
     JsonObject manifest =
         Json.parseObject(Files.readString(folder.resolve("runs/manifests/" + id + ".json")));
     switch (name) {
-      case "01-command" ->
-          assertThat(manifest.object("metrics").number("rows")).isEqualTo(1000);
+      case "01-command" -> assertThat(manifest.object("metrics").number("rows")).isEqualTo(1000);
       case "02-script" ->
           assertThat(Path.of(manifest.text("checkpoint")).resolve("model.json")).isNotEmptyFile();
       case "06-clean-data" ->
@@ -107,7 +107,8 @@ class CookbookTest {
     environment.put("NEXA_WORKSPACE", folder.toString());
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
-    int exit = Main.run(command, environment, new PrintWriter(out, true), new PrintWriter(err, true));
+    int exit =
+        Main.run(command, environment, new PrintWriter(out, true), new PrintWriter(err, true));
     assertThat(exit).as(err.toString()).isZero();
     return out.toString();
   }

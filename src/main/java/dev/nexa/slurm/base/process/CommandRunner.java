@@ -74,7 +74,10 @@ public class CommandRunner {
   }
 
   private static CommandResult stream(
-      Command command, @Nullable InputStream in, OutputStream out, Consumer<ProcessIdentity> started)
+      Command command,
+      @Nullable InputStream in,
+      OutputStream out,
+      Consumer<ProcessIdentity> started)
       throws IOException {
     Bounded err = new Bounded(MAX_ERR_BYTES);
     ExecuteWatchdog watchdog = new TreeWatchdog(command.timeout());

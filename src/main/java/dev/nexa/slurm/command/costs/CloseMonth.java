@@ -181,8 +181,7 @@ final class CloseMonth {
     PolicyApprovals approvals = PolicyApprovals.of(context, context.configs().policy());
     SigningKey key = SigningKey.of(context.environment(), keyFile);
     String signer =
-        as.orElseGet(
-            () -> key.principal(approvals, Optional.empty(), ClosingSignature.NAMESPACE));
+        as.orElseGet(() -> key.principal(approvals, Optional.empty(), ClosingSignature.NAMESPACE));
     Signers signers = approvals.signers();
     Optional<SshPublicKey> half = key.publicKey();
     Optional<String> refusal =
@@ -215,8 +214,7 @@ final class CloseMonth {
    * @return what was written; empty if another process has closed the month, or if it was not
    *     confirmed
    */
-  Optional<Statements.Closed> close(
-      YearMonth month, Signer signer, Predicate<Statement> confirm) {
+  Optional<Statements.Closed> close(YearMonth month, Signer signer, Predicate<Statement> confirm) {
     try (FileLock held = statements.lock()) {
       if (!held.holds() || statements.closed().contains(month)) {
         return Optional.empty();

@@ -23,10 +23,7 @@ final class StatementCommand extends Subcommand {
           PositionalParamSpec.builder().paramLabel("MONTH").arity("0..1").type(String.class),
           "A closed month, such as 2025-11 or `last`; the newest one if not given.");
   private final OptionSpec by =
-      option(
-          "--by",
-          "NAME",
-          "Only this part: " + String.join(", ", StatementText.PARTS) + ".");
+      option("--by", "NAME", "Only this part: " + String.join(", ", StatementText.PARTS) + ".");
   private final FormatOption format =
       new FormatOption(this, List.of("table", "json", "csv", "markdown"));
 
@@ -98,7 +95,9 @@ final class StatementCommand extends Subcommand {
             ? "no month is closed"
             : wanted
                 + " is not closed"
-                + (closed.isEmpty() ? "" : "; closed are " + closed.first() + " to " + closed.last()),
+                + (closed.isEmpty()
+                    ? ""
+                    : "; closed are " + closed.first() + " to " + closed.last()),
         Advice.command(
             "closes it", "nexa-slurm", "costs", "close", wanted == null ? "last" : "" + wanted),
         Advice.step("`nexa-slurm costs --month MONTH` shows a month that is not closed"));

@@ -49,9 +49,7 @@ final class StatementText {
 
   /** Returns a row for each closed month, for people: without the digest. */
   static Listing<Closed> closedForPeople(List<Closed> months) {
-    return CLOSED
-        .select("month", "runs", "adjustments", "total", "closed_at", "signer")
-        .of(months);
+    return CLOSED.select("month", "runs", "adjustments", "total", "closed_at", "signer").of(months);
   }
 
   /**
@@ -85,8 +83,16 @@ final class StatementText {
       case "adjustment" ->
           Posting.COLUMNS
               .select(
-                  "run_id", "reason", "month", "version", "project", "user", "account", "currency",
-                  "total", "billed")
+                  "run_id",
+                  "reason",
+                  "month",
+                  "version",
+                  "project",
+                  "user",
+                  "account",
+                  "currency",
+                  "total",
+                  "billed")
               .of(statement.adjustments())
               .withoutRare();
       default -> Sum.columns(part).of(statement.by(part)).withoutRare();
@@ -118,7 +124,8 @@ final class StatementText {
     StringBuilder text = new StringBuilder();
     parts(statement)
         .forEach(
-            (heading, rows) -> text.append(heading).append('\n').append(rows.table(style)).append('\n'));
+            (heading, rows) ->
+                text.append(heading).append('\n').append(rows.table(style)).append('\n'));
     return text + notes(statement);
   }
 
@@ -148,8 +155,7 @@ final class StatementText {
       }
     }
     for (Statement.Unfinished run : statement.unfinished()) {
-      text.append(run.runId())
-          .append(" is unfinished: it counts in the month in which it ends\n");
+      text.append(run.runId()).append(" is unfinished: it counts in the month in which it ends\n");
     }
     statement
         .unmatched()

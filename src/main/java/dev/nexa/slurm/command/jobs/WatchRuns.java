@@ -162,7 +162,8 @@ final class WatchRuns implements WatchSource {
     List<String> problems = new ArrayList<>();
     String text =
         WhyText.of(
-            new ExplainRun(context).of(context.workspace().run(run), OptionalInt.empty(), problems));
+            new ExplainRun(context)
+                .of(context.workspace().run(run), OptionalInt.empty(), problems));
     return problems.isEmpty() ? text : text + "\nnote: " + String.join("\nnote: ", problems);
   }
 

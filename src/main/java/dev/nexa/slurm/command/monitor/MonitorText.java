@@ -141,9 +141,7 @@ final class MonitorText {
   }
 
   private static double top(Series series) {
-    return series.measure().unit() == Measure.Unit.PERCENT
-        ? 100
-        : series.spread().peak().orElse(0);
+    return series.measure().unit() == Measure.Unit.PERCENT ? 100 : series.spread().peak().orElse(0);
   }
 
   private static String label(Series series) {

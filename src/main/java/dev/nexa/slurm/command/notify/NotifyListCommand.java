@@ -21,7 +21,8 @@ final class NotifyListCommand extends Subcommand {
   /** A notification and one of its deliveries; empty if no pass has chosen the channels yet. */
   private record Row(Notice notice, Optional<Delivery> delivery) {
     boolean isOpen() {
-      return delivery.map(one -> !one.isFinal() || one.state() == Delivery.State.FAILED)
+      return delivery
+          .map(one -> !one.isFinal() || one.state() == Delivery.State.FAILED)
           .orElse(true);
     }
   }
@@ -36,7 +37,9 @@ final class NotifyListCommand extends Subcommand {
           .note("what", NotifyListCommand::what);
 
   private final OptionSpec all =
-      flag("-a, --all", "All that are kept: 30 days. Default: what waits or failed, and the newest 20.");
+      flag(
+          "-a, --all",
+          "All that are kept: 30 days. Default: what waits or failed, and the newest 20.");
   private final OptionSpec json = jsonFlag();
 
   NotifyListCommand() {

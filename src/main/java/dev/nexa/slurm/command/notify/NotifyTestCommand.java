@@ -49,7 +49,9 @@ final class NotifyTestCommand extends Subcommand {
     int status = ExitCode.OK.status();
     for (NotifyChannel channel : chosen) {
       Answer answer = sender.attempt(channel, notice(context, channel));
-      out().println(channel.name() + ": " + answer.error().map(why -> "failed: " + why).orElse("sent"));
+      out()
+          .println(
+              channel.name() + ": " + answer.error().map(why -> "failed: " + why).orElse("sent"));
       out().flush();
       status = answer.error().isPresent() ? ExitCode.DEFECT.status() : status;
     }
@@ -91,7 +93,8 @@ final class NotifyTestCommand extends Subcommand {
       Nearest.to(typed, names)
           .ifPresent(
               near ->
-                  advice.add(Advice.command("tries " + near, "nexa-slurm", "notify", "test", near)));
+                  advice.add(
+                      Advice.command("tries " + near, "nexa-slurm", "notify", "test", near)));
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           where + " has no channel '" + typed + "'; it has " + String.join(", ", names),
@@ -107,7 +110,10 @@ final class NotifyTestCommand extends Subcommand {
         Optional.empty(),
         "test of the channel " + channel.name(),
         List.of(
-            "from " + ProcessIdentity.ofThisProcess().host() + ", workspace " + context.workspace().root(),
+            "from "
+                + ProcessIdentity.ofThisProcess().host()
+                + ", workspace "
+                + context.workspace().root(),
             "it gets: "
                 + String.join(", ", channel.kinds().stream().map(NoticeKind::text).toList())));
   }

@@ -90,8 +90,8 @@ public final class ReconcileCommand extends Subcommand {
   }
 
   /**
-   * Sends the notifications that are due, after the pass has done its work and printed it. A failure
-   * is reported and does not end the passes.
+   * Sends the notifications that are due, after the pass has done its work and printed it. A
+   * failure is reported and does not end the passes.
    */
   private void sendNotices(Context context, Optional<Pass> pass) {
     List<String> problems = new ArrayList<>();

@@ -163,7 +163,8 @@ final class PackageCommand extends Subcommand {
             Optional.of(draft.facts().origin().run()),
             release + " was packaged",
             List.of(
-                "gate: " + draft.facts().gate().map(it -> it.passed() ? "pass" : "fail").orElse("none"),
+                "gate: "
+                    + draft.facts().gate().map(it -> it.passed() ? "pass" : "fail").orElse("none"),
                 "size: " + Memory.rounded(done.document().bytes()),
                 "nexa-slurm release sign " + release))
         .with("release", release)

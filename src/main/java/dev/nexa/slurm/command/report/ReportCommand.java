@@ -47,7 +47,9 @@ public final class ReportCommand extends Subcommand {
       option(
           "--details",
           "N",
-          "Pages for the newest N runs; " + USUAL_DETAILS + " if not given. The table has all runs.");
+          "Pages for the newest N runs; "
+              + USUAL_DETAILS
+              + " if not given. The table has all runs.");
   private final OptionSpec json = jsonFlag();
 
   public ReportCommand() {
@@ -83,7 +85,9 @@ public final class ReportCommand extends Subcommand {
                       .with("releases", report.releases().size())
                       .with("problems", report.problems())));
     } else {
-      out().println("wrote " + file + ": " + report.runs().size() + " runs, " + html.length + " bytes");
+      out()
+          .println(
+              "wrote " + file + ": " + report.runs().size() + " runs, " + html.length + " bytes");
     }
     return ExitCode.OK.status();
   }
@@ -106,8 +110,7 @@ public final class ReportCommand extends Subcommand {
         ofPipeline == null
             ? Optional.empty()
             : Optional.of(new PipelineLookup(context.workspace()).find(ofPipeline));
-    Optional<String> only =
-        ofMonth == null ? Optional.empty() : Optional.of(month(ofMonth, now));
+    Optional<String> only = ofMonth == null ? Optional.empty() : Optional.of(month(ofMonth, now));
     return new ReportScope(one, folder, only, most());
   }
 

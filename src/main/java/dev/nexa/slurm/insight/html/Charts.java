@@ -168,7 +168,9 @@ final class Charts {
             x,
             HEIGHT - 8,
             "middle",
-            newYear ? MonthNames.brief(month) + " " + month.substring(2, 4) : MonthNames.brief(month)));
+            newYear
+                ? MonthNames.brief(month) + " " + month.substring(2, 4)
+                : MonthNames.brief(month)));
   }
 
   /** Returns what was spent of a budget day by day, the budget, and the forecast. */

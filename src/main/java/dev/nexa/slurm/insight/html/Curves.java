@@ -63,7 +63,8 @@ final class Curves {
           Tag.styled("path", "curve c" + i % STYLES + (line.faint() ? " faint" : ""))
               .with("d", path.toString())
               .add(Tag.of("title", line.name())));
-      table.row(line.name(), mean(line), quantile(line, 0.5), quantile(line, 0.95), quantile(line, 1));
+      table.row(
+          line.name(), mean(line), quantile(line, 0.5), quantile(line, 0.95), quantile(line, 1));
     }
     svg.add(
         Charts.text(LEFT, HEIGHT - 8, "start", place(chart, first)),

@@ -111,10 +111,7 @@ final class DataScript {
       separator = ",";
     }
     json.append("},\"columns\":{").append(columns).append("}}");
-    return Tag.of("script")
-        .with("type", "application/json")
-        .with("id", id)
-        .raw(json.toString());
+    return Tag.of("script").with("type", "application/json").with("id", id).raw(json.toString());
   }
 
   /** Returns an amount in the currency's smallest unit. */

@@ -254,20 +254,19 @@ final class FirstPage {
     int single = by.rows().size() <= MOST_SERIES + 1 ? by.rows().size() : MOST_SERIES;
     for (int i = 0; i < single; i++) {
       SpendBy.Row row = by.rows().get(i);
-      series.add(
-          new Charts.Series(
-              name(row.key()), "s" + Math.min(i, MOST_SERIES), row.amounts()));
+      series.add(new Charts.Series(name(row.key()), "s" + Math.min(i, MOST_SERIES), row.amounts()));
     }
     if (single < by.rows().size()) {
       series.add(
           new Charts.Series(
-              "others",
-              "s" + MOST_SERIES,
-              sum(by.rows().subList(single, by.rows().size()))));
+              "others", "s" + MOST_SERIES, sum(by.rows().subList(single, by.rows().size()))));
     }
     Tag chart =
         Charts.stacked(
-            "Spend by " + by.field() + " in each of twelve months", overview.months(), series, currency);
+            "Spend by " + by.field() + " in each of twelve months",
+            overview.months(),
+            series,
+            currency);
     Table table =
         new Table("Spend by " + by.field() + ", " + currency)
             .breaking()
@@ -290,8 +289,7 @@ final class FirstPage {
     }
     SpendBy.Row all = new SpendBy.Row("", sum(rows));
     table.sum(cells(Tag.of("span", "All"), all, currency));
-    Tag block =
-        Parts.pair(Parts.figure("Each month's spend, " + currency, chart), table.tag());
+    Tag block = Parts.pair(Parts.figure("Each month's spend, " + currency, chart), table.tag());
     return Tag.of("div")
         .add(
             block,
@@ -335,8 +333,7 @@ final class FirstPage {
                     "#runs?"
                         + field
                         + "="
-                        + java.net.URLEncoder.encode(
-                            key, java.nio.charset.StandardCharsets.UTF_8)))
+                        + java.net.URLEncoder.encode(key, java.nio.charset.StandardCharsets.UTF_8)))
         : cell.text(name(key));
   }
 
@@ -354,10 +351,11 @@ final class FirstPage {
 
   private Tag eachMonth(SpendBy by, String currency) {
     Table table =
-        new Table("Spend by " + by.field() + " and month, " + currency).breaking().words(by.field());
+        new Table("Spend by " + by.field() + " and month, " + currency)
+            .breaking()
+            .words(by.field());
     overview.months().forEach(table::numbers);
-    for (SpendBy.Row row :
-        by.rows().subList(0, Math.min(MOST_FINANCE_ROWS, by.rows().size()))) {
+    for (SpendBy.Row row : by.rows().subList(0, Math.min(MOST_FINANCE_ROWS, by.rows().size()))) {
       List<Object> cells = new ArrayList<>();
       cells.add(name(row.key()));
       row.amounts().forEach(amount -> cells.add(Figures.money(amount, currency)));
@@ -440,7 +438,8 @@ final class FirstPage {
         new Table("Projects of this month and last month, " + currency)
             .breaking()
             .words("Project", "Period")
-            .numbers("Runs", "Reserved", "Actual", "Difference", "Credits", "API", "Total", "Wasted");
+            .numbers(
+                "Runs", "Reserved", "Actual", "Difference", "Credits", "API", "Total", "Wasted");
     for (ProjectMonth one : sums.projects()) {
       table.row(finance(name(one.project()), one.sums(), currency));
     }

@@ -72,8 +72,6 @@ final class Parts {
 
   /** Returns the run's id as a link if it has a page. */
   static Tag run(String id, Set<String> pages) {
-    return pages.contains(id)
-        ? Tag.of("a", id).with("href", "#run/" + id)
-        : Tag.of("span", id);
+    return pages.contains(id) ? Tag.of("a", id).with("href", "#run/" + id) : Tag.of("span", id);
   }
 }

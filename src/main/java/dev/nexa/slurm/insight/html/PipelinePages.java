@@ -95,7 +95,8 @@ final class PipelinePages {
         Parts.card("Graph")
             .add(
                 StageGraph.figure(pipeline, pages),
-                Parts.note("Solid: runs after success. Dashed: runs after failure, or in any case.")),
+                Parts.note(
+                    "Solid: runs after success. Dashed: runs after failure, or in any case.")),
         Parts.card("Stages").add(table.tag()));
   }
 

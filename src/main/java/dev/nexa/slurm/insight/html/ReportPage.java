@@ -188,18 +188,26 @@ public final class ReportPage {
     Tag page =
         Parts.page("about", "About this report", about(report))
             .add(
-                Parts.prose(Tag.of("p"), "`nexa-slurm report` wrote this file from the manifests, cost files and the ledger of the"
-                        + " workspace. The file holds everything: it loads nothing from a network, and its"
-                        + " program sends nothing."),
-                Parts.prose(Tag.of("p"), "The table of runs has "
+                Parts.prose(
+                    Tag.of("p"),
+                    "`nexa-slurm report` wrote this file from the manifests, cost files and the"
+                        + " ledger of the workspace. The file holds everything: it loads nothing"
+                        + " from a network, and its program sends nothing."),
+                Parts.prose(
+                    Tag.of("p"),
+                    "The table of runs has "
                         + Figures.count(report.runs().size())
                         + " runs; "
                         + Figures.count(pages)
                         + " of them have a page: the newest "
                         + Figures.count(report.mostDetails())
-                        + " at most (--details N). `nexa-slurm report --run RUN` writes the page of any other run."),
-                Parts.prose(Tag.of("p"), "Sums count the runs that are settled, in the month in which they ended. States of"
-                        + " unfinished runs and pipelines are those of the last pass of `nexa-slurm reconcile`."));
+                        + " at most (--details N). `nexa-slurm report --run RUN` writes the page of"
+                        + " any other run."),
+                Parts.prose(
+                    Tag.of("p"),
+                    "Sums count the runs that are settled, in the month in which they ended. States"
+                        + " of unfinished runs and pipelines are those of the last pass of"
+                        + " `nexa-slurm reconcile`."));
     if (!report.problems().isEmpty()) {
       Tag list = Tag.of("ul");
       report.problems().forEach(problem -> list.add(Tag.of("li", problem)));

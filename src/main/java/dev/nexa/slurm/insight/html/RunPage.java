@@ -52,16 +52,12 @@ final class RunPage {
     page.add(tiles());
     detail.failure().ifPresent(failure -> page.add(failure(failure)));
     if (!detail.attempts().isEmpty()) {
-      page.add(
-          Parts.card("Timeline of attempts")
-              .add(Timeline.figure(detail.attempts())));
+      page.add(Parts.card("Timeline of attempts").add(Timeline.figure(detail.attempts())));
     }
     if (!detail.charts().isEmpty()) {
       page.add(charts());
     }
-    page.add(
-        Tag.styled("div", "two")
-            .add(Parts.card("Run").add(Parts.facts(facts())), money()));
+    page.add(Tag.styled("div", "two").add(Parts.card("Run").add(Parts.facts(facts())), money()));
     lineage().ifPresent(page::add);
     if (!detail.attempts().isEmpty()) {
       page.add(attempts());
@@ -87,8 +83,12 @@ final class RunPage {
     }
     if (detail.script().isPresent() || detail.config().isPresent()) {
       Tag files = Parts.card("Script and config");
-      detail.script().ifPresent(text -> files.add(Parts.folded("Script that sbatch was given", text)));
-      detail.config().ifPresent(text -> files.add(Parts.folded("Config with every key resolved", text)));
+      detail
+          .script()
+          .ifPresent(text -> files.add(Parts.folded("Script that sbatch was given", text)));
+      detail
+          .config()
+          .ifPresent(text -> files.add(Parts.folded("Config with every key resolved", text)));
       page.add(files);
     }
     return page;
@@ -137,9 +137,7 @@ final class RunPage {
 
   private static Tag failure(ExplainedFailure failure) {
     return Tag.styled("div", "failure")
-        .add(
-            Tag.of("h2", failure.headline()).with("dir", "auto"),
-            Parts.facts(failure.facts()));
+        .add(Tag.of("h2", failure.headline()).with("dir", "auto"), Parts.facts(failure.facts()));
   }
 
   private List<Fact> facts() {
@@ -232,12 +230,13 @@ final class RunPage {
                 + " the priced lines before rounding."));
     if (all.size() > shown) {
       card.add(
-          Parts.prose(Tag.styled("p", "note static-note"), 
-                  "Without scripts the page shows the first "
-                      + shown
-                      + " attempts. `nexa-slurm costs show "
-                      + run.id()
-                      + "` shows all."));
+          Parts.prose(
+              Tag.styled("p", "note static-note"),
+              "Without scripts the page shows the first "
+                  + shown
+                  + " attempts. `nexa-slurm costs show "
+                  + run.id()
+                  + "` shows all."));
     }
     Tag head =
         Tag.of("tr")
@@ -272,10 +271,7 @@ final class RunPage {
     Tag table =
         Tag.of("table")
             .with("id", id)
-            .add(
-                Tag.of("caption", "Attempts, " + run.currency()),
-                Tag.of("thead").add(head),
-                body);
+            .add(Tag.of("caption", "Attempts, " + run.currency()), Tag.of("thead").add(head), body);
     if (all.size() > shown) {
       table
           .with("data-rows", id + "-data")
@@ -303,8 +299,6 @@ final class RunPage {
         .numbers("cpus", all, one -> Optional.of(one.cpus()))
         .words("gpus", all, ReportedAttempt::gpus)
         .numbers(
-            "cost",
-            all,
-            one -> Optional.of(one.cost().movePointRight(MICRO_DIGITS).longValue()));
+            "cost", all, one -> Optional.of(one.cost().movePointRight(MICRO_DIGITS).longValue()));
   }
 }

@@ -31,10 +31,11 @@ final class RunsPage {
     Tag page = Parts.page(ID, "Runs", Figures.count(all) + (all == 1 ? " run" : " runs"));
     if (all > shown) {
       page.add(
-          Parts.prose(Tag.styled("p", "note static-note"), 
-                  "Without scripts the page shows the newest "
-                      + shown
-                      + " runs. `nexa-slurm runs list` shows all."));
+          Parts.prose(
+              Tag.styled("p", "note static-note"),
+              "Without scripts the page shows the newest "
+                  + shown
+                  + " runs. `nexa-slurm runs list` shows all."));
     }
     Tag head = Tag.of("tr");
     head.add(
@@ -62,15 +63,12 @@ final class RunsPage {
             .with("data-rows", "runs-data")
             .with("data-name", "runs")
             .with("data-search", "run name stage project user model dataset")
-            .with(
-                "data-filters",
-                "state:State user:User stage:Stage project:Project month:Month")
+            .with("data-filters", "state:State user:User stage:Stage project:Project month:Month")
             .add(
                 Tag.of("caption", "Runs, newest first" + currency),
                 Tag.of("thead").add(head),
                 body);
-    return page.add(
-        Table.scrolling("Runs", table), data().element("runs-data"));
+    return page.add(Table.scrolling("Runs", table), data().element("runs-data"));
   }
 
   private Set<String> currencies() {
@@ -90,8 +88,7 @@ final class RunsPage {
   }
 
   private Tag row(ReportedRun run, boolean mixed) {
-    Tag name =
-        Tag.of("th").with("scope", "row").add(Parts.run(run.id(), pages));
+    Tag name = Tag.of("th").with("scope", "row").add(Parts.run(run.id(), pages));
     if (!run.name().isEmpty()) {
       name.add(Tag.styled("span", "name").text(DataScript.shortened(run.name(), LONGEST_WORD)));
     }

@@ -65,14 +65,24 @@ final class StageGraph {
         Tag.styled("path", plain ? "edge" : "edge other")
             .with(
                 "d",
-                "M" + Figures.at(x1) + " " + Figures.at(y1)
-                    + "C" + Figures.at(middle) + " " + Figures.at(y1)
-                    + " " + Figures.at(middle) + " " + Figures.at(y2)
-                    + " " + Figures.at(x2) + " " + Figures.at(y2)),
+                "M"
+                    + Figures.at(x1)
+                    + " "
+                    + Figures.at(y1)
+                    + "C"
+                    + Figures.at(middle)
+                    + " "
+                    + Figures.at(y1)
+                    + " "
+                    + Figures.at(middle)
+                    + " "
+                    + Figures.at(y2)
+                    + " "
+                    + Figures.at(x2)
+                    + " "
+                    + Figures.at(y2)),
         Tag.styled("path", "head")
-            .with(
-                "d",
-                "M" + Figures.at(x2) + " " + Figures.at(y2 - 4) + "l7 4l-7 4Z"));
+            .with("d", "M" + Figures.at(x2) + " " + Figures.at(y2 - 4) + "l7 4l-7 4Z"));
   }
 
   private static void node(Tag svg, Stage stage, double[] at, Set<String> pages) {
@@ -82,10 +92,7 @@ final class StageGraph {
                 Charts.rect(at[0], at[1], WIDTH, HEIGHT, "box").with("rx", "5"),
                 Charts.rect(at[0], at[1], 5, HEIGHT, States.bar(stage.state())).with("rx", "2"),
                 Charts.text(
-                        at[0] + 15,
-                        at[1] + 19,
-                        "start",
-                        DataScript.shortened(stage.name(), LONGEST)),
+                    at[0] + 15, at[1] + 19, "start", DataScript.shortened(stage.name(), LONGEST)),
                 Charts.text(
                         at[0] + 15,
                         at[1] + 36,

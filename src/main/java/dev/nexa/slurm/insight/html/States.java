@@ -5,14 +5,7 @@ import java.util.Set;
 /** How states look. The word always stands beside the colour. */
 final class States {
   private static final Set<String> ACTIVE =
-      Set.of(
-          "running",
-          "completing",
-          "pending",
-          "queued",
-          "unconfirmed",
-          "requeued",
-          "suspended");
+      Set.of("running", "completing", "pending", "queued", "unconfirmed", "requeued", "suspended");
   private static final Set<String> QUIET =
       Set.of("cancelled", "skipped", "not passed yet", "", "none");
 

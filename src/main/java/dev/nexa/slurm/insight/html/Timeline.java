@@ -44,12 +44,14 @@ final class Timeline {
   private static Tag bars(List<ReportedAttempt> attempts) {
     Instant first = attempts.stream().map(Timeline::begin).min(Instant::compareTo).orElseThrow();
     Instant last =
-        attempts.stream().map(one -> one.ended().orElseThrow()).max(Instant::compareTo).orElseThrow();
+        attempts.stream()
+            .map(one -> one.ended().orElseThrow())
+            .max(Instant::compareTo)
+            .orElseThrow();
     double seconds = Math.max(1, Duration.between(first, last).toSeconds());
     double scale = (WIDTH - LEFT - 10) / seconds;
     int height = attempts.size() * ROW + 26;
-    Tag svg =
-        Charts.svg(WIDTH, height, "When each attempt waited and ran").with("class", "wide");
+    Tag svg = Charts.svg(WIDTH, height, "When each attempt waited and ran").with("class", "wide");
     axis(svg, first, seconds, height);
     for (int i = 0; i < attempts.size(); i++) {
       ReportedAttempt one = attempts.get(i);
@@ -61,11 +63,7 @@ final class Timeline {
           Charts.text(LEFT - 8, y + 10, "end", one.job()),
           Charts.rect(from, y + 4, start - from, 4, "waiting"),
           Charts.rect(
-                  start,
-                  y,
-                  Math.max(2, one.elapsedSeconds() * scale),
-                  12,
-                  States.bar(one.word()))
+                  start, y, Math.max(2, one.elapsedSeconds() * scale), 12, States.bar(one.word()))
               .add(
                   Tag.of(
                       "title",

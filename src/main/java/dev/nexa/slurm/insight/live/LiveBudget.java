@@ -33,7 +33,9 @@ public record LiveBudget(
         + " of "
         + amount.rounded()
         + " spent"
-        + (reserved.signum() > 0 ? ", " + new Money(reserved, currency).rounded().amount().toPlainString() + " reserved" : "")
+        + (reserved.signum() > 0
+            ? ", " + new Money(reserved, currency).rounded().amount().toPlainString() + " reserved"
+            : "")
         + percent().map(used -> " (" + used + " %)").orElse("");
   }
 }

@@ -36,8 +36,7 @@ public record LiveRun(
 
   /** Returns how many tasks have neither begun nor ended. */
   public int pending() {
-    return Math.max(
-        0, row.tasks() - row.done() - row.failed() - row.cancelled() - row.running());
+    return Math.max(0, row.tasks() - row.done() - row.failed() - row.cancelled() - row.running());
   }
 
   static int percent(BigDecimal part, BigDecimal whole) {

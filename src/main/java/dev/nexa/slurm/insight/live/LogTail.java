@@ -70,8 +70,7 @@ public record LogTail(int task, List<String> lines) {
       for (Path file : files) {
         Matcher name = NAME.matcher(file.getFileName().toString());
         if (name.matches() && name.group(1).length() < 18 && name.group(2).length() < 10) {
-          logs.add(
-              new Log(file, Long.parseLong(name.group(1)), Integer.parseInt(name.group(2))));
+          logs.add(new Log(file, Long.parseLong(name.group(1)), Integer.parseInt(name.group(2))));
         }
       }
     } catch (NoSuchFileException none) {

@@ -65,17 +65,12 @@ public final class CollectReport {
     problems.addAll(finished.problems());
     unlisted.report(problems);
     addOpen(rows, scope, chosen, open);
-    rows.sort(
-        Comparator.comparing(ReportedRun::newest)
-            .thenComparing(ReportedRun::id)
-            .reversed());
+    rows.sort(Comparator.comparing(ReportedRun::newest).thenComparing(ReportedRun::id).reversed());
     return new Report(
         name(workspace),
         now,
         words(scope),
-        scope.hasOverview()
-            ? Optional.of(sums.overview(budgets))
-            : Optional.empty(),
+        scope.hasOverview() ? Optional.of(sums.overview(budgets)) : Optional.empty(),
         List.copyOf(rows),
         details(rows, scope.mostDetails()),
         scope.mostDetails(),

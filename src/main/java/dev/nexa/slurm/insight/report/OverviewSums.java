@@ -31,8 +31,7 @@ final class OverviewSums {
   private final Map<String, CostSummary> byField = new LinkedHashMap<>();
   private final Map<String, GpuHours> gpu = new LinkedHashMap<>();
   private final Map<String, Expected> expected = new HashMap<>();
-  private final RunAnalysis waits =
-      new RunAnalysis(GroupBy.parse("partition"), RunFilter.all());
+  private final RunAnalysis waits = new RunAnalysis(GroupBy.parse("partition"), RunFilter.all());
 
   /** The sums of the runs that had an expected cost. */
   private record Expected(BigDecimal estimate, BigDecimal actual, int runs) {
@@ -67,8 +66,7 @@ final class OverviewSums {
     gpu.computeIfPresent(
         run.month(),
         (month, hours) ->
-            hours.plus(
-                orZero(run.gpuSeconds()), orZero(run.whole(LedgerKey.GPU_SECONDS_WASTED))));
+            hours.plus(orZero(run.gpuSeconds()), orZero(run.whole(LedgerKey.GPU_SECONDS_WASTED))));
     BigDecimal estimate = run.expected();
     BigDecimal actual = run.computeCost();
     if (estimate != null && actual != null) {
@@ -76,8 +74,7 @@ final class OverviewSums {
           run.currency() + " " + run.month(),
           new Expected(estimate, actual, 1),
           (a, b) ->
-              new Expected(
-                  a.estimate.add(b.estimate), a.actual.add(b.actual), a.runs + b.runs));
+              new Expected(a.estimate.add(b.estimate), a.actual.add(b.actual), a.runs + b.runs));
     }
   }
 
@@ -162,7 +159,8 @@ final class OverviewSums {
         List<BigDecimal> amounts =
             rows.computeIfAbsent(
                 key.equals(GroupBy.NONE) ? "" : key,
-                one -> new ArrayList<>(java.util.Collections.nCopies(months.size(), BigDecimal.ZERO)));
+                one ->
+                    new ArrayList<>(java.util.Collections.nCopies(months.size(), BigDecimal.ZERO)));
         amounts.set(months.indexOf(group.key().get(0)), group.total());
       }
     }

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /** Reads a pipeline's page from its document and from its manifest, which the last pass wrote. */
 final class ReadPipeline {

@@ -108,8 +108,7 @@ final class ReadRun {
         .ifPresent(commit -> facts.add(new Fact("Commit", commit)));
     plan.map(PlanFile::datasetVersions)
         .filter(versions -> !versions.isEmpty())
-        .ifPresent(
-            versions -> facts.add(new Fact("Datasets read", String.join(", ", versions))));
+        .ifPresent(versions -> facts.add(new Fact("Datasets read", String.join(", ", versions))));
     if (!manifest.tags().isEmpty()) {
       facts.add(new Fact("Tags", String.join(", ", manifest.tags())));
     }
@@ -150,16 +149,15 @@ final class ReadRun {
     root.flatMap(Finding::line)
         .ifPresent(
             place -> {
-              facts.add(
-                  new Fact(
-                      "Line", place.file() + ", line " + place.line().number()));
+              facts.add(new Fact("Line", place.file() + ", line " + place.line().number()));
               facts.add(new Fact("", line(secrets, place.line())));
               place.code().ifPresent(code -> facts.add(new Fact("In", code.place())));
             });
     for (LogLine line : failure.lastLines()) {
       facts.add(new Fact("Last lines", line(secrets, line)));
     }
-    root.flatMap(Finding::advice).ifPresent(text -> facts.add(new Fact("To do", clean(secrets, text))));
+    root.flatMap(Finding::advice)
+        .ifPresent(text -> facts.add(new Fact("To do", clean(secrets, text))));
     failure
         .remedy()
         .ifPresent(

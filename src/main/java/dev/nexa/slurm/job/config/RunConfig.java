@@ -125,7 +125,8 @@ public record RunConfig(
 
   private static final ValueType SAMPLING =
       ValueType.text(
-          "a time from 1s to 60m such as 5s, or off", "(off|[1-9][0-9]{0,2}s|[1-9]m|[1-5][0-9]m|60m)");
+          "a time from 1s to 60m such as 5s, or off",
+          "(off|[1-9][0-9]{0,2}s|[1-9]m|[1-5][0-9]m|60m)");
 
   private static final ValueType RETRY =
       ValueType.count(

@@ -43,9 +43,6 @@ public record Amounts(BigDecimal cost, BigDecimal credit, BigDecimal api, BigDec
 
   /** Returns whether all amounts are zero. */
   public boolean isZero() {
-    return cost.signum() == 0
-        && credit.signum() == 0
-        && api.signum() == 0
-        && billed.signum() == 0;
+    return cost.signum() == 0 && credit.signum() == 0 && api.signum() == 0 && billed.signum() == 0;
   }
 }

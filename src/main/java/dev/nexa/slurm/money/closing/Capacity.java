@@ -66,8 +66,7 @@ public record Capacity(
   }
 
   private static Capacity bare(String cluster, String type, long gpus) {
-    return new Capacity(
-        cluster, type, gpus, BigDecimal.ZERO, BigDecimal.ZERO, Optional.empty());
+    return new Capacity(cluster, type, gpus, BigDecimal.ZERO, BigDecimal.ZERO, Optional.empty());
   }
 
   static Capacity of(JsonObject json) {
@@ -117,7 +116,6 @@ public record Capacity(
 
   /** Returns what the unused hours would have cost; empty if their price is not known. */
   public Optional<BigDecimal> unusedCost() {
-    return price.map(
-        hour -> Money.line(unused(), hour.amount(), hour.currency()).amount());
+    return price.map(hour -> Money.line(unused(), hour.amount(), hour.currency()).amount());
   }
 }

@@ -82,8 +82,7 @@ public final class MonthClosing {
     Map<Key, Amounts> changes = new LinkedHashMap<>(now);
     before.forEach(
         (key, amounts) ->
-            changes.merge(
-                key, Amounts.zero(key.currency()).minus(amounts), (a, b) -> a.plus(b)));
+            changes.merge(key, Amounts.zero(key.currency()).minus(amounts), (a, b) -> a.plus(b)));
     changes.values().removeIf(Amounts::isZero);
     if (changes.isEmpty()) {
       return;
@@ -91,8 +90,7 @@ public final class MonthClosing {
     Posting.Proof files = proof.apply(run);
     Optional<Posting.Reason> reason =
         Optional.of(before.isEmpty() ? Posting.Reason.LATE : Posting.Reason.CHANGED);
-    changes.forEach(
-        (key, amounts) -> adjustments.add(posting(run, key, amounts, files, reason)));
+    changes.forEach((key, amounts) -> adjustments.add(posting(run, key, amounts, files, reason)));
   }
 
   /** Returns what a run costs now. Its own currency comes first. */
@@ -137,9 +135,7 @@ public final class MonthClosing {
                 Optional.ofNullable(run.cluster()),
                 Optional.ofNullable(run.gpuType()),
                 main && seconds != null ? seconds : 0,
-                main
-                    ? run.amounts().getOrDefault(CostKind.GPU, BigDecimal.ZERO)
-                    : BigDecimal.ZERO);
+                main ? run.amounts().getOrDefault(CostKind.GPU, BigDecimal.ZERO) : BigDecimal.ZERO);
     return new Posting(
         run.runId(),
         reason,

@@ -17,8 +17,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.YearMonth;
 import java.util.Optional;
-import java.util.TreeSet;
 import java.util.SortedSet;
+import java.util.TreeSet;
 
 /**
  * The folder {@code runs/statements}. A month is closed when its signature is there: the statement
@@ -54,8 +54,7 @@ public final class Statements {
   /** Returns the closed months, oldest first. */
   public SortedSet<YearMonth> closed() {
     SortedSet<YearMonth> months = new TreeSet<>();
-    try (DirectoryStream<Path> found =
-        Files.newDirectoryStream(folder(), "????-??" + SIGNATURE)) {
+    try (DirectoryStream<Path> found = Files.newDirectoryStream(folder(), "????-??" + SIGNATURE)) {
       for (Path file : found) {
         String name = file.getFileName().toString();
         String month = name.substring(0, name.length() - SIGNATURE.length());
@@ -133,8 +132,7 @@ public final class Statements {
     }
     workspace
         .files()
-        .replace(
-            file(statement.month()), statement.text().getBytes(StandardCharsets.UTF_8), MODE);
+        .replace(file(statement.month()), statement.text().getBytes(StandardCharsets.UTF_8), MODE);
     return workspace
         .files()
         .claim(

@@ -64,8 +64,7 @@ public record Sum(
       sums.merge(key, one, Sum::plus);
     }
     List<Sum> all = new ArrayList<>(sums.values());
-    all.sort(
-        Comparator.comparing(Sum::currency).thenComparing(sum -> sum.name().orElse("")));
+    all.sort(Comparator.comparing(Sum::currency).thenComparing(sum -> sum.name().orElse("")));
     return all;
   }
 
@@ -77,9 +76,7 @@ public record Sum(
         adjustment ? 0 : 1,
         adjustment ? 1 : 0,
         posting.amounts(),
-        adjustment
-            ? posting.amounts().total()
-            : Amounts.zero(posting.currency()).total());
+        adjustment ? posting.amounts().total() : Amounts.zero(posting.currency()).total());
   }
 
   private Sum plus(Sum other) {

@@ -163,7 +163,11 @@ public final class VerifyMonths {
     Advice audit = Advice.command("compares it with the journal", "nexa-slurm", "audit", run);
     if (file.isEmpty()) {
       add(month, place, "it is not there", audit);
-    } else if (!posting.proof().cost().get().equals(Sha256.of(DurableFiles.readBytes(file.get())))) {
+    } else if (!posting
+        .proof()
+        .cost()
+        .get()
+        .equals(Sha256.of(DurableFiles.readBytes(file.get())))) {
       add(month, place, "it was changed after the month was closed", audit);
     }
   }

@@ -24,8 +24,7 @@ public record LedgerDigests(Set<String> digests, List<String> problems) {
     Utf8Pool words = new Utf8Pool(1);
     for (Path file : new Ledger(workspace).files(problems)) {
       String name = workspace.root().relativize(file).toString();
-      new LedgerScan(
-              DurableFiles.readBytes(file), name, Ledger.month(file), words, problems)
+      new LedgerScan(DurableFiles.readBytes(file), name, Ledger.month(file), words, problems)
           .scan(
               line -> {
                 if (runs.test(line.runId())) {

@@ -225,8 +225,7 @@ public final class AdvancePipelines {
     return true;
   }
 
-  private void write(
-      PipelineFolder folder, PipelineProgress progress, List<String> problems) {
+  private void write(PipelineFolder folder, PipelineProgress progress, List<String> problems) {
     folder.writeManifest(Json.pretty(ProgressFile.of(progress)));
     if (progress.ended() && isSettled(progress)) {
       // Before the mark: if the process dies in between, the next pass records the same event.

@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /** Reads how far pipelines are. Asks the scheduler only about runs that have not ended. */
 public final class ReadProgress {

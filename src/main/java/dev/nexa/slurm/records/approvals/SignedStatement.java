@@ -21,8 +21,7 @@ public record SignedStatement(JsonObject statement, String armored) {
 
   /** Returns the file's text. */
   public String text() {
-    return Json.pretty(
-        new JsonObject().with("statement", statement).with("signature", armored));
+    return Json.pretty(new JsonObject().with("statement", statement).with("signature", armored));
   }
 
   /**
@@ -58,8 +57,7 @@ public record SignedStatement(JsonObject statement, String armored) {
       Instant at) {
     SignedText signed;
     try {
-      signed =
-          new SignedText(principal, at, namespace, text, armored, SshSignature.parse(armored));
+      signed = new SignedText(principal, at, namespace, text, armored, SshSignature.parse(armored));
     } catch (IllegalArgumentException broken) {
       return Optional.of("it " + broken.getMessage());
     }

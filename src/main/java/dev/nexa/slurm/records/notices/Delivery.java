@@ -48,7 +48,8 @@ public record Delivery(
 
   /** Returns a delivery that nobody has tried. */
   public static Delivery waiting(String channel, boolean ofRun) {
-    return new Delivery(channel, ofRun, State.WAITING, 0, false, Optional.empty(), Optional.empty());
+    return new Delivery(
+        channel, ofRun, State.WAITING, 0, false, Optional.empty(), Optional.empty());
   }
 
   /** Returns whether no pass touches it any more. */

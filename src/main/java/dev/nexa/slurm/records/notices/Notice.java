@@ -48,8 +48,7 @@ public record Notice(
 
   public Notice {
     title = bounded(title, LONGEST_TITLE);
-    lines =
-        lines.stream().limit(MOST_LINES).map(line -> bounded(line, LONGEST_LINE)).toList();
+    lines = lines.stream().limit(MOST_LINES).map(line -> bounded(line, LONGEST_LINE)).toList();
     deliveries = List.copyOf(deliveries);
   }
 
@@ -123,6 +122,13 @@ public record Notice(
   /** Returns whether a pass has nothing more to do with it. */
   public boolean isDone() {
     return prepared && deliveries.stream().allMatch(Delivery::isFinal);
+  }
+
+  /** Returns whether a delivery failed, or may not have arrived. */
+  boolean isFailed() {
+    return deliveries.stream()
+        .anyMatch(
+            one -> one.state() == Delivery.State.FAILED || one.state() == Delivery.State.UNKNOWN);
   }
 
   /** Returns the document that a channel gets: no state of deliveries. */

@@ -72,8 +72,7 @@ public record LossCurve(String name, String source, Path file, List<Point> point
 
   private static List<Path> stores(JsonObject plan, RunFolder run, Path checkpoints) {
     List<Path> stores = new ArrayList<>();
-    Optional<String> set =
-        plan.optionalObject("env").flatMap(env -> env.optionalText(TRACKING));
+    Optional<String> set = plan.optionalObject("env").flatMap(env -> env.optionalText(TRACKING));
     if (set.isPresent()) {
       String place = set.get().replaceFirst("^file:(//)?", "");
       if (place.startsWith("/") && !place.contains("$")) {
@@ -96,7 +95,8 @@ public record LossCurve(String name, String source, Path file, List<Point> point
             List.of(HISTORY),
             (path, name, value) -> {
               // The last entry has the mean of the whole training.
-              if (value instanceof JsonObject entry && !entry.members().containsKey("train_runtime")) {
+              if (value instanceof JsonObject entry
+                  && !entry.members().containsKey("train_runtime")) {
                 add(entry, curves);
               }
             });
@@ -241,8 +241,7 @@ public record LossCurve(String name, String source, Path file, List<Point> point
       List<Points.Point> means = smooth.toList();
       List<Point> points = new ArrayList<>();
       for (int i = 0; i < losses.size(); i++) {
-        points.add(
-            new Point(losses.get(i).at(), losses.get(i).value(), means.get(i).value()));
+        points.add(new Point(losses.get(i).at(), losses.get(i).value(), means.get(i).value()));
       }
       return List.copyOf(points);
     }

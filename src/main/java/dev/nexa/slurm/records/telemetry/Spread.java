@@ -80,7 +80,9 @@ public final class Spread {
     return total;
   }
 
-  /** Returns the share of the time in which the value was below a limit; empty if no time is known. */
+  /**
+   * Returns the share of the time in which the value was below a limit; empty if no time is known.
+   */
   public OptionalDouble shareBelow(double limit) {
     if (total == 0) {
       return OptionalDouble.empty();

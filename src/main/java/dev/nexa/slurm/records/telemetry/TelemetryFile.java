@@ -22,8 +22,8 @@ import java.util.regex.Pattern;
 
 /**
  * A file of samples, {@code submissions/<key>/results/<task>.<restart>.telemetry.<node>.csv}. No
- * other class knows its format, which docs/monitor.md describes: {@code
- * templates/lib/sampler.sh} writes it.
+ * other class knows its format, which docs/monitor.md describes: {@code templates/lib/sampler.sh}
+ * writes it.
  *
  * @param submission the key of the submission
  * @param task the task's number in the run

@@ -256,7 +256,8 @@ public record TelemetrySummary(
       spreads.forEach(
           (measure, spread) ->
               Figures.of(measure, spread).ifPresent(found -> measures.put(measure, found)));
-      Spread worked = spreads.getOrDefault(Measure.GPU_UTILIZATION, new Spread(Measure.Unit.PERCENT));
+      Spread worked =
+          spreads.getOrDefault(Measure.GPU_UTILIZATION, new Spread(Measure.Unit.PERCENT));
       Spread watts = spreads.getOrDefault(Measure.GPU_POWER, new Spread(Measure.Unit.WATTS));
       return Optional.of(
           new TelemetrySummary(
@@ -305,8 +306,7 @@ public record TelemetrySummary(
       for (Map.Entry<Measure, Double> sum : sums.entrySet()) {
         Integer count = counts.get(sum.getKey());
         values.put(
-            sum.getKey(),
-            rounded(sum.getKey(), sum.getValue() / (count == null ? 1 : count)));
+            sum.getKey(), rounded(sum.getKey(), sum.getValue() / (count == null ? 1 : count)));
       }
       return values;
     }

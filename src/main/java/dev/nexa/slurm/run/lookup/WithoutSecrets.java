@@ -47,7 +47,8 @@ public record WithoutSecrets(Optional<String> key) {
       }
       String text = new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
       // The first line is cut short, and half a token is not recognized.
-      return clean(at > 0 ? text.substring(text.indexOf('\n') + 1) : text).getBytes(StandardCharsets.UTF_8);
+      return clean(at > 0 ? text.substring(text.indexOf('\n') + 1) : text)
+          .getBytes(StandardCharsets.UTF_8);
     } catch (IOException failed) {
       return ("it could not be read: " + DurableFiles.reason(failed) + "\n")
           .getBytes(StandardCharsets.UTF_8);

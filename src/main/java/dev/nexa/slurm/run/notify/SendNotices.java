@@ -81,6 +81,9 @@ public final class SendNotices {
       return;
     }
     try (FileLock held = lock.get()) {
+      if (!held.holds()) {
+        return;
+      }
       Instant end = Instant.now().plus(PASS);
       Map<String, Notice> waiting = prepared(problems, end);
       new Summarise(outbox, passing).fold(waiting);
@@ -101,6 +104,9 @@ public final class SendNotices {
       return Optional.empty();
     }
     try (FileLock held = lock.get()) {
+      if (!held.holds()) {
+        return Optional.empty();
+      }
       Notice again =
           notice.prepared() && !notice.deliveries().isEmpty() ? notice : choose.prepare(notice);
       for (int i = 0; i < again.deliveries().size(); i++) {
@@ -195,8 +201,7 @@ public final class SendNotices {
       if (channel.isEmpty()) {
         String gone =
             (delivery.ofRun() ? "the run's config" : "the policy") + " has no such channel now";
-        Notice failed =
-            notice.with(place.index(), delivery.failed(State.FAILED, gone, false, now));
+        Notice failed = notice.with(place.index(), delivery.failed(State.FAILED, gone, false, now));
         keep(waiting, failed);
         problems.add(givenUp(notice, delivery, gone));
         continue;
@@ -267,10 +272,8 @@ public final class SendNotices {
       return sending.as(State.SENT, now);
     }
     boolean program = channel.kind() == NotifyChannel.Kind.COMMAND;
-    boolean old =
-        sending.attempts() >= FEWEST_ATTEMPTS && notice.at().plus(GIVEN_UP).isBefore(now);
-    State next =
-        program && answer.doubtful() ? State.UNKNOWN : old ? State.FAILED : State.WAITING;
+    boolean old = sending.attempts() >= FEWEST_ATTEMPTS && notice.at().plus(GIVEN_UP).isBefore(now);
+    State next = program && answer.doubtful() ? State.UNKNOWN : old ? State.FAILED : State.WAITING;
     return sending.failed(next, answer.error().get(), answer.doubtful(), now);
   }
 

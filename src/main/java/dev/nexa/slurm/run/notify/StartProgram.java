@@ -40,8 +40,7 @@ final class StartProgram implements Channel {
             "NEXA_TITLE", notice.title(),
             "NEXA_RUN_ID", notice.run().orElse(""),
             "NEXA_WORKSPACE", context.root().toAbsolutePath().normalize().toString());
-    return run(
-        channel.command(), variables, Json.pretty(notice.document()), context, limit);
+    return run(channel.command(), variables, Json.pretty(notice.document()), context, limit);
   }
 
   /**

@@ -46,8 +46,7 @@ final class EndNotice {
     boolean stage = journal.pipeline().isPresent();
     boolean leftToPipeline =
         stage && (kind == NoticeKind.ENDED || manifest.attempts().orElse(0L) == 0);
-    boolean wanted =
-        (!leftToPipeline && isAsked(ofPolicy, kind)) || isAsked(ofRun, kind);
+    boolean wanted = (!leftToPipeline && isAsked(ofPolicy, kind)) || isAsked(ofRun, kind);
     if (wanted) {
       new Outbox(workspace).record(notice(run, journal, manifest, kind, leftToPipeline));
     }

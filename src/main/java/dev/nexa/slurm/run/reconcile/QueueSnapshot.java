@@ -52,9 +52,7 @@ record QueueSnapshot(
     Instant asked = Instant.now();
     Supplier<List<QueueEntry>> queue = Question.ask("queue", scheduler::queue);
     Supplier<Boolean> accountingKept =
-        known.isPresent()
-            ? known::get
-            : Question.ask("accounting", scheduler::keepsAccounting);
+        known.isPresent() ? known::get : Question.ask("accounting", scheduler::keepsAccounting);
     return () -> of(queue.get(), accountingKept.get(), asked);
   }
 

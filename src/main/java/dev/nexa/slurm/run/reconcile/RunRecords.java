@@ -159,7 +159,8 @@ public final class RunRecords {
       if (notices.isPresent() && !facts.estimate().isOfImported()) {
         notices
             .get()
-            .record(run, journal, ManifestFile.parse(derived.manifest(), run.manifest().toString()));
+            .record(
+                run, journal, ManifestFile.parse(derived.manifest(), run.manifest().toString()));
       }
       finish(run, data, derived.ledgerLine().get(), ended);
     }

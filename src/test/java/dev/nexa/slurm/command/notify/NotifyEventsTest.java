@@ -40,7 +40,8 @@ class NotifyEventsTest {
   void site() throws IOException {
     got = workspace.resolve("got");
     StandIn.sh(
-        workspace.resolve("hook"), "echo \"$NEXA_EVENT_ID: $NEXA_TITLE\" >>" + got + "; cat >>" + got + ".json");
+        workspace.resolve("hook"),
+        "echo \"$NEXA_EVENT_ID: $NEXA_TITLE\" >>" + got + "; cat >>" + got + ".json");
     channel = "hook: {kind: command, command: [" + workspace.resolve("hook") + "]}\n";
     policy("");
   }
@@ -162,8 +163,7 @@ class NotifyEventsTest {
         new ReconcileRuns(context).reconcile();
         Thread.sleep(250);
       }
-      new SendNotices(new Context(workspace, environment()))
-          .pass(new ArrayList<>());
+      new SendNotices(new Context(workspace, environment())).pass(new ArrayList<>());
     }
     passUntil(1);
     type("reconcile");
@@ -176,7 +176,11 @@ class NotifyEventsTest {
     policy("halt_on_gate_failure: true\n");
     StringBuilder rows = new StringBuilder();
     for (int n = 0; n < 40; n++) {
-      rows.append("{\"custom_id\":\"q").append(n).append("\",\"dss\":1.").append(n % 2).append("}\n");
+      rows.append("{\"custom_id\":\"q")
+          .append(n)
+          .append("\",\"dss\":1.")
+          .append(n % 2)
+          .append("}\n");
     }
     write("rows.jsonl", rows.toString());
     write(
@@ -197,9 +201,18 @@ class NotifyEventsTest {
     passUntil(3);
 
     assertThat(got())
-        .anySatisfy(line -> assertThat(line).startsWith("gate_failed.gate_").endsWith("the gate failed"))
-        .anySatisfy(line -> assertThat(line).startsWith("halted.halt_gate_").contains("stops the pipeline life"))
-        .anySatisfy(line -> assertThat(line).startsWith("failed." + id).contains("pipeline life (" + id + ") failed"))
+        .anySatisfy(
+            line -> assertThat(line).startsWith("gate_failed.gate_").endsWith("the gate failed"))
+        .anySatisfy(
+            line ->
+                assertThat(line)
+                    .startsWith("halted.halt_gate_")
+                    .contains("stops the pipeline life"))
+        .anySatisfy(
+            line ->
+                assertThat(line)
+                    .startsWith("failed." + id)
+                    .contains("pipeline life (" + id + ") failed"))
         .as("the stage that ended well is a part of the pipeline's end")
         .hasSize(3);
   }
@@ -216,19 +229,26 @@ class NotifyEventsTest {
     type("reconcile");
     assertThat(got())
         .hasSize(2)
-        .anySatisfy(line -> assertThat(line).startsWith("over_budget.all.").endsWith("is exceeded"));
+        .anySatisfy(
+            line -> assertThat(line).startsWith("over_budget.all.").endsWith("is exceeded"));
   }
 
   @Test
   void aRunThatNeedsAnApprovalOrDoesNotFitIntoABudgetSaysSoOnce() throws Exception {
     Site site =
-        new Site(Files.createDirectories(workspace.resolve("site"))).policy("notify:\n  " + channel);
+        new Site(Files.createDirectories(workspace.resolve("site")))
+            .policy("notify:\n  " + channel);
     Terminal ada = site.workspace("ada");
     assertThat(ada.type("submit", "run.yaml").exit()).isEqualTo(3);
     assertThat(ada.type("submit", "run.yaml").exit()).isEqualTo(3);
     assertThat(got()).as("a submit sends nothing").isEmpty();
     ada.type("reconcile");
-    assertThat(got()).hasSize(1).first().asString().startsWith("approval_needed.").endsWith("run.yaml needs an approval");
+    assertThat(got())
+        .hasSize(1)
+        .first()
+        .asString()
+        .startsWith("approval_needed.")
+        .endsWith("run.yaml needs an approval");
 
     Terminal bob =
         site.policy(
@@ -238,6 +258,11 @@ class NotifyEventsTest {
     Screen refused = bob.type("submit", "run.yaml");
     assertThat(refused.exit()).isEqualTo(3);
     bob.type("reconcile");
-    assertThat(got()).hasSize(2).last().asString().startsWith("over_budget.").endsWith("does not fit into a budget");
+    assertThat(got())
+        .hasSize(2)
+        .last()
+        .asString()
+        .startsWith("over_budget.")
+        .endsWith("does not fit into a budget");
   }
 }

@@ -120,7 +120,10 @@ class ReportCommandTest {
   void oneRunIsAReportWithoutSums() throws IOException {
     report();
     List<String> pages =
-        ids(page()).stream().filter(id -> id.startsWith("run/")).map(id -> id.substring(4)).toList();
+        ids(page()).stream()
+            .filter(id -> id.startsWith("run/"))
+            .map(id -> id.substring(4))
+            .toList();
     String id = pages.get(7);
 
     JsonObject document = report("--run", id);
@@ -220,7 +223,8 @@ class ReportCommandTest {
 
   @Test
   void whatAJobPrintedIsTextOnItsPage() throws IOException {
-    String hostile = "RuntimeError: </script><img src=x onerror=alert(1)> \u001b[31m\u202e\u2028 \"'";
+    String hostile =
+        "RuntimeError: </script><img src=x onerror=alert(1)> \u001b[31m\u202e\u2028 \"'";
     terminal.file("run.yaml", ONE.formatted("train") + "name: <b>bold</b>\n");
     JsonObject json = terminal.type("submit", "run.yaml", "--json").json();
     String run = json.text("run_id");

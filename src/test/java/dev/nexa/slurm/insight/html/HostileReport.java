@@ -228,12 +228,10 @@ final class HostileReport {
                 spend)),
         List.of(new GpuHours("2025-10", 3600, 0), new GpuHours("2025-11", 3600, 1800)),
         List.of(new QueueWaits(text("waits"), 3, 10, 20)),
-        List.of(
-            new BudgetOutlook(text("budget"), "2025-11", "warning", TEN, TEN, burnDown)));
+        List.of(new BudgetOutlook(text("budget"), "2025-11", "warning", TEN, TEN, burnDown)));
   }
 
   private static MonthSums sums(String month) {
-    return new MonthSums(
-        month, 1, 1, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, 1, TEN);
+    return new MonthSums(month, 1, 1, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, TEN, 1, TEN);
   }
 }

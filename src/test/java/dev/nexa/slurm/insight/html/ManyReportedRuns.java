@@ -28,7 +28,14 @@ public final class ManyReportedRuns {
   private static final List<String> STAGES = List.of("train", "train", "eval", "generate", "data");
   private static final List<String> PROJECTS =
       List.of(
-          "assistant", "assistant", "assistant", "vision", "vision", "retrieval", "speech", "safety");
+          "assistant",
+          "assistant",
+          "assistant",
+          "vision",
+          "vision",
+          "retrieval",
+          "speech",
+          "safety");
   private static final List<String> USERS =
       List.of("amira", "amira", "bence", "chiara", "dewei", "elif", "farid");
   private static final List<String> MODELS =
@@ -105,7 +112,8 @@ public final class ManyReportedRuns {
       project = PROJECTS.get(random.nextInt(PROJECTS.size()));
       user = USERS.get(random.nextInt(USERS.size()));
       model = MODELS.get(random.nextInt(MODELS.size()));
-      name = model.toLowerCase(java.util.Locale.ROOT).split("-")[0] + "-" + stage + "-" + number % 97;
+      name =
+          model.toLowerCase(java.util.Locale.ROOT).split("-")[0] + "-" + stage + "-" + number % 97;
       gpus = stage.equals("data") ? 0 : 1L << random.nextInt(4);
       seconds = 600L + random.nextInt(30_000);
       started = this.ended.minusSeconds(seconds);
@@ -120,7 +128,8 @@ public final class ManyReportedRuns {
     }
 
     private List<String> tags() {
-      List<String> tags = new ArrayList<>(List.of(stage, "project:" + project, "experiment:" + name));
+      List<String> tags =
+          new ArrayList<>(List.of(stage, "project:" + project, "experiment:" + name));
       if (random.nextInt(3) == 0) {
         tags.add("pipeline:distill-" + project);
       }
@@ -151,8 +160,14 @@ public final class ManyReportedRuns {
           .with("cost", total().toPlainString())
           .with("wasted", completed ? "0.00" : total().toPlainString())
           .with("credit", "0.00")
-          .with("lines", new JsonObject().with("cpu", cpuCost.toPlainString()).with("gpu", gpuCost.toPlainString()))
-          .with("reservation", total().multiply(new BigDecimal("1.6")).setScale(2, RoundingMode.UP).toPlainString())
+          .with(
+              "lines",
+              new JsonObject()
+                  .with("cpu", cpuCost.toPlainString())
+                  .with("gpu", gpuCost.toPlainString()))
+          .with(
+              "reservation",
+              total().multiply(new BigDecimal("1.6")).setScale(2, RoundingMode.UP).toPlainString())
           .with("expected", random.nextInt(4) == 0 ? null : expected.toPlainString())
           .with("gpu_seconds", gpus * seconds * tasks)
           .with("gpu_seconds_wasted", completed ? 0 : gpus * seconds * tasks)
@@ -187,7 +202,8 @@ public final class ManyReportedRuns {
           .with("cluster", "default")
           .with("tasks", new JsonObject().with("total", tasks).with("states", states))
           .with("attempts", tasks)
-          .with("metrics", new JsonObject().with("loss", new BigDecimal("1.0" + random.nextInt(999))))
+          .with(
+              "metrics", new JsonObject().with("loss", new BigDecimal("1.0" + random.nextInt(999))))
           .with("created", created)
           .with("started", started)
           .with("ended", ended);
@@ -204,7 +220,9 @@ public final class ManyReportedRuns {
                 .with("job_id", 410_000 + task)
                 .with("array_job_id", 410_000)
                 .with("name", id)
-                .with("state", completed || task > 0 ? "COMPLETED" : state.toUpperCase(java.util.Locale.ROOT))
+                .with(
+                    "state",
+                    completed || task > 0 ? "COMPLETED" : state.toUpperCase(java.util.Locale.ROOT))
                 .with("exit_code", completed || task > 0 ? "0:0" : "1:0")
                 .with("submit", created)
                 .with("start", started.plusSeconds(late))
@@ -218,7 +236,11 @@ public final class ManyReportedRuns {
       JsonObject line =
           new JsonObject()
               .with("what", "gpu:h100")
-              .with("quantity", BigDecimal.valueOf(gpus * seconds * tasks).divide(BigDecimal.valueOf(3600), 4, RoundingMode.HALF_EVEN).toPlainString())
+              .with(
+                  "quantity",
+                  BigDecimal.valueOf(gpus * seconds * tasks)
+                      .divide(BigDecimal.valueOf(3600), 4, RoundingMode.HALF_EVEN)
+                      .toPlainString())
               .with("unit", "gpu_hour")
               .with("unit_price", "2.40")
               .with("source", "internal price list 2026")

@@ -26,18 +26,19 @@ class ReportPageTest {
       "</script></style></title><img src=x onerror=alert(1)><!--<script>alert(2)</script>";
   private static final Set<String> ELEMENTS =
       Set.of(
-          ("html head meta title style body a header strong nav button main section h1 h2 p div dl dt dd"
-                  + " span ul li svg rect text line path g figure figcaption table caption thead tbody tfoot tr"
-                  + " th td fieldset legend input label details summary pre code footer script")
+          ("html head meta title style body a header strong nav button main section h1 h2 p div dl"
+               + " dt dd span ul li svg rect text line path g figure figcaption table caption thead"
+               + " tbody tfoot tr th td fieldset legend input label details summary pre code footer"
+               + " script")
               .split(" "));
 
   /** None of these loads anything or runs a program. */
   private static final Set<String> ATTRIBUTES =
       Set.of(
-          ("lang charset http-equiv content name id class href type hidden role scope tabindex dir for"
-                  + " checked rel viewBox width height x y x1 y1 x2 y2 rx d text-anchor preserveAspectRatio"
-                  + " aria-label aria-hidden data-of data-rows data-name data-search data-filters data-sum"
-                  + " data-column data-kind")
+          ("lang charset http-equiv content name id class href type hidden role scope tabindex dir"
+               + " for checked rel viewBox width height x y x1 y1 x2 y2 rx d text-anchor"
+               + " preserveAspectRatio aria-label aria-hidden data-of data-rows data-name"
+               + " data-search data-filters data-sum data-column data-kind")
               .split(" "));
 
   private static ScannedPage page(String hostile, int attempts) {
@@ -97,8 +98,9 @@ class ReportPageTest {
     ScannedPage page = page(hostile, 120);
 
     List<Element> data = page.elements("script");
-    assertThat(data).extracting(script -> script.attribute("type")).containsExactlyInAnyOrder(
-        "application/json", "application/json", "");
+    assertThat(data)
+        .extracting(script -> script.attribute("type"))
+        .containsExactlyInAnyOrder("application/json", "application/json", "");
     JsonObject runs = json(data, "runs-data");
     for (String field : List.of("name", "stage", "project", "user", "model", "dataset")) {
       assertThat(runs.object("columns").object(field).texts("words"))

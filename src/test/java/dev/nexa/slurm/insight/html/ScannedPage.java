@@ -16,8 +16,10 @@ import java.util.regex.Pattern;
  */
 public final class ScannedPage {
   private static final Pattern TAG =
-      Pattern.compile("<(/?)([A-Za-z][A-Za-z0-9-]*)((?: [A-Za-z][A-Za-z0-9-]*(?:=\"[^\"<>]*\")?)*)>");
-  private static final Pattern ATTRIBUTE = Pattern.compile(" ([A-Za-z][A-Za-z0-9-]*)(?:=\"([^\"]*)\")?");
+      Pattern.compile(
+          "<(/?)([A-Za-z][A-Za-z0-9-]*)((?: [A-Za-z][A-Za-z0-9-]*(?:=\"[^\"<>]*\")?)*)>");
+  private static final Pattern ATTRIBUTE =
+      Pattern.compile(" ([A-Za-z][A-Za-z0-9-]*)(?:=\"([^\"]*)\")?");
   private static final Pattern ENTITY = Pattern.compile("&(amp|lt|gt|quot|#39);|&");
   private static final Set<String> WITHOUT_END = Set.of("meta", "input");
   private static final Set<String> RAW = Set.of("script", "style");

@@ -66,7 +66,8 @@ class TroubleshootingPageTest {
       }
     }
     page.append("\n## Lines that only follow a failure\n\n");
-    page.append("Do not look for the cause in these lines. Another rank or another line failed before.\n\n");
+    page.append(
+        "Do not look for the cause in these lines. Another rank or another line failed before.\n\n");
     page.append("| line in the log | it means |\n|---|---|\n");
     for (Signature one : signatures) {
       if (one.role() == Role.CASCADE) {

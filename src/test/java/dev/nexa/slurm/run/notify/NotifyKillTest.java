@@ -41,7 +41,8 @@ class NotifyKillTest {
       boolean backlog = step == SendStep.SUMMARY_WRITTEN;
       int nth = backlog ? 1 : 1 + random.nextInt(step == SendStep.PREPARED ? 3 : 6);
       try (Receiver receiver = new Receiver()) {
-        trial(folder.resolve("t" + i), step, nth, backlog ? BACKLOG : 3, receiver, repeated, unknown);
+        trial(
+            folder.resolve("t" + i), step, nth, backlog ? BACKLOG : 3, receiver, repeated, unknown);
       }
     }
     // A kill between an answer and its receipt leaves one of these two.
@@ -62,8 +63,7 @@ class NotifyKillTest {
     Outbox outbox = new Outbox(context.workspace());
     List<String> ids = new ArrayList<>();
     for (int i = 0; i < notices; i++) {
-      Notice notice =
-          Notice.of(NoticeKind.HALTED, "n" + i, Optional.empty(), "n" + i, List.of());
+      Notice notice = Notice.of(NoticeKind.HALTED, "n" + i, Optional.empty(), "n" + i, List.of());
       outbox.record(notice);
       ids.add(notice.id());
     }

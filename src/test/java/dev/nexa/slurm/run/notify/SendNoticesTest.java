@@ -117,7 +117,10 @@ class SendNoticesTest {
 
     String text = receiver.got().get(0).text("text");
     assertThat(text)
-        .startsWith("&lt;!channel&gt; &amp; &lt;@\u200bU1&gt; ^[[31mred<U+202E>".replace("<U", "&lt;U").replace("E>", "E&gt;"))
+        .startsWith(
+            "&lt;!channel&gt; &amp; &lt;@\u200bU1&gt; ^[[31mred<U+202E>"
+                .replace("<U", "&lt;U")
+                .replace("E>", "E&gt;"))
         .contains("@\u200bchannel see https://a.example/b^JSubject: x")
         .doesNotContain("\u001b", "\u202e", "<")
         .hasSizeLessThan(1000);
@@ -307,7 +310,8 @@ class SendNoticesTest {
         folder.resolve("url"), PosixFilePermissions.fromString("rw-r-----"));
     record("x");
     pass();
-    assertThat(delivery("halted.x").error().orElseThrow()).contains("can be read by others: type chmod 600");
+    assertThat(delivery("halted.x").error().orElseThrow())
+        .contains("can be read by others: type chmod 600");
     Files.delete(folder.resolve("url"));
     later();
     pass();
@@ -325,7 +329,8 @@ class SendNoticesTest {
 
   @Test
   void aMailHasTheHeadersThatWeWroteAndNoOther() throws IOException {
-    StandIn.sh(folder.resolve("sendmail"), "echo \"$@\" >" + folder + "/argv; cat >" + folder + "/mail");
+    StandIn.sh(
+        folder.resolve("sendmail"), "echo \"$@\" >" + folder + "/argv; cat >" + folder + "/mail");
     policy("m: {kind: mail, to: [ann@example.org, bob], sendmail: " + folder + "/sendmail}");
     context = new Context(folder, environment);
     outbox.record(
@@ -342,7 +347,11 @@ class SendNoticesTest {
     String mail = Files.readString(folder.resolve("mail"));
     String[] parts = mail.split("\n\n", 2);
     assertThat(Files.readString(folder.resolve("argv"))).isEqualTo("-i -t\n");
-    assertThat(parts[0].lines().map(line -> line.replaceFirst(":.*", "")).filter(line -> !line.startsWith(" ")))
+    assertThat(
+            parts[0]
+                .lines()
+                .map(line -> line.replaceFirst(":.*", ""))
+                .filter(line -> !line.startsWith(" ")))
         .containsExactly(
             "To",
             "Subject",
@@ -354,8 +363,7 @@ class SendNoticesTest {
             "Content-Transfer-Encoding");
     assertThat(parts[0]).startsWith("To: ann@example.org, bob\nSubject: =?UTF-8?B?");
     assertThat(mail.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThan(200));
-    String body =
-        new String(Base64.getMimeDecoder().decode(parts[1]), StandardCharsets.UTF_8);
+    String body = new String(Base64.getMimeDecoder().decode(parts[1]), StandardCharsets.UTF_8);
     assertThat(body).startsWith("größe^JBcc: eve").contains("\n.\nBcc: eve@example.org\n");
   }
 
@@ -364,7 +372,13 @@ class SendNoticesTest {
     Path count = folder.resolve("count");
     StandIn.sh(
         folder.resolve("hook"),
-        "echo \"$NEXA_EVENT $NEXA_EVENT_ID $1\" >>" + count + "; cat >" + folder + "/got; test -e " + folder + "/fine");
+        "echo \"$NEXA_EVENT $NEXA_EVENT_ID $1\" >>"
+            + count
+            + "; cat >"
+            + folder
+            + "/got; test -e "
+            + folder
+            + "/fine");
     policy("p: {kind: command, command: [" + folder + "/hook, page]}");
     context = new Context(folder, environment);
     record("x");
@@ -382,7 +396,8 @@ class SendNoticesTest {
 
   @Test
   void aProgramThatHangsIsKilledAndNotStartedAgain() throws IOException {
-    StandIn.sh(folder.resolve("hook"), "echo x >>" + folder + "/count; while :; do /bin/sleep 1; done");
+    StandIn.sh(
+        folder.resolve("hook"), "echo x >>" + folder + "/count; while :; do /bin/sleep 1; done");
     policy("p: {kind: command, command: [" + folder + "/hook]}");
     context = new Context(folder, environment);
     record("x");
@@ -391,7 +406,11 @@ class SendNoticesTest {
     pass();
     assertThat(Files.readAllLines(folder.resolve("count"))).hasSize(1);
     assertThat(delivery("halted.x").state()).isEqualTo(Delivery.State.UNKNOWN);
-    assertThat(problems).hasSize(1).first().asString().contains("nexa-slurm notify resend halted.x");
+    assertThat(problems)
+        .hasSize(1)
+        .first()
+        .asString()
+        .contains("nexa-slurm notify resend halted.x");
   }
 
   @Test

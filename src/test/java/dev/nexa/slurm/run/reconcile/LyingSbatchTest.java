@@ -74,7 +74,7 @@ class LyingSbatchTest {
           List.of(),
           Optional.empty(),
           Optional.empty(),
-        List.of());
+          List.of());
 
   @Test
   void neverDoTwoJobsWorkOnOneTaskAndEachThatRanIsPaidFor() throws Exception {

@@ -50,7 +50,7 @@ abstract class RunPassFixture {
           List.of(),
           Optional.empty(),
           Optional.empty(),
-        List.of());
+          List.of());
 
   final Workspace workspace = Workspaces.inMemory();
   final RunFolder run = workspace.claim("train", Rows.NOON);

@@ -107,7 +107,9 @@ record WatchItem(
     return run.map(
             one ->
                 TimeLimit.clock(
-                    one.row().running() > 0 ? one.row().elapsed().plus(since) : one.row().elapsed()))
+                    one.row().running() > 0
+                        ? one.row().elapsed().plus(since)
+                        : one.row().elapsed()))
         .orElse("");
   }
 
@@ -123,8 +125,7 @@ record WatchItem(
 
   /** Returns the most that it can cost, without the currency; empty if that is not known. */
   String most() {
-    return money(
-        run.isPresent() ? run.get().reserved() : pipeline.map(one -> one.file().total()));
+    return money(run.isPresent() ? run.get().reserved() : pipeline.map(one -> one.file().total()));
   }
 
   private static String money(Optional<Money> amount) {
