@@ -58,13 +58,23 @@ final class HostileReport {
   }
 
   Report report() {
-    ReportedRun row = row();
+    return report(0);
+  }
+
+  /** Returns the report with more runs, which completed and have no page. */
+  Report report(int more) {
+    ReportedRun row = row(RUN, text("name"), "failed", TEN);
+    List<ReportedRun> rows = new ArrayList<>(List.of(row));
+    for (int i = 0; i < more; i++) {
+      BigDecimal cost = TEN.multiply(BigDecimal.valueOf(more - i));
+      rows.add(row("more_20251101_14320" + i, "more-" + i, "completed", cost));
+    }
     return new Report(
         text("workspace"),
         NOW,
         Optional.of(text("scope")),
         Optional.of(overview()),
-        List.of(row),
+        rows,
         List.of(detail(row)),
         100,
         List.of(pipeline()),
@@ -72,12 +82,12 @@ final class HostileReport {
         List.of(text("problem")));
   }
 
-  private ReportedRun row() {
+  private ReportedRun row(String id, String name, String state, BigDecimal cost) {
     return new ReportedRun(
-        RUN,
-        text("name"),
+        id,
+        name,
         text("stage"),
-        "failed",
+        state,
         text("user"),
         text("account"),
         text("project"),
@@ -94,7 +104,7 @@ final class HostileReport {
         Optional.of(NOW),
         Optional.of(3600L),
         Optional.of(3600L),
-        Optional.of(TEN),
+        Optional.of(cost),
         Optional.of(TEN),
         Optional.of(TEN),
         TEN,
