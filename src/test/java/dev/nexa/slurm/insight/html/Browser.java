@@ -146,13 +146,17 @@ final class Browser implements AutoCloseable {
     return lines;
   }
 
-  /** Returns the addresses that the browser asked for since the last call. */
-  List<String> requests() {
+  /** Returns the addresses that a document asked for since the last call, with its own. */
+  List<String> requests(String document) {
     List<String> asked = new ArrayList<>();
     for (JsonObject line : log("performance")) {
       JsonObject message = Json.parseObject(line.text("message")).object("message");
       if (message.text("method").equals("Network.requestWillBeSent")) {
-        asked.add(message.object("params").object("request").text("url"));
+        JsonObject request = message.object("params");
+        // The browser's first page, of a new tab, asks for files of the browser.
+        if (request.text("documentURL").startsWith(document)) {
+          asked.add(request.object("request").text("url"));
+        }
       }
     }
     return asked;
