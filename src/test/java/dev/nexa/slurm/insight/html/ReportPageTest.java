@@ -27,18 +27,18 @@ class ReportPageTest {
   private static final Set<String> ELEMENTS =
       Set.of(
           ("html head meta title style body a header strong nav button main section h1 h2 p div dl"
-               + " dt dd span ul li svg rect text line path g figure figcaption table caption thead"
-               + " tbody tfoot tr th td fieldset legend input label details summary pre code footer"
-               + " script")
+                  + " dt dd span ul li svg rect text line path g figure figcaption table caption thead"
+                  + " tbody tfoot tr th td fieldset legend input label details summary pre code footer"
+                  + " script")
               .split(" "));
 
   /** None of these loads anything or runs a program. */
   private static final Set<String> ATTRIBUTES =
       Set.of(
           ("lang charset http-equiv content name id class href type hidden role scope tabindex dir"
-               + " for checked rel viewBox width height x y x1 y1 x2 y2 rx d text-anchor"
-               + " preserveAspectRatio aria-label aria-hidden data-of data-rows data-name"
-               + " data-search data-filters data-sum data-column data-kind")
+                  + " for checked rel viewBox width height x y x1 y1 x2 y2 rx d text-anchor"
+                  + " preserveAspectRatio aria-label aria-hidden data-of data-rows data-name"
+                  + " data-search data-filters data-sum data-column data-kind")
               .split(" "));
 
   private static ScannedPage page(String hostile, int attempts) {
