@@ -96,7 +96,7 @@ class ReportCommandTest {
     int months = 0;
     for (JsonObject group : costs.objects("groups")) {
       // The oldest runs may have ended in a thirteenth month.
-      if (shown.contains(group.text("month"))) {
+      if (shown.contains(group.object("key").text("month"))) {
         BigDecimal cost = new BigDecimal(group.text("cost"));
         assertThat(shown).contains(String.format(Locale.ROOT, "%,.2f", cost));
         months++;
