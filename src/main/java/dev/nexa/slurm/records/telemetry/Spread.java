@@ -26,7 +26,7 @@ public final class Spread {
   /**
    * Adds a value.
    *
-   * @param held how long it held; the first value of a series, before which there is none, is added
+   * @param heldMillis how long it held; the first value of a series, before which there is none, is added
    *     with 0
    */
   void add(double value, long heldMillis) {
