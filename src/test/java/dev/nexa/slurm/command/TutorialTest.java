@@ -77,7 +77,7 @@ class TutorialTest {
     }
     environment.put("NEXA_WORKSPACE", science.toString());
     int exit = Main.run(words, environment, science, null, out, out);
-    String text = screen.toString();
+    String text = screen.toString().replace(science + "/", "");
     assertThat(exit).as(command + "\n" + text).isEqualTo(text.contains("failed, cost") ? 5 : 0);
     return text;
   }
