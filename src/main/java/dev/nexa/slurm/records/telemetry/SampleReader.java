@@ -57,7 +57,7 @@ final class SampleReader {
         first = value;
       }
       spread.add(value, held);
-      points.add(millis, value);
+      points.add((double) millis, value);
       last = millis;
       newest = value;
     }
@@ -195,7 +195,7 @@ final class SampleReader {
       whole(fields[2]), whole(fields[4]), whole(fields[5]), whole(fields[6]), whole(fields[7])
     };
     seen(at);
-    put(nodeSeries, Measure.MEMORY, Optional.empty(), at, memory);
+    put(nodeSeries, Measure.MEMORY, Optional.empty(), at, (double) memory);
     for (int i = 0; i < now.length; i++) {
       if (now[i] >= 0) {
         firstCounters[i] = firstCounters[i] < 0 ? now[i] : firstCounters[i];
