@@ -47,6 +47,7 @@ class HelpTest {
         "runs import",
         "usage",
         "runs analyze",
+        "report",
         "costs",
         "costs accuracy",
         "costs budget",

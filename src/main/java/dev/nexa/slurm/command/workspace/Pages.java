@@ -14,12 +14,12 @@ import java.util.regex.Pattern;
 /** The pages of docs/ that the jar holds. */
 final class Pages {
   private static final Pattern NAME =
-      Pattern.compile("(?:\\./)?(?:docs/)?([a-z0-9-]+)(?:\\.md)?(?:#([a-z0-9-]+))?");
+      Pattern.compile("(?:\\./)?(?:docs/)?([A-Za-z0-9_-]+)(?:\\.md)?(?:#([a-z0-9-]+))?");
 
   private static final Pattern HEADING = Pattern.compile("(#+) +(.*)");
 
   /** A line of docs/index.md that names a page. */
-  private static final Pattern LISTED = Pattern.compile("\\]\\(([a-z0-9-]+)\\.md\\)");
+  private static final Pattern LISTED = Pattern.compile("\\]\\(([A-Za-z0-9_-]+)\\.md\\)");
 
   private Pages() {}
 

@@ -77,7 +77,8 @@ public final class MonthClosing {
     adjust(run, before.orElse(Map.of()), now);
   }
 
-  private void adjust(LedgerLine run, Map<Booked.Key, Amounts> before, Map<Booked.Key, Amounts> now) {
+  private void adjust(
+      LedgerLine run, Map<Booked.Key, Amounts> before, Map<Booked.Key, Amounts> now) {
     Map<Booked.Key, Amounts> changes = new LinkedHashMap<>(now);
     before.forEach(
         (key, amounts) ->

@@ -128,10 +128,13 @@ class DeployCommandTest {
     assertThat(pass.err()).isEmpty();
     assertThat(Files.readAllLines(got))
         .hasSize(4)
-        .anySatisfy(line -> assertThat(line).matches("deployed[.]a[.]\\d+: a is in production .deployed."))
-        .anySatisfy(line -> assertThat(line).matches("deployed[.]b[.]\\d+: b is in production .deployed."))
         .anySatisfy(
-            line -> assertThat(line).matches("deployed[.]a[.]\\d+: a is in production .rolled_back."))
+            line -> assertThat(line).matches("deployed[.]a[.]\\d+: a is in production .deployed."))
+        .anySatisfy(
+            line -> assertThat(line).matches("deployed[.]b[.]\\d+: b is in production .deployed."))
+        .anySatisfy(
+            line ->
+                assertThat(line).matches("deployed[.]a[.]\\d+: a is in production .rolled_back."))
         .anySatisfy(line -> assertThat(line).matches("halted[.]halt_.* stops every release"));
   }
 

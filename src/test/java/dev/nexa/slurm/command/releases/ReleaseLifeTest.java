@@ -257,8 +257,7 @@ class ReleaseLifeTest {
             .stream()
             .map(one -> one.text("kind"))
             .toList();
-    assertThat(kinds)
-        .contains("released", "deployed", "gate_failed", "halted", "ended", "failed");
+    assertThat(kinds).contains("released", "deployed", "gate_failed", "halted", "ended", "failed");
     Typed audit = type("audit");
     assertThat(audit.out()).contains(" 0 differences");
   }
