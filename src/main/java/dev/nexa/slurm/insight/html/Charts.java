@@ -232,7 +232,7 @@ final class Charts {
     for (LocalDate day = first; !day.isAfter(last); day = day.plusDays(1)) {
       boolean marked =
           oneMonth
-              ? day.getDayOfMonth() == 1 || day.getDayOfMonth() % 7 == 1 && day.getDayOfMonth() < 29
+              ? day.getDayOfMonth() % 7 == 1 && day.getDayOfMonth() < 29
               : day.getDayOfMonth() == 1;
       if (marked) {
         marks.add(day);
