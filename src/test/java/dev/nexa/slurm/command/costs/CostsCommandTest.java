@@ -591,7 +591,6 @@ class CostsCommandTest {
           approvals delete             | Did you mean: nexa-slurm approvals revoke
           policy check                 | Did you mean: nexa-slurm policy show
           status -u ada                | nexa-slurm runs list --where user=NAME
-          report                       | nexa-slurm costs
           train.py                     | To start it: nexa-slurm submit train.py
           explain budget               | (did you mean 'docs/budgets.md'?)
           costs --format cvs           | did you mean 'csv'
