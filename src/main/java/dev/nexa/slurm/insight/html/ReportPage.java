@@ -146,7 +146,7 @@ public final class ReportPage {
     List<Tag> sections = new ArrayList<>();
     List<Tag> runs = new ArrayList<>();
     for (RunDetail detail : report.details()) {
-      runs.add(new RunPage(detail, report, pages, readers).tag());
+      runs.add(new RunPage(detail, pages, readers).tag());
     }
     List<Tag> pipelines = new PipelinePages(report.pipelines(), pages).tags();
     Tag table = new RunsPage(report, pages).tag();

@@ -3,7 +3,6 @@ package dev.nexa.slurm.insight.html;
 import dev.nexa.slurm.insight.report.ExplainedFailure;
 import dev.nexa.slurm.insight.report.Fact;
 import dev.nexa.slurm.insight.report.OutsideLink;
-import dev.nexa.slurm.insight.report.Report;
 import dev.nexa.slurm.insight.report.ReportedAttempt;
 import dev.nexa.slurm.insight.report.ReportedChart;
 import dev.nexa.slurm.insight.report.ReportedRun;
@@ -23,7 +22,6 @@ final class RunPage {
 
   private final RunDetail detail;
   private final ReportedRun run;
-  private final Report report;
   private final Set<String> pages;
   private final Map<String, List<String>> readers;
 
@@ -33,10 +31,9 @@ final class RunPage {
    * @param pages the ids of the runs that have a page
    * @param readers for each run, the later runs of the report that read its output
    */
-  RunPage(RunDetail detail, Report report, Set<String> pages, Map<String, List<String>> readers) {
+  RunPage(RunDetail detail, Set<String> pages, Map<String, List<String>> readers) {
     this.detail = detail;
     this.run = detail.run();
-    this.report = report;
     this.pages = pages;
     this.readers = readers;
   }
