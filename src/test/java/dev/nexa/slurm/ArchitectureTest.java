@@ -211,6 +211,10 @@ class ArchitectureTest {
         .doNotHaveFullyQualifiedName(ROOT + "storage.cleanup.FindWholeRuns")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "storage.releases.FindJudgement")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "records.telemetry.LossCurve")
+        .and()
+        .doNotHaveFullyQualifiedName(ROOT + "records.telemetry.UseNotes")
         .should()
         .callMethodWhere(name("shownPlan").or(name("shownEstimate")).or(name("shown")))
         .check(CLASSES);

@@ -63,7 +63,7 @@ class MonitorTest {
     person.slurmProfile("");
     String config =
         write(
-            "stage: train\nbackend: accelerate\nentrypoint: {script: configs/two.py, launcher:"
+            "stage: train\nbackend: python\nentrypoint: {script: configs/two.py, launcher:"
                 + " torchrun}\nsetup: export PATH="
                 + workspace.resolve("bin")
                 + ":$PATH\nmonitor: 1s\n"
