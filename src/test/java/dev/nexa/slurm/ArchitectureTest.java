@@ -129,7 +129,7 @@ class ArchitectureTest {
     "software.amazon.awssdk.., 'storage.s3, money.bills.aws'",
     "io.airlift.compress.., storage.bundle",
     "org.jline.., command.jobs.watch",
-    "java.net.http.., 'data.generate, run.server'",
+    "java.net.http.., 'data.generate, run.server, run.notify'",
     "java.sql.., data.engine",
     "org.duckdb.., none",
     "java.util.logging.., none",

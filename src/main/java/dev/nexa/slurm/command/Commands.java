@@ -21,6 +21,7 @@ import dev.nexa.slurm.command.jobs.ShellCommand;
 import dev.nexa.slurm.command.jobs.StatusCommand;
 import dev.nexa.slurm.command.jobs.SubmitCommand;
 import dev.nexa.slurm.command.jobs.WhyCommand;
+import dev.nexa.slurm.command.monitor.MonitorCommand;
 import dev.nexa.slurm.command.notify.NotifyCommand;
 import dev.nexa.slurm.command.pipeline.PipelineCommand;
 import dev.nexa.slurm.command.records.AuditCommand;
@@ -85,6 +86,7 @@ public final class Commands {
       case "status" -> new StatusCommand();
       case "logs" -> new LogsCommand();
       case "why" -> new WhyCommand();
+      case "monitor" -> new MonitorCommand();
       case "postmortem" -> new PostmortemCommand();
       case "shell" -> new ShellCommand();
       case "cancel" -> new CancelCommand();

@@ -47,6 +47,7 @@ class HelpTest {
         "runs import",
         "usage",
         "runs analyze",
+        "report",
         "costs",
         "costs accuracy",
         "costs budget",
@@ -210,7 +211,7 @@ class HelpTest {
       textBlock =
           """
           logs --wiat               | -f goes on until the run has ended
-          status --watch            | watch -n 30 /
+          status --wait             | nexa-slurm status --watch
           why --wait                | To wait for the end of a run: nexa-slurm logs -f RUN
           cancel --wiat             | To wait for the end of a run: nexa-slurm logs -f RUN
           logs --lines 5            | --tail N prints the last N lines

@@ -117,6 +117,23 @@ public final class Listing<R> {
     return text.toString();
   }
 
+  /**
+   * Returns a Markdown table for a comment of a pull request, which holds 65,536 characters on
+   * GitHub: as many rows as fit into part of that, and a line that counts the others.
+   */
+  public String commentTable() {
+    String all = markdown();
+    if (all.length() <= Markdown.LONGEST_TABLE) {
+      return all;
+    }
+    int end = all.lastIndexOf('\n', Markdown.LONGEST_TABLE) + 1;
+    long shown = all.substring(0, end).lines().count() - 2;
+    return all.substring(0, end)
+        + "\n"
+        + (rows.size() - shown)
+        + " more rows are left out: the table would be too long for a comment.\n";
+  }
+
   private List<String> each(Function<Column<R>, String> cell) {
     return columns.list().stream().map(cell).toList();
   }

@@ -4,6 +4,9 @@ import java.util.List;
 
 /** Escapes text for Markdown. */
 public final class Markdown {
+  /** The most characters of a table in a comment of a pull request; GitHub takes 65,536 in all. */
+  static final int LONGEST_TABLE = 55_000;
+
   private Markdown() {}
 
   /** Returns the cells as one line of a Markdown table. */

@@ -76,6 +76,11 @@ public final class CostsText {
           .rare()
           .money("expected", group -> group.expectedRuns() == 0 ? null : group.expected())
           .rare()
+          .money(
+              "expected_difference",
+              group -> group.expectedRuns() == 0 ? null : group.beyondExpected())
+          .as("DIFFERENCE")
+          .rare()
           .ratio("of_expected_ratio", group -> group.ofExpected().orElse(null))
           .rare()
           .ratio("error_ratio_p50", group -> group.error(50).orElse(null))
@@ -379,6 +384,7 @@ public final class CostsText {
                 "of_reserved_ratio_p50",
                 "runs_over_reservation",
                 "expected",
+                "expected_difference",
                 "of_expected_ratio",
                 "error_ratio_p50",
                 "runs_expected",

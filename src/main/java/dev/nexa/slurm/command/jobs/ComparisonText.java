@@ -36,7 +36,7 @@ public final class ComparisonText {
 
   /** Returns the table and the advice as Markdown. */
   public static String markdown(Comparison comparison, Money total, Instant now) {
-    StringBuilder text = new StringBuilder(listing(comparison, now).markdown()).append('\n');
+    StringBuilder text = new StringBuilder(listing(comparison, now).commentTable()).append('\n');
     for (String line : advice(comparison, total).split("\n", 0)) {
       text.append(Markdown.text(line)).append('\n');
     }

@@ -48,7 +48,7 @@ public final class DiffText {
         .append(changes.size())
         .append(changes.size() == 1 ? " changed key" : " changed keys")
         .append("</summary>\n\n")
-        .append(keys(changes).markdown())
+        .append(keys(changes).commentTable())
         .append("\n</details>\n")
         .toString();
   }

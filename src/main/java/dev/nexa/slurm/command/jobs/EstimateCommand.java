@@ -26,7 +26,9 @@ import dev.nexa.slurm.run.start.RequirePartition;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -108,11 +110,14 @@ public final class EstimateCommand extends Subcommand {
     }
     PrintWriter out = out();
     List<BudgetClaim> budgets = prepared.budgets(context);
+    Optional<String> used = prepared.pastUse(context);
     if (given(json)) {
       EstimateFile document = prepared.estimateFile(context);
       document.json().with("start", json(start));
-      if (!prepared.plan().notes().isEmpty()) {
-        document.json().with("notes", prepared.plan().notes());
+      List<String> notes = new ArrayList<>(prepared.plan().notes());
+      used.ifPresent(notes::add);
+      if (!notes.isEmpty()) {
+        document.json().with("notes", notes);
       }
       if (!budgets.isEmpty()) {
         document.budgets(BudgetClaim.toJson(budgets));
@@ -126,6 +131,7 @@ public final class EstimateCommand extends Subcommand {
               prepared.policy().approvalOver(),
               prepared.needsApproval()));
       out.print(OutlookText.of(prepared.outlook()));
+      used.ifPresent(note -> out.println(note + "."));
       for (BudgetClaim budget : budgets) {
         out.println((budget.over() ? "Over " : "In ") + budget.sentence() + ".");
       }

@@ -30,6 +30,7 @@ public final class WhyText {
       explanation.refusals().forEach(refusal -> line(text, "refused", refusal));
     }
     explanation.waiting().ifPresent(waiting -> waiting(text, waiting, explanation));
+    explanation.use().forEach(note -> line(text, "use", note));
     return text.toString();
   }
 
@@ -203,7 +204,8 @@ public final class WhyText {
         .with("failure", explanation.failure().map(WhyText::json).orElse(null))
         .with("refusals", explanation.refusals())
         .with("waiting", explanation.waiting().map(WhyText::json).orElse(null))
-        .with("similar", similar(explanation));
+        .with("similar", similar(explanation))
+        .with("use", explanation.use());
   }
 
   private static List<JsonObject> similar(Explanation explanation) {

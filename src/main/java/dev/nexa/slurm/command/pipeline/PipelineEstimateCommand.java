@@ -1,6 +1,9 @@
 package dev.nexa.slurm.command.pipeline;
 
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.money.budgets.BudgetClaim;
@@ -13,6 +16,7 @@ import picocli.CommandLine.Model.OptionSpec;
 /** The command {@code nexa-slurm pipeline estimate}. */
 final class PipelineEstimateCommand extends Subcommand {
   private final PipelineOptions options = new PipelineOptions(this);
+  private final OptionSpec markdown = flag("--markdown", "Prints Markdown, as for a pull request.");
   private final OptionSpec json = jsonFlag();
 
   PipelineEstimateCommand() {
@@ -20,13 +24,26 @@ final class PipelineEstimateCommand extends Subcommand {
         "estimate",
         "Prints the most that all stages together can cost, with a line for each. Submits nothing.",
         "nexa-slurm pipeline estimate configs/pipelines/distill.yaml",
+        "nexa-slurm pipeline estimate configs/pipelines/distill.yaml --markdown >cost.md",
         "nexa-slurm pipeline estimate configs/pipelines/distill.yaml --set train.resources.time=2h --json");
   }
 
   @Override
   public Integer call() {
     Context context = context();
-    print(context, PipelinePlan.of(context, options.request()), given(json), out(), err());
+    if (given(markdown) && given(json)) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--json and --markdown are two forms of one answer",
+          Advice.step("leave one of them out"));
+    }
+    PipelinePlan plan = PipelinePlan.of(context, options.request());
+    if (given(markdown)) {
+      notes(plan, err());
+      out().print(PipelineText.markdown(plan, plan.budgets(context)));
+    } else {
+      print(context, plan, given(json), out(), err());
+    }
     return ExitCode.OK.status();
   }
 

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.pipeline;
 
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.Markdown;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.base.units.TimeLimit;
 import dev.nexa.slurm.job.config.PipelineConfig;
@@ -11,6 +12,7 @@ import dev.nexa.slurm.pipeline.plan.PipelinePlan;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan.PlannedStage;
 import dev.nexa.slurm.run.Context;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /** Formats a pipeline's estimate. */
@@ -44,15 +46,36 @@ final class PipelineText {
     return String.join(", ", after);
   }
 
-  static String of(PipelinePlan plan, List<BudgetClaim> budgets) {
-    StringBuilder text = new StringBuilder();
+  private static String heading(PipelinePlan plan) {
     String most = plan.atMost();
-    text.append(Character.toUpperCase(most.charAt(0))).append(most.substring(1)).append(" for ");
-    text.append(counted(plan.stages().size(), "stage")).append(" of ").append(plan.config().name());
-    if (plan.expected().isPresent()) {
-      text.append(", probably ").append(plan.expected().get());
+    return Character.toUpperCase(most.charAt(0))
+        + most.substring(1)
+        + " for "
+        + counted(plan.stages().size(), "stage")
+        + " of "
+        + plan.config().name()
+        + plan.expected().map(money -> ", probably " + money).orElse("")
+        + ".";
+  }
+
+  /**
+   * Returns Markdown for a comment of a pull request: the stages with the highest cost first, as
+   * many as fit, and how many are left out.
+   */
+  static String markdown(PipelinePlan plan, List<BudgetClaim> budgets) {
+    List<PlannedStage> dearest = new ArrayList<>(plan.stages());
+    dearest.sort(Comparator.comparing((PlannedStage stage) -> stage.total().amount()).reversed());
+    StringBuilder text = new StringBuilder("### ").append(Markdown.text(heading(plan)));
+    text.append("\n\n").append(COLUMNS.of(dearest).commentTable()).append('\n');
+    for (String line : end(plan, budgets).lines().toList()) {
+      text.append(Markdown.text(line)).append("\n");
     }
-    text.append(".\n\n").append(COLUMNS.of(plan.stages()).table());
+    return text.toString();
+  }
+
+  static String of(PipelinePlan plan, List<BudgetClaim> budgets) {
+    StringBuilder text = new StringBuilder(heading(plan));
+    text.append("\n\n").append(COLUMNS.of(plan.stages()).table());
     for (PlannedStage stage : plan.stages()) {
       Estimate estimate = stage.prepared().estimate();
       if (estimate.apiTokens().isPresent()) {
@@ -61,7 +84,12 @@ final class PipelineText {
         text.append(", ").append(estimate.tokensCost()).append(".\n");
       }
     }
-    text.append("\nThe longest chain of stages takes at most ")
+    return text.append('\n').append(end(plan, budgets)).toString();
+  }
+
+  private static String end(PipelinePlan plan, List<BudgetClaim> budgets) {
+    StringBuilder text = new StringBuilder();
+    text.append("The longest chain of stages takes at most ")
         .append(TimeLimit.words(plan.longest()))
         .append(", and the time in the queue.\n");
     text.append(plan.needsApproval() ? "Needs an approval: over " : "No approval needed: up to ")

@@ -40,7 +40,10 @@ public final class WriteMetrics {
       }
       String root = context.root().toAbsolutePath().normalize().toString();
       int unfinished = workspace.openRuns().size();
-      String text = MetricsText.of(root, last.get(), unfinished, Instant.now());
+      Instant now = Instant.now();
+      String text =
+          MetricsText.of(root, last.get(), unfinished, now)
+              + MetricsText.of(root, Figures.of(context, now));
       workspace.files().replace(file, text);
     }
   }

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunStatus;
+import dev.nexa.slurm.records.telemetry.UseNotes;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.reconcile.AwaitRun;
@@ -149,6 +150,7 @@ public final class AfterSubmit {
       }
       out.println("  manifest  " + submitted.run().manifest().normalize());
       out.println("  cost      " + submitted.run().cost().normalize());
+      UseNotes.of(submitted.run()).forEach(note -> out.println("  use       " + note));
     }
     boolean well = manifest.status() == RunStatus.COMPLETED;
     return well ? ExitCode.OK.status() : ExitCode.RUN_FAILED.status();

@@ -1,8 +1,6 @@
 package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
-import dev.nexa.slurm.base.program.OwnProgram;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -153,19 +151,11 @@ final class FamiliarWords {
   private static String waiting(String command) {
     return switch (command) {
       case "logs" -> "-f goes on until the run has ended";
-      // watch(1) starts programs itself, so it does not know an alias.
       case "status" ->
-          Advice.command("shows the state every 30 seconds", watched(command)).toString();
+          Advice.command("shows the state until you end it", "nexa-slurm", "status", "--watch")
+              .toString();
       default -> "To wait for the end of a run: nexa-slurm logs -f RUN";
     };
-  }
-
-  private static Object[] watched(String command) {
-    List<String> words = new ArrayList<>(List.of("watch", "-n", "30"));
-    words.addAll(
-        OwnProgram.command(System.getProperty("java.home"), System.getProperty("java.class.path")));
-    words.add(command);
-    return words.toArray();
   }
 
   /** Returns what a job's option of sbatch or of a container program is here. */

@@ -41,6 +41,7 @@ public final class RootCommand implements Runnable {
           "status",
           "logs",
           "why",
+          "monitor",
           "postmortem",
           "shell",
           "cancel",

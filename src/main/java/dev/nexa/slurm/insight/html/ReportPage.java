@@ -190,9 +190,9 @@ public final class ReportPage {
             .add(
                 Parts.prose(
                     Tag.of("p"),
-                    "`nexa-slurm report` wrote this file from the manifests, cost files and the ledger of the"
-                        + " workspace. The file holds everything: it loads nothing from a network, and its"
-                        + " program sends nothing."),
+                    "`nexa-slurm report` wrote this file from the manifests, cost files and the"
+                        + " ledger of the workspace. The file holds everything: it loads nothing"
+                        + " from a network, and its program sends nothing."),
                 Parts.prose(
                     Tag.of("p"),
                     "The table of runs has "
@@ -201,14 +201,13 @@ public final class ReportPage {
                         + Figures.count(pages)
                         + " of them have a page: the newest "
                         + Figures.count(report.mostDetails())
-                        + " at most (--details N). `nexa-slurm report --run RUN` writes the page of any other run."),
+                        + " at most (--details N). `nexa-slurm report --run RUN` writes the page of"
+                        + " any other run."),
                 Parts.prose(
                     Tag.of("p"),
-                    "Sums count the runs that are settled, in the month in which they ended. States of"
-                        + " unfinished runs and pipelines are those of the last pass of `nexa-slurm reconcile`."));
-    if (report.redacted()) {
-      page.add(Parts.card("What was left out").add(Tag.of("p", "")));
-    }
+                    "Sums count the runs that are settled, in the month in which they ended. States"
+                        + " of unfinished runs and pipelines are those of the last pass of"
+                        + " `nexa-slurm reconcile`."));
     if (!report.problems().isEmpty()) {
       Tag list = Tag.of("ul");
       report.problems().forEach(problem -> list.add(Tag.of("li", problem)));
@@ -222,7 +221,6 @@ public final class ReportPage {
         .text(
             "nexa-slurm report of "
                 + about(report)
-                + (report.redacted() ? ", redacted" : "")
                 + ". Amounts of different currencies are never added.");
   }
 }

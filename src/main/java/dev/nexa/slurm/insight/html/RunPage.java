@@ -156,7 +156,7 @@ final class RunPage {
 
   private static void fact(List<Fact> facts, String label, String value) {
     if (!value.isEmpty()) {
-      facts.add(new Fact(label, value, true));
+      facts.add(new Fact(label, value));
     }
   }
 

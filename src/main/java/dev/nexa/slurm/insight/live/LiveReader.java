@@ -143,8 +143,8 @@ public final class LiveReader {
       RunRow row = one.getValue();
       LedgerLine line = lines.get(one.getKey().value());
       List<String> budgets = new ArrayList<>();
-      for (BudgetStatus budget : line == null ? List.<BudgetStatus>of() : use.budgets()) {
-        if (budget.covers(line)) {
+      for (BudgetStatus budget : use.budgets()) {
+        if (line != null && budget.covers(line)) {
           budgets.add(budget.name());
         }
       }

@@ -76,7 +76,6 @@ public final class CollectReport {
         scope.mostDetails(),
         pipelines(scope, rows),
         scope.hasOverview() ? new ReadReleases(context).all(problems) : List.of(),
-        false,
         List.copyOf(problems));
   }
 

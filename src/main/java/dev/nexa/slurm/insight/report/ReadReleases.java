@@ -72,22 +72,22 @@ final class ReadReleases {
       boolean inProduction,
       List<HistoryLine> history) {
     List<Fact> facts = new ArrayList<>();
-    facts.add(Fact.internal("Submitted by", document.origin().submitter().toString()));
+    facts.add(new Fact("Submitted by", document.origin().submitter().toString()));
     ReleaseFile.Model model = document.model();
-    facts.add(Fact.open("Model class", model.modelClass().orElse("unknown")));
+    facts.add(new Fact("Model class", model.modelClass().orElse("unknown")));
     facts.add(
-        Fact.internal(
+        new Fact(
             model.adapter() ? "Adapter of" : "Base", model.base().orElse(ReleaseFile.UNKNOWN)));
     for (ReleaseFile.Dataset dataset : document.datasets()) {
-      facts.add(Fact.internal("Dataset", dataset.reference()));
+      facts.add(new Fact("Dataset", dataset.reference()));
     }
-    document.evaluation().ifPresent(it -> facts.add(Fact.open("Evaluated by", it.run())));
+    document.evaluation().ifPresent(it -> facts.add(new Fact("Evaluated by", it.run())));
     document
         .gate()
         .ifPresent(
             it ->
                 facts.add(
-                    Fact.internal(
+                    new Fact(
                         "Gate",
                         (it.passed() ? "passed" : "failed")
                             + ", by "
@@ -96,13 +96,13 @@ final class ReadReleases {
                                 .optionalText("reason")
                                 .map(reason -> ": " + reason)
                                 .orElse(""))));
-    facts.add(Fact.open("Licence", document.licence()));
-    facts.add(Fact.open("Pickled files", Integer.toString(document.pickles().size())));
+    facts.add(new Fact("Licence", document.licence()));
+    facts.add(new Fact("Pickled files", Integer.toString(document.pickles().size())));
     facts.add(
-        Fact.open(
+        new Fact(
             "Size",
             Memory.rounded(document.bytes()) + " in " + document.files().size() + " files"));
-    facts.add(Fact.open("SHA-256", digest));
+    facts.add(new Fact("SHA-256", digest));
     List<ReleaseDetail.Deployment> deployments = new ArrayList<>();
     for (HistoryLine line : history) {
       boolean about =

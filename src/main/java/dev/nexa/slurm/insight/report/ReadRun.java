@@ -68,7 +68,7 @@ final class ReadRun {
         cost.isPresent() ? sums(cost.get()) : List.of(),
         cost.isPresent() ? cost.get().lines() : List.of(),
         cost.isPresent() ? attempts(cost.get()) : List.of(),
-        metrics(manifest.metrics()),
+        metrics(secrets, manifest.metrics()),
         links(manifest.metrics()),
         plan.isPresent() ? ReadCharts.of(run, problems) : List.of(),
         manifest
@@ -77,7 +77,7 @@ final class ReadRun {
             .flatMap(telemetry -> telemetry.optionalDecimal("gpu_idle_share")),
         run.inputs().stream().map(input -> input.run().value()).toList(),
         manifest.remediation().stream()
-            .map(step -> Fact.internal(step.at() + " by " + step.by(), step.text()))
+            .map(step -> new Fact(step.at() + " by " + step.by(), clean(secrets, step.text())))
             .toList(),
         script,
         plan.map(kept -> shown(secrets, Json.pretty(kept.json()))));
@@ -92,30 +92,29 @@ final class ReadRun {
 
   private static List<Fact> facts(ManifestFile manifest, Optional<PlanFile> plan) {
     List<Fact> facts = new ArrayList<>();
-    manifest.hardware().ifPresent(text -> facts.add(Fact.open("Hardware", text)));
+    manifest.hardware().ifPresent(text -> facts.add(new Fact("Hardware", text)));
     if (plan.isPresent()) {
       PlanFile kept = plan.get();
-      kept.backend().ifPresent(text -> facts.add(Fact.open("Runner", text)));
-      facts.add(Fact.open("Time limit", Span.text(kept.timeLimit())));
-      facts.add(Fact.internal("Config", kept.config()));
+      kept.backend().ifPresent(text -> facts.add(new Fact("Runner", text)));
+      facts.add(new Fact("Time limit", Span.text(kept.timeLimit())));
+      facts.add(new Fact("Config", kept.config()));
     }
-    manifest.attempts().ifPresent(count -> facts.add(Fact.open("Attempts", count.toString())));
-    manifest.checkpoint().ifPresent(path -> facts.add(Fact.internal("Checkpoint", path)));
-    manifest.logs().ifPresent(path -> facts.add(Fact.internal("Logs", path)));
+    manifest.attempts().ifPresent(count -> facts.add(new Fact("Attempts", count.toString())));
+    manifest.checkpoint().ifPresent(path -> facts.add(new Fact("Checkpoint", path)));
+    manifest.logs().ifPresent(path -> facts.add(new Fact("Logs", path)));
     manifest
         .code()
         .flatMap(code -> code.optionalText("commit"))
-        .ifPresent(commit -> facts.add(Fact.internal("Commit", commit)));
+        .ifPresent(commit -> facts.add(new Fact("Commit", commit)));
     plan.map(PlanFile::datasetVersions)
         .filter(versions -> !versions.isEmpty())
-        .ifPresent(
-            versions -> facts.add(Fact.internal("Datasets read", String.join(", ", versions))));
+        .ifPresent(versions -> facts.add(new Fact("Datasets read", String.join(", ", versions))));
     if (!manifest.tags().isEmpty()) {
-      facts.add(Fact.internal("Tags", String.join(", ", manifest.tags())));
+      facts.add(new Fact("Tags", String.join(", ", manifest.tags())));
     }
-    manifest.costLacks().ifPresent(lacks -> facts.add(Fact.open("Not in the cost", lacks)));
+    manifest.costLacks().ifPresent(lacks -> facts.add(new Fact("Not in the cost", lacks)));
     for (String sentence : manifest.disagreements()) {
-      facts.add(Fact.internal("Accounting disagrees", sentence));
+      facts.add(new Fact("Accounting disagrees", sentence));
     }
     return facts;
   }
@@ -136,7 +135,7 @@ final class ReadRun {
     Optional<Finding> root = failure.verdict().root();
     List<Fact> facts = new ArrayList<>();
     facts.add(
-        Fact.internal(
+        new Fact(
             "Where",
             "task "
                 + failure.task()
@@ -145,25 +144,26 @@ final class ReadRun {
                 + failure.rank().map(rank -> ", rank " + rank).orElse("")
                 + failure.node().map(node -> " on " + node).orElse("")));
     if (failure.failedTasks() > 1) {
-      facts.add(Fact.open("Failed tasks", Integer.toString(failure.failedTasks())));
+      facts.add(new Fact("Failed tasks", Integer.toString(failure.failedTasks())));
     }
     root.flatMap(Finding::line)
         .ifPresent(
             place -> {
-              facts.add(Fact.internal("Line", place.file() + ", line " + place.line().number()));
-              facts.add(Fact.internal("", line(secrets, place.line())));
-              place.code().ifPresent(code -> facts.add(Fact.internal("In", code.place())));
+              facts.add(new Fact("Line", place.file() + ", line " + place.line().number()));
+              facts.add(new Fact("", line(secrets, place.line())));
+              place.code().ifPresent(code -> facts.add(new Fact("In", code.place())));
             });
     for (LogLine line : failure.lastLines()) {
-      facts.add(Fact.internal("Last lines", line(secrets, line)));
+      facts.add(new Fact("Last lines", line(secrets, line)));
     }
-    root.flatMap(Finding::advice).ifPresent(text -> facts.add(Fact.internal("To do", text)));
+    root.flatMap(Finding::advice)
+        .ifPresent(text -> facts.add(new Fact("To do", clean(secrets, text))));
     failure
         .remedy()
         .ifPresent(
             remedy ->
                 facts.add(
-                    Fact.internal(
+                    new Fact(
                         "Try",
                         remedy.key()
                             + " is "
@@ -172,34 +172,38 @@ final class ReadRun {
                             + remedy.key()
                             + "="
                             + remedy.next())));
-    failure.clues().forEach(clue -> facts.add(Fact.internal(clue.name(), clue.text())));
-    facts.add(Fact.open("Read more", "nexa-slurm why " + run.id()));
+    failure.clues().forEach(clue -> facts.add(new Fact(clue.name(), clean(secrets, clue.text()))));
+    facts.add(new Fact("Read more", "nexa-slurm why " + run.id()));
     return Optional.of(
         new ExplainedFailure(
             root.map(Finding::failure).orElse(""),
-            secrets.clean(failure.sentence()).strip(),
+            clean(secrets, failure.sentence()),
             List.copyOf(facts)));
   }
 
   private static String line(WithoutSecrets secrets, LogLine line) {
-    return secrets.clean(LogLine.shortened(line.text(), LONGEST_LINE)).strip();
+    return clean(secrets, LogLine.shortened(line.text(), LONGEST_LINE));
+  }
+
+  private static String clean(WithoutSecrets secrets, String text) {
+    return secrets.clean(text).strip();
   }
 
   private static List<Fact> sums(CostFile cost) {
     List<Fact> sums = new ArrayList<>();
     if (!cost.isOfImported()) {
-      sums.add(Fact.open("Reserved", cost.reservation().amount().toPlainString()));
+      sums.add(new Fact("Reserved", cost.reservation().amount().toPlainString()));
     }
     cost.json()
         .object("estimate")
         .optionalObject("expected")
         .flatMap(expected -> expected.optionalText("total"))
-        .ifPresent(expected -> sums.add(Fact.open("Expected", expected)));
-    sums.add(Fact.open("Cost", cost.total().amount().toPlainString()));
+        .ifPresent(expected -> sums.add(new Fact("Expected", expected)));
+    sums.add(new Fact("Cost", cost.total().amount().toPlainString()));
     if (cost.credit().amount().signum() != 0) {
-      sums.add(Fact.open("Credit", cost.credit().amount().negate().toPlainString()));
+      sums.add(new Fact("Credit", cost.credit().amount().negate().toPlainString()));
     }
-    sums.add(Fact.open("Without a result", cost.wasted().amount().toPlainString()));
+    sums.add(new Fact("Without a result", cost.wasted().amount().toPlainString()));
     cost.json()
         .optionalObject("difference_parts")
         .ifPresent(
@@ -210,7 +214,7 @@ final class ReadRun {
                         (part, amount) -> {
                           if (new BigDecimal(String.valueOf(amount)).signum() != 0) {
                             sums.add(
-                                Fact.open(
+                                new Fact(
                                     "Difference: " + part.replace('_', ' '),
                                     String.valueOf(amount)));
                           }
@@ -254,7 +258,7 @@ final class ReadRun {
     return links;
   }
 
-  private static List<Fact> metrics(JsonObject metrics) {
+  private static List<Fact> metrics(WithoutSecrets secrets, JsonObject metrics) {
     List<Fact> facts = new ArrayList<>();
     for (Map.Entry<String, @Nullable Object> metric : metrics.members().entrySet()) {
       Object value = metric.getValue();
@@ -262,13 +266,13 @@ final class ReadRun {
         break;
       }
       if (value instanceof BigDecimal number) {
-        facts.add(Fact.open(metric.getKey(), number.toPlainString()));
+        facts.add(new Fact(metric.getKey(), number.toPlainString()));
       } else if (value instanceof String text) {
-        facts.add(Fact.internal(metric.getKey(), text));
+        facts.add(new Fact(metric.getKey(), clean(secrets, text)));
       } else if (value instanceof Boolean flag) {
-        facts.add(Fact.open(metric.getKey(), flag.toString()));
+        facts.add(new Fact(metric.getKey(), flag.toString()));
       } else if (value != null) {
-        facts.add(Fact.internal(metric.getKey(), Json.compact(value)));
+        facts.add(new Fact(metric.getKey(), clean(secrets, Json.compact(value))));
       }
     }
     return facts;

@@ -13,7 +13,6 @@ import java.util.Optional;
  * @param runs the rows of the table, newest first
  * @param details the pages of runs, newest first
  * @param mostDetails the limit of pages of runs
- * @param redacted whether names, paths, scripts, configs and logs were left out
  * @param problems a line for each record that could not be read
  */
 public record Report(
@@ -26,5 +25,4 @@ public record Report(
     int mostDetails,
     List<PipelineDetail> pipelines,
     List<ReleaseDetail> releases,
-    boolean redacted,
     List<String> problems) {}

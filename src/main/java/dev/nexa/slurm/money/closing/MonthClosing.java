@@ -2,7 +2,6 @@ package dev.nexa.slurm.money.closing;
 
 import dev.nexa.slurm.base.units.MonthRange;
 import dev.nexa.slurm.money.bills.Charges;
-import dev.nexa.slurm.money.closing.Booked.Key;
 import dev.nexa.slurm.money.ledger.CostKind;
 import dev.nexa.slurm.money.ledger.LedgerLine;
 import java.math.BigDecimal;
@@ -64,12 +63,12 @@ public final class MonthClosing {
   public void add(LedgerLine run) {
     seen.add(run.runId());
     YearMonth ended = YearMonth.parse(run.month());
-    Optional<Map<Key, Amounts>> before = booked.of(run.runId());
+    Optional<Map<Booked.Key, Amounts>> before = booked.of(run.runId());
     // A run that moved to a later month is adjusted when that month is closed.
     if (ended.isAfter(month) || (ended.isBefore(begin) && before.isEmpty())) {
       return;
     }
-    Map<Key, Amounts> now = amounts(run);
+    Map<Booked.Key, Amounts> now = amounts(run);
     if (before.isEmpty() && ended.equals(month)) {
       Posting.Proof files = proof.apply(run);
       now.forEach((key, amounts) -> runs.add(posting(run, key, amounts, files, Optional.empty())));
@@ -78,8 +77,9 @@ public final class MonthClosing {
     adjust(run, before.orElse(Map.of()), now);
   }
 
-  private void adjust(LedgerLine run, Map<Key, Amounts> before, Map<Key, Amounts> now) {
-    Map<Key, Amounts> changes = new LinkedHashMap<>(now);
+  private void adjust(
+      LedgerLine run, Map<Booked.Key, Amounts> before, Map<Booked.Key, Amounts> now) {
+    Map<Booked.Key, Amounts> changes = new LinkedHashMap<>(now);
     before.forEach(
         (key, amounts) ->
             changes.merge(key, Amounts.zero(key.currency()).minus(amounts), (a, b) -> a.plus(b)));
@@ -94,7 +94,7 @@ public final class MonthClosing {
   }
 
   /** Returns what a run costs now. Its own currency comes first. */
-  private Map<Key, Amounts> amounts(LedgerLine run) {
+  private Map<Booked.Key, Amounts> amounts(LedgerLine run) {
     Payer payer = Payer.of(run);
     String own = run.currency() == null ? NO_CURRENCY : run.currency();
     Map<String, BigDecimal> api = charges.api(run);
@@ -104,12 +104,12 @@ public final class MonthClosing {
     others.remove(own);
     List<String> currencies = new ArrayList<>(List.of(own));
     currencies.addAll(others);
-    Map<Key, Amounts> now = new LinkedHashMap<>();
+    Map<Booked.Key, Amounts> now = new LinkedHashMap<>();
     for (String currency : currencies) {
       Amounts zero = Amounts.zero(currency);
       boolean main = currency.equals(own);
       now.put(
-          new Key(payer, currency),
+          new Booked.Key(payer, currency),
           zero.plus(
               new Amounts(
                   main && run.cost() != null ? run.cost() : BigDecimal.ZERO,
@@ -122,7 +122,7 @@ public final class MonthClosing {
 
   private static Posting posting(
       LedgerLine run,
-      Key key,
+      Booked.Key key,
       Amounts amounts,
       Posting.Proof files,
       Optional<Posting.Reason> reason) {

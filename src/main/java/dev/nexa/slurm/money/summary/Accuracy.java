@@ -148,6 +148,14 @@ public final class Accuracy {
     }
 
     /**
+     * Returns the cost of the runs with an expected cost, minus these expected costs: negative if
+     * they cost less.
+     */
+    public BigDecimal beyondExpected() {
+      return costOfExpected.subtract(expected);
+    }
+
+    /**
      * Returns the cost of the runs with an expected cost, divided by the expected costs. Above 1,
      * they cost more than expected. Empty if no run has one.
      */

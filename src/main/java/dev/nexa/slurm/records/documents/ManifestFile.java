@@ -34,6 +34,7 @@ public final class ManifestFile {
   private static final int NEWEST = 1;
   private static final String POINTS = "points";
   private static final String LACKS = "cost_lacks";
+  private static final String TELEMETRY = "telemetry";
   private static final String REMEDIATION = "remediation";
 
   private final JsonObject json;
@@ -217,6 +218,21 @@ public final class ManifestFile {
       json.with(POINTS, points);
     }
     return this;
+  }
+
+  /**
+   * Adds what was sampled while the tasks ran.
+   *
+   * @param summary the object of {@code TelemetrySummary}; empty if nothing was sampled
+   */
+  public ManifestFile telemetry(Optional<JsonObject> summary) {
+    json.withOptional(TELEMETRY, summary);
+    return this;
+  }
+
+  /** Returns what was sampled while the tasks ran; empty if nothing was. */
+  public Optional<JsonObject> telemetry() {
+    return json.optionalObject(TELEMETRY);
   }
 
   /** Adds what was done about failures of the run, oldest first. */

@@ -124,6 +124,13 @@ public record Notice(
     return prepared && deliveries.stream().allMatch(Delivery::isFinal);
   }
 
+  /** Returns whether a delivery failed, or may not have arrived. */
+  boolean isFailed() {
+    return deliveries.stream()
+        .anyMatch(
+            one -> one.state() == Delivery.State.FAILED || one.state() == Delivery.State.UNKNOWN);
+  }
+
   /** Returns the document that a channel gets: no state of deliveries. */
   public JsonObject document() {
     return new JsonObject()

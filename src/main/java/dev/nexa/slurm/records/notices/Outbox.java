@@ -26,7 +26,8 @@ import java.util.Optional;
 
 /**
  * The notifications of one user, in {@code runs/notify}: {@code waiting/ID.json} until all their
- * deliveries have ended, then {@code done/ID.json} for 30 days.
+ * deliveries have ended, then {@code done/ID.json} for 30 days. An empty {@code failed/ID.json}
+ * marks one of which a delivery failed, so that they can be counted.
  *
  * <p>Recording needs no lock: the name of the file is the event's id, so that an event that is
  * recorded twice is one file. Everything else happens under the lock.
@@ -54,6 +55,10 @@ public final class Outbox {
 
   private Path doneFolder() {
     return folder.resolve("done");
+  }
+
+  private Path failedFolder() {
+    return folder.resolve("failed");
   }
 
   /** Returns whether anything was ever recorded. */
@@ -99,6 +104,7 @@ public final class Outbox {
   private void open() {
     workspace.files().directories(waitingFolder());
     workspace.files().directories(doneFolder());
+    workspace.files().directories(failedFolder());
     try {
       if (!FileOwner.of(folder).isMe()) {
         throw new NexaException(
@@ -168,6 +174,11 @@ public final class Outbox {
     return names(waitingFolder()).size();
   }
 
+  /** Returns how many notifications are kept that did not arrive, or may not have arrived. */
+  public int countFailed() {
+    return names(failedFolder()).size();
+  }
+
   private static List<Path> names(Path folder) {
     List<Path> files = new ArrayList<>();
     try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, "[!.]*" + END)) {
@@ -210,6 +221,9 @@ public final class Outbox {
   public void save(Notice notice) {
     Path waiting = waitingFolder().resolve(notice.id() + END);
     if (notice.isDone()) {
+      if (notice.isFailed()) {
+        workspace.files().mark(failedFolder().resolve(notice.id() + END));
+      }
       workspace.files().replace(doneFolder().resolve(notice.id() + END), notice.text());
       workspace.files().unmark(waiting);
     } else {
@@ -221,6 +235,7 @@ public final class Outbox {
   public void reopen(Notice notice) {
     workspace.files().replace(waitingFolder().resolve(notice.id() + END), notice.text());
     workspace.files().unmark(doneFolder().resolve(notice.id() + END));
+    workspace.files().unmark(failedFolder().resolve(notice.id() + END));
   }
 
   /**
@@ -234,6 +249,11 @@ public final class Outbox {
     for (Path file : names(doneFolder())) {
       if (DurableFiles.written(file).isBefore(now.minus(KEPT))) {
         workspace.files().unmark(file);
+      }
+    }
+    for (Path mark : names(failedFolder())) {
+      if (Files.notExists(doneFolder().resolve(mark.getFileName()))) {
+        workspace.files().unmark(mark);
       }
     }
   }

@@ -187,7 +187,7 @@ public record LossCurve(String name, String source, Path file, List<Point> point
             curve.add(Double.parseDouble(fields[2]), Double.parseDouble(fields[1]));
           }
         } catch (NumberFormatException half) {
-          continue;
+          // A training that was killed may leave half a line.
         }
       }
     }

@@ -78,4 +78,20 @@ public record NodeTelemetry(
       Optional<Long> writtenBytes,
       Optional<Long> receivedBytes,
       Optional<Long> sentBytes) {}
+
+  /** Returns a copy with these series only. */
+  public NodeTelemetry with(List<Series> kept) {
+    return new NodeTelemetry(
+        file,
+        facts,
+        List.copyOf(kept),
+        before,
+        after,
+        totals,
+        samples,
+        brokenLines,
+        hangs,
+        fewestGpus,
+        ended);
+  }
 }

@@ -29,6 +29,15 @@ final class SampleReader {
   private static final double MIB = 1 << 20;
   private static final long MOST_SECONDS = 1L << 35;
   private static final long MICROS = 1_000_000;
+  private static final long SHORTEST_MILLIS = 500;
+
+  private static final List<Measure> COUNTED =
+      List.of(
+          Measure.CPU_UTILIZATION,
+          Measure.DISK_READ,
+          Measure.DISK_WRITTEN,
+          Measure.NETWORK_RECEIVED,
+          Measure.NETWORK_SENT);
 
   /** One series that grows. */
   private static final class Growing {
@@ -48,7 +57,7 @@ final class SampleReader {
         first = value;
       }
       spread.add(value, held);
-      points.add(millis, value);
+      points.add((double) millis, value);
       last = millis;
       newest = value;
     }
@@ -61,6 +70,7 @@ final class SampleReader {
   private final Map<Integer, Long> gpuMemory = new TreeMap<>();
   private NodeTelemetry.Facts facts = NodeTelemetry.Facts.UNKNOWN;
   private final long[] firstCounters = new long[5];
+  private final long[] lastCounters = new long[5];
   private final long[] counters = new long[5];
   private long countersAt = -1;
   private long begin = -1;
@@ -185,33 +195,32 @@ final class SampleReader {
       whole(fields[2]), whole(fields[4]), whole(fields[5]), whole(fields[6]), whole(fields[7])
     };
     seen(at);
-    put(nodeSeries, Measure.MEMORY, Optional.empty(), at, memory);
-    double seconds = (at - countersAt) / 1000.0;
-    boolean rates = countersAt >= 0 && seconds > 0;
+    put(nodeSeries, Measure.MEMORY, Optional.empty(), at, (double) memory);
     for (int i = 0; i < now.length; i++) {
-      boolean grew = rates && now[i] >= 0 && counters[i] >= 0 && now[i] >= counters[i];
-      if (grew) {
-        double rate = (now[i] - counters[i]) / seconds;
-        double value = i == 0 ? rate * 100 / MICROS / facts.cpus() : rate;
-        put(nodeSeries, COUNTED.get(i), Optional.empty(), at, value);
-      }
       if (now[i] >= 0) {
         firstCounters[i] = firstCounters[i] < 0 ? now[i] : firstCounters[i];
-        counters[i] = now[i];
+        lastCounters[i] = now[i];
       }
     }
-    countersAt = at;
     samples++;
+    // In a shorter time, a rate is mostly the error of its clock.
+    if (countersAt < 0 || at - countersAt >= SHORTEST_MILLIS) {
+      rates(at, now);
+      countersAt = at;
+    }
     return true;
   }
 
-  private static final List<Measure> COUNTED =
-      List.of(
-          Measure.CPU_UTILIZATION,
-          Measure.DISK_READ,
-          Measure.DISK_WRITTEN,
-          Measure.NETWORK_RECEIVED,
-          Measure.NETWORK_SENT);
+  private void rates(long at, long[] now) {
+    for (int i = 0; i < now.length; i++) {
+      if (countersAt >= 0 && now[i] >= 0 && counters[i] >= 0 && now[i] >= counters[i]) {
+        double rate = (now[i] - counters[i]) * 1000.0 / (at - countersAt);
+        double value = i == 0 ? rate * 100 / MICROS / facts.cpus() : rate;
+        put(nodeSeries, COUNTED.get(i), Optional.empty(), at, value);
+      }
+      counters[i] = now[i];
+    }
+  }
 
   private boolean event(String[] fields) {
     if (fields.length != 4) {
@@ -219,7 +228,7 @@ final class SampleReader {
     }
     millis(fields[1]);
     switch (fields[2]) {
-      case "hang" -> hangs++;
+      case "hang", "failed" -> hangs++;
       case "fewer" -> {
         int seen = (int) Math.max(0, Math.min(MOST_GPUS, whole(fields[3])));
         fewest = Optional.of(Math.min(fewest.orElse(seen), seen));
@@ -349,6 +358,6 @@ final class SampleReader {
   private Optional<Long> grown(int counter) {
     return firstCounters[counter] < 0
         ? Optional.empty()
-        : Optional.of(Math.max(0, counters[counter] - firstCounters[counter]));
+        : Optional.of(Math.max(0, lastCounters[counter] - firstCounters[counter]));
   }
 }

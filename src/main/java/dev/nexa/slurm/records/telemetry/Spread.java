@@ -26,8 +26,8 @@ public final class Spread {
   /**
    * Adds a value.
    *
-   * @param held how long it held; the first value of a series, before which there is none, is added
-   *     with 0
+   * @param heldMillis how long it held; the first value of a series, before which there is none, is
+   *     added with 0
    */
   void add(double value, long heldMillis) {
     peak = Math.max(peak, value);

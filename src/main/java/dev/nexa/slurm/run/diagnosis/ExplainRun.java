@@ -16,6 +16,7 @@ import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.records.telemetry.UseNotes;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.TaskResults;
@@ -74,7 +75,8 @@ public final class ExplainRun {
         failure,
         refusals(journal),
         waiting(run, tasks.queue(), problems),
-        similar);
+        similar,
+        UseNotes.of(run));
   }
 
   /**

@@ -13,6 +13,7 @@ import java.util.Optional;
  * @param refusals what the scheduler answered when it refused a submission; mostly empty
  * @param waiting why tasks wait; empty if none does
  * @param similar earlier runs that failed in the same way, newest first
+ * @param use notes on how well the run used its GPUs and memory; empty if nothing was sampled
  */
 public record Explanation(
     RunId run,
@@ -21,7 +22,8 @@ public record Explanation(
     Optional<Failure> failure,
     List<String> refusals,
     Optional<Waiting> waiting,
-    List<Similar> similar) {
+    List<Similar> similar,
+    List<String> use) {
 
   /**
    * An earlier run that failed in the same way.

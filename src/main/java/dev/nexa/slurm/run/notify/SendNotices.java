@@ -81,6 +81,9 @@ public final class SendNotices {
       return;
     }
     try (FileLock held = lock.get()) {
+      if (!held.holds()) {
+        return;
+      }
       Instant end = Instant.now().plus(PASS);
       Map<String, Notice> waiting = prepared(problems, end);
       new Summarise(outbox, passing).fold(waiting);
@@ -101,6 +104,9 @@ public final class SendNotices {
       return Optional.empty();
     }
     try (FileLock held = lock.get()) {
+      if (!held.holds()) {
+        return Optional.empty();
+      }
       Notice again =
           notice.prepared() && !notice.deliveries().isEmpty() ? notice : choose.prepare(notice);
       for (int i = 0; i < again.deliveries().size(); i++) {

@@ -66,7 +66,7 @@ final class Webhook implements Channel {
       answer.cancel(true);
       return Answer.doubtful("no answer within " + limit.toSeconds() + " s");
     } catch (ExecutionException failed) {
-      return judged(failed.getCause());
+      return judged(failed.getCause() == null ? failed : failed.getCause());
     } catch (IOException closing) {
       return Answer.doubtful("the connection broke");
     } catch (InterruptedException interrupted) {

@@ -32,6 +32,7 @@ record ChargedMetrics(
     List<String> unread,
     List<Integer> broken,
     List<String> notMeasured) {
+  static final String GPU_UTILIZATION = "gpu_utilization";
   private static final BigDecimal MOST_BYTES = BigDecimal.valueOf(Long.MAX_VALUE);
 
   /** A longer text is not a number that a program wrote, and would take long to parse. */
@@ -45,7 +46,7 @@ record ChargedMetrics(
         "a whole number of bytes from 0 to " + MOST_BYTES,
         "the cost does not hold what the task sent out"),
     UTILIZATION(
-        "gpu_utilization",
+        GPU_UTILIZATION,
         "idle_gpus",
         "a number from 0 to 1",
         "the waste does not hold the task's idle GPUs");

@@ -13,6 +13,8 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.RunStatus;
 import dev.nexa.slurm.records.runs.Workspace;
+import dev.nexa.slurm.records.telemetry.Telemetry;
+import dev.nexa.slurm.records.telemetry.TelemetrySummary;
 import dev.nexa.slurm.run.submit.CrashPoint;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -69,7 +71,11 @@ public final class RunRecords {
       RunOutcome outcome,
       Set<JobState> credited,
       List<String> problems) {
-    TaskResults results = TaskResults.read(run, journal, !facts.points().isEmpty(), problems);
+    boolean sweep = !facts.points().isEmpty();
+    TaskResults results = TaskResults.read(run, journal, sweep, problems);
+    if (outcome.ended()) {
+      results = results.sampled(Telemetry.of(run, journal), sweep);
+    }
     CostFile cost = CostRecord.of(facts, journal, outcome, results, credited);
     ManifestFile manifest = manifest(facts, journal, outcome, results);
     Optional<JsonObject> line =
@@ -109,6 +115,7 @@ public final class RunRecords {
         .findings(outcome.disagreements(), results.unfitNodes(), results.failures())
         .submissions(journal)
         .points(points)
+        .telemetry(results.telemetry().map(TelemetrySummary::toJson))
         .remediation(journal.remediations());
   }
 

@@ -6,6 +6,8 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
 import dev.nexa.slurm.records.runs.Submission;
+import dev.nexa.slurm.records.telemetry.Telemetry;
+import dev.nexa.slurm.records.telemetry.TelemetrySummary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigDecimal;
@@ -17,6 +19,8 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -34,13 +38,15 @@ import org.jspecify.annotations.Nullable;
  * @param unfitNodes each node that a task found unfit, and why
  * @param failures the first failure of each failed attempt; at most {@value #MOST_FAILURES}
  * @param charged the metrics that costs depend on
+ * @param telemetry what was sampled; empty if nothing was, or if the run has not ended
  */
 public record TaskResults(
     JsonObject metrics,
     Map<Integer, JsonObject> byTask,
     List<JsonObject> unfitNodes,
     List<JsonObject> failures,
-    ChargedMetrics charged) {
+    ChargedMetrics charged,
+    Optional<TelemetrySummary> telemetry) {
   /** The results of a run whose tasks left none. */
   public static final TaskResults NONE = new TaskResults(new JsonObject(), Map.of(), List.of());
 
@@ -56,7 +62,13 @@ public record TaskResults(
   /** Makes results without unreadable files and without failures. */
   public TaskResults(
       JsonObject metrics, Map<Integer, JsonObject> byTask, List<JsonObject> unfitNodes) {
-    this(metrics, byTask, unfitNodes, List.of(), ChargedMetrics.of(byTask, new TreeSet<>()));
+    this(
+        metrics,
+        byTask,
+        unfitNodes,
+        List.of(),
+        ChargedMetrics.of(byTask, new TreeSet<>()),
+        Optional.empty());
   }
 
   /**
@@ -92,7 +104,35 @@ public record TaskResults(
     for (Map.Entry<Integer, JsonObject> own : byTask.entrySet()) {
       own.setValue(charged.inOneForm(own.getKey(), own.getValue()));
     }
-    return new TaskResults(together(byTask, sweep), byTask, unfit, failures, charged);
+    return new TaskResults(
+        together(byTask, sweep), byTask, unfit, failures, charged, Optional.empty());
+  }
+
+  /**
+   * Returns the results with what was sampled. A task that wrote no {@code gpu_utilization} gets
+   * the sampled one.
+   */
+  TaskResults sampled(Telemetry sampled, boolean sweep) {
+    if (sampled.summary().isEmpty()) {
+      return this;
+    }
+    Map<Integer, JsonObject> all = new TreeMap<>(byTask);
+    for (Map.Entry<Integer, BigDecimal> task : sampled.gpuUtilization().entrySet()) {
+      JsonObject own = new JsonObject();
+      if (all.containsKey(task.getKey())) {
+        Objects.requireNonNull(all.get(task.getKey())).members().forEach(own::with);
+      }
+      if (!own.members().containsKey(ChargedMetrics.GPU_UTILIZATION)) {
+        all.put(task.getKey(), own.with(ChargedMetrics.GPU_UTILIZATION, task.getValue()));
+      }
+    }
+    return new TaskResults(
+        together(all, sweep),
+        all,
+        unfitNodes,
+        failures,
+        ChargedMetrics.of(all, new TreeSet<>(charged.broken())),
+        sampled.summary());
   }
 
   private static Map<Integer, JsonObject> byTask(

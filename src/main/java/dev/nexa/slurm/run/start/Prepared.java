@@ -17,6 +17,7 @@ import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Outlook;
+import dev.nexa.slurm.job.estimate.PastRun;
 import dev.nexa.slurm.job.estimate.PriceKey;
 import dev.nexa.slurm.job.estimate.Rates;
 import dev.nexa.slurm.job.plan.Plan;
@@ -28,7 +29,9 @@ import dev.nexa.slurm.money.budgets.BudgetClaim;
 import dev.nexa.slurm.records.approvals.ApprovalGate;
 import dev.nexa.slurm.records.approvals.Proposal;
 import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunInput;
+import dev.nexa.slurm.records.telemetry.UseNotes;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.decision.BudgetGate;
 import java.time.LocalDate;
@@ -234,6 +237,22 @@ public record Prepared(
   /** Returns whether only Slurm itself can say whether the plan fits its partition. */
   public boolean asksSlurm() {
     return !knowsPartitions && !plan.scheduler().equals(ClusterProfile.LOCAL);
+  }
+
+  /**
+   * Returns a note on the newest past run like this one, if it left its GPUs idle; empty if it did
+   * not, or if nothing was sampled.
+   */
+  public Optional<String> pastUse(Context context) {
+    if (plan.allocation().gpusPerNode() == 0 || outlook.history().isEmpty()) {
+      return Optional.empty();
+    }
+    List<PastRun> past = outlook.history().get().runs();
+    Optional<RunId> newest = past.isEmpty() ? Optional.empty() : RunId.parse(past.get(0).runId());
+    return newest.flatMap(
+        id ->
+            UseNotes.idle(context.workspace().run(id))
+                .map(note -> "note: in the last run like this, " + id + ", " + note));
   }
 
   /** Returns a copy with model numbers that are calibrated by this workspace's own runs. */

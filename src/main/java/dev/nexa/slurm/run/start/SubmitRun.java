@@ -211,6 +211,7 @@ public final class SubmitRun {
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));
     }
+    prepared.pastUse(context).ifPresent(notes::add);
     Optional<ModelNumbers> model = prepared.model();
     if (model.isPresent() && model.get().note().isPresent()) {
       notes.add(model.get().note().get());

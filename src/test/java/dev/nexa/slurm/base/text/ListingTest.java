@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.units.Money;
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -109,5 +110,26 @@ class ListingTest {
     assertThatThrownBy(() -> COLUMNS.select("run_id", "jobs"))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("no column jobs");
+  }
+
+  @Test
+  void fiveThousandRowsFitIntoACommentAndTheOthersAreCounted() {
+    List<List<String>> rows = new ArrayList<>();
+    for (int i = 0; i < 5000; i++) {
+      rows.add(List.of("stage-" + i, "<b> | " + "x".repeat(i % 50)));
+    }
+    Columns<List<String>> columns = Columns.ofTexts("stage", "what");
+
+    String table = columns.of(rows).commentTable();
+
+    long shown = table.lines().filter(line -> line.startsWith("| stage-")).count();
+    assertThat(table).hasSizeBetween(50_000, 56_000).doesNotContain("<b>");
+    assertThat(table)
+        .endsWith(
+            "\n\n"
+                + (5000 - shown)
+                + " more rows are left out: the table would be too long for a comment.\n");
+    assertThat(columns.of(rows.subList(0, 9)).commentTable())
+        .isEqualTo(columns.of(rows.subList(0, 9)).markdown());
   }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import com.sun.net.httpserver.HttpServer;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.process.StandIn;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.job.config.SchemaCheck;
@@ -109,6 +110,32 @@ class DeployCommandTest {
         .isEqualTo(Path.of("releases/a/model"));
     assertThat(deploy("b").out()).contains("replaces   a");
     assertThat(deploy("b").err()).contains("b is already in production");
+  }
+
+  @Test
+  void deployRollbackAndHaltNotify() throws IOException {
+    Path got = folder.resolve("got");
+    StandIn.sh(folder.resolve("hook"), "echo \"$NEXA_EVENT_ID: $NEXA_TITLE\" >>" + got);
+    policy("notify:\n  hook: {kind: command, command: [" + folder.resolve("hook") + "]}\n");
+    deploy("a");
+    deploy("b");
+    rollback();
+    terminal.type("halt", "--reason", "bad answers");
+    assertThat(got).as("commands send nothing").doesNotExist();
+
+    Screen pass = terminal.type("reconcile");
+
+    assertThat(pass.err()).isEmpty();
+    assertThat(Files.readAllLines(got))
+        .hasSize(4)
+        .anySatisfy(
+            line -> assertThat(line).matches("deployed[.]a[.]\\d+: a is in production .deployed."))
+        .anySatisfy(
+            line -> assertThat(line).matches("deployed[.]b[.]\\d+: b is in production .deployed."))
+        .anySatisfy(
+            line ->
+                assertThat(line).matches("deployed[.]a[.]\\d+: a is in production .rolled_back."))
+        .anySatisfy(line -> assertThat(line).matches("halted[.]halt_.* stops every release"));
   }
 
   @Test

@@ -110,6 +110,8 @@ class ReleaseLifeTest {
         gate_before: [publish]
         halt_on_gate_failure: true
         approvals: {directory: approvals, allowed_signers: allowed_signers}
+        notify:
+          none: {kind: command, command: [/bin/true]}
         """);
     write("train.py", TRAIN);
     write("eval.py", EVAL);
@@ -248,6 +250,14 @@ class ReleaseLifeTest {
     assertThat(
             type("pipeline", "run", workspace.resolve("life.yaml").toString(), "--dry-run").err())
         .contains("remediation by", "the judge was mended");
+    type("reconcile");
+    List<String> kinds =
+        Json.parseObject(type("notify", "list", "--all", "--json").out())
+            .objects("notifications")
+            .stream()
+            .map(one -> one.text("kind"))
+            .toList();
+    assertThat(kinds).contains("released", "deployed", "gate_failed", "halted", "ended", "failed");
     Typed audit = type("audit");
     assertThat(audit.out()).contains(" 0 differences");
   }

@@ -20,8 +20,7 @@ import java.util.TreeMap;
 
 /**
  * Adds finished runs to a workspace, spread over the year before a moment; the same each time. The
- * newest have manifests and cost files, so that they get pages. {@code dev/bench-report} and {@code
- * dev/report-pictures} call it.
+ * newest have manifests and cost files, so that they get pages.
  */
 public final class ManyReportedRuns {
   private static final DateTimeFormatter ID =
@@ -54,7 +53,7 @@ public final class ManyReportedRuns {
         Instant.now());
   }
 
-  static void write(Path workspace, int count, int tasks, Instant now) throws IOException {
+  public static void write(Path workspace, int count, int tasks, Instant now) throws IOException {
     Path manifests = Files.createDirectories(workspace.resolve("runs/manifests"));
     SplittableRandom random = new SplittableRandom(7);
     Duration step = Duration.ofDays(360).dividedBy(count);

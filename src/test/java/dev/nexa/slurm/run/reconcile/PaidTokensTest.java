@@ -75,7 +75,8 @@ class PaidTokensTest {
             byTask,
             List.of(),
             List.of(),
-            ChargedMetrics.of(byTask, new TreeSet<>(List.of(0))));
+            ChargedMetrics.of(byTask, new TreeSet<>(List.of(0))),
+            Optional.empty());
 
     JsonObject cost = cost(Facts.calling(1), "0 COMPLETED 10-3610", "", results);
 

@@ -56,7 +56,7 @@ final class WatchPicture {
   /** Returns exactly as many lines as the screen has, in a list that JLine may change. */
   List<AttributedString> of(WatchScreen screen, Instant now, Duration interval) {
     List<AttributedString> lines = new ArrayList<>();
-    lines.add(head(screen, now, interval));
+    lines.add(head(screen, interval));
     List<AttributedString> foot = foot(screen);
     int rest = height - 1 - foot.size();
     lines.addAll(
@@ -72,7 +72,7 @@ final class WatchPicture {
     return new ArrayList<>(lines.subList(0, height));
   }
 
-  private AttributedString head(WatchScreen screen, Instant now, Duration interval) {
+  private AttributedString head(WatchScreen screen, Duration interval) {
     Optional<LiveSnapshot> snapshot = screen.snapshot();
     StringBuilder left = new StringBuilder("nexa-slurm status");
     if (snapshot.isPresent()) {
@@ -354,7 +354,7 @@ final class WatchPicture {
       return lines;
     }
     List<AttributedString> folded = folded(tail.get().lines());
-    int room = rows - 1;
+    int room = Math.max(0, rows - 1);
     int end = folded.size() - screen.scroll(Math.max(0, folded.size() - room));
     lines.addAll(folded.subList(Math.max(0, end - room), end));
     return lines;
@@ -362,7 +362,7 @@ final class WatchPicture {
 
   private List<AttributedString> text(WatchScreen screen, int rows) {
     List<AttributedString> folded = folded(screen.text());
-    int room = rows - 1;
+    int room = Math.max(0, rows - 1);
     int from = screen.scroll(Math.max(0, folded.size() - room));
     List<AttributedString> lines = new ArrayList<>();
     lines.add(cut(screen.title(), PLAIN.bold()));

@@ -230,6 +230,7 @@ public final class Secrets {
           new Form("xoxr-", 10, "-", 0, "a token of Slack"),
           new Form("xoxs-", 10, "-", 0, "a token of Slack"),
           new Form("xapp-", 10, "-", 0, "a token of Slack"),
+          new Form("hooks.slack.com/services/", 20, "/", 0, "the address of a webhook of Slack"),
           new Form("npm_", 30, "", 0, "a token of npm"),
           new Form("pypi-AgE", 16, "_-", 0, "a token of PyPI"),
           new Form("dckr_pat_", 16, "_-", 0, "a token of Docker"),

@@ -1,0 +1,311 @@
+package dev.nexa.slurm.command.monitor;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.Columns;
+import dev.nexa.slurm.base.text.Csv;
+import dev.nexa.slurm.base.text.TableStyle;
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.records.telemetry.LossCurve;
+import dev.nexa.slurm.records.telemetry.Measure;
+import dev.nexa.slurm.records.telemetry.NodeTelemetry;
+import dev.nexa.slurm.records.telemetry.Series;
+import dev.nexa.slurm.records.telemetry.TelemetrySummary.Figures;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** What {@code monitor show} prints of one task: lines that are drawn, a table, CSV and JSON. */
+final class MonitorText {
+  private static final int LABEL = 26;
+  private static final int RANGE = 24;
+  private static final int SHORTEST = 20;
+  private static final int LONGEST = 60;
+
+  /** A row of the table: a measure of one attempt on one node. */
+  private record Row(NodeTelemetry node, Series series, Figures figures) {}
+
+  private static final Columns<Row> TABLE =
+      new Columns<Row>()
+          .number("attempt", row -> row.node().file().restart() + 1)
+          .text("node", row -> row.node().file().node())
+          .text("gpu", row -> row.series().gpu())
+          .text("measure", row -> words(row.series().measure()))
+          .text("mean", row -> value(row.series().measure(), row.figures().mean()))
+          .right()
+          .text("p50", row -> value(row.series().measure(), row.figures().p50()))
+          .right()
+          .text("p95", row -> value(row.series().measure(), row.figures().p95()))
+          .right()
+          .text("peak", row -> value(row.series().measure(), row.figures().peak()))
+          .right();
+
+  private final String run;
+  private final int task;
+  private final List<NodeTelemetry> nodes;
+  private final List<LossCurve> curves;
+
+  /**
+   * Creates the texts.
+   *
+   * @param nodes the attempts and nodes of the task, the oldest attempt first
+   */
+  MonitorText(String run, int task, List<NodeTelemetry> nodes, List<LossCurve> curves) {
+    this.run = run;
+    this.task = task;
+    this.nodes = nodes;
+    this.curves = curves;
+  }
+
+  /** Returns the newest attempt, drawn line by line. */
+  String drawing(String heights, int terminal) {
+    int width = Math.max(SHORTEST, Math.min(LONGEST, terminal - LABEL - RANGE));
+    StringBuilder text = new StringBuilder();
+    for (NodeTelemetry node : newest()) {
+      text.append(headline(node)).append('\n');
+      for (Series series : node.series()) {
+        if (!series.points().isEmpty()) {
+          line(text, label(series), values(series), 0, top(series), heights, width);
+          text.append(range(series)).append('\n');
+        }
+      }
+      text.append('\n');
+    }
+    for (LossCurve curve : curves) {
+      if (curve.points().isEmpty()) {
+        continue;
+      }
+      text.append(curve.name()).append(", from ").append(curve.file()).append('\n');
+      List<Double> raw = curve.points().stream().map(LossCurve.Point::loss).toList();
+      List<Double> smooth = curve.points().stream().map(LossCurve.Point::smoothed).toList();
+      double low = raw.stream().mapToDouble(loss -> loss).min().orElse(0);
+      double high = raw.stream().mapToDouble(loss -> loss).max().orElse(0);
+      line(text, "raw", raw, low, high, heights, width);
+      text.append(number(raw.get(0))).append(" to ").append(number(last(raw))).append('\n');
+      line(text, "smoothed", smooth, low, high, heights, width);
+      text.append(number(smooth.get(0))).append(" to ").append(number(last(smooth))).append("\n\n");
+    }
+    return text.toString();
+  }
+
+  private static void line(
+      StringBuilder text,
+      String label,
+      List<Double> values,
+      double low,
+      double high,
+      String heights,
+      int width) {
+    String drawn = Sparkline.of(values, low, high, heights, width);
+    text.append(String.format("  %-" + LABEL + "s|%-" + width + "s| ", label, drawn));
+  }
+
+  private List<NodeTelemetry> newest() {
+    List<NodeTelemetry> newest = new ArrayList<>();
+    for (NodeTelemetry node : nodes) {
+      if (!newest.isEmpty() && !isSameAttempt(newest.get(0), node)) {
+        newest.clear();
+      }
+      newest.add(node);
+    }
+    return newest;
+  }
+
+  private static boolean isSameAttempt(NodeTelemetry one, NodeTelemetry other) {
+    return one.file().restart() == other.file().restart()
+        && one.file().submission().equals(other.file().submission());
+  }
+
+  private String headline(NodeTelemetry node) {
+    String from = node.before().map(sample -> " from " + sample.at()).orElse("");
+    String to = node.after().map(sample -> " to " + sample.at()).orElse("");
+    return run
+        + ": task "
+        + task
+        + ", attempt "
+        + (node.file().restart() + 1)
+        + " on "
+        + node.file().node()
+        + from
+        + to
+        + (node.facts().source().equals("none") ? "" : ", GPUs by " + node.facts().source())
+        + (node.facts().activity().equals("none")
+            ? ""
+            : ", SM activity by " + node.facts().activity());
+  }
+
+  private static List<Double> values(Series series) {
+    return series.points().stream().map(Series.Point::value).toList();
+  }
+
+  private static double top(Series series) {
+    return series.measure().unit() == Measure.Unit.PERCENT ? 100 : series.spread().peak().orElse(0);
+  }
+
+  private static String label(Series series) {
+    String gpu = series.gpu().map(number -> "gpu " + number + " ").orElse("");
+    return gpu + words(series.measure()).replaceFirst(gpu.isEmpty() ? "^$" : "^gpu ", "");
+  }
+
+  private static String range(Series series) {
+    return "0 to " + value(series.measure(), BigDecimal.valueOf(top(series)));
+  }
+
+  private static String words(Measure measure) {
+    return measure.key().replace('_', ' ').replace("sm ", "SM ");
+  }
+
+  private static String value(Measure measure, BigDecimal value) {
+    return switch (measure.unit()) {
+      case BYTES -> Memory.rounded(value.longValue());
+      case BYTES_PER_SECOND -> Memory.rounded(value.longValue()) + "/s";
+      default -> String.format(Locale.ROOT, "%.0f %s", value, measure.unit().symbol());
+    };
+  }
+
+  private static String number(double value) {
+    return new BigDecimal(value).round(new MathContext(4)).toPlainString();
+  }
+
+  private static double last(List<Double> values) {
+    return values.get(values.size() - 1);
+  }
+
+  /** Returns the table over all attempts. */
+  String table(TableStyle style) {
+    return nodes.isEmpty() ? "" : TABLE.of(rows()).table(style);
+  }
+
+  private List<Row> rows() {
+    List<Row> rows = new ArrayList<>();
+    for (NodeTelemetry node : nodes) {
+      for (Series series : node.series()) {
+        Figures.of(series.measure(), series.spread())
+            .ifPresent(figures -> rows.add(new Row(node, series, figures)));
+      }
+    }
+    return rows;
+  }
+
+  /** Returns what is wrong with the files, a sentence each. */
+  List<String> problems() {
+    List<String> problems = new ArrayList<>();
+    for (NodeTelemetry node : nodes) {
+      if (node.brokenLines() > 0) {
+        problems.add(
+            node.file().path() + ": " + node.brokenLines() + " lines are broken and do not count");
+      }
+      if (node.hangs() > 0) {
+        problems.add(
+            node.facts().source()
+                + " on "
+                + node.file().node()
+                + " failed or gave no answer in time, times: "
+                + node.hangs());
+      }
+      Optional<Integer> fewest = node.fewestGpus();
+      if (fewest.isPresent()) {
+        problems.add(
+            node.file().node()
+                + " showed only "
+                + fewest.get()
+                + " of "
+                + node.facts().gpus()
+                + " GPUs");
+      }
+    }
+    return problems;
+  }
+
+  /** Returns the points of all series, one value a line. */
+  String csv() {
+    StringBuilder text =
+        new StringBuilder(
+            Csv.line(List.of("attempt", "node", "gpu", "measure", "unit", "time", "value")));
+    for (Row row : rows()) {
+      for (Series.Point point : row.series().points()) {
+        text.append(
+            Csv.line(
+                List.of(
+                    "" + (row.node().file().restart() + 1),
+                    row.node().file().node(),
+                    row.series().gpu().map(String::valueOf).orElse(""),
+                    row.series().measure().key(),
+                    row.series().measure().unit().symbol(),
+                    point.at().toString(),
+                    BigDecimal.valueOf(point.value()).toPlainString())));
+      }
+    }
+    for (LossCurve curve : curves) {
+      for (LossCurve.Point point : curve.points()) {
+        String step = BigDecimal.valueOf(point.step()).toPlainString();
+        String loss = BigDecimal.valueOf(point.loss()).toPlainString();
+        text.append(Csv.line(List.of("", "", "", curve.name(), "", step, loss)));
+      }
+    }
+    return text.toString();
+  }
+
+  /** Returns the document that {@code --json} prints. */
+  JsonObject json() {
+    return new JsonObject()
+        .with("schema_version", 1)
+        .with("run_id", run)
+        .with("task", task)
+        .with("nodes", nodes.stream().map(MonitorText::json).toList())
+        .with("loss", curves.stream().map(MonitorText::json).toList());
+  }
+
+  private static JsonObject json(NodeTelemetry node) {
+    List<JsonObject> series = new ArrayList<>();
+    for (Series one : node.series()) {
+      Optional<Figures> figures = Figures.of(one.measure(), one.spread());
+      List<JsonObject> points = new ArrayList<>();
+      for (Series.Point point : one.points()) {
+        points.add(
+            new JsonObject()
+                .with("at", point.at())
+                .with("value", BigDecimal.valueOf(point.value())));
+      }
+      series.add(
+          new JsonObject()
+              .with("measure", one.measure().key())
+              .with("unit", one.measure().unit().symbol())
+              .withOptional("gpu", one.gpu())
+              .with("figures", figures.map(Figures::toJson).orElse(null))
+              .with("points", points));
+    }
+    return new JsonObject()
+        .with("attempt", node.file().restart() + 1)
+        .with("node", node.file().node())
+        .with("interval_seconds", node.facts().intervalSeconds())
+        .with("gpus", node.facts().gpus())
+        .withOptional("fewest_gpus", node.fewestGpus())
+        .with("source", node.facts().source())
+        .with("activity", node.facts().activity())
+        .with("cpus", node.facts().cpus())
+        .with("samples", node.samples())
+        .with("broken_lines", node.brokenLines())
+        .with("hangs", node.hangs())
+        .with("ended", node.ended())
+        .with("series", series);
+  }
+
+  private static JsonObject json(LossCurve curve) {
+    List<JsonObject> points = new ArrayList<>();
+    for (LossCurve.Point point : curve.points()) {
+      points.add(
+          new JsonObject()
+              .with("step", BigDecimal.valueOf(point.step()))
+              .with("loss", BigDecimal.valueOf(point.loss()))
+              .with("smoothed", BigDecimal.valueOf(point.smoothed())));
+    }
+    return new JsonObject()
+        .with("name", curve.name())
+        .with("source", curve.source())
+        .with("file", curve.file().toString())
+        .with("points", points);
+  }
+}

@@ -1,0 +1,159 @@
+package dev.nexa.slurm.records.telemetry;
+
+import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Notes on how well a run used what it held. Each names a number that was sampled, and ends with
+ * the key to change. Pure.
+ */
+public final class UseNotes {
+  /** From this idle share on, it is said. */
+  private static final BigDecimal IDLE = new BigDecimal("0.5");
+
+  /** P50 of the CPUs, in percent, from which the GPUs probably waited for them. */
+  private static final BigDecimal BUSY_CPUS = new BigDecimal(85);
+
+  /** SM activity and GPU utilization, in percent, that do not fit together. */
+  private static final BigDecimal FEW_SMS = new BigDecimal(25);
+
+  private static final BigDecimal BUSY_GPUS = new BigDecimal(80);
+
+  /** Peaks of memory as shares of what there is. */
+  private static final double SMALL = 0.5;
+
+  private static final double NEARLY_ALL = 0.95;
+
+  private UseNotes() {}
+
+  /**
+   * Returns the notes on a run that has ended; empty if its manifest has no samples. Never throws:
+   * they only add to what another command prints.
+   */
+  public static List<String> of(RunFolder run) {
+    return summary(run).map(use -> of(use, gpusPerNode(run))).orElse(List.of());
+  }
+
+  /** Returns the note on idle GPUs of a run that has ended; empty if they worked. Never throws. */
+  public static Optional<String> idle(RunFolder run) {
+    return summary(run).flatMap(use -> idle(use, gpusPerNode(run)));
+  }
+
+  private static Optional<TelemetrySummary> summary(RunFolder run) {
+    try {
+      return Files.exists(run.manifest())
+          ? ManifestFile.read(run).telemetry().map(TelemetrySummary::fromJson)
+          : Optional.empty();
+    } catch (RuntimeException unreadable) {
+      return Optional.empty();
+    }
+  }
+
+  private static int gpusPerNode(RunFolder run) {
+    try {
+      PlanFile plan = run.shownPlan();
+      return (int) (plan.gpus() / Math.max(1, plan.nodes()));
+    } catch (RuntimeException unreadable) {
+      return 0;
+    }
+  }
+
+  /**
+   * Returns the notes, the most expensive first; empty if there is nothing to say.
+   *
+   * @param gpusPerNode how many GPUs the run had on each node
+   */
+  static List<String> of(TelemetrySummary use, int gpusPerNode) {
+    List<String> notes = new ArrayList<>();
+    lost(use).ifPresent(notes::add);
+    idle(use, gpusPerNode).ifPresent(notes::add);
+    fewMultiprocessors(use).ifPresent(notes::add);
+    memory(use).ifPresent(notes::add);
+    return notes;
+  }
+
+  private static Optional<String> lost(TelemetrySummary use) {
+    return use.lost()
+        .map(
+            one ->
+                "node "
+                    + one.node()
+                    + " showed "
+                    + one.seen()
+                    + " of "
+                    + one.expected()
+                    + " GPUs while task "
+                    + one.task()
+                    + " ran. Report it to the administrators; another attempt avoids the node: try requeues=1");
+  }
+
+  /** Returns the note on idle GPUs; empty if they worked. */
+  static Optional<String> idle(TelemetrySummary use, int gpusPerNode) {
+    if (use.gpuIdleShare().isEmpty() || use.gpuIdleShare().get().compareTo(IDLE) < 0) {
+      return Optional.empty();
+    }
+    StringBuilder note = new StringBuilder("the GPUs were idle ");
+    note.append(percent(use.gpuIdleShare().get().movePointRight(2))).append(" of the time");
+    TelemetrySummary.Figures cpus = use.measures().get(Measure.CPU_UTILIZATION);
+    TelemetrySummary.Figures memory = use.measures().get(Measure.GPU_MEMORY);
+    if (cpus != null && cpus.p50().compareTo(BUSY_CPUS) >= 0) {
+      note.append(" and the CPUs busy to ").append(percent(cpus.p50()));
+      return Optional.of(note.append(": try more resources.cpus_per_task").toString());
+    }
+    if (memory != null
+        && use.gpuMemoryBytes().isPresent()
+        && gpusPerNode > 0
+        && memory.peak().doubleValue() * gpusPerNode < SMALL * use.gpuMemoryBytes().get()) {
+      note.append(", and ").append(Memory.rounded(memory.peak().longValue()));
+      note.append(" of the ").append(Memory.rounded(use.gpuMemoryBytes().get() / gpusPerNode));
+      note.append(" of each were used");
+      return Optional.of(
+          note.append(": try a larger batch_size, or fewer resources.gpus_per_node").toString());
+    }
+    return Optional.of(note.append(": try fewer resources.gpus_per_node").toString());
+  }
+
+  private static Optional<String> fewMultiprocessors(TelemetrySummary use) {
+    TelemetrySummary.Figures busy = use.measures().get(Measure.GPU_UTILIZATION);
+    TelemetrySummary.Figures active = use.measures().get(Measure.SM_ACTIVITY);
+    if (busy == null
+        || active == null
+        || busy.mean().compareTo(BUSY_GPUS) < 0
+        || active.mean().compareTo(FEW_SMS) > 0) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        "a kernel ran "
+            + percent(busy.mean())
+            + " of the time, but DCGM says that only "
+            + percent(active.mean())
+            + " of the multiprocessors were busy: try a larger batch_size");
+  }
+
+  private static Optional<String> memory(TelemetrySummary use) {
+    TelemetrySummary.Figures memory = use.measures().get(Measure.MEMORY);
+    if (memory == null
+        || use.memoryLimitBytes().isEmpty()
+        || memory.peak().doubleValue() < NEARLY_ALL * use.memoryLimitBytes().get()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        "a node used "
+            + Memory.rounded(memory.peak().longValue())
+            + " of "
+            + Memory.rounded(use.memoryLimitBytes().get())
+            + " of memory, nearly all: try more resources.memory");
+  }
+
+  private static String percent(BigDecimal percent) {
+    return percent.setScale(0, RoundingMode.HALF_UP) + " %";
+  }
+}

@@ -1,0 +1,103 @@
+package dev.nexa.slurm.command.monitor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Person;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.ResourceAccessMode;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** Runs that are sampled, with a stand-in for nvidia-smi: what is kept, said and drawn of them. */
+@Execution(ExecutionMode.CONCURRENT)
+@ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
+@Order(1)
+class MonitorTest {
+  /** Two samples of the node on which it runs; the pipe beside them is not a file. */
+  private static final String WAITS_FOR_TWO_SAMPLES =
+      "until [ $(cat $(find $NEXA_TASK_SCRATCH -name \"telemetry.*.${SLURMD_NODENAME:-*}\" -type f)"
+          + " /dev/null | grep -c ^n,) -ge 2 ]; do sleep 0.2; done";
+
+  @TempDir Path workspace;
+  private Person person;
+
+  @BeforeEach
+  void begin() throws IOException {
+    person = new Person(workspace);
+    Path bin = Files.createDirectories(workspace.resolve("bin"));
+    Path file = bin.resolve("nvidia-smi");
+    Files.copy(Path.of("src/test/resources/fake-gpu/nvidia-smi"), file);
+    assertThat(file.toFile().setExecutable(true)).isTrue();
+  }
+
+  @Test
+  void ofARunOnThisMachineNodeAndMemoryAreSampledAlsoIfItFails() throws IOException {
+    JsonObject run =
+        person.submitAndWait(
+            write(
+                "stage: train\nbackend: shell\nmonitor: 1s\nresources: {time: 2m}\n"
+                    + "run: |\n  "
+                    + WAITS_FOR_TWO_SAMPLES
+                    + "\n  exit 3\n"),
+            "--local");
+
+    JsonObject telemetry = person.manifest(run).object("telemetry");
+    assertThat(telemetry.text("source")).isEqualTo("none");
+    assertThat(telemetry.number("samples")).isGreaterThanOrEqualTo(2);
+    assertThat(telemetry.object("memory").decimal("peak")).isPositive();
+    assertThat(person.says("monitor", "show")).contains("cpu utilization");
+  }
+
+  @Test
+  @Tag("slurm")
+  void ofTwoNodesOnSlurmEachGpuIsDrawnAndIdleOnesAreSaid() throws Exception {
+    person.slurmProfile("");
+    String config =
+        write(
+            "stage: train\nbackend: accelerate\nentrypoint: {script: configs/two.py, launcher:"
+                + " torchrun}\nsetup: export PATH="
+                + workspace.resolve("bin")
+                + ":$PATH\nmonitor: 1s\n"
+                + "resources: {nodes: 2, gpus_per_node: 2, gpu_type: h100, time: 5m, memory: 1G}\n");
+    Files.writeString(workspace.resolve("configs/two.py"), "");
+    Path torchrun = workspace.resolve("bin/torchrun");
+    Files.writeString(torchrun, "#!/bin/bash\n" + WAITS_FOR_TWO_SAMPLES + "\n");
+    assertThat(torchrun.toFile().setExecutable(true)).isTrue();
+
+    JsonObject run = person.submitAndWait(config);
+
+    JsonObject manifest = person.manifest(run);
+    JsonObject telemetry = manifest.object("telemetry");
+    assertThat(telemetry.number("files")).isEqualTo(2);
+    assertThat(telemetry.decimal("gpu_idle_share")).isEqualByComparingTo("0.5");
+    assertThat(manifest.object("metrics").decimal("gpu_utilization")).isEqualByComparingTo("0.5");
+    assertThat(person.cost(run).object("waste").optionalText("idle_gpus")).isPresent();
+    assertThat(person.says("why")).contains("the GPUs were idle 50 % of the time");
+    assertThat(person.says("estimate", config, "--cluster", "test"))
+        .contains("in the last run like this, " + run.text("run_id") + ", the GPUs were idle 50 %");
+    assertThat(person.says("monitor", "show"))
+        .contains("gpu 0 utilization", "gpu 1 memory", "P95", "use: the GPUs were idle");
+    assertThat(person.says("monitor", "show", "--csv", "--gpu", "1"))
+        .startsWith("attempt,node,gpu,measure,unit,time,value\n")
+        .contains(",1,gpu_utilization,%,")
+        .doesNotContain(",0,gpu_utilization");
+    assertThat(person.json("monitor", "show", "--json").objects("nodes")).hasSize(2);
+    assertThat(person.fails("monitor", "show", "--gpu", "7")).contains("no samples of GPU 7");
+  }
+
+  private String write(String text) throws IOException {
+    Files.createDirectories(workspace.resolve("configs"));
+    Path file = workspace.resolve("configs/sampled.yaml");
+    Files.writeString(file, text);
+    return file.toString();
+  }
+}

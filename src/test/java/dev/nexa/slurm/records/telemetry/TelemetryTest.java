@@ -1,0 +1,173 @@
+package dev.nexa.slurm.records.telemetry;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import dev.nexa.slurm.base.json.Json;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The reader of samples, their summary, the notes, and the loss curves. */
+class TelemetryTest {
+  private static final String HEAD =
+      "h,1,number=0,nodes=1,interval=10,gpus=2,source=nvidia-smi,activity=none,cpus=4,memory=1000000\n";
+
+  @TempDir Path folder;
+
+  @Test
+  void seriesHaveTimesAndFiguresOverTime() throws IOException {
+    NodeTelemetry node =
+        read(
+            HEAD
+                + "d,0,GPU-a,1000\nd,1,GPU-b,1000\n"
+                + "g,100.00,0,0,,10,100.5,40\nn,100.00,0,500,0,0,0,0\n"
+                // The first value held for no time: P50 is that of the later ones.
+                + "g,110.00,0,90,,20,300,50\nn,110.00,20000000,600,1000,0,50,0\n"
+                + "g,120.00,0,90,,20,300,50\nn,120.00,40000000,700,3000,0,50,0\n"
+                + "e,120.00,end,0\n");
+
+    Series use = series(node, Measure.GPU_UTILIZATION);
+    assertThat(use.points())
+        .extracting(point -> point.at().getEpochSecond())
+        .containsExactly(100L, 110L, 120L);
+    assertThat(use.spread().quantile(0.5)).hasValue(90);
+    assertThat(use.spread().mean()).hasValue(90);
+    // 20 s of CPU in 10 s on four CPUs.
+    assertThat(series(node, Measure.CPU_UTILIZATION).spread().mean().orElse(0)).isEqualTo(50);
+    assertThat(series(node, Measure.DISK_READ).spread().peak()).hasValue(200);
+    assertThat(node.totals().readBytes()).hasValue(3000L);
+    assertThat(node.facts().memoryBytes()).hasValue(1_000_000L);
+    assertThat(node.facts().gpuMemoryBytes()).isEqualTo(2000L << 20);
+    assertThat(node.ended()).isTrue();
+    assertThat(node.samples()).isEqualTo(3);
+  }
+
+  @Test
+  void brokenLinesAreCountedAndNeverFatal() throws IOException {
+    NodeTelemetry node =
+        read(
+            HEAD
+                + "g,100.00,0,97,,40,,\n"
+                + "g,100.00,0,ninety,,40,,\n"
+                + "g,100.00,99999,97,,40,,\n"
+                + "g,1e99,0,97,,40,,\n"
+                + "n,1,2\n"
+                + "\u00ff\u0000,\n"
+                + "x".repeat(100_000)
+                + "\n"
+                + "e,101.00,fewer,1\ne,102.00,hang,40\n"
+                + "g,110.00,0,9"); // the node lost power
+
+    assertThat(node.brokenLines()).isEqualTo(7);
+    assertThat(series(node, Measure.GPU_UTILIZATION).points()).hasSize(1);
+    assertThat(node.fewestGpus()).hasValue(1);
+    assertThat(node.hangs()).isEqualTo(1);
+    assertThat(node.ended()).isFalse();
+  }
+
+  @Test
+  void aLongFileIsReadInBoundedMemoryAndItsNewestSampleFromItsEnd() throws IOException {
+    Path file = folder.resolve("0.0.telemetry.n1.csv");
+    try (BufferedWriter out = Files.newBufferedWriter(file)) {
+      out.write(HEAD);
+      for (int i = 0; i < 50_000; i++) {
+        out.write("g," + (1000 + i * 10) + ".00,0," + i % 101 + ",,10,,\n");
+        out.write("n," + (1000 + i * 10) + ".50," + i * 1000L + ",5,,,,\n");
+      }
+    }
+    TelemetryFile telemetry = file();
+
+    NodeTelemetry node = telemetry.read().orElseThrow();
+    assertThat(series(node, Measure.GPU_UTILIZATION).points())
+        .hasSizeLessThanOrEqualTo(Points.MOST);
+    assertThat(series(node, Measure.GPU_UTILIZATION).spread().mean().orElse(0))
+        .isCloseTo(50, within(0.5));
+    NodeTelemetry.Sample newest = telemetry.newest().orElseThrow();
+    assertThat(newest.at().getEpochSecond()).isEqualTo(1000 + 49_999 * 10);
+    assertThat(newest.values())
+        .contains(
+            new NodeTelemetry.Sample.Value(Measure.GPU_UTILIZATION, Optional.of(0), 49_999 % 101));
+  }
+
+  @Test
+  void theSummaryIsTheSameAfterAReadAndNamesTheKeyToChange() throws IOException {
+    TelemetrySummary.Sum sum = new TelemetrySummary.Sum();
+    sum.add(
+        read(
+            HEAD
+                + "d,0,GPU-a,1000\nd,1,GPU-b,1000\n"
+                + "g,100.00,0,10,,10,200,40\ng,100.00,1,10,,10,200,40\n"
+                + "g,110.00,0,20,,30,200,40\ng,110.00,1,0,,30,200,40\n"
+                + "e,111.00,fewer,1\n"));
+    TelemetrySummary summary = sum.summary().orElseThrow();
+
+    assertThat(TelemetrySummary.fromJson(Json.parseObject(Json.pretty(summary.toJson()))))
+        .isEqualTo(summary);
+    assertThat(summary.gpuIdleShare()).hasToString("Optional[0.9000]");
+    assertThat(summary.gpuJoules()).hasToString("Optional[4000]");
+    assertThat(UseNotes.of(summary, 2))
+        .containsExactly(
+            "node n1 showed 1 of 2 GPUs while task 0 ran. Report it to the administrators; another"
+                + " attempt avoids the node: try requeues=1",
+            "the GPUs were idle 90 % of the time, and 30.0 MiB of the 1000.0 MiB of each were used:"
+                + " try a larger batch_size, or fewer resources.gpus_per_node");
+  }
+
+  @Test
+  void lossesComeFromTheNewestTrainerStateAndAreSmoothed() throws IOException {
+    state("checkpoint-10", "{\"loss\": 4, \"step\": 10}");
+    state(
+        "checkpoint-20",
+        "{\"loss\": 4, \"step\": 10}, {\"eval_loss\": 3, \"step\": 10}, {\"loss\": NaN, \"step\": 15},"
+            + " {\"loss\": 2, \"step\": 20}, {\"train_loss\": 3, \"train_runtime\": 9, \"step\": 20}");
+    Files.createDirectories(folder.resolve("checkpoint-30"));
+    Files.writeString(folder.resolve("checkpoint-30/trainer_state.json"), "{\"log_history\": [");
+
+    List<LossCurve> curves = LossCurve.ofTrainer(folder);
+
+    assertThat(curves).extracting(LossCurve::name).containsExactly("eval_loss", "loss");
+    List<LossCurve.Point> loss = curves.get(1).points();
+    assertThat(loss).extracting(LossCurve.Point::loss).containsExactly(4.0, 2.0);
+    assertThat(loss.get(0).smoothed()).isCloseTo(4, within(1e-9));
+    // (0.9 * 0.4 + 0.1 * 2) / (1 - 0.9 * 0.9)
+    assertThat(loss.get(1).smoothed()).isCloseTo(0.56 / 0.19, within(1e-9));
+  }
+
+  @Test
+  void lossesComeFromMlflowsFileStoreToo() throws IOException {
+    Path metrics = Files.createDirectories(folder.resolve("mlruns/0/3fe0/metrics"));
+    Files.writeString(metrics.resolve("loss"), "1700000000000 2.5 1\n1700000001000 1.5 2\n17000");
+    Files.writeString(metrics.resolve("lr"), "1700000000000 0.1 1\n");
+
+    List<LossCurve> curves = LossCurve.ofMlflow(folder.resolve("mlruns"));
+
+    assertThat(curves).singleElement().satisfies(curve -> assertThat(curve.points()).hasSize(2));
+  }
+
+  private void state(String checkpoint, String history) throws IOException {
+    Files.createDirectories(folder.resolve(checkpoint));
+    Files.writeString(
+        folder.resolve(checkpoint).resolve("trainer_state.json"),
+        "{\"global_step\": 10, \"log_history\": [" + history + "]}");
+  }
+
+  private static Series series(NodeTelemetry node, Measure measure) {
+    return node.series().stream().filter(one -> one.measure() == measure).findFirst().orElseThrow();
+  }
+
+  private NodeTelemetry read(String text) throws IOException {
+    Files.write(folder.resolve("0.0.telemetry.n1.csv"), text.getBytes(StandardCharsets.ISO_8859_1));
+    return file().read().orElseThrow();
+  }
+
+  private TelemetryFile file() {
+    return new TelemetryFile(folder.resolve("0.0.telemetry.n1.csv"), "key", 0, 0, "n1");
+  }
+}
