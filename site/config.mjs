@@ -14,6 +14,7 @@ export default defineConfig({
   description: 'Price, approve, submit and account for Slurm jobs',
   lang: 'en',
   srcDir: 'pages',
+  srcExclude: ['public/**'],
   base: process.env.NEXA_SITE_BASE ?? '/',
   outDir: 'html',
   head: [['meta', { 'http-equiv': 'Content-Security-Policy', content: policy }]],

@@ -59,21 +59,22 @@ class DocsTest {
   }
 
   @Test
-  void theIndexHasALineForEachPage() throws IOException {
+  void theIndexHasOneLineForEachPage() throws IOException {
     String index = Files.readString(Path.of("docs/index.md"));
     List<String> missing = new ArrayList<>();
     try (Stream<Path> files = Files.list(Path.of("docs"))) {
       for (Path file : files.sorted().toList()) {
         String name = file.getFileName().toString();
         if (name.endsWith(".md") && !name.equals("index.md")) {
-          if (!index.contains("\n| [" + name + "](" + name + ") | ")) {
+          String row = "\n| [" + name + "](" + name + ") | ";
+          if (index.split(Pattern.quote(row), -1).length != 2) {
             missing.add(name);
           }
         }
       }
     }
 
-    assertThat(missing).as("a page without a line in docs/index.md").isEmpty();
+    assertThat(missing).as("pages without one line in docs/index.md").isEmpty();
   }
 
   private boolean leads(Path page, String link) throws IOException {
