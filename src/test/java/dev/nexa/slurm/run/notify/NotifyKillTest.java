@@ -29,6 +29,8 @@ class NotifyKillTest {
   private static final int KILLS = Integer.getInteger("notify.kills", SendStep.values().length);
   private static final int BACKLOG = Summarise.MOST + 3;
 
+  private static final List<SendStep> STEPS = List.of(SendStep.values());
+
   @TempDir Path folder;
 
   @Test
@@ -37,7 +39,7 @@ class NotifyKillTest {
     int[] repeated = new int[1];
     int[] unknown = new int[1];
     for (int i = 0; i < KILLS; i++) {
-      SendStep step = SendStep.values()[i % SendStep.values().length];
+      SendStep step = STEPS.get(i % STEPS.size());
       boolean backlog = step == SendStep.SUMMARY_WRITTEN;
       int nth = backlog ? 1 : 1 + random.nextInt(step == SendStep.PREPARED ? 3 : 6);
       try (Receiver receiver = new Receiver()) {
