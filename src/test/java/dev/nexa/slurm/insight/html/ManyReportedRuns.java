@@ -113,7 +113,11 @@ public final class ManyReportedRuns {
       user = USERS.get(random.nextInt(USERS.size()));
       model = MODELS.get(random.nextInt(MODELS.size()));
       name =
-          model.toLowerCase(java.util.Locale.ROOT).split("-", 2)[0] + "-" + stage + "-" + number % 97;
+          model.toLowerCase(java.util.Locale.ROOT).split("-", 2)[0]
+              + "-"
+              + stage
+              + "-"
+              + number % 97;
       gpus = stage.equals("data") ? 0 : 1L << random.nextInt(4);
       seconds = 600L + random.nextInt(30_000);
       started = this.ended.minusSeconds(seconds);
