@@ -27,6 +27,7 @@ public final class SchemaCheck {
   private static final Set<String> KNOWN =
       Set.of(
           "$schema",
+          "$defs",
           "title",
           "description",
           "default",
@@ -44,9 +45,14 @@ public final class SchemaCheck {
           "maximum",
           "enum");
 
+  private static final String DEFINITION = "#/$defs/";
+
+  private final JsonObject root;
   private final List<String> problems = new ArrayList<>();
 
-  private SchemaCheck() {}
+  private SchemaCheck(JsonObject root) {
+    this.root = root;
+  }
 
   /** What in the document does not fit the schema; JSON is YAML too. */
   public static List<String> problems(JsonObject schema, String document) {
@@ -65,12 +71,16 @@ public final class SchemaCheck {
   }
 
   static List<String> problems(JsonObject schema, YamlNode tree) {
-    SchemaCheck check = new SchemaCheck();
+    SchemaCheck check = new SchemaCheck(schema);
     check.node(schema, tree, "$");
     return check.problems;
   }
 
   private void node(JsonObject schema, YamlNode node, String path) {
+    if (schema.members().containsKey("$ref")) {
+      node(definition(schema, path), node, path);
+      return;
+    }
     for (String word : schema.members().keySet()) {
       if (!KNOWN.contains(word)) {
         throw new AssertionError(path + ": the schema uses '" + word + "', which is not checked");
@@ -102,11 +112,21 @@ public final class SchemaCheck {
     }
   }
 
+  /** A reference may stand beside a description, and leads into the same schema. */
+  private JsonObject definition(JsonObject reference, String path) {
+    String target = reference.text("$ref");
+    if (!target.startsWith(DEFINITION)
+        || !Set.of("$ref", "description").containsAll(reference.members().keySet())) {
+      throw new AssertionError(path + ": this reference is not checked: " + reference);
+    }
+    return root.object("$defs").object(target.substring(DEFINITION.length()));
+  }
+
   /** It fits one of them; where none fits, what is wrong with each is told. */
   private void anyOf(List<JsonObject> schemas, YamlNode node, String path) {
     List<String> all = new ArrayList<>();
     for (JsonObject schema : schemas) {
-      SchemaCheck check = new SchemaCheck();
+      SchemaCheck check = new SchemaCheck(root);
       check.node(schema, node, path);
       if (check.problems.isEmpty()) {
         return;

@@ -73,7 +73,8 @@ class WitnessesAgreeTest {
       assertThat(job.rawJobId()).isEqualTo(accounting.rawJobId());
       assertThat(job.state()).isEqualTo(accounting.state());
       assertThat(job.exitCode()).isEqualTo(accounting.exitCode());
-      assertThat(job.elapsedSeconds()).isCloseTo(accounting.elapsedSeconds(), within(2L));
+      // The scheduler counts from the start of the processes: seconds apart on a busy machine.
+      assertThat(job.elapsedSeconds()).isCloseTo(accounting.elapsedSeconds(), within(30L));
       assertThat(Tres.parse(job.allocTres()).cpus())
           .isEqualTo(Tres.parse(accounting.allocTres()).cpus());
       assertThat(Tres.parse(job.allocTres()).memoryBytes())
