@@ -128,6 +128,7 @@ public final class EstimateCommand extends Subcommand {
           EstimateText.of(
               prepared.plan(),
               prepared.estimate(),
+              prepared.egress(),
               prepared.policy().approvalOver(),
               prepared.needsApproval()));
       out.print(OutlookText.of(prepared.outlook()));

@@ -3,9 +3,13 @@ package dev.nexa.slurm.command.jobs;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.job.estimate.CostLine;
+import dev.nexa.slurm.job.estimate.Egress;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.plan.Plan;
 import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 
 /** Formats an estimate for a user. */
 public final class EstimateText {
@@ -26,10 +30,16 @@ public final class EstimateText {
   /**
    * Returns the text of an estimate.
    *
+   * @param egress what a sync stage sends out of the cluster; empty for any other run
    * @param threshold the cost above which the policy requires an approval
    * @param approvalNeeded whether this run needs an approval
    */
-  public static String of(Plan plan, Estimate estimate, Money threshold, boolean approvalNeeded) {
+  public static String of(
+      Plan plan,
+      Estimate estimate,
+      Optional<Egress> egress,
+      Money threshold,
+      boolean approvalNeeded) {
     StringBuilder text = new StringBuilder();
     String most = estimate.atMost();
     text.append(Character.toUpperCase(most.charAt(0))).append(most.substring(1)).append(": ");
@@ -41,17 +51,25 @@ public final class EstimateText {
       text.append("In ").append(plan.partitionReason().get()).append(".\n");
     }
     text.append('\n');
-    text.append(LINES.of(estimate.reservation()).table());
+    List<CostLine> lines = new ArrayList<>(estimate.reservation());
+    egress.flatMap(sent -> sent.line(estimate.rates())).ifPresent(lines::add);
+    text.append(LINES.of(lines).table());
     if (estimate.apiTokens().isPresent()) {
       text.append("\nAPI tokens: ").append(estimate.apiTokens().get().words());
       text.append(", ").append(estimate.tokensCost());
       text.append(", for the whole run: attempts do not pay for an answer again.\n");
     }
+    if (egress.isPresent()) {
+      String sentence = egress.get().sentence(estimate.rates());
+      text.append('\n').append(Character.toUpperCase(sentence.charAt(0)));
+      text.append(sentence.substring(1)).append(".\n");
+    }
     text.append("\nPrices: ")
         .append(estimate.rates().book())
         .append(", as of ")
         .append(estimate.rates().asOf());
-    text.append(".\nThis is the most the run can cost, if ");
+    text.append(".\nThis is the most the run can cost")
+        .append(egress.isPresent() ? " without egress, if " : ", if ");
     String task = estimate.tasks() == 1 ? "it" : "each task";
     text.append(estimate.attempts() == 1 ? task + " uses its whole time limit" : ATTEMPTS);
     text.append(estimate.apiTokens().isPresent() ? " and all its API tokens.\n" : ".\n");

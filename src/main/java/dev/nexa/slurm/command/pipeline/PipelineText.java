@@ -83,6 +83,10 @@ final class PipelineText {
         text.append(estimate.apiTokens().get().words());
         text.append(", ").append(estimate.tokensCost()).append(".\n");
       }
+      if (stage.prepared().egress().isPresent()) {
+        text.append("\nStage ").append(stage.stage().name()).append(": ");
+        text.append(stage.prepared().egress().get().sentence(estimate.rates())).append(".\n");
+      }
     }
     return text.append('\n').append(end(plan, budgets)).toString();
   }

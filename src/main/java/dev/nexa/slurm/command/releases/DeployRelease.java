@@ -8,6 +8,7 @@ import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.storage.releases.DeployCheck;
+import dev.nexa.slurm.storage.releases.DeployCheck.Refusal;
 import dev.nexa.slurm.storage.releases.Halt;
 import dev.nexa.slurm.storage.releases.HistoryLine;
 import dev.nexa.slurm.storage.releases.LineSigner;
@@ -69,14 +70,17 @@ final class DeployRelease {
     ReleaseFolder folder = ReleaseFolder.open(place.durable(), name);
     DeployCheck check = new DeployCheck(folder);
     ReleaseSignatures signatures = signatures(check);
-    List<String> refusals =
+    List<Refusal> refusals =
         new ArrayList<>(check.refusals(signatures, place.policy().refusesPickles()));
     List<Halt> halts = place.haltsFor(check.content().document().pipeline());
-    if (refusals.isEmpty() && !halts.isEmpty()) {
-      throw RequireNoHalt.refusal("the release " + name + " is not deployed", halts);
+    if (refusals.isEmpty()) {
+      requireNone(name, halts);
     }
     for (Halt halt : halts) {
-      refusals.add("the halt " + halt.id() + " is in force, " + halt.words());
+      refusals.add(
+          new Refusal(
+              "the halt " + halt.id() + " is in force, " + halt.words(),
+              List.of(RequireNoHalt.lifts(halt))));
     }
     if (!refusals.isEmpty()) {
       throw refusal(name, "cannot be deployed", refusals);
@@ -101,15 +105,15 @@ final class DeployRelease {
         Instant.now());
   }
 
-  private static NexaException refusal(String name, String what, List<String> refusals) {
-    List<Advice> advice = new ArrayList<>();
-    for (String refusal : refusals.subList(1, refusals.size())) {
-      advice.add(Advice.step("and " + refusal));
+  private static NexaException refusal(String name, String what, List<Refusal> refusals) {
+    List<Advice> advice = new ArrayList<>(refusals.get(0).next());
+    for (Refusal refusal : refusals.subList(1, refusals.size())) {
+      advice.add(Advice.step("and " + refusal.why()));
+      advice.addAll(refusal.next());
     }
-    advice.add(Advice.command("checks it again", "nexa-slurm", "release", "verify", name));
     return new NexaException(
         ErrorCode.RELEASE_NOT_DEPLOYABLE,
-        "the release " + name + " " + what + ": " + refusals.get(0),
+        "the release " + name + " " + what + ": " + refusals.get(0).why(),
         advice);
   }
 
@@ -149,7 +153,7 @@ final class DeployRelease {
       if (asks) {
         requireSame(release, check(release.name()));
       } else {
-        requireNoHalt(release.name(), release.document());
+        requireNone(release.name(), place.haltsFor(release.document().pipeline()));
       }
       HistoryLine line =
           writer.deploy(
@@ -201,8 +205,7 @@ final class DeployRelease {
                 "the halt " + halts.get(0).id() + " was set meanwhile, " + halts.get(0).words()));
   }
 
-  private void requireNoHalt(String name, ReleaseFile document) {
-    List<Halt> halts = place.haltsFor(document.pipeline());
+  private static void requireNone(String name, List<Halt> halts) {
     if (!halts.isEmpty()) {
       throw RequireNoHalt.refusal("the release " + name + " is not deployed", halts);
     }
@@ -347,7 +350,7 @@ final class DeployRelease {
   private Checked proven(String name, Optional<String> before) {
     DeployCheck check = new DeployCheck(ReleaseFolder.open(place.durable(), name));
     ReleaseSignatures signatures = signatures(check);
-    List<String> refusals = check.unproven(signatures);
+    List<Refusal> refusals = check.unproven(signatures);
     if (!refusals.isEmpty()) {
       throw refusal(name, "cannot be in production again", refusals);
     }

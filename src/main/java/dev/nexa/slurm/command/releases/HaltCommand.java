@@ -1,9 +1,11 @@
 package dev.nexa.slurm.command.releases;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.ProcessIdentity;
+import dev.nexa.slurm.command.shared.Failures;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.notices.Outbox;
@@ -28,11 +30,7 @@ public final class HaltCommand extends Subcommand {
       option("--pipeline", "NAME", "Stops only the pipelines of this name. Default: stops all.");
   private static final String CANCEL = "nexa-slurm cancel ";
 
-  private final OptionSpec cluster =
-      option(
-          "--cluster",
-          "NAME",
-          "Only the durable tier of this profile. Default: those of all profiles of the workspace.");
+  private final OptionSpec cluster = cluster(this, "");
   private final OptionSpec json = jsonFlag();
 
   public HaltCommand() {
@@ -44,6 +42,19 @@ public final class HaltCommand extends Subcommand {
         "nexa-slurm halt --pipeline distill --reason 'the judge is broken'",
         "nexa-slurm halt list");
     spec().addSubcommand("list", new HaltListCommand().spec());
+  }
+
+  /**
+   * Adds the option for one tier.
+   *
+   * @param more a sentence that follows the text, with a space before it; may be empty
+   */
+  static OptionSpec cluster(Subcommand command, String more) {
+    return command.option(
+        "--cluster",
+        "NAME",
+        "Only the durable tier of this profile. Default: those of all profiles of the workspace."
+            + more);
   }
 
   @Override
@@ -71,7 +82,8 @@ public final class HaltCommand extends Subcommand {
                     + named(one.tier(), one.profiles())
                     + ": "
                     + one.why());
-        err().println("  → releases go on there; mend it, then type the command again");
+        one.failure().map(Failures::advice).orElse(List.of()).forEach(this::arrow);
+        arrow(Advice.step("releases go on there; mend it, then type the command again"));
       }
     }
     List<String> problems = new ArrayList<>();
@@ -92,6 +104,7 @@ public final class HaltCommand extends Subcommand {
       out().print(Json.pretty(document));
       return status;
     }
+    boolean partly = tried.stream().anyMatch(one -> one.failure().isPresent());
     out()
         .println(
             halt.id()
@@ -99,7 +112,9 @@ public final class HaltCommand extends Subcommand {
                 + halt.pipeline()
                     .map(name -> "nothing of the pipeline " + name + " is released")
                     .orElse("nothing is released")
-                + (oneTier ? " from " + tried.get(0).tier() : ""));
+                + (oneTier
+                    ? " from " + tried.get(0).tier()
+                    : partly ? " from the tiers that it holds on" : ""));
     if (tried.size() > 1) {
       halted(tried)
           .forEach(one -> out().println("  it holds on " + named(one.tier(), one.profiles())));
@@ -133,6 +148,10 @@ public final class HaltCommand extends Subcommand {
         ProcessIdentity.ofThisProcess().host(),
         Optional.ofNullable(reason.<String>getValue()).orElse(""),
         Optional.ofNullable(pipeline.getValue()));
+  }
+
+  private void arrow(Advice line) {
+    err().println("  → " + line);
   }
 
   private static Stream<HaltedTiers.Tried> halted(List<HaltedTiers.Tried> tried) {

@@ -28,11 +28,7 @@ final class HaltListCommand extends Subcommand {
           .note("reason", one -> VisibleText.line(one.halt().reason()));
 
   private final OptionSpec all = flag("-a, --all", "Also lists halts that were lifted.");
-  private final OptionSpec cluster =
-      option(
-          "--cluster",
-          "NAME",
-          "Only the durable tier of this profile. Default: those of all profiles of the workspace.");
+  private final OptionSpec cluster = HaltCommand.cluster(this, "");
   private final OptionSpec json = jsonFlag();
 
   HaltListCommand() {

@@ -16,7 +16,9 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
@@ -30,12 +32,7 @@ public final class UnhaltCommand extends Subcommand {
   private final OptionSpec key =
       option("--key", "FILE", "The approver's SSH key. Default: the first of ssh's own keys.");
   private final OptionSpec reason = option("--reason", "TEXT", "Why it may go on.");
-  private final OptionSpec cluster =
-      option(
-          "--cluster",
-          "NAME",
-          "Only the durable tier of this profile. Default: those of all profiles of the workspace."
-              + " The policy is the workspace's.");
+  private final OptionSpec cluster = HaltCommand.cluster(this, " The policy is the workspace's.");
   private final OptionSpec yes = flag("-y, --yes", "Lifts it without a question, as scripts must.");
   private final OptionSpec json = jsonFlag();
 
@@ -70,10 +67,15 @@ public final class UnhaltCommand extends Subcommand {
       err().println("nothing was changed");
       return ExitCode.NEEDS_APPROVAL.status();
     }
+    Map<String, LiftedHalt> signed = new HashMap<>();
     List<Halts.Judged> lifted = new ArrayList<>();
     for (int i = 0; i < tiers.size(); i++) {
       if (found.get(i).inForce()) {
-        lifted.add(lift(tiers.get(i), halt, signer, place));
+        // The tiers have the same file, so that one signature lifts all of them.
+        LiftedHalt lift =
+            signed.computeIfAbsent(
+                tiers.get(i).digest(halt.halt()), digest -> signed(halt, digest, signer));
+        lifted.add(lift(tiers.get(i), halt, lift, place));
       }
     }
     return tell(lifted.get(0), "is lifted");
@@ -91,21 +93,26 @@ public final class UnhaltCommand extends Subcommand {
     return having.isEmpty() ? List.of(place.halts()) : having;
   }
 
-  /**
-   * Lifts the halt on a tier.
-   *
-   * @throws NexaException if the signature does not count; then nothing was written
-   */
-  private Halts.Judged lift(Halts halts, Halts.Judged halt, LineSigner signer, DeployPlace place) {
+  /** Signs the lifting of a halt. ssh-keygen may ask for a passphrase. */
+  private LiftedHalt signed(Halts.Judged halt, String digest, LineSigner signer) {
     LiftedHalt unsigned =
         new LiftedHalt(
             halt.halt().id(),
-            halts.digest(halt.halt()),
+            digest,
             Instant.now().truncatedTo(ChronoUnit.SECONDS),
             signer.author(),
             Optional.ofNullable(reason.<String>getValue()).orElse(""),
             "");
-    LiftedHalt signed = unsigned.signed(signer.sign(unsigned.statement()));
+    return unsigned.signed(signer.sign(unsigned.statement()));
+  }
+
+  /**
+   * Lifts the halt on a tier.
+   *
+   * @throws NexaException if the signature does not count; then nothing was written there
+   */
+  private Halts.Judged lift(
+      Halts halts, Halts.Judged halt, LiftedHalt signed, DeployPlace place) {
     Optional<String> refusal = halts.refusal(halt.halt(), signed, place.signers());
     if (refusal.isPresent()) {
       throw new NexaException(

@@ -48,6 +48,11 @@ public final class Failures implements IExecutionExceptionHandler {
         Advice.step("please report it with what --stacktrace prints"));
   }
 
+  /** Returns the advice on a failure: its own, or who can let this user read or write the file. */
+  public static List<Advice> advice(Exception failure) {
+    return known(failure).advice();
+  }
+
   private static NexaException withOwner(NexaException known, UncheckedIOException io) {
     List<Advice> advice = new ArrayList<>(ofFile(io.getCause()));
     advice.addAll(known.advice());

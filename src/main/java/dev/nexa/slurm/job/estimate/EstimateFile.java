@@ -126,6 +126,12 @@ public final class EstimateFile {
     return this;
   }
 
+  /** Adds what the run sends out of the cluster at most, which is not reserved. */
+  public EstimateFile egress(Egress egress, Rates rates) {
+    json.with("egress", egress.toJson(rates));
+    return this;
+  }
+
   /** Adds the partition and the reason for it. */
   public EstimateFile partition(Optional<String> partition, Optional<String> reason) {
     json.with("partition", partition.orElse(null)).with("partition_reason", reason.orElse(null));

@@ -30,10 +30,21 @@ public record HaltedTiers(Map<Path, List<String>> tiers, DurableFiles files) {
    *
    * @param halt the halt in force; empty if it could not be set
    * @param absent whether the tier is not on this host, so that it was not written
-   * @param why why it could not be set; empty if it was
+   * @param failure why it could not be set; empty if it was, or if the tier is absent
    */
   public record Tried(
-      Path tier, List<String> profiles, Optional<Halt> halt, boolean absent, String why) {}
+      Path tier,
+      List<String> profiles,
+      Optional<Halt> halt,
+      boolean absent,
+      Optional<RuntimeException> failure) {
+    /** Returns why the halt could not be set. */
+    public String why() {
+      return absent
+          ? "the folder does not exist on this host"
+          : failure.map(failed -> String.valueOf(failed.getMessage())).orElse("");
+    }
+  }
 
   /**
    * Returns the durable tiers of all profiles of the workspace.
@@ -85,23 +96,20 @@ public record HaltedTiers(Map<Path, List<String>> tiers, DurableFiles files) {
       if (named.isPresent() && !Files.isDirectory(tier.getKey())) {
         // A folder that was made here would hide behind the tier when it is mounted.
         all.add(
-            new Tried(
-                tier.getKey(),
-                tier.getValue(),
-                Optional.empty(),
-                true,
-                "the folder does not exist on this host"));
+            new Tried(tier.getKey(), tier.getValue(), Optional.empty(), true, Optional.empty()));
         continue;
       }
       try {
         Halts halts = halts(tier.getKey());
         Halt halt = named.isPresent() ? halts.put(named.get()) : unnamed.apply(halts);
         named = named.or(() -> Optional.of(halt));
-        all.add(new Tried(tier.getKey(), tier.getValue(), Optional.of(halt), false, ""));
+        all.add(
+            new Tried(tier.getKey(), tier.getValue(), Optional.of(halt), false, Optional.empty()));
       } catch (RuntimeException failed) {
         first = first.or(() -> Optional.of(failed));
-        String why = String.valueOf(failed.getMessage());
-        all.add(new Tried(tier.getKey(), tier.getValue(), Optional.empty(), false, why));
+        all.add(
+            new Tried(
+                tier.getKey(), tier.getValue(), Optional.empty(), false, Optional.of(failed)));
       }
     }
     if (named.isEmpty() && first.isPresent()) {

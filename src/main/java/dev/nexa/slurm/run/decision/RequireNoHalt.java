@@ -99,13 +99,16 @@ public final class RequireNoHalt {
     for (Halt halt : halts.subList(1, halts.size())) {
       advice.add(Advice.step("halt " + halt.id() + ", " + halt.words()));
     }
-    advice.add(
-        Advice.command(
-            "lifts it, with an approver's key", "nexa-slurm", "unhalt", halts.get(0).id()));
     Halt first = halts.get(0);
+    advice.add(lifts(first));
     return new NexaException(
         ErrorCode.HALTED,
         what + " while the halt " + first.id() + " is in force, " + first.words(),
         advice);
+  }
+
+  /** Returns the command that lifts a halt. */
+  public static Advice lifts(Halt halt) {
+    return Advice.command("lifts it, with an approver's key", "nexa-slurm", "unhalt", halt.id());
   }
 }

@@ -14,6 +14,7 @@ import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.config.RunConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
+import dev.nexa.slurm.job.estimate.Egress;
 import dev.nexa.slurm.job.estimate.Estimate;
 import dev.nexa.slurm.job.estimate.EstimateFile;
 import dev.nexa.slurm.job.estimate.Outlook;
@@ -48,6 +49,7 @@ import java.util.Optional;
  * @param launch the command that the backend starts inside the allocation
  * @param model the model's memory and time; empty if the config names no model
  * @param outlook the expected cost
+ * @param egress what a sync stage sends out of the cluster; empty for any other run
  * @param inputs the earlier runs of {@code --from}; empty for a stage of a pipeline, whose earlier
  *     runs do not exist yet
  * @param knowsPartitions whether the cluster profile lists the partitions, so that the plan fits
@@ -59,6 +61,7 @@ public record Prepared(
     Estimate estimate,
     Optional<ModelNumbers> model,
     Outlook outlook,
+    Optional<Egress> egress,
     Policy policy,
     List<RunInput> inputs,
     boolean knowsPartitions) {
@@ -215,6 +218,11 @@ public record Prepared(
             ? Optional.of(ModelNumbers.of(context, plan))
             : Optional.empty();
     Outlook outlook = ExpectCost.of(context, plan, estimate, model);
+    // The classes for it are loaded only for a sync stage.
+    Optional<Egress> egress =
+        plan.sync().isPresent()
+            ? Optional.of(ExpectEgress.of(plan, plan.sync().get()))
+            : Optional.empty();
     return new Prepared(
         plan.noting(launch.notes()),
         plugin,
@@ -222,6 +230,7 @@ public record Prepared(
         estimate,
         model,
         outlook,
+        egress,
         policy,
         found.isPresent() ? found.get().inputs() : List.of(),
         !cluster.partitions().isEmpty());
@@ -265,6 +274,7 @@ public record Prepared(
         estimate,
         Optional.of(numbers),
         better,
+        egress,
         policy,
         inputs,
         knowsPartitions);
@@ -323,6 +333,9 @@ public record Prepared(
     if (model.isPresent()) {
       model.get().addTo(file);
     }
+    if (egress.isPresent()) {
+      file.egress(egress.get(), estimate.rates());
+    }
     return file.partition(plan.allocation().partition(), plan.partitionReason());
   }
 
@@ -338,6 +351,6 @@ public record Prepared(
   /** Returns a copy with another estimate. */
   Prepared at(Estimate other) {
     return new Prepared(
-        plan, plugin, launch, other, model, outlook, policy, inputs, knowsPartitions);
+        plan, plugin, launch, other, model, outlook, egress, policy, inputs, knowsPartitions);
   }
 }

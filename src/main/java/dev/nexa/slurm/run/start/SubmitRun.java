@@ -211,6 +211,9 @@ public final class SubmitRun {
     if (prepared.outlook().expected().isPresent() || prepared.outlook().accuracy().isPresent()) {
       notes.addAll(OutlookText.lines(prepared.outlook()));
     }
+    if (prepared.egress().isPresent()) {
+      notes.add("note: " + prepared.egress().get().sentence(prepared.estimate().rates()));
+    }
     prepared.pastUse(context).ifPresent(notes::add);
     Optional<ModelNumbers> model = prepared.model();
     if (model.isPresent() && model.get().note().isPresent()) {

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * find it at each moment, because a new link is made aside and renamed over the old one.
  */
 public final class CurrentModel {
-  private static final String NAME = "current_model";
+  static final String NAME = "current_model";
   private static final Pattern TARGET = Pattern.compile("releases/([^/]+)/model");
 
   private final Path deploy;

@@ -24,6 +24,8 @@ import java.util.Optional;
  * <p>A writer holds the lock of the deploy folder.
  */
 public final class ReleaseHistory {
+  static final String NAME = "history.jsonl";
+
   private final Path file;
   private final DurableFiles files;
 
@@ -33,7 +35,7 @@ public final class ReleaseHistory {
    * @param deploy the folder {@code deploy} on the durable tier
    */
   public ReleaseHistory(Path deploy, DurableFiles files) {
-    this.file = deploy.resolve("history.jsonl");
+    this.file = deploy.resolve(NAME);
     this.files = files;
   }
 

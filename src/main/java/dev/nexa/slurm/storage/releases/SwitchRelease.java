@@ -48,10 +48,12 @@ public final class SwitchRelease implements AutoCloseable {
    *
    * @param deploy the folder {@code deploy} on the durable tier; it exists
    * @param passing receives each step
-   * @throws NexaException if another process deploys or rolls back
+   * @throws NexaException if another process deploys or rolls back, or if this user cannot replace
+   *     what another one deployed
    */
   public static SwitchRelease begin(
       Path deploy, DurableFiles files, LineSigner signer, Consumer<DeployStep> passing) {
+    DeployRights.ofMe(deploy).require();
     FileLock lock;
     try {
       lock =

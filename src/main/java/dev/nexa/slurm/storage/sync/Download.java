@@ -35,6 +35,7 @@ final class Download {
   private final Sides sides;
   private final Path parts;
   private final ExecutorService threads;
+  private final int ranges;
   private final Semaphore buffers = ReadAhead.buffers();
 
   /**
@@ -42,11 +43,13 @@ final class Download {
    *
    * @param parts the folder of unfinished files
    * @param threads read ahead in large objects
+   * @param ranges how many ranges of one object they read ahead
    */
-  Download(Sides sides, Path parts, ExecutorService threads) {
+  Download(Sides sides, Path parts, ExecutorService threads, int ranges) {
     this.sides = sides;
     this.parts = parts;
     this.threads = threads;
+    this.ranges = ranges;
   }
 
   /**
@@ -157,7 +160,7 @@ final class Download {
                 StandardOpenOption.CREATE,
                 StandardOpenOption.READ,
                 StandardOpenOption.WRITE);
-        ReadAhead ahead = new ReadAhead(sides, threads, buffers, key, object)) {
+        ReadAhead ahead = new ReadAhead(sides, threads, buffers, ranges, key, object)) {
       long offset = digested(out, there, digests);
       out.position(offset);
       int failures = 0;

@@ -17,11 +17,13 @@ import java.util.concurrent.Semaphore;
  * left to the caller. Not for several threads.
  */
 final class ReadAhead implements Closeable {
-  private static final int RANGES = 3;
+  /** The caller reads one more. */
+  private static final int MOST_RANGES = Upload.AT_ONCE - 1;
 
   private final Sides sides;
   private final ExecutorService threads;
   private final Semaphore buffers;
+  private final int ranges;
   private final String key;
   private final Listed object;
   private final TreeMap<Long, Future<byte[]>> coming = new TreeMap<>();
@@ -30,13 +32,26 @@ final class ReadAhead implements Closeable {
    * Makes a reader for one object.
    *
    * @param buffers a permit for each range in memory, of all objects together
+   * @param ranges how many ranges are fetched ahead at once
    */
-  ReadAhead(Sides sides, ExecutorService threads, Semaphore buffers, String key, Listed object) {
+  ReadAhead(
+      Sides sides,
+      ExecutorService threads,
+      Semaphore buffers,
+      int ranges,
+      String key,
+      Listed object) {
     this.sides = sides;
     this.threads = threads;
     this.buffers = buffers;
+    this.ranges = ranges;
     this.key = key;
     this.object = object;
+  }
+
+  /** Returns how many ranges a sync with so many threads fetches ahead in one object. */
+  static int ranges(int threads) {
+    return Math.min(MOST_RANGES, threads - 1);
   }
 
   /** Returns a semaphore whose ranges take a quarter of the heap at most. */
@@ -54,7 +69,7 @@ final class ReadAhead implements Closeable {
     Long known = coming.ceilingKey(offset);
     long end = known != null ? known : Math.min(object.bytes(), offset + Upload.PART);
     long next = coming.isEmpty() ? end : coming.lastKey() + Upload.PART;
-    while (coming.size() < RANGES && next < object.bytes() && buffers.tryAcquire()) {
+    while (coming.size() < ranges && next < object.bytes() && buffers.tryAcquire()) {
       long from = next;
       coming.put(from, threads.submit(() -> range(from)));
       next += Upload.PART;

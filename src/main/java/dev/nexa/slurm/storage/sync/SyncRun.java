@@ -59,7 +59,8 @@ public final class SyncRun implements Closeable {
     this.traffic = sides.traffic();
     this.partThreads = Executors.newFixedThreadPool(options.threads(), daemons("sync-part"));
     this.upload = new Upload(sides, state.uploads(), partThreads);
-    this.download = new Download(sides, state.parts(), partThreads);
+    this.download =
+        new Download(sides, state.parts(), partThreads, ReadAhead.ranges(options.threads()));
   }
 
   /** Gets the progress of a sync, about once a second. */

@@ -51,7 +51,8 @@ class EstimateTextTest {
 
     Golden.check(
         "report/estimate-" + name + ".txt",
-        EstimateText.of(plan, Estimate.of(plan, RATES), threshold, approvalNeeded));
+        EstimateText.of(
+            plan, Estimate.of(plan, RATES), Optional.empty(), threshold, approvalNeeded));
   }
 
   @Test
@@ -67,7 +68,11 @@ class EstimateTextTest {
 
     assertThat(
             EstimateText.of(
-                plan, Estimate.of(plan, RATES), new Money(BigDecimal.ZERO, "USD"), true))
+                plan,
+                Estimate.of(plan, RATES),
+                Optional.empty(),
+                new Money(BigDecimal.ZERO, "USD"),
+                true))
         .contains(
             ": 1 task, 1 node with 1 h100, 1 CPU and 4 GiB, 1 hour, partition gpu (+90 s that Slurm"
                 + " may take to end it); the job gets the whole node and pays for it: 8 h100 and 64"

@@ -166,6 +166,8 @@ class DeployCommandTest {
         .contains("changed: model/weights")
         .contains("no approver has signed it; mallory@site.json does not count")
         .contains("its gate gate_1 failed: f1 is 0.91")
+        .contains("nexa-slurm release verify d ", "nexa-slurm release sign d ")
+        .contains("nexa-slurm why gate_1 ")
         .contains("a pickled file, which the policy refuses (release_pickles): model/weights")
         .contains("is in force, set by ")
         .contains("release-not-deployable");
@@ -176,7 +178,11 @@ class DeployCommandTest {
   @Test
   void aReleaseWithoutAGateIsNotDeployed() throws IOException {
     MadeRelease.sign(MadeRelease.write(durable, "d", "", List.of()), boss, "boss@site");
-    assertThat(deploy("d").err()).contains("it was packaged without a gate");
+    assertThat(deploy("d").err())
+        .contains("it was packaged without a gate")
+        .contains("nexa-slurm submit configs/distill/gate.yaml --from score=RUN")
+        .contains("nexa-slurm release package train_20261101_090000 --name d-2")
+        .doesNotContain("release verify");
   }
 
   /** gate.json was replaced, and release.json with it, but not the signature. */
@@ -521,7 +527,14 @@ class DeployCommandTest {
     }
     String id =
         terminal.type("halt", "list", "--json").json().objects("halts").get(0).text("halt_id");
+    terminal.program(
+        "ssh-keygen",
+        "echo \"$*\" >>" + folder.resolve("calls") + "; exec /usr/bin/ssh-keygen \"$@\"");
     assertThat(terminal.type("unhalt", id, "--yes", "--key", "" + boss).exit()).isZero();
+    assertThat(Files.readAllLines(folder.resolve("calls")))
+        .as("ssh-keygen asks for the passphrase once")
+        .filteredOn(call -> call.startsWith("-Y sign "))
+        .hasSize(1);
     assertThat(deploy("a", "--cluster", "two").exit()).isZero();
 
     Screen one = terminal.type("halt", "--cluster", "two");
@@ -543,7 +556,9 @@ class DeployCommandTest {
     Screen halt = terminal.type("halt");
 
     assertThat(halt.exit()).isEqualTo(1);
-    assertThat(halt.out()).contains("it holds on " + durable.toRealPath());
+    assertThat(halt.out())
+        .contains("is in force: nothing is released from the tiers that it holds on")
+        .contains("it holds on " + durable.toRealPath());
     assertThat(halt.err())
         .contains("the halt is not in force on " + other + " (profile two): ")
         .contains("releases go on there");

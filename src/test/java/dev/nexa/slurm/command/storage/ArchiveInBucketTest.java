@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.storage;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.command.storage.OwnProcess.Ended;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.storage.archive.ArchiveSite;
 import dev.nexa.slurm.storage.cleanup.CleanupSite;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -44,19 +46,7 @@ class ArchiveInBucketTest {
   }
 
   private void profile(String endpoint) {
-    site.site.terminal.file(
-        "configs/clusters/default.yaml",
-        "storage:\n  scratch: "
-            + site.site.scratch
-            + "\n  durable: "
-            + site.site.durable
-            + "\n  shared: "
-            + site.site.shared
-            + "\n  archive: "
-            + PLACE
-            + "\n  s3: {path_style: true, region: us-east-1, endpoint: '"
-            + endpoint
-            + "'}\n");
+    site.site.profileWithBucket("archive: " + PLACE, endpoint);
   }
 
   @AfterEach
@@ -64,35 +54,17 @@ class ArchiveInBucketTest {
     server.close();
   }
 
-  private record Ended(int status, String text) {}
-
-  private Ended archive(String... arguments) throws Exception {
+  private Ended archive(String... arguments) {
     return archive(Map.of(), arguments);
   }
 
-  private Ended archive(Map<String, String> variables, String... arguments) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
-    command.add(System.getProperty("java.class.path"));
-    command.addAll(List.of("dev.nexa.slurm.command.Main", "archive"));
-    command.addAll(List.of(arguments));
-    Path log = Files.createTempFile(folder, "client", ".log");
-    ProcessBuilder builder =
-        new ProcessBuilder(command)
-            .directory(site.site.terminal.workspace.toFile())
-            .redirectErrorStream(true)
-            .redirectOutput(log.toFile());
-    Map<String, String> environment = builder.environment();
-    environment.keySet().removeIf(name -> name.startsWith("AWS_") || name.startsWith("NEXA_"));
-    environment.put("AWS_EC2_METADATA_DISABLED", "true");
-    environment.put("AWS_ACCESS_KEY_ID", S3Server.KEY);
-    environment.put("AWS_SECRET_ACCESS_KEY", S3Server.SECRET);
-    environment.put("HOME", folder.toString());
-    environment.put("PATH", site.site.terminal.bin + ":/usr/bin:/bin");
-    environment.putAll(variables);
-    int status = builder.start().waitFor();
-    return new Ended(status, Files.readString(log));
+  private Ended archive(Map<String, String> variables, String... arguments) {
+    Map<String, String> all = new TreeMap<>(S3Server.credentials());
+    all.put("PATH", site.site.terminal.bin + ":/usr/bin:/bin");
+    all.putAll(variables);
+    List<String> words = new ArrayList<>(List.of("archive"));
+    words.addAll(List.of(arguments));
+    return new OwnProcess(site.site.terminal.workspace, folder).type(all, words);
   }
 
   @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Terminal.Screen;
+import dev.nexa.slurm.command.storage.OwnProcess.Ended;
 import dev.nexa.slurm.storage.cleanup.CleanupSite;
 import dev.nexa.slurm.storage.s3.S3Server;
 import java.io.IOException;
@@ -13,9 +14,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -35,17 +34,7 @@ class CleanupInBucketTest {
     site = new CleanupSite(folder);
     server = S3Server.proxy(Files.createDirectories(folder.resolve("s3")));
     objects = folder.resolve("s3/objects").resolve(S3Server.BUCKET).resolve("durable");
-    site.terminal.file(
-        "configs/clusters/default.yaml",
-        "storage:\n  scratch: "
-            + site.scratch
-            + "\n  durable: "
-            + site.durable
-            + "\n  shared: "
-            + site.shared
-            + "\n  s3_prefix: s3://nexacompute/durable\n  s3: {path_style: true, region: us-east-1, endpoint: '"
-            + server.address()
-            + "'}\n");
+    site.profileWithBucket("s3_prefix: s3://nexacompute/durable", server.address().toString());
     for (int i = 0; i < 18; i++) {
       Files.writeString(site.durable.resolve(i + ".bin"), "weights");
     }
@@ -65,34 +54,9 @@ class CleanupInBucketTest {
     server.close();
   }
 
-  private record Ended(int status, String out, String err) {}
-
   private Ended type(String... arguments) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
-    command.add(System.getProperty("java.class.path"));
-    command.add("dev.nexa.slurm.command.Main");
-    command.addAll(List.of(arguments));
-    try {
-      Path out = Files.createTempFile(folder, "client", ".out");
-      Path err = Files.createTempFile(folder, "client", ".err");
-      ProcessBuilder builder =
-          new ProcessBuilder(command)
-              .directory(site.terminal.workspace.toFile())
-              .redirectOutput(out.toFile())
-              .redirectError(err.toFile());
-      Map<String, String> environment = builder.environment();
-      environment.keySet().removeIf(name -> name.startsWith("AWS_") || name.startsWith("NEXA_"));
-      environment.put("AWS_EC2_METADATA_DISABLED", "true");
-      environment.put("AWS_ACCESS_KEY_ID", S3Server.KEY);
-      environment.put("AWS_SECRET_ACCESS_KEY", S3Server.SECRET);
-      environment.put("HOME", folder.toString());
-      int status = builder.start().waitFor();
-      return new Ended(status, Files.readString(out), Files.readString(err));
-    } catch (IOException | InterruptedException failed) {
-      throw new IllegalStateException(failed);
-    }
+    return new OwnProcess(site.terminal.workspace, folder)
+        .type(S3Server.credentials(), List.of(arguments));
   }
 
   @Test

@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -231,29 +230,21 @@ class CredentialChainTest {
     Path config =
         Files.writeString(
             home.resolve(".aws/config"), way.config().replace("HOME", home.toString()));
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
-    command.add(System.getProperty("java.class.path"));
-    command.addAll(List.of("dev.nexa.slurm.command.Main", "sync", "plan", source.toString()));
-    command.addAll(List.of("s3://" + S3Server.BUCKET + "/chain", "--endpoint"));
-    command.add(server.address().toString());
-    Path log = home.resolve("client.log");
-    ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
-    builder.redirectErrorStream(true).redirectOutput(log.toFile());
-    Map<String, String> environment = builder.environment();
-    environment.keySet().removeIf(name -> name.startsWith("AWS_") || name.startsWith("NEXA_"));
     Map<String, String> own = new TreeMap<>(way.variables());
     own.putIfAbsent("AWS_EC2_METADATA_DISABLED", "true");
     own.put("AWS_REGION", "us-east-1");
     own.put("AWS_CONFIG_FILE", config.toString());
-    own.put("HOME", home.toString());
     own.replaceAll(
         (name, value) -> value.replace("ADDRESS", address()).replace("HOME", home.toString()));
-    environment.putAll(own);
-    int ended = builder.start().waitFor();
-    String text = Files.readString(log);
-    assertThat(ended).as(text).isEqualTo(status);
+    String bucket = "s3://" + S3Server.BUCKET + "/chain";
+    String endpoint = server.address().toString();
+    OwnProcess.Ended ended =
+        new OwnProcess(folder, home)
+            .type(
+                own,
+                List.of("sync", "plan", source.toString(), bucket, "--endpoint", endpoint));
+    String text = ended.text();
+    assertThat(ended.status()).as(text).isEqualTo(status);
     return text;
   }
 

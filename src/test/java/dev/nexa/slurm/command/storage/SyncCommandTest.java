@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.storage;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.command.Main;
+import dev.nexa.slurm.command.storage.OwnProcess.Ended;
 import dev.nexa.slurm.storage.s3.FaultProxy;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.s3.S3Server;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -23,8 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** `sync` as a user types it, in a process of its own, because the AWS SDK reads its variables. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SyncCommandTest {
-  private static final Map<String, String> KEYS =
-      Map.of("AWS_ACCESS_KEY_ID", S3Server.KEY, "AWS_SECRET_ACCESS_KEY", S3Server.SECRET);
+  private static final Map<String, String> KEYS = S3Server.credentials();
 
   private Path folder;
   private Path source;
@@ -44,26 +45,12 @@ class SyncCommandTest {
     server.close();
   }
 
-  private record Ended(int status, String text) {}
-
-  private Ended sync(Map<String, String> variables, String... arguments) throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
-    command.add(System.getProperty("java.class.path"));
-    command.addAll(List.of("dev.nexa.slurm.command.Main", "sync"));
-    command.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
-    Path log = Files.createTempFile(folder, "client", ".log");
-    builder.redirectErrorStream(true).redirectOutput(log.toFile());
-    Map<String, String> environment = builder.environment();
-    environment.keySet().removeIf(name -> name.startsWith("AWS_") || name.startsWith("NEXA_"));
-    environment.put("AWS_EC2_METADATA_DISABLED", "true");
-    environment.put("AWS_REGION", "us-east-1");
-    environment.put("HOME", folder.toString());
-    environment.putAll(variables);
-    int status = builder.start().waitFor();
-    return new Ended(status, Files.readString(log));
+  private Ended sync(Map<String, String> variables, String... arguments) {
+    Map<String, String> all = new TreeMap<>(variables);
+    all.putIfAbsent("AWS_REGION", "us-east-1");
+    List<String> words = new ArrayList<>(List.of("sync"));
+    words.addAll(List.of(arguments));
+    return new OwnProcess(folder, folder).type(all, words);
   }
 
   private String endpoint() {

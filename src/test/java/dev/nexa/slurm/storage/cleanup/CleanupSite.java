@@ -49,10 +49,25 @@ public final class CleanupSite {
     shared = made(tiers.resolve("shared"));
     // Each job makes it. A shared tier without it looks as if it was not mounted.
     made(shared.resolve(".nexa-runs"));
+    profile("");
+    terminal.with("PATH", terminal.bin + ":/usr/bin:/bin");
+  }
+
+  /**
+   * Writes a profile with these tiers and with a store on this machine.
+   *
+   * @param place the key with an address in the bucket
+   */
+  public void profileWithBucket(String place, String endpoint) {
+    profile(
+        ", " + place + ", s3: {path_style: true, region: us-east-1, endpoint: '" + endpoint + "'}");
+  }
+
+  private void profile(String more) {
     terminal.file(
         "configs/clusters/default.yaml",
-        "storage: {scratch: " + scratch + ", durable: " + durable + ", shared: " + shared + "}\n");
-    terminal.with("PATH", terminal.bin + ":/usr/bin:/bin");
+        "storage: {scratch: %s, durable: %s, shared: %s%s}\n"
+            .formatted(scratch, durable, shared, more));
   }
 
   static Instant longAgo() {

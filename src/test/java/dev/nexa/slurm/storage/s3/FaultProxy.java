@@ -13,6 +13,7 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -46,13 +47,17 @@ public final class FaultProxy implements AutoCloseable {
     Fault of(String method, String target);
   }
 
+  private static final int STEP = 1 << 16;
+
   private static final Pattern LENGTH =
       Pattern.compile("\r\ncontent-length: *(\\d+)\r\n", Pattern.CASE_INSENSITIVE);
 
   private final ServerSocket server;
   private final int upstream;
   private volatile Choice choice = (method, target) -> Fault.NONE;
+  private volatile long bytesPerSecond;
   private final AtomicLong partBytes = new AtomicLong();
+  private final AtomicLong objectBytes = new AtomicLong();
   private final AtomicLong faults = new AtomicLong();
 
   public FaultProxy(int upstream) throws IOException {
@@ -72,6 +77,20 @@ public final class FaultProxy implements AutoCloseable {
   /** The bytes of parts of multipart uploads that came so far, also of broken requests. */
   public AtomicLong partBytes() {
     return partBytes;
+  }
+
+  /** The bytes of objects that went to clients so far, also those that a killed client lost. */
+  public AtomicLong objectBytes() {
+    return objectBytes;
+  }
+
+  /**
+   * Sets the rate of each connection, for parts and for objects.
+   *
+   * @param rate 0 for no limit
+   */
+  public void bytesPerSecond(long rate) {
+    bytesPerSecond = rate;
   }
 
   public long faults() {
@@ -119,7 +138,7 @@ public final class FaultProxy implements AutoCloseable {
           TimeUnit.MILLISECONDS.sleep(200);
           out.write(forward(head, body));
         }
-        case NONE -> out.write(forward(head, body));
+        case NONE -> answer(out, forward(head, body), line[0].equals("GET") && !line[1].contains("?"));
         case LOST_ANSWER -> forward(head, body);
         case TRUNCATED -> {
           byte[] answer = forward(head, body);
@@ -188,16 +207,39 @@ public final class FaultProxy implements AutoCloseable {
     byte[] body = new byte[length.find() ? Integer.parseInt(length.group(1)) : 0];
     int read = 0;
     while (read < body.length) {
-      int more = in.read(body, read, Math.min(1 << 16, body.length - read));
+      int more = in.read(body, read, Math.min(STEP, body.length - read));
       if (more < 0) {
         throw new EOFException();
       }
       read += more;
       if (part) {
         partBytes.addAndGet(more);
+        take(more);
       }
     }
     return body;
+  }
+
+  private void answer(OutputStream out, byte[] answer, boolean object) throws IOException {
+    int sent = bodyAt(answer);
+    out.write(answer, 0, sent);
+    while (sent < answer.length) {
+      int more = Math.min(STEP, answer.length - sent);
+      out.write(answer, sent, more);
+      sent += more;
+      if (object) {
+        objectBytes.addAndGet(more);
+        take(more);
+      }
+    }
+  }
+
+  /** Waits as long as these bytes may take. */
+  private void take(int bytes) {
+    long rate = bytesPerSecond;
+    if (rate > 0) {
+      LockSupport.parkNanos(bytes * 1_000_000_000L / rate);
+    }
   }
 
   private byte[] forward(String head, byte[] body) throws IOException {

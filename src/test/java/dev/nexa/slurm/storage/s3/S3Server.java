@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
@@ -36,6 +37,11 @@ public final class S3Server implements AutoCloseable {
   private S3Server(Process process, int port) {
     this.process = process;
     this.port = port;
+  }
+
+  /** The variables with which the AWS SDK of another process signs its requests. */
+  public static Map<String, String> credentials() {
+    return Map.of("AWS_ACCESS_KEY_ID", KEY, "AWS_SECRET_ACCESS_KEY", SECRET);
   }
 
   /** Starts s3proxy, whose objects are files below a folder. */

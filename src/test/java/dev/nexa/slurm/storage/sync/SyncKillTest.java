@@ -9,59 +9,97 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 /**
- * Kills `sync push` and `sync pull` at random times, and lets them finish. dev/sync-faults kills
- * 200 times with -Dsync.kills=200.
+ * Kills `sync push` and `sync pull` at random bytes, and lets them finish. dev/sync-faults kills
+ * 200 of each with -Dsync.kills=400.
  */
 class SyncKillTest extends ServerAndProxy {
   private static final int LARGE = 40 << 20;
+  private static final int SMALL = 20;
+  private static final int SMALL_BYTES = 20_000;
+
+  /** The rate of all connections together while a sync waits for its end. */
+  private static final long RATE = 30_000_000;
 
   @Test
-  void aKilledSyncLeavesNoPartialFileAndSendsFewPartsAgain() throws Exception {
+  void aKilledSyncLeavesNoPartialFileAndSendsAPartOfEachThreadAgain() throws Exception {
     int kills = Integer.getInteger("sync.kills", 10);
-    int killed = 0;
-    for (int trial = 0; trial < kills; trial += 2) {
+    Map<Integer, Again> pushes = new TreeMap<>();
+    Map<Integer, Again> pulls = new TreeMap<>();
+    for (int trial = 0; trial < kills / 2; trial++) {
+      int threads = trial % 2 == 0 ? 1 : Upload.AT_ONCE;
       Path source = folder.resolve("source-" + trial);
       Path copy = folder.resolve("copy-" + trial);
       Files.createDirectories(copy);
       SyncTrial.write(source.resolve("large"), SyncTrial.bytes(random, LARGE));
-      for (int i = 0; i < 20; i++) {
-        SyncTrial.write(source.resolve("small/" + i), SyncTrial.bytes(random, 20_000));
+      for (int i = 0; i < SMALL; i++) {
+        SyncTrial.write(source.resolve("small/" + i), SyncTrial.bytes(random, SMALL_BYTES));
       }
       Map<String, String> expected = SyncTrial.local(source);
       S3Place place = SyncTrial.place(server.address(), "k" + trial);
-      proxy.partBytes().set(0);
       try (ObjectStore store = SyncTrial.open(place)) {
-        killed += killedAfter(random, "push", source, place) ? 1 : 0;
+        AtomicLong sent = proxy.partBytes();
+        boolean killed = killed("push", source, place, threads, sent);
         assertThat(expected).containsAllEntriesOf(SyncTrial.remote(store, place));
-        assertThat(finished("push", source, place)).isZero();
+        assertThat(finished("push", source, place, threads)).isZero();
         assertThat(SyncTrial.remote(store, place)).isEqualTo(expected);
-        assertThat(proxy.partBytes().get())
-            .isBetween((long) LARGE, LARGE + Upload.AT_ONCE * Upload.PART);
+        pushes.computeIfAbsent(threads, n -> new Again()).add(killed, sent.get() - LARGE);
+        assertThat(sent.get()).isBetween((long) LARGE, LARGE + threads * Upload.PART);
 
-        killed += killedAfter(random, "pull", copy, place) ? 1 : 0;
+        AtomicLong fetched = proxy.objectBytes();
+        killed = killed("pull", copy, place, threads, fetched);
         assertThat(expected).containsAllEntriesOf(SyncTrial.local(copy));
-        assertThat(finished("pull", copy, place)).isZero();
+        assertThat(finished("pull", copy, place, threads)).isZero();
         assertThat(SyncTrial.local(copy)).isEqualTo(expected);
+        long once = LARGE + SMALL * SMALL_BYTES;
+        pulls.computeIfAbsent(threads, n -> new Again()).add(killed, fetched.get() - once);
+        // A small file that was not whole is fetched again, too.
+        assertThat(fetched.get())
+            .isBetween(once, once + threads * (Upload.PART + SMALL_BYTES));
       }
+      SyncTrial.delete(source);
+      SyncTrial.delete(copy);
     }
-    System.out.println(killed + " syncs killed");
-    assertThat(killed).isGreaterThan(kills / 3);
+    System.out.println("pushes by threads " + pushes + ", pulls " + pulls);
+    assertThat(Again.kills(pushes) + Again.kills(pulls)).isGreaterThan(kills * 2 / 3);
   }
 
-  private Process start(String step, Path root, S3Place place, String... more) throws IOException {
+  /** How many syncs were killed, and the bytes that went twice. */
+  private static final class Again {
+    private int kills;
+    private long most;
+    private long sum;
+
+    void add(boolean killed, long bytes) {
+      kills += killed ? 1 : 0;
+      most = Math.max(most, bytes);
+      sum += bytes;
+    }
+
+    static int kills(Map<Integer, Again> all) {
+      return all.values().stream().mapToInt(one -> one.kills).sum();
+    }
+
+    @Override
+    public String toString() {
+      return kills + " kills, " + most + " bytes again at most, " + sum + " in all";
+    }
+  }
+
+  private Process start(String step, Path root, S3Place place, int threads)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
     command.add(System.getProperty("java.class.path"));
     command.addAll(List.of("dev.nexa.slurm.command.Main", "sync", step, root.toString()));
     command.addAll(List.of(place.address(), "--endpoint", proxy.address().toString()));
-    command.addAll(List.of("--threads", "4"));
-    command.addAll(List.of(more));
+    command.addAll(List.of("--threads", "" + threads));
     ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
     builder.redirectErrorStream(true).redirectOutput(folder.resolve("client.log").toFile());
     builder.environment().put("AWS_ACCESS_KEY_ID", S3Server.KEY);
@@ -70,18 +108,30 @@ class SyncKillTest extends ServerAndProxy {
     return builder.start();
   }
 
-  /** Returns whether the process was killed before it ended by itself. */
-  private boolean killedAfter(Random random, String step, Path root, S3Place place)
+  /**
+   * Kills a sync at a random byte of the large file.
+   *
+   * @param moved counts the bytes; is set to 0 first
+   * @return whether the process was killed before it ended by itself
+   */
+  private boolean killed(String step, Path root, S3Place place, int threads, AtomicLong moved)
       throws Exception {
-    Process process = start(step, root, place, "--bandwidth", "30M");
-    boolean ended = process.waitFor(1200 + random.nextInt(1500), TimeUnit.MILLISECONDS);
+    moved.set(0);
+    proxy.bytesPerSecond(RATE / threads);
+    long at = 1 + random.nextInt(LARGE);
+    Process process = start(step, root, place, threads);
+    boolean ended = false;
+    while (!ended && moved.get() < at) {
+      ended = process.waitFor(1, TimeUnit.MILLISECONDS);
+    }
     process.destroyForcibly();
     process.waitFor();
+    proxy.bytesPerSecond(0);
     return !ended;
   }
 
-  private int finished(String step, Path root, S3Place place) throws Exception {
-    int status = start(step, root, place).waitFor();
+  private int finished(String step, Path root, S3Place place, int threads) throws Exception {
+    int status = start(step, root, place, threads).waitFor();
     if (status != 0) {
       System.out.println(Files.readString(folder.resolve("client.log")));
     }

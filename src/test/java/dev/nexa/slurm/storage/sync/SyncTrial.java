@@ -73,7 +73,12 @@ final class SyncTrial {
 
   /** Removes what syncs of a folder remember. */
   static void deleteRecords(Path root) throws IOException {
-    try (Stream<Path> all = Files.walk(root.resolve(SyncState.FOLDER))) {
+    delete(root.resolve(SyncState.FOLDER));
+  }
+
+  /** Removes a folder and what is in it. */
+  static void delete(Path root) throws IOException {
+    try (Stream<Path> all = Files.walk(root)) {
       for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(path);
       }

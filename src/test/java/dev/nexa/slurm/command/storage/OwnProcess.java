@@ -1,0 +1,57 @@
+package dev.nexa.slurm.command.storage;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * nexa-slurm in processes of its own, because the AWS SDK reads the variables of its process.
+ *
+ * @param folder the current folder
+ * @param home the home folder, which gets the output
+ */
+record OwnProcess(Path folder, Path home) {
+  /** How a process ended, and what it printed. */
+  record Ended(int status, String out, String err) {
+    /** All that was printed. */
+    String text() {
+      return out + err;
+    }
+  }
+
+  /**
+   * Types a command and waits for its end.
+   *
+   * @param variables are set besides those of this process, of which none of AWS and none of ours
+   *     is left
+   */
+  Ended type(Map<String, String> variables, List<String> words) {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
+    command.add(System.getProperty("java.class.path"));
+    command.add("dev.nexa.slurm.command.Main");
+    command.addAll(words);
+    try {
+      Path out = Files.createTempFile(home, "client", ".out");
+      Path err = Files.createTempFile(home, "client", ".err");
+      ProcessBuilder builder =
+          new ProcessBuilder(command)
+              .directory(folder.toFile())
+              .redirectOutput(out.toFile())
+              .redirectError(err.toFile());
+      Map<String, String> environment = builder.environment();
+      environment.keySet().removeIf(name -> name.startsWith("AWS_") || name.startsWith("NEXA_"));
+      environment.put("AWS_EC2_METADATA_DISABLED", "true");
+      environment.put("HOME", home.toString());
+      environment.putAll(variables);
+      int status = builder.start().waitFor();
+      return new Ended(status, Files.readString(out), Files.readString(err));
+    } catch (IOException | InterruptedException failed) {
+      throw new IllegalStateException(failed);
+    }
+  }
+}
