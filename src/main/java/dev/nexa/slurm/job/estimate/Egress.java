@@ -49,7 +49,9 @@ public record Egress(String from, long files, Optional<Long> bytes, String unkno
         + from
         + (line.isEmpty()
             ? "; the price book " + rates.book() + " has no egress_gb, so it is not charged"
-            : ": " + line.get().amount() + ", which is not reserved; what was sent is charged when the run has ended");
+            : ": "
+                + line.get().amount()
+                + ", which is not reserved; what was sent is charged when the run has ended");
   }
 
   JsonObject toJson(Rates rates) {

@@ -47,7 +47,7 @@ class EgressEstimateTest {
         "sync.yaml",
         "stage: sync\nbackend: sync\nsync:\n  from: "
             + from
-            + "\n  exclude: ['optimizer*']\n  include: ['*optimizer_last.pt']\n"
+            + "\n  exclude: ['*optimizer*']\n  include: ['*optimizer_last.pt']\n"
             + "resources: {time: 1h, cpus_per_task: 1, memory: 1G}\n");
     String[] words = new String[more.length + 2];
     words[0] = "estimate";
