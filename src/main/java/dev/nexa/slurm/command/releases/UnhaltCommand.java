@@ -111,8 +111,7 @@ public final class UnhaltCommand extends Subcommand {
    *
    * @throws NexaException if the signature does not count; then nothing was written there
    */
-  private Halts.Judged lift(
-      Halts halts, Halts.Judged halt, LiftedHalt signed, DeployPlace place) {
+  private Halts.Judged lift(Halts halts, Halts.Judged halt, LiftedHalt signed, DeployPlace place) {
     Optional<String> refusal = halts.refusal(halt.halt(), signed, place.signers());
     if (refusal.isPresent()) {
       throw new NexaException(

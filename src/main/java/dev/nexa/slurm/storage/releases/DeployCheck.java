@@ -170,8 +170,7 @@ public final class DeployCheck {
   }
 
   private Advice verifies() {
-    return Advice.command(
-        "names all of it", "nexa-slurm", "release", "verify", folder.name());
+    return Advice.command("names all of it", "nexa-slurm", "release", "verify", folder.name());
   }
 
   /** Returns the reason that a verdict gives. */

@@ -240,9 +240,7 @@ class CredentialChainTest {
     String endpoint = server.address().toString();
     OwnProcess.Ended ended =
         new OwnProcess(folder, home)
-            .type(
-                own,
-                List.of("sync", "plan", source.toString(), bucket, "--endpoint", endpoint));
+            .type(own, List.of("sync", "plan", source.toString(), bucket, "--endpoint", endpoint));
     String text = ended.text();
     assertThat(ended.status()).as(text).isEqualTo(status);
     return text;

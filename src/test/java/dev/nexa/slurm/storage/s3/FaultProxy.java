@@ -138,7 +138,8 @@ public final class FaultProxy implements AutoCloseable {
           TimeUnit.MILLISECONDS.sleep(200);
           out.write(forward(head, body));
         }
-        case NONE -> answer(out, forward(head, body), line[0].equals("GET") && !line[1].contains("?"));
+        case NONE ->
+            answer(out, forward(head, body), line[0].equals("GET") && !line[1].contains("?"));
         case LOST_ANSWER -> forward(head, body);
         case TRUNCATED -> {
           byte[] answer = forward(head, body);

@@ -59,8 +59,7 @@ class SyncKillTest extends ServerAndProxy {
         long once = LARGE + SMALL * SMALL_BYTES;
         pulls.computeIfAbsent(threads, n -> new Again()).add(killed, fetched.get() - once);
         // A small file that was not whole is fetched again, too.
-        assertThat(fetched.get())
-            .isBetween(once, once + threads * (Upload.PART + SMALL_BYTES));
+        assertThat(fetched.get()).isBetween(once, once + threads * (Upload.PART + SMALL_BYTES));
       }
       SyncTrial.delete(source);
       SyncTrial.delete(copy);
@@ -91,8 +90,7 @@ class SyncKillTest extends ServerAndProxy {
     }
   }
 
-  private Process start(String step, Path root, S3Place place, int threads)
-      throws IOException {
+  private Process start(String step, Path root, S3Place place, int threads) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
