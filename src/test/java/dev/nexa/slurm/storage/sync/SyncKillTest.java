@@ -28,7 +28,7 @@ class SyncKillTest extends ServerAndProxy {
 
   @Test
   void aKilledSyncLeavesNoPartialFileAndSendsAPartOfEachThreadAgain() throws Exception {
-    int kills = Integer.getInteger("sync.kills", 10);
+    int kills = Integer.getInteger("sync.kills", 8);
     Map<Integer, Again> pushes = new TreeMap<>();
     Map<Integer, Again> pulls = new TreeMap<>();
     for (int trial = 0; trial < kills / 2; trial++) {
@@ -116,10 +116,11 @@ class SyncKillTest extends ServerAndProxy {
       throws Exception {
     moved.set(0);
     proxy.bytesPerSecond(RATE / threads);
-    long at = 1 + random.nextInt(LARGE);
+    long at = 1L + random.nextInt(LARGE);
     Process process = start(step, root, place, threads);
     boolean ended = false;
-    while (!ended && moved.get() < at) {
+    long patience = System.nanoTime() + TimeUnit.MINUTES.toNanos(5);
+    while (!ended && moved.get() < at && System.nanoTime() < patience) {
       ended = process.waitFor(1, TimeUnit.MILLISECONDS);
     }
     process.destroyForcibly();
