@@ -121,7 +121,7 @@ class FaultSuiteTest {
     int planned = 0;
     for (Step step : List.of(Step.SUBMIT, Step.PASS)) {
       for (Fault fault : EnumSet.of(Fault.DIES_BEFORE_WRITE, Fault.DIES_AFTER_WRITE)) {
-        for (int at = 1; at <= (FAULTS < MANY ? 16 : MOST_WRITES); at++) {
+        for (int at = 1; at <= (FAULTS < MANY ? 16 : MOST_WRITES); at += FAULTS < MANY ? 3 : 1) {
           trials.add(new Trial(random.nextLong(), List.of(new Blow(fault, Optional.of(step), at))));
         }
       }
