@@ -1,5 +1,8 @@
 package dev.nexa.slurm.run.lookup;
 
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -21,7 +24,13 @@ public record RunsByScheduler(
     Map<String, Map<RunId, RunState>> groups, Map<RunId, String> problems) {
 
   /** Reads the journals of these runs. */
-  public static RunsByScheduler of(Workspace workspace, List<RunId> ids) {
+  public static RunsByScheduler of(Workspace workspace, List<RunId> ids, Progress progress) {
+    try (Running reading = progress.begin(Phase.of("reading journals", "runs", ids.size()))) {
+      return of(workspace, ids, reading);
+    }
+  }
+
+  private static RunsByScheduler of(Workspace workspace, List<RunId> ids, Running reading) {
     Map<String, Map<RunId, RunState>> groups = new TreeMap<>();
     Map<RunId, String> problems = new LinkedHashMap<>();
     for (RunId id : ids) {
@@ -35,6 +44,7 @@ public record RunsByScheduler(
       } catch (RuntimeException unreadable) {
         problems.put(id, id + ": " + unreadable.getMessage());
       }
+      reading.done(1, 0);
     }
     return new RunsByScheduler(groups, problems);
   }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.run.reconcile;
 
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
@@ -80,7 +81,7 @@ public final class StatusRows {
         problems.add(LostFolder.sentence(workspace.run(id)));
       }
     }
-    RunsByScheduler runs = RunsByScheduler.of(workspace, own);
+    RunsByScheduler runs = RunsByScheduler.of(workspace, own, Progress.NONE);
     problems.addAll(runs.problems().values());
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
       Scheduler scheduler = context.scheduler(group.getKey());
