@@ -7,9 +7,11 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.MonthRange;
+import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.insight.html.ReportPage;
 import dev.nexa.slurm.insight.report.CollectReport;
+import dev.nexa.slurm.insight.report.RedactedReport;
 import dev.nexa.slurm.insight.report.Report;
 import dev.nexa.slurm.insight.report.ReportScope;
 import dev.nexa.slurm.money.summary.RunFilter;
@@ -18,6 +20,8 @@ import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.run.start.Prepared;
+import dev.nexa.slurm.storage.sync.S3Place;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -50,6 +54,21 @@ public final class ReportCommand extends Subcommand {
           "Pages for the newest N runs; "
               + USUAL_DETAILS
               + " if not given. The table has all runs.");
+  private final OptionSpec redact =
+      flag(
+          "--redact",
+          "Replaces names by numbers, and leaves out paths, scripts, configs, log lines, metrics and links.");
+  private final OptionSpec publish =
+      option(
+          "--publish",
+          "PLACE",
+          "Replaces the report in a folder or at s3://BUCKET/PREFIX, where a web server or a bucket serves it.");
+  private final OptionSpec cluster =
+      option(
+          "--cluster",
+          "NAME",
+          "The profile that says how S3 is reached; NEXA_CLUSTER, or default.");
+  private final S3Options s3 = new S3Options(this, false);
   private final OptionSpec json = jsonFlag();
 
   public ReportCommand() {
@@ -58,7 +77,8 @@ public final class ReportCommand extends Subcommand {
         "Writes one HTML file: spend, estimates, budgets, waits, and a page for each run, pipeline and release.",
         "nexa-slurm report",
         "nexa-slurm report --month last --out november.html",
-        "nexa-slurm report --run latest --out run.html");
+        "nexa-slurm report --run latest --out run.html",
+        "nexa-slurm report --redact --publish /srv/www/nexa");
   }
 
   @Override
@@ -66,30 +86,82 @@ public final class ReportCommand extends Subcommand {
     Context context = existing();
     Instant now = Instant.now();
     ReportScope scope = scope(context, now);
-    Report report = new CollectReport(context).collect(scope, now);
+    Report collected = new CollectReport(context).collect(scope, now);
+    Report report = given(redact) ? RedactedReport.of(collected) : collected;
     byte[] html = ReportPage.html(report).getBytes(StandardCharsets.UTF_8);
-    Path file = Path.of(Objects.requireNonNullElse(out.<String>getValue(), USUAL_FILE));
-    context.workspace().files().replace(file.toAbsolutePath(), html, "rw-r--r--");
-    report.problems().forEach(problem -> err().println("note: " + problem));
+    String written = write(context, scope, html);
+    collected.problems().forEach(problem -> err().println("note: " + problem));
     if (given(json)) {
       out()
           .print(
               Json.pretty(
                   new JsonObject()
                       .with("schema_version", 1)
-                      .with("file", file.toString())
+                      .with("file", written)
                       .with("bytes", html.length)
+                      .with("redacted", report.redacted())
                       .with("runs", report.runs().size())
                       .with("run_pages", report.details().size())
                       .with("pipelines", report.pipelines().size())
                       .with("releases", report.releases().size())
-                      .with("problems", report.problems())));
+                      .with("problems", collected.problems())));
     } else {
       out()
           .println(
-              "wrote " + file + ": " + report.runs().size() + " runs, " + html.length + " bytes");
+              "wrote "
+                  + written
+                  + ": "
+                  + report.runs().size()
+                  + " runs, "
+                  + html.length
+                  + " bytes"
+                  + (report.redacted() ? ", without names" : ""));
     }
     return ExitCode.OK.status();
+  }
+
+  /** Writes the report to its file, or publishes it, and returns where it is. */
+  private String write(Context context, ReportScope scope, byte[] html) {
+    @Nullable String place = publish.getValue();
+    @Nullable String typed = out.getValue();
+    if (place == null) {
+      refuseOptionsOfS3("nothing is published there");
+      Path file = Path.of(Objects.requireNonNullElse(typed, USUAL_FILE));
+      context.workspace().files().replace(file.toAbsolutePath(), html, "rw-r--r--");
+      return file.toString();
+    }
+    if (typed != null) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--out and --publish both say where the report goes",
+          Advice.step("leave one of them out"));
+    }
+    if (!S3Place.isAddress(place) && S3Place.misspelt(place).isEmpty()) {
+      refuseOptionsOfS3(place + " is no address in S3");
+    }
+    @Nullable String profile = cluster.getValue();
+    return new PublishReport(
+            context,
+            s3,
+            () ->
+                context
+                    .configs()
+                    .cluster(profile == null ? Prepared.clusterName(context) : profile)
+                    .storage())
+        .put(place, scope.fileName(), html);
+  }
+
+  private void refuseOptionsOfS3(String because) {
+    Stream.concat(Stream.of(cluster), s3.all().stream())
+        .filter(option -> option.getValue() != null)
+        .findFirst()
+        .ifPresent(
+            option -> {
+              throw new NexaException(
+                  ErrorCode.OPTIONS_CONFLICT,
+                  option.longestName() + " says how S3 is reached, and " + because,
+                  Advice.step("add --publish s3://BUCKET/PREFIX, or leave it out"));
+            });
   }
 
   private ReportScope scope(Context context, Instant now) {

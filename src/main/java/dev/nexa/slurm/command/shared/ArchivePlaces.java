@@ -122,8 +122,8 @@ public final class ArchivePlaces {
           new FolderPlace(folder, context.workspace().root(), context.workspace().files()),
           Optional.empty());
     }
-    S3Place plain = s3(S3Place.parse(text, where), storage(context).s3(), Optional.empty());
-    S3Place cold = s3(plain, storage(context).s3(), storageClass);
+    S3Place plain = s3(S3Place.parse(text, where), storage(context).s3());
+    S3Place cold = plain.withStorageClass(storageClass);
     AwsJar jar = AwsJar.open();
     try {
       ObjectStores stores = jar.load(ObjectStores.class);
@@ -135,14 +135,14 @@ public final class ArchivePlaces {
     }
   }
 
-  private S3Place s3(S3Place place, Optional<S3Settings> settings, Optional<String> storageClass) {
+  private S3Place s3(S3Place place, Optional<S3Settings> settings) {
     return new S3Place(
         place.bucket(),
         place.prefix(),
         settings.flatMap(S3Settings::endpoint).map(URI::create),
         settings.flatMap(S3Settings::region),
         settings.map(S3Settings::pathStyle).orElse(false),
-        storageClass,
+        Optional.empty(),
         settings.flatMap(S3Settings::encryption),
         settings.flatMap(S3Settings::kmsKey),
         Optional.ofNullable(awsProfile.get()),

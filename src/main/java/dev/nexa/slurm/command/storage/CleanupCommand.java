@@ -12,6 +12,7 @@ import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.DaysOption;
 import dev.nexa.slurm.command.shared.ProgressBar;
+import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.TierCleaning;
 import dev.nexa.slurm.run.Context;

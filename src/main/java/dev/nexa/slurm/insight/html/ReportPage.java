@@ -208,6 +208,15 @@ public final class ReportPage {
                     "Sums count the runs that are settled, in the month in which they ended. States"
                         + " of unfinished runs and pipelines are those of the last pass of"
                         + " `nexa-slurm reconcile`."));
+    if (report.redacted()) {
+      page.add(
+          Parts.prose(
+              Tag.of("p"),
+              "This report was written with --redact. Names of people, projects, models, machines"
+                  + " and others are replaced: the same number stands for the same name in this"
+                  + " file only. Paths, scripts, configs, log lines, metrics and links are left"
+                  + " out. Amounts, times, states and GPU types are as they were."));
+    }
     if (!report.problems().isEmpty()) {
       Tag list = Tag.of("ul");
       report.problems().forEach(problem -> list.add(Tag.of("li", problem)));

@@ -68,6 +68,7 @@ public final class CollectReport {
     rows.sort(Comparator.comparing(ReportedRun::newest).thenComparing(ReportedRun::id).reversed());
     return new Report(
         name(workspace),
+        false,
         now,
         words(scope),
         scope.hasOverview() ? Optional.of(sums.overview(budgets)) : Optional.empty(),

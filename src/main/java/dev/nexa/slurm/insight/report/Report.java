@@ -8,6 +8,7 @@ import java.util.Optional;
  * Everything that one report holds.
  *
  * @param workspace the name of the workspace's folder
+ * @param redacted whether names are replaced and texts left out
  * @param scope what the report was limited to, in words; empty for the whole workspace
  * @param overview the sums; empty if the report is about one run or pipeline
  * @param runs the rows of the table, newest first
@@ -17,6 +18,7 @@ import java.util.Optional;
  */
 public record Report(
     String workspace,
+    boolean redacted,
     Instant made,
     Optional<String> scope,
     Optional<Overview> overview,

@@ -22,4 +22,13 @@ public record ReportScope(
   boolean hasOverview() {
     return run.isEmpty() && pipeline.isEmpty();
   }
+
+  /** Returns the usual name of a published report. */
+  public String fileName() {
+    return run.map(RunId::value)
+            .or(() -> pipeline.map(PipelineFolder::id))
+            .or(() -> month)
+            .orElse("index")
+        + ".html";
+  }
 }

@@ -1,8 +1,8 @@
 package dev.nexa.slurm.run.lookup;
 
 import dev.nexa.slurm.base.progress.Phase;
-import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;

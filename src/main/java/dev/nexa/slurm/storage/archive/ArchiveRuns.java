@@ -164,7 +164,7 @@ public final class ArchiveRuns {
   private static NexaException failure(Exception failed) {
     if (failed instanceof StoreException refused) {
       return new NexaException(
-          BucketPlace.code(refused),
+          refused.code(),
           "S3: " + refused.getMessage(),
           Advice.step("nothing was removed; type the command again"));
     }

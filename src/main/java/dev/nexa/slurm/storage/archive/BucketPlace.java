@@ -88,18 +88,9 @@ public final class BucketPlace implements ArchivePlace {
     }
   }
 
-  /** Returns the code of the error that a refused request is. */
-  static ErrorCode code(StoreException refused) {
-    return switch (refused.kind()) {
-      case BUSY -> ErrorCode.S3_UNAVAILABLE;
-      case REFUSED, ARCHIVED -> ErrorCode.S3_REFUSED;
-      case CHANGED, MISSING -> ErrorCode.CONCURRENT_CHANGE;
-    };
-  }
-
   private NexaException failure(String key, StoreException refused) {
     return new NexaException(
-        code(refused),
+        refused.code(),
         "S3: s3://" + place.bucket() + "/" + key + ": " + refused.getMessage(),
         refused,
         Advice.step("nothing was removed; type the command again"));

@@ -6,11 +6,13 @@ import dev.nexa.slurm.storage.sync.StoreException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URLConnection;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -33,7 +35,7 @@ import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 final class S3Store implements ObjectStore {
   private static final String SHA256 = "nexa-sha256";
   private static final String MTIME = "nexa-mtime";
-  private static final String TYPE = "application/octet-stream";
+  private static final String UNKNOWN_TYPE = "application/octet-stream";
 
   private final S3Client client;
   private final S3Place place;
@@ -196,7 +198,7 @@ final class S3Store implements ObjectStore {
                         request.ifNoneMatch("*");
                       }
                     },
-                    body(content, bytes)))
+                    body(content, bytes, type(key))))
             .eTag());
   }
 
@@ -209,6 +211,7 @@ final class S3Store implements ObjectStore {
                         request
                             .bucket(place.bucket())
                             .key(key)
+                            .contentType(type(key))
                             .metadata(metadata(properties))
                             .storageClass(place.storageClass().orElse(null))
                             .serverSideEncryption(place.encryption().orElse(null))
@@ -229,7 +232,7 @@ final class S3Store implements ObjectStore {
                             .uploadId(uploadId)
                             .partNumber(number)
                             .contentMD5(md5),
-                    body(content, bytes)))
+                    body(content, bytes, UNKNOWN_TYPE)))
             .eTag();
     return new Part(number, bytes, made(etag));
   }
@@ -353,7 +356,12 @@ final class S3Store implements ObjectStore {
     client.close();
   }
 
-  private static RequestBody body(Content content, long bytes) {
+  /** Returns the media type by the key's end, so that a browser shows a page and a picture. */
+  private static String type(String key) {
+    return Objects.requireNonNullElse(URLConnection.guessContentTypeFromName(key), UNKNOWN_TYPE);
+  }
+
+  private static RequestBody body(Content content, long bytes, String type) {
     return RequestBody.fromContentProvider(
         () -> {
           try {
@@ -363,7 +371,7 @@ final class S3Store implements ObjectStore {
           }
         },
         bytes,
-        TYPE);
+        type);
   }
 
   private static Map<String, String> metadata(Properties properties) {

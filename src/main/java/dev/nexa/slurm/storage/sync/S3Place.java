@@ -79,6 +79,21 @@ public record S3Place(
         16);
   }
 
+  /** Returns the place for objects of another storage class; empty for the bucket's default. */
+  public S3Place withStorageClass(Optional<String> other) {
+    return new S3Place(
+        bucket,
+        prefix,
+        endpoint,
+        region,
+        pathStyle,
+        other,
+        encryption,
+        kmsKey,
+        awsProfile,
+        connections);
+  }
+
   /** Returns the address: {@code s3://BUCKET/PREFIX}. */
   public String address() {
     return SCHEME + bucket + "/" + prefix;

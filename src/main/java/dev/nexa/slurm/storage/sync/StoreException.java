@@ -1,5 +1,7 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.error.ErrorCode;
+
 /** A request that the store refused or did not answer, while others may succeed. */
 public final class StoreException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -29,5 +31,14 @@ public final class StoreException extends RuntimeException {
   /** Returns what became of the request. */
   public Kind kind() {
     return kind;
+  }
+
+  /** Returns the code of the error that a command ends with because of it. */
+  public ErrorCode code() {
+    return switch (kind) {
+      case BUSY -> ErrorCode.S3_UNAVAILABLE;
+      case REFUSED, ARCHIVED -> ErrorCode.S3_REFUSED;
+      case CHANGED, MISSING -> ErrorCode.CONCURRENT_CHANGE;
+    };
   }
 }

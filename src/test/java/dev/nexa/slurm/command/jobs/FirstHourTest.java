@@ -56,7 +56,7 @@ class FirstHourTest {
           learning_rate: 1  | 4:1: learning_rate: unknown key (did you mean 'lr'?)
           job-name: x       | 4:1: job-name: unknown key (did you mean 'name'?)
           output: x.log     | 4:1: output: unknown key; the run's folder keeps what the job prints, and `nexa-slurm logs` shows it
-          frobnicate: 1     | 4:1: frobnicate: unknown key; the nearest known keys are estimate, name, software; `nexa-slurm explain config` lists all
+          frobnicate: 1     | 4:1: frobnicate: unknown key; the nearest known keys are estimate, name, monitor; `nexa-slurm explain config` lists all
           resources.nodes: 2 | 4:1: resources.nodes: unknown key; a dot in a key opens no section: write resources: {nodes: …}
           """)
   void anUnknownKeyIsOneProblemThatSaysWhereItBelongs(String line, String problem) {

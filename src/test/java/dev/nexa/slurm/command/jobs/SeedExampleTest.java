@@ -41,12 +41,17 @@ class SeedExampleTest {
     return "note: " + String.join("\nnote: ", NOTES) + "\n";
   }
 
+  /** Returns the notes without the one that only a machine with the seeds' folders prints. */
+  private static String anywhere(String notes) {
+    return notes.replaceAll("(?m)^note: dataset_path: there is no .*\\R", "");
+  }
+
   @Test
   void estimatePricesItAndSaysWhatFollowedFromWhat() {
     Screen screen = terminal.type("estimate", "seed.yaml");
 
     assertThat(screen.exit()).isZero();
-    assertThat(screen.err()).isEqualTo(told());
+    assertThat(anywhere(screen.err())).isEqualTo(told());
     assertThat(screen.out())
         .startsWith(
             "At most 295.33 USD: 1 task, 1 node with 4 h100, 32 CPUs and 256 GiB, 12 hours ")
@@ -68,7 +73,7 @@ class SeedExampleTest {
     Screen screen = terminal.type("render", "seed.yaml", "--files");
 
     assertThat(screen.exit()).isZero();
-    assertThat(screen.err()).isEqualTo(told());
+    assertThat(anywhere(screen.err())).isEqualTo(told());
     assertThat(screen.out())
         .contains("#SBATCH --gpus-per-node=h100:4\n", "#SBATCH --time=0-12:00:00\n")
         .contains("kd_trainer: true", "kd_temperature: 1.5", "kd_alpha: 0.5", "kd_ce_alpha: 0.5")

@@ -7,6 +7,9 @@ import dev.nexa.slurm.command.Commands;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.money.ledger.Lines;
+import dev.nexa.slurm.records.approvals.Keys;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -116,7 +119,9 @@ class HostileCellsTest {
               .with("tasks", 1)
               .with("started", "2025-11-01T12:10:00Z")
               .with("ended", "2025-11-01T13:10:00Z")
-              .with("tags", List.of(HOSTILE.get(i), "team:" + HOSTILE.get(i)));
+              .with(
+                  "tags",
+                  List.of(HOSTILE.get(i), "team:" + HOSTILE.get(i), "project:" + HOSTILE.get(i)));
       FIELDS.keySet().forEach(field -> line.with(field, "x"));
       String hostile = HOSTILE.get(i);
       FIELDS.keySet().forEach(field -> line.with(field, hostile));
@@ -250,6 +255,56 @@ class HostileCellsTest {
     assertThat(checked).isPositive();
   }
 
+  @Test
+  void noRowOfAStatementIsAFormulaOrMarkup() throws IOException {
+    Path key = Keys.make(folder, "finance");
+    Files.writeString(
+        folder.resolve("allowed_signers"),
+        "fay@site namespaces=\"nexa-slurm-statement\" " + Keys.line(key) + "\n");
+    terminal.program("ssh-keygen", "exec /usr/bin/ssh-keygen \"$@\"");
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 100, currency: USD}\napprovals:\n  directory: approvals\n"
+            + "  allowed_signers: "
+            + folder.resolve("allowed_signers")
+            + "\n");
+    for (int i = 0; i < HOSTILE.size(); i++) {
+      String id = "train_20251101_" + (120000 + i);
+      terminal.file(
+          "runs/manifests/cost_" + id + ".json",
+          "{\"run_id\": \"" + id + "\", \"total\": 11.09, \"version\": 1, \"currency\": \"USD\"}");
+    }
+    Screen closed = terminal.type("costs", "close", "2025-11", "--yes", "--key", "" + key);
+    assertThat(closed.exit()).as(closed.err()).isZero();
+
+    for (String part : List.of("project", "user", "account", "run")) {
+      List<List<String>> rows =
+          rows(terminal.type("costs", "statement", "--by", part, "--format", "csv").out());
+      rows.forEach(row -> row.forEach(HostileCellsTest::assertNoFormula));
+      assertThat(rows).as(part).hasSizeGreaterThan(HOSTILE.size() / 2);
+      assertPlainMarkdown(
+          terminal.type("costs", "statement", "--by", part, "--format", "markdown").out());
+    }
+    rows(terminal.type("costs", "statement", "--format", "csv").out())
+        .forEach(row -> row.forEach(HostileCellsTest::assertNoFormula));
+    String whole = terminal.type("costs", "statement", "--format", "markdown").out();
+    assertPlainMarkdown(whole.replaceAll("(?m)^#+ ", ""));
+  }
+
+  @Test
+  void noPipelinesCommentHoldsMarkupOfItsFiles() {
+    terminal.file(
+        "other <img> |`[x](y).yaml",
+        "stage: data\nbackend: shell\nrun: echo\nresources: {time: 10m, memory: 1G}\n");
+    terminal.file(
+        "pipe <b> |`[x](y).yaml", "stages:\n  first: {config: 'other <img> |`[x](y).yaml'}\n");
+
+    Screen screen = terminal.type("pipeline", "estimate", "pipe <b> |`[x](y).yaml", "--markdown");
+
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertPlainMarkdown(screen.out().replaceAll("(?m)^#+ ", ""));
+  }
+
   /** A new command that prints such tables must be walked here too. */
   @Test
   void thereIsNoOtherCommandThatPrintsThem() {
@@ -262,7 +317,14 @@ class HostileCellsTest {
     // '_' and '-'.
     found.removeAll(List.of("release sign", "release list"));
     assertThat(found)
-        .containsExactly("costs", "costs accuracy", "costs budget", "estimate", "runs analyze");
+        .containsExactly(
+            "costs",
+            "costs accuracy",
+            "costs budget",
+            "costs statement",
+            "estimate",
+            "pipeline estimate",
+            "runs analyze");
   }
 
   private static void walk(CommandLine line, Set<String> found) {

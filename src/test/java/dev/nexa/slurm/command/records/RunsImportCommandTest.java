@@ -102,7 +102,10 @@ class RunsImportCommandTest {
     RecordedProgress progress = new RecordedProgress();
 
     new ImportRuns(
-            new Context(terminal.workspace, Map.of("PATH", terminal.bin.toString(), "HOME", folder.toString())), progress)
+            new Context(
+                terminal.workspace,
+                Map.of("PATH", terminal.bin.toString(), "HOME", folder.toString())),
+            progress)
         .run(
             new ImportRuns.Asked(
                 Optional.of("nlp"),

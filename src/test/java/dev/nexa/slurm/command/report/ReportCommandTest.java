@@ -13,7 +13,10 @@ import java.io.IOException;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
+import java.time.YearMonth;
+import java.time.ZoneOffset;
 import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.BeforeEach;
@@ -184,6 +187,49 @@ class ReportCommandTest {
     assertThat(ids(page())).startsWith("pipeline/" + id, "pipelines", "runs").hasSize(7);
     assertThat(page().texts()).contains("first", "second");
     assertThat(report().number("pipelines")).isEqualTo(1);
+  }
+
+  @Test
+  void publishingReplacesTheReportInAFolder() throws IOException {
+    Path served = Files.createDirectories(folder.resolve("served"));
+    Files.writeString(served.resolve("index.html"), "earlier");
+
+    Screen screen = terminal.type("report", "--redact", "--publish", served.toString());
+
+    Path index = served.resolve("index.html");
+    assertThat(screen.exit()).as(screen.err()).isZero();
+    assertThat(screen.out())
+        .isEqualTo(
+            "wrote " + index + ": 40 runs, " + Files.size(index) + " bytes, without names\n");
+    assertThat(Files.readString(index)).contains("user-1").doesNotContain("amira", "Llama");
+    assertThat(served).isDirectoryContaining("glob:**/index.html");
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(index)))
+        .isEqualTo("rw-r--r--");
+
+    Path named = served.resolve("team.html");
+    assertThat(terminal.type("report", "--publish", named.toString()).exit()).isZero();
+    assertThat(Files.readString(named)).contains("amira");
+    terminal.type("report", "--month", "this", "--publish", served.toString());
+    assertThat(served.resolve(YearMonth.now(ZoneOffset.UTC) + ".html")).exists();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "--publish /no/such/folder|there is no folder /no/such/folder|mkdir -p /no/such/folder",
+        "--publish s3:/bucket/x|expected a folder or an address in S3|--publish s3://bucket/x",
+        "--publish /tmp --out x.html|both say where the report goes|leave one of them out",
+        "--region eu-west-1|nothing is published there|add --publish s3://BUCKET/PREFIX",
+        "--cluster other|nothing is published there|add --publish s3://BUCKET/PREFIX",
+        "--publish /tmp --region eu-west-1|and /tmp is no address in S3|leave it out",
+        "--publish s3://B/x|expected an address such as s3://bucket/prefix|lower-case letters",
+      })
+  void aPlaceThatCannotBeUsedIsRefusedWithTheNextStep(String typed, String says, String step) {
+    Screen screen = terminal.type(("report " + typed).split(" "));
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err()).contains(says, step);
   }
 
   @Test

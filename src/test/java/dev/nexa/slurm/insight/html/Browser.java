@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * Debian's Chromium, headless, driven over chromedriver's HTTP. It starts with an empty profile and
  * ends with {@link #close}.
  */
-final class Browser implements AutoCloseable {
+public final class Browser implements AutoCloseable {
   private static final Pattern PORT = Pattern.compile("successfully on port (\\d+)");
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
@@ -33,7 +34,7 @@ final class Browser implements AutoCloseable {
   private final String session;
 
   /** Starts the browser with an empty profile in a folder. */
-  Browser(Path profile) {
+  public Browser(Path profile) {
     try {
       driver =
           new ProcessBuilder("chromedriver", "--port=0")
@@ -57,6 +58,7 @@ final class Browser implements AutoCloseable {
                       "--disable-sync",
                       "--disable-dev-shm-usage",
                       "--hide-scrollbars",
+                      "--window-size=1280,1600",
                       "--user-data-dir=" + Files.createDirectories(profile)));
       JsonObject wanted =
           new JsonObject()
@@ -118,13 +120,13 @@ final class Browser implements AutoCloseable {
   }
 
   /** Opens a file, or a page of it. */
-  void open(Path file, String hash) {
+  public void open(Path file, String hash) {
     inSession("/url", new JsonObject().with("url", "about:blank"));
     inSession("/url", new JsonObject().with("url", file.toUri() + hash));
   }
 
   /** Runs a program in the page and returns what it returned: text, BigDecimal, Boolean or null. */
-  @Nullable Object run(String program, Object... arguments) {
+  public @Nullable Object run(String program, Object... arguments) {
     return inSession(
             "/execute/sync",
             new JsonObject().with("script", program).with("args", List.of(arguments)))
@@ -132,13 +134,20 @@ final class Browser implements AutoCloseable {
         .get("value");
   }
 
+  /** Keeps a picture of the whole window. */
+  public void picture(Path file) throws IOException {
+    String picture = send("GET", "/session/" + session + "/screenshot", null).text("value");
+    Files.createDirectories(file.toAbsolutePath().resolveSibling(""));
+    Files.write(file, Base64.getMimeDecoder().decode(picture));
+  }
+
   /** Runs a program that returns a text. */
-  String text(String program, Object... arguments) {
+  public String text(String program, Object... arguments) {
     return String.valueOf(run(program, arguments));
   }
 
   /** Returns the lines of the console since the last call. */
-  List<String> console() {
+  public List<String> console() {
     List<String> lines = new ArrayList<>();
     for (JsonObject line : log("browser")) {
       lines.add(line.text("level") + " " + line.text("message"));

@@ -71,6 +71,7 @@ final class HostileReport {
     }
     return new Report(
         text("workspace"),
+        false,
         NOW,
         Optional.of(text("scope")),
         Optional.of(overview()),

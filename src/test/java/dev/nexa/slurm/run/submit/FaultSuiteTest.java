@@ -37,7 +37,7 @@ class FaultSuiteTest {
   private static final int FAULTS = Integer.getInteger("faults", 60);
   private static final long SEED = Long.getLong("faults.seed", 1);
   private static final String ONE = System.getProperty("faults.trial", "");
-  private static final int AT_ONCE = 12;
+  private static final int AT_ONCE = 6;
 
   /** From so many on, each kind has a fair share of whole processes, which take half a second. */
   private static final int MANY = 1000;
@@ -121,7 +121,7 @@ class FaultSuiteTest {
     int planned = 0;
     for (Step step : List.of(Step.SUBMIT, Step.PASS)) {
       for (Fault fault : EnumSet.of(Fault.DIES_BEFORE_WRITE, Fault.DIES_AFTER_WRITE)) {
-        for (int at = 1; at <= (FAULTS < MANY ? 16 : MOST_WRITES); at++) {
+        for (int at = 1; at <= (FAULTS < MANY ? 16 : MOST_WRITES); at += FAULTS < MANY ? 3 : 1) {
           trials.add(new Trial(random.nextLong(), List.of(new Blow(fault, Optional.of(step), at))));
         }
       }

@@ -1,9 +1,8 @@
-package dev.nexa.slurm.command.storage;
+package dev.nexa.slurm.command.shared;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
-import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.S3Settings;
 import dev.nexa.slurm.run.Context;
@@ -16,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The options that say how S3 is reached, with the profile's values for what was not typed. */
-final class S3Options {
+public final class S3Options {
   private final OptionSpec endpoint;
   private final OptionSpec region;
   private final OptionSpec awsProfile;
@@ -27,7 +26,7 @@ final class S3Options {
    *
    * @param takesAddress whether the command also takes an address as a word
    */
-  S3Options(Subcommand command, boolean takesAddress) {
+  public S3Options(Subcommand command, boolean takesAddress) {
     this.takesAddress = takesAddress;
     endpoint =
         command.option(
@@ -41,7 +40,7 @@ final class S3Options {
   }
 
   /** Returns all options. */
-  List<OptionSpec> all() {
+  public List<OptionSpec> all() {
     return List.of(endpoint, region, awsProfile);
   }
 
@@ -52,7 +51,7 @@ final class S3Options {
    * @param threads how many requests run at once
    * @throws NexaException if there is no address, or a value is not usable
    */
-  S3Place place(Context context, Storage storage, Optional<String> typed, int threads) {
+  public S3Place place(Context context, Storage storage, Optional<String> typed, int threads) {
     String variable = context.environment().getOrDefault("NEXA_S3_PREFIX", "");
     S3Place place;
     if (typed.isPresent()) {
@@ -78,7 +77,7 @@ final class S3Options {
    *
    * @throws NexaException if a value is not usable
    */
-  S3Place place(S3Place place, Storage storage, int threads) {
+  public S3Place place(S3Place place, Storage storage, int threads) {
     Optional<S3Settings> settings = storage.s3();
     return new S3Place(
         place.bucket(),

@@ -1,0 +1,245 @@
+package dev.nexa.slurm.insight.report;
+
+import dev.nexa.slurm.job.estimate.CostLine;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A report for readers who may not see names, paths or texts. Amounts, times, states, counts, and
+ * GPU types stay. Names become numbers. Texts that a person or a job wrote are left out.
+ *
+ * <p>Each record is made anew from all its members, so that a new member does not compile before
+ * somebody decides about it.
+ */
+public final class RedactedReport {
+  private static final Set<String> KEPT_FACTS = Set.of("Hardware", "Time limit", "Attempts");
+  private static final Pattern FIRST_WORD = Pattern.compile("[A-Z_]+\\b");
+  private static final Pattern EXIT_CODE = Pattern.compile("\\d+:\\d+");
+
+  private final Pseudonyms names = new Pseudonyms();
+
+  private RedactedReport() {}
+
+  /** Returns the report without names, paths and texts. */
+  public static Report of(Report report) {
+    return new RedactedReport().redacted(report);
+  }
+
+  private Report redacted(Report report) {
+    int unread = report.problems().size();
+    return new Report(
+        "a workspace",
+        true,
+        report.made(),
+        report.scope().map(this::scope),
+        report.overview().map(this::overview),
+        report.runs().stream().map(this::run).toList(),
+        report.details().stream().map(this::detail).toList(),
+        report.mostDetails(),
+        report.pipelines().stream().map(this::pipeline).toList(),
+        report.releases().stream().map(this::release).toList(),
+        unread == 0
+            ? List.of()
+            : List.of(unread + " records; a report without --redact names them"));
+  }
+
+  /** Returns the scope's words, which end with a month, or with the name of a run or pipeline. */
+  private String scope(String words) {
+    String[] parts = words.split(" ", 2);
+    return switch (parts[0]) {
+      case "month" -> words;
+      case "run" -> "run " + names.run(parts[1]);
+      default -> "pipeline " + names.of("pipeline", parts[1]);
+    };
+  }
+
+  private Overview overview(Overview overview) {
+    return new Overview(
+        overview.months(),
+        overview.currencies().stream().map(this::currency).toList(),
+        overview.gpu(),
+        overview.waits().stream()
+            .map(
+                one ->
+                    new QueueWaits(
+                        names.of("partition", one.partition()),
+                        one.runs(),
+                        one.half(),
+                        one.ninety()))
+            .toList(),
+        overview.budgets().stream()
+            .map(
+                one ->
+                    new BudgetOutlook(
+                        names.of("budget", one.name()),
+                        one.period(),
+                        one.standing(),
+                        one.spent(),
+                        one.reserved(),
+                        one.burnDown()))
+            .toList());
+  }
+
+  private CurrencySums currency(CurrencySums sums) {
+    return new CurrencySums(
+        sums.currency(),
+        sums.months(),
+        sums.projects().stream()
+            .map(one -> new ProjectMonth(names.of("project", one.project()), one.sums()))
+            .toList(),
+        sums.spend().stream()
+            .map(
+                by ->
+                    new SpendBy(
+                        by.field(),
+                        by.rows().stream()
+                            .map(row -> new SpendBy.Row(key(by.field(), row.key()), row.amounts()))
+                            .toList()))
+            .toList());
+  }
+
+  private String key(String field, String value) {
+    return field.equals("stage") ? names.stage(value) : names.of(field, value);
+  }
+
+  private ReportedRun run(ReportedRun run) {
+    return new ReportedRun(
+        names.run(run.id()),
+        names.of("name", run.name()),
+        names.stage(run.stage()),
+        run.state(),
+        names.of("user", run.user()),
+        names.of("account", run.account()),
+        names.of("project", run.project()),
+        names.of("pipeline", run.pipeline()),
+        names.of("model", run.model()),
+        names.of("dataset", run.dataset()),
+        names.of("partition", run.partition()),
+        run.gpuType(),
+        names.of("cluster", run.cluster()),
+        run.currency(),
+        run.month(),
+        run.created(),
+        run.started(),
+        run.ended(),
+        run.queueSeconds(),
+        run.runSeconds(),
+        run.cost(),
+        run.reservation(),
+        run.expected(),
+        run.wasted(),
+        run.gpuSeconds(),
+        run.tasks(),
+        run.tasksFailed(),
+        run.open());
+  }
+
+  private RunDetail detail(RunDetail detail) {
+    return new RunDetail(
+        run(detail.run()),
+        detail.facts().stream().filter(fact -> KEPT_FACTS.contains(fact.label())).toList(),
+        detail.failure().map(RedactedReport::failure),
+        detail.sums(),
+        detail.lines().stream().map(this::line).toList(),
+        detail.attempts().stream().map(this::attempt).toList(),
+        List.of(),
+        List.of(),
+        detail.charts().stream().filter(ReportedChart::overTime).toList(),
+        detail.idleShare(),
+        detail.inputs().stream().map(names::run).toList(),
+        List.of(),
+        Optional.empty(),
+        Optional.empty());
+  }
+
+  private static ExplainedFailure failure(ExplainedFailure failure) {
+    return new ExplainedFailure(
+        failure.kind(),
+        failure.kind().isEmpty()
+            ? "The run failed. The report does not show why."
+            : "The run failed: " + failure.kind().replace('-', ' ') + ".",
+        List.of());
+  }
+
+  private CostLine line(CostLine line) {
+    return new CostLine(
+        line.what().startsWith("api_tokens:")
+            ? "api_tokens:" + names.of("model", line.what().substring("api_tokens:".length()))
+            : line.what(),
+        line.quantity(),
+        line.unit(),
+        line.unitPrice(),
+        names.of("price", line.source()),
+        line.amount());
+  }
+
+  private ReportedAttempt attempt(ReportedAttempt attempt) {
+    // sacct names the user id of a person who cancelled a job.
+    Matcher state = FIRST_WORD.matcher(attempt.state());
+    return new ReportedAttempt(
+        attempt.task(),
+        attempt.job(),
+        state.lookingAt() ? state.group().toUpperCase(Locale.ROOT) : "",
+        EXIT_CODE.matcher(attempt.exitCode()).matches() ? attempt.exitCode() : "",
+        attempt.submitted(),
+        attempt.started(),
+        attempt.elapsedSeconds(),
+        names.of("nodes", attempt.nodes()),
+        attempt.cpus(),
+        attempt.gpus(),
+        attempt.cost());
+  }
+
+  private PipelineDetail pipeline(PipelineDetail pipeline) {
+    Map<String, String> stages = new LinkedHashMap<>();
+    pipeline.stages().forEach(stage -> stages.put(stage.name(), "stage " + (stages.size() + 1)));
+    return new PipelineDetail(
+        names.of("pipeline", pipeline.id()),
+        names.of("pipeline", pipeline.name()),
+        names.of("user", pipeline.user()),
+        pipeline.created(),
+        pipeline.state(),
+        pipeline.cost(),
+        pipeline.total(),
+        pipeline.currency(),
+        pipeline.stages().stream().map(stage -> stage(stage, stages)).toList());
+  }
+
+  private PipelineDetail.Stage stage(PipelineDetail.Stage stage, Map<String, String> stages) {
+    Map<String, String> after = new LinkedHashMap<>();
+    stage.after().forEach((name, word) -> after.put(stages.getOrDefault(name, "a stage"), word));
+    return new PipelineDetail.Stage(
+        stages.getOrDefault(stage.name(), "a stage"),
+        names.run(stage.run()),
+        after,
+        stage.state(),
+        "",
+        stage.cost(),
+        stage.total(),
+        stage.tasks());
+  }
+
+  private ReleaseDetail release(ReleaseDetail release) {
+    return new ReleaseDetail(
+        names.of("release", release.name()),
+        release.digest(),
+        names.run(release.run()),
+        release.ended(),
+        release.gate(),
+        release.bytes(),
+        release.inProduction(),
+        List.of(),
+        release.history().stream()
+            .map(
+                one ->
+                    new ReleaseDetail.Deployment(
+                        one.at(), one.action(), names.of("user", one.by()), ""))
+            .toList());
+  }
+}

@@ -1,0 +1,43 @@
+package dev.nexa.slurm.storage.sync;
+
+import dev.nexa.slurm.base.files.Sha256;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Instant;
+import java.util.Optional;
+
+/** Uploads a document that is in memory, over the version of it that is there. */
+public final class UploadDocument {
+  private UploadDocument() {}
+
+  /**
+   * Uploads a document with one request. A busy store is asked again.
+   *
+   * @param name its key without the prefix
+   * @throws StoreException of kind CHANGED if somebody else replaces it in the same moment
+   */
+  public static void send(S3Place place, ObjectStore store, String name, byte[] content) {
+    String key = place.prefix() + name;
+    Digests digests = new Digests();
+    digests.update(content, content.length);
+    ObjectStore.Properties properties =
+        new ObjectStore.Properties(Sha256.of(content), Instant.now());
+    String md5 = digests.md5Base64();
+    try {
+      Optional<String> there =
+          Retry.USUAL.call(() -> store.head(key)).map(ObjectStore.Stored::etag);
+      Retry.USUAL.call(
+          () ->
+              store.put(
+                  key,
+                  () -> new ByteArrayInputStream(content),
+                  content.length,
+                  md5,
+                  properties,
+                  there));
+    } catch (IOException impossible) {
+      throw new UncheckedIOException("the bytes are in memory", impossible);
+    }
+  }
+}
