@@ -13,11 +13,11 @@ import java.util.Map;
  * @param folder the current folder
  * @param home the home folder, which gets the output
  */
-record OwnProcess(Path folder, Path home) {
+public record OwnProcess(Path folder, Path home) {
   /** How a process ended, and what it printed. */
-  record Ended(int status, String out, String err) {
+  public record Ended(int status, String out, String err) {
     /** All that was printed. */
-    String text() {
+    public String text() {
       return out + err;
     }
   }
@@ -28,7 +28,7 @@ record OwnProcess(Path folder, Path home) {
    * @param variables are set besides those of this process, of which none of AWS and none of ours
    *     is left
    */
-  Ended type(Map<String, String> variables, List<String> words) {
+  public Ended type(Map<String, String> variables, List<String> words) {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));

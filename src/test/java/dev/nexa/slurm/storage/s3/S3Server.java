@@ -141,16 +141,26 @@ public final class S3Server implements AutoCloseable {
 
   /** Writes an object as another program does: without our SHA-256. */
   public void put(String key, String content) {
-    try (S3Client client =
-        S3Client.builder()
-            .endpointOverride(address())
-            .region(Region.US_EAST_1)
-            .forcePathStyle(true)
-            .credentialsProvider(
-                StaticCredentialsProvider.create(AwsBasicCredentials.create(KEY, SECRET)))
-            .build()) {
+    try (S3Client client = client()) {
       client.putObject(request -> request.bucket(BUCKET).key(key), RequestBody.fromString(content));
     }
+  }
+
+  /** Returns the media type of an object. */
+  public String mediaType(String key) {
+    try (S3Client client = client()) {
+      return client.headObject(request -> request.bucket(BUCKET).key(key)).contentType();
+    }
+  }
+
+  private S3Client client() {
+    return S3Client.builder()
+        .endpointOverride(address())
+        .region(Region.US_EAST_1)
+        .forcePathStyle(true)
+        .credentialsProvider(
+            StaticCredentialsProvider.create(AwsBasicCredentials.create(KEY, SECRET)))
+        .build();
   }
 
   @Override
