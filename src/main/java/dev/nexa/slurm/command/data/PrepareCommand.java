@@ -1,6 +1,7 @@
 package dev.nexa.slurm.command.data;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.prepare.Prepare;
 import dev.nexa.slurm.data.prepare.PrepareSettings;
@@ -37,7 +38,9 @@ final class PrepareCommand extends DataStepCommand {
 
   @Override
   JsonObject run(Engine engine, JsonObject settings, Share share, Path output) {
-    return new Prepare(engine, PrepareSettings.of(settings), share)
-        .run(input.getValue(), against.getValue(), clusters.getValue(), parts.getValue(), output);
+    try (ProgressBar progress = ProgressBar.of(this)) {
+      return new Prepare(engine, PrepareSettings.of(settings), share, progress)
+          .run(input.getValue(), against.getValue(), clusters.getValue(), parts.getValue(), output);
+    }
   }
 }

@@ -2,7 +2,9 @@ package dev.nexa.slurm.command.datasets;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.storage.datasets.FileChange;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,6 +44,16 @@ abstract class DatasetCommand extends Subcommand {
     out().print(Json.pretty(document));
   }
 
+  /** Compares a version's files with its list, and shows how far that is. */
+  final void verify(Datasets datasets, DatasetVersion version, boolean checksums, Changes changes) {
+    try (ProgressBar progress = ProgressBar.of(this)) {
+      datasets
+          .registry()
+          .verify(
+              version, checksums, change -> progress.aside(() -> changes.add(change)), progress);
+    }
+  }
+
   /** Files that differ: printed at once as text, or kept for a JSON document. */
   final class Changes {
     private final boolean json;
@@ -59,6 +71,7 @@ abstract class DatasetCommand extends Subcommand {
             .println(
                 String.format(
                     "%-8s %s  (%s)", change.kind().word(), change.path(), change.words()));
+        out().flush();
       } else if (kept.size() < MOST_LISTED) {
         kept.add(change.toJson());
       }

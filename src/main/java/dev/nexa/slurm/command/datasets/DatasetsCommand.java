@@ -8,6 +8,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Listing;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.shared.FormatOption;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.DatasetVersion.Status;
@@ -112,20 +113,24 @@ public final class DatasetsCommand extends Subcommand {
     @Override
     public Integer call() {
       Datasets datasets = datasets();
-      Registry.Done done =
-          new RegisterDataset(datasets, err()::println)
-              .register(
-                  path.getValue(),
-                  Path.of("").toAbsolutePath(),
-                  new RegisterDataset.Told(
-                      Optional.ofNullable(name.getValue()),
-                      Optional.ofNullable(as.getValue()),
-                      Optional.ofNullable(source.getValue()),
-                      Optional.ofNullable(licence.getValue()),
-                      Optional.ofNullable(description.getValue()),
-                      parents.getValue(),
-                      Optional.ofNullable(run.getValue()),
-                      !given(noRows)));
+      Registry.Done done;
+      try (ProgressBar progress = ProgressBar.of(this)) {
+        done =
+            new RegisterDataset(
+                    datasets, progress, line -> progress.aside(() -> err().println(line)))
+                .register(
+                    path.getValue(),
+                    Path.of("").toAbsolutePath(),
+                    new RegisterDataset.Told(
+                        Optional.ofNullable(name.getValue()),
+                        Optional.ofNullable(as.getValue()),
+                        Optional.ofNullable(source.getValue()),
+                        Optional.ofNullable(licence.getValue()),
+                        Optional.ofNullable(description.getValue()),
+                        parents.getValue(),
+                        Optional.ofNullable(run.getValue()),
+                        !given(noRows)));
+      }
       DatasetVersion version = done.version();
       if (given(json)) {
         print(DatasetText.json(version, datasets.tiers()).with("added", done.added()));
@@ -257,9 +262,7 @@ public final class DatasetsCommand extends Subcommand {
       Datasets datasets = datasets();
       DatasetVersion version = datasets.registry().find(dataset.getValue());
       Changes changes = new Changes(given(json));
-      datasets
-          .registry()
-          .verify(version, !given(sizes), changes::add, new Progress(err()::println)::read);
+      verify(datasets, version, !given(sizes), changes);
       String checked = given(sizes) ? "names and sizes" : "sha256";
       if (given(json)) {
         JsonObject document =
@@ -396,7 +399,7 @@ public final class DatasetsCommand extends Subcommand {
       requireExact(version, dataset.getValue(), datasets, "promote");
       require(version);
       Changes changes = new Changes(given(json));
-      datasets.registry().verify(version, true, changes::add, new Progress(err()::println)::read);
+      verify(datasets, version, true, changes);
       if (changes.count() > 0) {
         out().flush();
         throw changed(version, changes.count());

@@ -4,6 +4,9 @@ import com.sun.management.OperatingSystemMXBean;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Shape;
@@ -40,6 +43,7 @@ final class RegisterDataset {
   private static final int THREADS = 4;
 
   private final Datasets datasets;
+  private final Progress progress;
   private final Consumer<String> note;
 
   /**
@@ -47,8 +51,9 @@ final class RegisterDataset {
    *
    * @param note receives remarks for the user
    */
-  RegisterDataset(Datasets datasets, Consumer<String> note) {
+  RegisterDataset(Datasets datasets, Progress progress, Consumer<String> note) {
     this.datasets = datasets;
+    this.progress = progress;
     this.note = note;
   }
 
@@ -80,7 +85,6 @@ final class RegisterDataset {
       parents.add(datasets.registry().find(parent).reference());
     }
     JsonObject origin = origin(data, told, parents);
-    Progress progress = new Progress(note);
     Rows rows = new Rows(data, told.rows());
     try {
       return datasets
@@ -90,10 +94,8 @@ final class RegisterDataset {
               name,
               told.version(),
               () -> facts(told, origin, parents, rows),
-              file -> {
-                progress.read(file);
-                rows.add(file);
-              });
+              rows::add,
+              progress);
     } finally {
       rows.close();
     }
@@ -207,7 +209,10 @@ final class RegisterDataset {
         return facts;
       }
       Shape found = shape.get();
-      found.finish();
+      try (Running counting = progress.begin(Phase.of("counting rows", "files"))) {
+        found.finish();
+        counting.done(found.read(), 0);
+      }
       for (String problem : found.problems()) {
         note.accept("note: rows are not counted: " + problem);
       }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.records;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.records.AuditRuns.Report;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
@@ -42,12 +43,15 @@ public final class AuditCommand extends Subcommand {
   @Override
   public Integer call() {
     Context context = existing();
-    AuditRuns audit = new AuditRuns(context);
     List<String> named = references.getValue();
-    Report report =
-        named == null || named.isEmpty()
-            ? audit.audit(given(repair))
-            : audit.audit(runs(context, named), given(repair));
+    Report report;
+    try (ProgressBar progress = ProgressBar.of(this)) {
+      AuditRuns audit = new AuditRuns(context, progress);
+      report =
+          named == null || named.isEmpty()
+              ? audit.audit(given(repair))
+              : audit.audit(runs(context, named), given(repair));
+    }
     if (given(json)) {
       out().print(Json.pretty(report.toJson()));
     } else {

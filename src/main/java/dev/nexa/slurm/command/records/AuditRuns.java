@@ -1,6 +1,9 @@
 package dev.nexa.slurm.command.records;
 
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -41,9 +44,15 @@ public final class AuditRuns {
   private static final int MOST_REPAIRS = 3;
 
   private final Context context;
+  private final Progress progress;
 
   public AuditRuns(Context context) {
+    this(context, Progress.NONE);
+  }
+
+  AuditRuns(Context context, Progress progress) {
     this.context = context;
+    this.progress = progress;
   }
 
   /**
@@ -110,7 +119,7 @@ public final class AuditRuns {
 
   private Report audit(List<RunId> ids, LedgerCheck ledger, List<String> orphans, boolean repair) {
     Workspace workspace = context.workspace();
-    RunsByScheduler runs = RunsByScheduler.of(workspace, ids);
+    RunsByScheduler runs = RunsByScheduler.of(workspace, ids, progress);
     Pass pass = new Pass(ledger, repair);
     leaveOthers(runs.groups().getOrDefault("local", Map.of()), pass.notes);
     pass.differences.addAll(runs.problems().values());
@@ -121,16 +130,20 @@ public final class AuditRuns {
       Scheduler scheduler = context.scheduler(group.getKey());
       Map<String, BillingWeights> weights = scheduler.billingWeights();
       ProfileSacctFields.askFor(context, scheduler, group.getValue().keySet());
-      SchedulerPoll.forEachPart(
-          scheduler,
-          group.getValue(),
-          (evidence, part) -> {
-            pass.rows += evidence.rowsRead();
-            for (Map.Entry<RunId, RunState> run : part.entrySet()) {
-              pass.audit(run.getKey(), run.getValue(), evidence, weights);
-              pass.retain(run.getKey(), run.getValue());
-            }
-          });
+      Phase phase = Phase.of("auditing", "runs", group.getValue().size());
+      try (Running auditing = progress.begin(phase)) {
+        SchedulerPoll.forEachPart(
+            scheduler,
+            group.getValue(),
+            (evidence, part) -> {
+              pass.rows += evidence.rowsRead();
+              for (Map.Entry<RunId, RunState> run : part.entrySet()) {
+                pass.audit(run.getKey(), run.getValue(), evidence, weights);
+                pass.retain(run.getKey(), run.getValue());
+                auditing.done(1, 0);
+              }
+            });
+      }
       ProfileSacctFields.tellRefusal(scheduler, pass.notes);
     }
     pass.finish();

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.records;
 
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.TierCleaning;
 import dev.nexa.slurm.run.Context;
@@ -22,9 +23,11 @@ final class DailyCleanup {
   private static final Duration GRACE = Duration.ofDays(3);
 
   private final Context context;
+  private final Progress progress;
 
-  DailyCleanup(Context context) {
+  DailyCleanup(Context context, Progress progress) {
     this.context = context;
+    this.progress = progress;
   }
 
   /**
@@ -32,7 +35,7 @@ final class DailyCleanup {
    * that is not on this host is named only beside something that was done: cron mails each line.
    */
   List<String> clean(int days) {
-    CleanTiers clean = TierCleaning.of(context, Optional.empty());
+    CleanTiers clean = TierCleaning.of(context, Optional.empty(), progress);
     Planned planned =
         clean.plan(
             new Settings(Duration.ofDays(days), PRUNE_OVER, GRACE, Optional.empty()),

@@ -6,6 +6,9 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingQuery;
@@ -57,6 +60,7 @@ public final class ImportRuns {
   private static final Duration UNNAMED = Duration.ofDays(1);
 
   private final Context context;
+  private final Progress progress;
   private final Instant now = Instant.now();
   private final List<Imported> imported = new ArrayList<>();
   private final List<String> problems = new ArrayList<>();
@@ -66,8 +70,9 @@ public final class ImportRuns {
   private final Map<Identity, Boolean> known = new HashMap<>();
   private final Map<String, Boolean> ownNames = new HashMap<>();
 
-  public ImportRuns(Context context) {
+  public ImportRuns(Context context, Progress progress) {
     this.context = context;
+    this.progress = progress;
   }
 
   /**
@@ -217,7 +222,11 @@ public final class ImportRuns {
   /** Reads accounting in windows. A job belongs to the window in which it ended. */
   private void windows(
       SlurmScheduler slurm, Adoption adoption, Asked asked, Optional<FileLock> lock) {
+    long seconds = Duration.between(asked.since(), asked.until()).toSeconds();
+    String all = " of " + (seconds + WINDOW.toSeconds() - 1) / WINDOW.toSeconds();
+    int week = 0;
     for (Instant from = asked.since(); from.isBefore(asked.until()); from = from.plus(WINDOW)) {
+      week++;
       Instant to = from.plus(WINDOW);
       AccountingWindow window =
           new AccountingWindow(
@@ -226,7 +235,14 @@ public final class ImportRuns {
               from,
               to.isAfter(asked.until()) ? asked.until() : to);
       Set<Long> ids = new TreeSet<>();
-      slurm.accounting(window, row -> look(row, window, adoption, ids));
+      try (Running reading = progress.begin(Phase.of("reading week " + week + all, "rows"))) {
+        slurm.accounting(
+            window,
+            row -> {
+              look(row, window, adoption, ids);
+              reading.done(1, 0);
+            });
+      }
       if (!ids.isEmpty()) {
         // A window has only rows within it. Other tasks of an array, or earlier attempts, may lie
         // outside.
@@ -240,9 +256,14 @@ public final class ImportRuns {
                 problems.add("left out: " + row.more().faults().get(0));
               }
             });
-        for (AdoptedJob job : AdoptedJob.of(rows)) {
-          if (wanted(job.identity(), asked)) {
-            adopt(job, window, adoption, asked.dryRun(), lock);
+        List<AdoptedJob> jobs = AdoptedJob.of(rows);
+        Phase phase = Phase.of("importing week " + week + all, "jobs", jobs.size());
+        try (Running importing = progress.begin(phase)) {
+          for (AdoptedJob job : jobs) {
+            if (wanted(job.identity(), asked)) {
+              adopt(job, window, adoption, asked.dryRun(), lock);
+            }
+            importing.done(1, 0);
           }
         }
       }

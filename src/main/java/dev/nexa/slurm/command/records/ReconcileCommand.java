@@ -5,9 +5,11 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.DaysOption;
 import dev.nexa.slurm.command.shared.Failures;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.pipeline.run.AdvancePipelines;
 import dev.nexa.slurm.run.Context;
@@ -53,8 +55,13 @@ public final class ReconcileCommand extends Subcommand {
 
   @Override
   public Integer call() throws InterruptedException {
-    Context context = existing();
-    ReconcileRuns reconcile = new ReconcileRuns(context);
+    try (ProgressBar bar = ProgressBar.of(this)) {
+      return call(existing(), given(quiet) ? Progress.NONE : bar);
+    }
+  }
+
+  private Integer call(Context context, Progress progress) throws InterruptedException {
+    ReconcileRuns reconcile = new ReconcileRuns(context, progress);
     String every = watch.getValue();
     if (every == null) {
       Optional<Pass> pass =
@@ -63,7 +70,7 @@ public final class ReconcileCommand extends Subcommand {
       int status = pass.isPresent() ? tell(pass.get()) : ExitCode.SCHEDULER.status();
       sendNotices(context, pass);
       if (status == ExitCode.OK.status()) {
-        cleanUp(context);
+        cleanUp(context, progress);
       }
       writeMetrics(context);
       return status;
@@ -74,7 +81,7 @@ public final class ReconcileCommand extends Subcommand {
           reconcile.reconcilePatiently().map(done -> withPipelines(context, done));
       pass.ifPresent(this::tell);
       sendNotices(context, pass);
-      cleanUp(context);
+      cleanUp(context, progress);
       writeMetrics(context);
       Thread.sleep(pause.toMillis());
     }
@@ -110,7 +117,7 @@ public final class ReconcileCommand extends Subcommand {
   }
 
   /** Cleans up the tiers if that is due. A failure is reported and does not end the passes. */
-  private void cleanUp(Context context) {
+  private void cleanUp(Context context, Progress progress) {
     @Nullable String typed = cleanup.getValue();
     if (typed == null) {
       return;
@@ -120,7 +127,7 @@ public final class ReconcileCommand extends Subcommand {
       return;
     }
     try {
-      for (String line : new DailyCleanup(context).clean(days)) {
+      for (String line : new DailyCleanup(context, progress).clean(days)) {
         err().println(line);
       }
     } catch (NexaException failed) {

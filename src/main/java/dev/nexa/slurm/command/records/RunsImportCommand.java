@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.records.ImportRuns.Asked;
 import dev.nexa.slurm.command.records.ImportRuns.Result;
 import dev.nexa.slurm.command.shared.JobOptions;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import java.time.Duration;
@@ -58,7 +59,10 @@ final class RunsImportCommand extends Subcommand {
     }
     Context context = existing();
     Asked asked = asked(context, Instant.now().truncatedTo(ChronoUnit.SECONDS));
-    Result result = new ImportRuns(context).run(asked);
+    Result result;
+    try (ProgressBar progress = ProgressBar.of(this)) {
+      result = new ImportRuns(context, progress).run(asked);
+    }
     for (String problem : result.problems()) {
       err().println(problem);
     }

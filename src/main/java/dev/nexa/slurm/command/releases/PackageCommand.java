@@ -7,8 +7,10 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.base.units.Memory;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DatasetVersion;
@@ -106,9 +108,7 @@ final class PackageCommand extends Subcommand {
       shown(draft, durable);
       return ExitCode.OK.status();
     }
-    PackageRelease.Done done =
-        new PackageRelease(durable, new DurableFiles(context.disk()), step -> {}).run(draft);
-    archive.ifPresent(file -> write(done.folder(), file, context));
+    PackageRelease.Done done = packaged(context, draft, durable, archive);
     if (done.added()) {
       new Outbox(context.workspace())
           .recordIfAsked(context.configs().policy().channels(), notice(done, draft))
@@ -142,6 +142,17 @@ final class PackageCommand extends Subcommand {
                 + done.folder().name()
                 + profile(context, plan));
     return ExitCode.OK.status();
+  }
+
+  private PackageRelease.Done packaged(
+      Context context, ReleaseDraft draft, String durable, Optional<Path> archive) {
+    try (ProgressBar progress = ProgressBar.of(this)) {
+      PackageRelease.Done done =
+          new PackageRelease(durable, new DurableFiles(context.disk()), step -> {})
+              .run(draft, progress);
+      archive.ifPresent(file -> write(done.folder(), file, context, progress));
+      return done;
+    }
   }
 
   private Optional<String> licence() {
@@ -237,8 +248,10 @@ final class PackageCommand extends Subcommand {
         Advice.command("checks the archive", "nexa-slurm", "release", "verify", archive));
   }
 
-  private static void write(ReleaseFolder release, Path archive, Context context) {
-    if (!ReleaseTar.write(release, archive.toAbsolutePath(), new DurableFiles(context.disk()))) {
+  private static void write(
+      ReleaseFolder release, Path archive, Context context, Progress progress) {
+    DurableFiles files = new DurableFiles(context.disk());
+    if (!ReleaseTar.write(release, archive.toAbsolutePath(), files, progress)) {
       throw exists(archive);
     }
   }

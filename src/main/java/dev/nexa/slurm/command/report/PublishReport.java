@@ -12,7 +12,6 @@ import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.StoreException;
 import dev.nexa.slurm.storage.sync.UploadDocument;
-
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;

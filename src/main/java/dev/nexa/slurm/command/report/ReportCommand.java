@@ -64,7 +64,10 @@ public final class ReportCommand extends Subcommand {
           "PLACE",
           "Replaces the report in a folder or at s3://BUCKET/PREFIX, where a web server or a bucket serves it.");
   private final OptionSpec cluster =
-      option("--cluster", "NAME", "The profile that says how S3 is reached; NEXA_CLUSTER, or default.");
+      option(
+          "--cluster",
+          "NAME",
+          "The profile that says how S3 is reached; NEXA_CLUSTER, or default.");
   private final S3Options s3 = new S3Options(this, false);
   private final OptionSpec json = jsonFlag();
 

@@ -42,7 +42,8 @@ public final class Stdout extends OutputStream {
     }
   }
 
-  private static boolean isTerminal(int descriptor) {
+  /** Returns whether a descriptor leads to a terminal: 2 is standard error. */
+  static boolean isTerminal(int descriptor) {
     try {
       String target = Files.readSymbolicLink(Path.of("/proc/self/fd/" + descriptor)).toString();
       return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");

@@ -40,7 +40,7 @@ public final class TerminalOutput extends PrintWriter {
   /** Returns how tables are laid out here. Asks the terminal for its width once. */
   TableStyle style() {
     if (style == null) {
-      style = new TableStyle(width(), mayColour(environment));
+      style = new TableStyle(width(environment), mayColour(environment));
     }
     return style;
   }
@@ -58,7 +58,8 @@ public final class TerminalOutput extends PrintWriter {
         && !environment.getOrDefault("TERM", "dumb").equals("dumb");
   }
 
-  private int width() {
+  /** Returns the terminal's width, from COLUMNS or from the terminal. */
+  static int width(Map<String, String> environment) {
     int told = number(environment.getOrDefault("COLUMNS", ""));
     int width = told > 0 ? told : asked();
     return width > 0 ? width : USUAL_WIDTH;

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.shared;
 
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.archive.BundledCopies;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
@@ -14,12 +15,13 @@ public final class TierCleaning {
    *
    * @param cluster the profile that says how S3 is reached; empty for the usual one
    */
-  public static CleanTiers of(Context context, Optional<String> cluster) {
+  public static CleanTiers of(Context context, Optional<String> cluster, Progress progress) {
     ArchivePlaces places = ArchivePlaces.of(cluster);
     return new CleanTiers(
         context.workspace(),
         context.configs(),
         context::scheduler,
-        new BundledCopies(context.workspace(), archive -> places.look(context, archive)));
+        new BundledCopies(context.workspace(), archive -> places.look(context, archive)),
+        progress);
   }
 }

@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.TierCleaning;
 import dev.nexa.slurm.records.runs.RunFolder;
@@ -101,8 +102,9 @@ public final class ArchiveCommand extends Subcommand {
     List<RunId> chosen = chosen(context);
     List<TierRoot> roots =
         TierRoot.of(context.configs(), context.workspace().root(), Optional.empty());
-    CleanTiers clean = TierCleaning.of(context, Optional.empty());
-    try (ArchivePlaces.Opened target = places.target(context, text(to), text(storageClass))) {
+    try (ProgressBar progress = ProgressBar.of(this);
+        ArchivePlaces.Opened target = places.target(context, text(to), text(storageClass))) {
+      CleanTiers clean = TierCleaning.of(context, Optional.empty(), progress);
       String address = target.place().address();
       requireOutside(address, roots);
       List<WholeRun> goes = new ArrayList<>();
@@ -127,7 +129,8 @@ public final class ArchiveCommand extends Subcommand {
         }
         return status;
       }
-      ArchiveRuns archive = new ArchiveRuns(context.workspace(), target.place(), clean, step -> {});
+      ArchiveRuns archive =
+          new ArchiveRuns(context.workspace(), target.place(), clean, progress, step -> {});
       List<Archived> done = run(context, archive, goes, stays, roots);
       if (asJson) {
         out().print(Json.pretty(ArchiveText.document(goes, keeps, address, Optional.of(done))));

@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
@@ -51,9 +52,11 @@ final class ArchiveRestoreCommand extends Subcommand {
             context.workspace(),
             new RunLookup(context.workspace()).find(run.getValue()).run().id());
     List<Path> restored;
-    try (ArchivePlaces.Opened opened = places.recorded(context, archive.place());
+    try (ProgressBar progress = ProgressBar.of(this);
+        ArchivePlaces.Opened opened = places.recorded(context, archive.place());
         FileLock lock = ArchiveRuns.lock(context.workspace())) {
-      RestoreRun restore = new RestoreRun(context.workspace(), opened.place(), step -> {});
+      RestoreRun restore =
+          new RestoreRun(context.workspace(), opened.place(), progress, step -> {});
       @Nullable String folder = to.getValue();
       restored =
           folder == null

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.RunLookup;
@@ -38,8 +39,11 @@ final class ArchiveVerifyCommand extends Subcommand {
             context.workspace(),
             new RunLookup(context.workspace()).find(run.getValue()).run().id());
     boolean read;
-    try (ArchivePlaces.Opened opened = places.recorded(context, archive.place())) {
-      read = VerifyArchive.verify(context.workspace(), archive, opened.place(), given(checksum));
+    try (ProgressBar progress = ProgressBar.of(this);
+        ArchivePlaces.Opened opened = places.recorded(context, archive.place())) {
+      read =
+          VerifyArchive.verify(
+              context.workspace(), archive, opened.place(), given(checksum), progress);
     }
     if (given(json)) {
       out()

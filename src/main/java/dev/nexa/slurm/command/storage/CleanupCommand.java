@@ -7,9 +7,11 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.command.shared.DaysOption;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.S3Options;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.command.shared.TierCleaning;
@@ -103,7 +105,14 @@ public final class CleanupCommand extends Subcommand {
   @Override
   public Integer call() {
     Context context = existing();
-    CleanTiers clean = TierCleaning.of(context, Optional.ofNullable(cluster.<String>getValue()));
+    try (ProgressBar progress = ProgressBar.of(this)) {
+      return call(context, given(quiet) ? Progress.NONE : progress);
+    }
+  }
+
+  private Integer call(Context context, Progress progress) {
+    CleanTiers clean =
+        TierCleaning.of(context, Optional.ofNullable(cluster.<String>getValue()), progress);
     @Nullable String id = undo.getValue();
     if (id != null) {
       refuse("--undo", "nothing was brought back", ofCleanup(s3, days, dryRun, quiet));
@@ -112,7 +121,7 @@ public final class CleanupCommand extends Subcommand {
     }
     if (given(s3)) {
       refuse("--s3", "nothing was deleted", List.of(pruneSize, grace, tier));
-      return cleanBucket(context);
+      return cleanBucket(context, progress);
     }
     requireS3();
     Settings settings = settings();
@@ -205,7 +214,7 @@ public final class CleanupCommand extends Subcommand {
     return confirmed(acts.substring(0, 1).toUpperCase(Locale.ROOT) + acts.substring(1) + "?");
   }
 
-  private Integer cleanBucket(Context context) {
+  private Integer cleanBucket(Context context, Progress progress) {
     Duration age = Duration.ofDays(days());
     DeleteLimit limit = limit();
     @Nullable String profile = cluster.getValue();
@@ -220,7 +229,7 @@ public final class CleanupCommand extends Subcommand {
             CONNECTIONS);
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(place)) {
-      return cleanBucket(context, place, new Clutter(store, place.prefix()), age, limit);
+      return cleanBucket(context, place, new Clutter(store, place.prefix(), progress), age, limit);
     }
   }
 
@@ -358,7 +367,7 @@ public final class CleanupCommand extends Subcommand {
     @Override
     public Integer call() {
       Context context = existing();
-      CleanTiers clean = TierCleaning.of(context, Optional.empty());
+      CleanTiers clean = TierCleaning.of(context, Optional.empty(), Progress.NONE);
       CleanTiers.Journals journals = clean.journals();
       Instant now = Instant.now();
       if (given(json)) {

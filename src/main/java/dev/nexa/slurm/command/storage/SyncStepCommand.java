@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.storage.sync.DeleteLimit;
 import dev.nexa.slurm.storage.sync.Direction;
@@ -148,9 +149,15 @@ final class SyncStepCommand extends Subcommand {
             : places.pair(context(), step.word(), options.threads());
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(pair.s3());
+        ProgressBar progress = ProgressBar.of(this);
         SyncRun run =
             SyncRun.plan(
-                pair.folder(), pair.s3(), store, new Filters(rules(pair.only())), options)) {
+                pair.folder(),
+                pair.s3(),
+                store,
+                new Filters(rules(pair.only())),
+                options,
+                progress)) {
       SyncText text = new SyncText(pair.folder(), pair.s3(), options.direction());
       return step == Step.VERIFY ? verified(run, text) : synced(run, text, limit);
     }
@@ -165,12 +172,7 @@ final class SyncStepCommand extends Subcommand {
 
   private Integer verified(SyncRun run, SyncText text) {
     PlanReport planned = run.planned();
-    PlanReport.Count compared = planned.compared();
-    SyncReport report =
-        run.compareOnly(
-            given(checksum),
-            new SyncProgress(
-                err(), compared.files(), compared.bytes() * (given(checksum) ? 2 : 1)));
+    SyncReport report = run.compareOnly(given(checksum));
     boolean none = planned.localFiles() == 0 && planned.remoteFiles() == 0;
     boolean equal =
         planned.complete()
@@ -236,11 +238,7 @@ final class SyncStepCommand extends Subcommand {
       err().println("nothing was copied or deleted");
       return ExitCode.INTERRUPTED.status();
     }
-    PlanReport.Count copied = planned.copied();
-    SyncReport report =
-        run.execute(
-            limit,
-            new SyncProgress(err(), copied.files() + planned.compared().files(), copied.bytes()));
+    SyncReport report = run.execute(limit);
     boolean whole =
         planned.complete()
             && report.count(Outcome.FAILED) == 0

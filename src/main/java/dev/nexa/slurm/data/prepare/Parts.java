@@ -3,6 +3,7 @@ package dev.nexa.slurm.data.prepare;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.InputFile;
@@ -34,8 +35,10 @@ final class Parts {
   private final Engine engine;
   private final PrepareSettings settings;
   private final Share share;
+  private final Progress progress;
 
-  Parts(Engine engine, PrepareSettings settings, Share share) {
+  Parts(Engine engine, PrepareSettings settings, Share share, Progress progress) {
+    this.progress = progress;
     this.engine = engine;
     this.settings = settings;
     this.share = share;
@@ -45,7 +48,8 @@ final class Parts {
   JsonObject write(List<InputFile> files, Output output) {
     List<Long> sizes = Portion.sizes(files);
     List<RawRows.Counted> counted =
-        new RawRows(engine, settings, Share.ALL).read(files, Portion.of(files, sizes, share));
+        new RawRows(engine, settings, Share.ALL, progress)
+            .read(files, Portion.of(files, sizes, share));
     List<Integer> part = List.of(share.task(), share.tasks());
     List<String> words = new ArrayList<>();
     words.add(settings.digest());
@@ -88,7 +92,7 @@ final class Parts {
     String files = digest(input, Portion.sizes(input));
     List<StageFile> parts = complete(StageFile.Kind.PARTS, folders, files);
     List<Shift> shifts = shifts(parts);
-    Rows rows = new RawRows(engine, settings, share).begin(input);
+    Rows rows = new RawRows(engine, settings, share, progress).begin(input);
     for (int task = 0; task < parts.size(); task++) {
       Shift shift = shifts.get(task);
       String own =

@@ -4,6 +4,9 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.InputFile;
@@ -31,13 +34,16 @@ public final class Prepare {
   private final PrepareSettings settings;
   private final Share share;
   private final RawRows rawRows;
+  private final Progress progress;
 
-  public Prepare(Engine engine, PrepareSettings settings, Share share) {
-    this(engine, settings, share, new RawRows(engine, settings, share));
+  public Prepare(Engine engine, PrepareSettings settings, Share share, Progress progress) {
+    this(engine, settings, share, progress, new RawRows(engine, settings, share, progress));
   }
 
-  Prepare(Engine engine, PrepareSettings settings, Share share, RawRows rawRows) {
+  Prepare(
+      Engine engine, PrepareSettings settings, Share share, Progress progress, RawRows rawRows) {
     this.rawRows = rawRows;
+    this.progress = progress;
     this.engine = engine;
     this.settings = settings;
     this.share = share;
@@ -64,7 +70,8 @@ public final class Prepare {
     if (settings.parts()) {
       requireFirst(clusters, parts);
       Output output = Output.in(engine, folder, share, Parts.stems());
-      return new Parts(engine, settings, share).write(InputFile.find(engine, input), output);
+      return new Parts(engine, settings, share, progress)
+          .write(InputFile.find(engine, input), output);
     }
     requireTasks(clusters);
     List<String> stems = new ArrayList<>(splits().keySet());
@@ -75,13 +82,37 @@ public final class Prepare {
     Rows rows =
         parts.isEmpty()
             ? rawRows.read(files)
-            : new Parts(engine, settings, share).read(files, parts);
+            : new Parts(engine, settings, share, progress).read(files, parts);
     Map<String, Long> counts = new TreeMap<>();
     JsonObject details = new JsonObject();
+    try (Running comparing = progress.begin(Phase.of("comparing rows", "steps", 4))) {
+      reject(rows, against, clusters, details, comparing);
+    }
+    long kept = engine.number("SELECT count(*) FROM kept");
+    try (Running writing = progress.begin(Phase.of("writing", "rows", kept))) {
+      if (settings.signatures()) {
+        new Signatures(engine, share).write(output);
+      } else {
+        write(output, counts, writing);
+      }
+    }
+    output.rejects(Rows.rejectQuery(List.of("coalesce(x.start, left(d.text, 200)) AS start")));
+    return output.report(rows, kept, counts, details);
+  }
+
+  /** Rejects rows that repeat others. DuckDB does not say how far it is within a step. */
+  private void reject(
+      Rows rows,
+      List<String> against,
+      List<String> clusters,
+      JsonObject details,
+      Running comparing) {
     duplicateIds(rows);
+    comparing.done(1, 0);
     if (!against.isEmpty()) {
       details.with("contaminated_by_file", new EvalSets(engine, settings).reject(rows, against));
     }
+    comparing.done(1, 0);
     if (settings.exactDuplicates()) {
       rows.reject(
           "duplicate",
@@ -90,18 +121,14 @@ public final class Prepare {
               + " AS detail FROM kept JOIN (SELECT key, min(n) AS first FROM kept GROUP BY key HAVING"
               + " count(*) > 1) USING (key) WHERE n <> first");
     }
-    long written;
+    comparing.done(1, 0);
     if (settings.signatures()) {
       new NearDuplicates(engine).bands(settings.textColumns());
-      new Signatures(engine, share).write(output);
-      written = engine.number("SELECT count(*) FROM kept");
     } else {
       nearDuplicates(rows, clusters);
       sample(rows);
-      written = write(output, counts);
     }
-    output.rejects(Rows.rejectQuery(List.of("coalesce(x.start, left(d.text, 200)) AS start")));
-    return output.report(rows, written, counts, details);
+    comparing.done(1, 0);
   }
 
   private void nearDuplicates(Rows rows, List<String> clusters) {
@@ -184,8 +211,8 @@ public final class Prepare {
         : Fractions.ends(settings.split());
   }
 
-  /** Writes the splits and requests, and returns the number of rows. */
-  private long write(Output output, Map<String, Long> counts) {
+  /** Writes the splits and requests. */
+  private void write(Output output, Map<String, Long> counts, Running writing) {
     StringBuilder split = new StringBuilder("CASE");
     List<String> names = new ArrayList<>(splits().keySet());
     for (int i = 0; i < names.size(); i++) {
@@ -207,6 +234,7 @@ public final class Prepare {
       long rows = engine.number("SELECT count(*) FROM final WHERE split = " + i);
       counts.put("rows_" + names.get(i), rows);
       output.files(names.get(i), sorted.from(from), rows, settings.rowsPerFile(), false);
+      writing.done(rows, 0);
       from += rows;
     }
     if (settings.requests().isPresent()) {
@@ -217,6 +245,5 @@ public final class Prepare {
       int perFile = settings.requests().get().rowsPerFile();
       output.files("requests", requests, from, perFile, true);
     }
-    return from;
   }
 }

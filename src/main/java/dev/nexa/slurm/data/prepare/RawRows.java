@@ -1,6 +1,9 @@
 package dev.nexa.slurm.data.prepare;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
 import dev.nexa.slurm.data.rows.InputFile;
@@ -27,13 +30,16 @@ final class RawRows {
   private final Share share;
   private final Source source;
   private final long pieceBytes;
+  private final Progress progress;
 
-  RawRows(Engine engine, PrepareSettings settings, Share share) {
-    this(engine, settings, share, PIECE_BYTES);
+  RawRows(Engine engine, PrepareSettings settings, Share share, Progress progress) {
+    this(engine, settings, share, progress, PIECE_BYTES);
   }
 
   /** A test reads small pieces. */
-  RawRows(Engine engine, PrepareSettings settings, Share share, long pieceBytes) {
+  RawRows(
+      Engine engine, PrepareSettings settings, Share share, Progress progress, long pieceBytes) {
+    this.progress = progress;
     this.pieceBytes = pieceBytes;
     this.engine = engine;
     this.settings = settings;
@@ -78,13 +84,19 @@ final class RawRows {
 
   private List<Counted> read(Rows rows, List<InputFile> files, List<Portion> portions) {
     List<Counted> counted = new ArrayList<>();
-    for (Portion portion : portions) {
-      InputFile file = files.get(portion.file());
-      Rows.Place place = new Rows.Place(portion.file(), 0, 0);
-      for (Portion piece : portion.pieces(file, pieceBytes)) {
-        place = read(rows, file, piece, place);
+    long bytes = portions.stream().mapToLong(Portion::bytes).sum();
+    Phase phase = Phase.of("reading", "files", portions.size()).withBytes(bytes);
+    try (Running reading = progress.begin(phase)) {
+      for (Portion portion : portions) {
+        InputFile file = files.get(portion.file());
+        Rows.Place place = new Rows.Place(portion.file(), 0, 0);
+        for (Portion piece : portion.pieces(file, pieceBytes)) {
+          place = read(rows, file, piece, place);
+          reading.done(0, piece.bytes());
+        }
+        counted.add(new Counted(portion.file(), place.rows(), place.lines()));
+        reading.done(1, 0);
       }
-      counted.add(new Counted(portion.file(), place.rows(), place.lines()));
     }
     source.close();
     rows.keep();

@@ -23,6 +23,11 @@ import java.util.List;
 public record Portion(int file, long from, long to, boolean whole) {
   private static final int BUFFER = 1 << 16;
 
+  /** Returns the bytes of the portion. */
+  public long bytes() {
+    return to - from;
+  }
+
   /** Returns the size of each file in bytes. */
   public static List<Long> sizes(List<InputFile> files) {
     List<Long> sizes = new ArrayList<>();

@@ -1,4 +1,4 @@
-/** What runs and pipelines do at this moment, for the views that are refreshed. */
+/** Runs and pipelines as they are at this moment, for the views that are refreshed. */
 @NullMarked
 package dev.nexa.slurm.insight.live;
 

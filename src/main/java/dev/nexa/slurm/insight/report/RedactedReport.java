@@ -198,9 +198,7 @@ public final class RedactedReport {
 
   private PipelineDetail pipeline(PipelineDetail pipeline) {
     Map<String, String> stages = new LinkedHashMap<>();
-    pipeline
-        .stages()
-        .forEach(stage -> stages.put(stage.name(), "stage " + (stages.size() + 1)));
+    pipeline.stages().forEach(stage -> stages.put(stage.name(), "stage " + (stages.size() + 1)));
     return new PipelineDetail(
         names.of("pipeline", pipeline.id()),
         names.of("pipeline", pipeline.name()),

@@ -33,6 +33,11 @@ public final class Journal {
     this.files = files;
   }
 
+  /** Returns the path of the journal. */
+  public Path file() {
+    return file;
+  }
+
   /**
    * Returns every complete event, in order; empty if there is no journal.
    *

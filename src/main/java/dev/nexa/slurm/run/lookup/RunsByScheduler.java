@@ -1,5 +1,8 @@
 package dev.nexa.slurm.run.lookup;
 
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -9,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * Runs and their states, grouped by scheduler, so that each scheduler is asked once for all its
@@ -21,13 +25,31 @@ public record RunsByScheduler(
     Map<String, Map<RunId, RunState>> groups, Map<RunId, String> problems) {
 
   /** Reads the journals of these runs. */
-  public static RunsByScheduler of(Workspace workspace, List<RunId> ids) {
+  public static RunsByScheduler of(Workspace workspace, List<RunId> ids, Progress progress) {
+    try (Running reading = progress.begin(Phase.of("reading journals", "runs", ids.size()))) {
+      return grouped(
+          workspace,
+          ids,
+          run -> {
+            reading.done(1, 0);
+            return run.journal().read();
+          });
+    }
+  }
+
+  /**
+   * Groups these runs.
+   *
+   * @param journals reads a run's journal
+   */
+  public static RunsByScheduler grouped(
+      Workspace workspace, List<RunId> ids, Function<RunFolder, List<Event>> journals) {
     Map<String, Map<RunId, RunState>> groups = new TreeMap<>();
     Map<RunId, String> problems = new LinkedHashMap<>();
     for (RunId id : ids) {
       RunFolder run = workspace.run(id);
       try {
-        List<Event> events = run.journal().read();
+        List<Event> events = journals.apply(run);
         RunState state = RunState.of(events);
         groups
             .computeIfAbsent(RunLookup.scheduler(run, events), name -> new LinkedHashMap<>())

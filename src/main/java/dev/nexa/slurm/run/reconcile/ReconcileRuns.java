@@ -2,6 +2,9 @@ package dev.nexa.slurm.run.reconcile;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.units.BillingWeights;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
@@ -32,9 +35,15 @@ import java.util.function.Supplier;
 /** Implements {@code reconcile}: one pass over unfinished runs. */
 public final class ReconcileRuns {
   private final Context context;
+  private final Progress progress;
 
   public ReconcileRuns(Context context) {
+    this(context, Progress.NONE);
+  }
+
+  public ReconcileRuns(Context context, Progress progress) {
     this.context = context;
+    this.progress = progress;
   }
 
   /**
@@ -168,7 +177,7 @@ public final class ReconcileRuns {
   }
 
   private Pass pass(List<RunId> ids, int left, Set<String> leftTo, Supplier<Instant> behindSince) {
-    RunsByScheduler runs = RunsByScheduler.of(context.workspace(), ids);
+    RunsByScheduler runs = RunsByScheduler.of(context.workspace(), ids, progress);
     List<String> problems = new ArrayList<>(runs.problems().values());
     Set<RunId> broken = new HashSet<>(runs.problems().keySet());
     Optional<SchedulerUnavailable> outage = Optional.empty();
@@ -209,15 +218,18 @@ public final class ReconcileRuns {
             policy,
             cluster -> weights.computeIfAbsent(cluster, this::weights),
             context.passing());
-    SchedulerPoll.forEachPart(
-        scheduler,
-        runs,
-        (evidence, part) -> {
-          counts.rows += evidence.rowsRead();
-          for (Map.Entry<RunId, RunState> run : part.entrySet()) {
-            counts.changed += reconcile(pass, run, evidence, problems, broken) ? 1 : 0;
-          }
-        });
+    try (Running reconciling = progress.begin(Phase.of("reconciling", "runs", runs.size()))) {
+      SchedulerPoll.forEachPart(
+          scheduler,
+          runs,
+          (evidence, part) -> {
+            counts.rows += evidence.rowsRead();
+            for (Map.Entry<RunId, RunState> run : part.entrySet()) {
+              counts.changed += reconcile(pass, run, evidence, problems, broken) ? 1 : 0;
+              reconciling.done(1, 0);
+            }
+          });
+    }
     ProfileSacctFields.tellRefusal(scheduler, problems);
   }
 

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.QueueEntry;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -14,6 +15,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.LostFolder;
 import dev.nexa.slurm.run.lookup.RunsByScheduler;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,24 +32,36 @@ public final class StatusRows {
   private final Context context;
   private final Map<String, Supplier<QueueSnapshot>> asked = new HashMap<>();
 
-  /** Whether each scheduler's cluster keeps accounting, as far as it was asked. */
-  private final Map<String, Boolean> accountingKept;
+  private final Known known;
 
   public StatusRows(Context context) {
-    this(context, new HashMap<>());
+    this(
+        context,
+        new Known(new HashMap<>(), new Unchanged<>(), new Unchanged<>(), new Unchanged<>()));
   }
 
-  private StatusRows(Context context, Map<String, Boolean> accountingKept) {
+  private StatusRows(Context context, Known known) {
     this.context = context;
-    this.accountingKept = accountingKept;
+    this.known = known;
   }
 
   /**
+   * What is known from before.
+   *
+   * @param accountingKept whether each scheduler's cluster keeps accounting, as far as it was asked
+   */
+  private record Known(
+      Map<String, Boolean> accountingKept,
+      Unchanged<List<Event>> journals,
+      Unchanged<RunFacts> facts,
+      Unchanged<Optional<ProvenFiles.Changed>> changes) {}
+
+  /**
    * Returns rows that ask each scheduler for its queue again, but not again whether its cluster
-   * keeps accounting.
+   * keeps accounting. Files that have not changed since are not read again.
    */
   public StatusRows again() {
-    return new StatusRows(context, accountingKept);
+    return new StatusRows(context, known);
   }
 
   /**
@@ -61,7 +75,7 @@ public final class StatusRows {
         scheduler,
         name ->
             QueueSnapshot.inBackground(
-                context.scheduler(name), Optional.ofNullable(accountingKept.get(name))));
+                context.scheduler(name), Optional.ofNullable(known.accountingKept().get(name))));
     return this;
   }
 
@@ -80,7 +94,14 @@ public final class StatusRows {
         problems.add(LostFolder.sentence(workspace.run(id)));
       }
     }
-    RunsByScheduler runs = RunsByScheduler.of(workspace, own);
+    RunsByScheduler runs =
+        RunsByScheduler.grouped(
+            workspace,
+            own,
+            run ->
+                known
+                    .journals()
+                    .of(run.id(), List.of(run.journal().file()), () -> run.journal().read()));
     problems.addAll(runs.problems().values());
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
       Scheduler scheduler = context.scheduler(group.getKey());
@@ -90,15 +111,15 @@ public final class StatusRows {
       Map<RunId, RunFacts> facts = facts(group.getValue().keySet(), problems);
       QueueSnapshot queue = asked.getOrDefault(group.getKey(), QueueSnapshot::notAsked).get();
       if (queue.wasAsked()) {
-        accountingKept.put(group.getKey(), queue.accountingKept());
+        known.accountingKept().put(group.getKey(), queue.accountingKept());
       }
       TaskEvidence evidence = evidence(scheduler, queue, group.getValue(), facts);
       for (Map.Entry<RunId, RunState> run : group.getValue().entrySet()) {
         RunId id = run.getKey();
-        RunFacts known = facts.get(id);
+        RunFacts ofRun = facts.get(id);
         try {
-          if (known != null) {
-            rows.put(id, row(workspace.run(id), known, run.getValue(), evidence, problems));
+          if (ofRun != null) {
+            rows.put(id, row(workspace.run(id), ofRun, run.getValue(), evidence, problems));
           }
         } catch (RuntimeException broken) {
           problems.add(id + ": " + broken.getMessage());
@@ -138,7 +159,8 @@ public final class StatusRows {
       RunFolder run = context.workspace().run(id);
       if (Files.exists(run.plan()) && Files.exists(run.estimate())) {
         try {
-          facts.put(id, RunFacts.shown(run));
+          List<Path> files = List.of(run.plan(), run.estimate());
+          facts.put(id, known.facts().of(id, files, () -> RunFacts.shown(run)));
         } catch (RuntimeException broken) {
           problems.add(id + ": " + broken.getMessage());
         }
@@ -169,7 +191,13 @@ public final class StatusRows {
 
   private RunRow row(
       RunFolder run, RunFacts facts, RunState state, TaskEvidence evidence, List<String> problems) {
-    Optional<ProvenFiles.Changed> changed = ProvenFiles.of(run).settlementChange();
+    Optional<ProvenFiles.Changed> changed =
+        known
+            .changes()
+            .of(
+                run.id(),
+                List.of(run.journal().file(), run.plan(), run.estimate()),
+                () -> ProvenFiles.of(run).settlementChange());
     if (changed.isPresent()) {
       problems.add(run.id() + ": what is shown of it may be wrong: " + changed.get().sentence());
     }

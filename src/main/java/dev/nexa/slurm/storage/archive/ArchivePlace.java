@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.archive;
 
+import dev.nexa.slurm.base.progress.Progress.Running;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Path;
@@ -38,8 +39,10 @@ public interface ArchivePlace extends AutoCloseable {
   /**
    * Moves or uploads a bundle to its name, durably, and compares what is there then with the
    * digest. Replaces a bundle that has no document of its own.
+   *
+   * @param sending gets the bytes of an upload
    */
-  void putBundle(ArchiveFile archive, Path staged) throws IOException;
+  void putBundle(ArchiveFile archive, Path staged, Running sending) throws IOException;
 
   /** Returns whether there is a bundle with the archive's name, whatever it holds. */
   boolean has(ArchiveFile archive) throws IOException;

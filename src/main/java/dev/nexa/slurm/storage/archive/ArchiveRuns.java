@@ -5,6 +5,9 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.cleanup.Candidate;
@@ -40,6 +43,7 @@ public final class ArchiveRuns {
   private final Workspace workspace;
   private final ArchivePlace place;
   private final CleanTiers clean;
+  private final Progress progress;
   private final Consumer<ArchiveStep> passing;
   private final ArchiveJournal journal;
 
@@ -50,10 +54,15 @@ public final class ArchiveRuns {
    * @param passing receives each step; does nothing outside the tests that kill the process
    */
   public ArchiveRuns(
-      Workspace workspace, ArchivePlace place, CleanTiers clean, Consumer<ArchiveStep> passing) {
+      Workspace workspace,
+      ArchivePlace place,
+      CleanTiers clean,
+      Progress progress,
+      Consumer<ArchiveStep> passing) {
     this.workspace = workspace;
     this.place = place;
     this.clean = clean;
+    this.progress = progress;
     this.passing = passing;
     this.journal = new ArchiveJournal(workspace);
   }
@@ -211,7 +220,10 @@ public final class ArchiveRuns {
       throw other(known.get(), "its bundle has another SHA-256 than one of the files of today");
     }
     passing.accept(ArchiveStep.CLAIMED);
-    place.putBundle(made, staged);
+    Phase phase = Phase.of("storing " + run.run()).withBytes(made.bundle().bytes());
+    try (Running storing = progress.begin(phase)) {
+      place.putBundle(made, staged, storing);
+    }
     passing.accept(ArchiveStep.PLACED);
     return known.orElse(made);
   }
@@ -219,8 +231,11 @@ public final class ArchiveRuns {
   /** Writes the bundle under its hidden name, and compares it with the run's files. */
   private ArchiveFile checked(WholeRun run, Map<String, Path> sources, SourceTree tree, Path staged)
       throws IOException {
-    BundleWriter.Written written =
-        BundleWriter.write(tree, staged, () -> passing.accept(ArchiveStep.HALF_WRITTEN));
+    BundleWriter.Written written;
+    try (Running packing = progress.begin(tree.phase("packing " + run.run()))) {
+      written =
+          BundleWriter.write(tree, staged, packing, () -> passing.accept(ArchiveStep.HALF_WRITTEN));
+    }
     passing.accept(ArchiveStep.WRITTEN);
     ArchiveFile made =
         new ArchiveFile(
@@ -233,8 +248,11 @@ public final class ArchiveRuns {
             written.bundle(),
             sources,
             written.files());
-    new BundleReader(workspace, made).read(SourceTree.open(staged), BundleReader.NOWHERE);
-    tree.requireSame(made.files());
+    new BundleReader(workspace, made)
+        .read(SourceTree.open(staged), BundleReader.NOWHERE, "checking", progress);
+    try (Running comparing = progress.begin(tree.phase("comparing " + run.run()))) {
+      tree.requireSame(made.files(), comparing);
+    }
     passing.accept(ArchiveStep.CHECKED);
     return made;
   }
@@ -260,12 +278,13 @@ public final class ArchiveRuns {
    * Compares all that the run has today with the bundle. A folder that is gone may be in the trash
    * since a call before this one.
    */
-  private static void requireSame(ArchiveFile known, Map<String, Path> sources, SourceTree tree) {
-    try {
+  private void requireSame(ArchiveFile known, Map<String, Path> sources, SourceTree tree) {
+    try (Running comparing = progress.begin(tree.phase("comparing " + known.run()))) {
       tree.requireSame(
           known.files().stream()
               .filter(file -> sources.containsKey(file.path().split("/", 2)[0]))
-              .toList());
+              .toList(),
+          comparing);
     } catch (NexaException changed) {
       throw other(known, String.valueOf(changed.getMessage()));
     }
@@ -287,7 +306,8 @@ public final class ArchiveRuns {
     }
     if (!place.knowsDigests()) {
       try {
-        new BundleReader(workspace, known).read(place.open(known), BundleReader.NOWHERE);
+        new BundleReader(workspace, known)
+            .read(place.open(known), BundleReader.NOWHERE, "checking", progress);
       } catch (NexaException damaged) {
         if (damaged.code() != ErrorCode.ARCHIVE_DAMAGED) {
           throw damaged;

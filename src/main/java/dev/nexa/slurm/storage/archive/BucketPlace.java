@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.ObjectStore;
 import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
 import dev.nexa.slurm.storage.sync.S3Place;
@@ -27,6 +28,10 @@ public final class BucketPlace implements ArchivePlace {
   private static final long LARGEST_DOCUMENT = 256L << 20;
 
   private final S3Place place;
+
+  /** A document is small. */
+  private static final Running UNSEEN = (files, bytes) -> {};
+
   private final ObjectStore store;
   private final ObjectStore documents;
 
@@ -121,14 +126,15 @@ public final class BucketPlace implements ArchivePlace {
     Path folder = staged.resolveSibling("");
     String document = ArchiveFile.document(name);
     DurableFiles.onDisk().replace(folder.resolve(document), text);
-    new UploadFile(place, documents, folder).send(document, Optional.empty());
+    new UploadFile(place, documents, folder).send(document, Optional.empty(), UNSEEN);
   }
 
   @Override
-  public void putBundle(ArchiveFile archive, Path staged) throws IOException {
+  public void putBundle(ArchiveFile archive, Path staged, Running sending) throws IOException {
     String bundle = ArchiveFile.bundle(archive.name());
     Optional<Stored> there = head(key(bundle));
-    new UploadFile(place, store, staged.resolveSibling("")).send(bundle, there.map(Stored::etag));
+    new UploadFile(place, store, staged.resolveSibling(""))
+        .send(bundle, there.map(Stored::etag), sending);
     Optional<String> difference = difference(archive);
     if (difference.isPresent()) {
       throw new NexaException(

@@ -3,6 +3,9 @@ package dev.nexa.slurm.storage.archive;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.bundle.TarEntry;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
@@ -53,15 +56,26 @@ final class BundleReader {
    * Reads the bundle to its end.
    *
    * @param raw the bundle's bytes; is closed
+   * @param doing what is done with the bundle, for the progress
    * @throws NexaException with {@link ErrorCode#ARCHIVE_DAMAGED} if anything differs
    */
-  void read(InputStream raw, Sink sink) throws IOException {
+  void read(InputStream raw, Sink sink, String doing, Progress progress) throws IOException {
+    Phase phase =
+        Phase.of(doing + " " + archive.run(), SourceTree.ENTRIES, archive.files().size())
+            .withBytes(archive.bundle().bytes());
+    try (Running reading = progress.begin(phase)) {
+      read(reading.counting(raw), sink, reading);
+    }
+  }
+
+  private void read(InputStream raw, Sink sink, Running reading) throws IOException {
     MessageDigest whole = Sha256.digest();
     Counted counted = new Counted(new DigestInputStream(raw, whole));
     try (InputStream in = new BufferedInputStream(counted, 1 << 18)) {
       TarReader tar = new TarReader(in);
       for (BundledFile file : archive.files()) {
         compare(file, next(tar, file), tar, sink);
+        reading.done(1, 0);
       }
       if (next(tar, archive.files().get(0)).isPresent()) {
         throw damaged("it holds more files than its document lists");

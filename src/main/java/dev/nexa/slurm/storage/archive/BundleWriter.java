@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.archive;
 
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.bundle.TarEntry;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
 import dev.nexa.slurm.storage.bundle.TarWriter;
@@ -29,10 +30,12 @@ final class BundleWriter {
   /**
    * Writes all entries into a file, and forces it to disk. Replaces the file's content.
    *
+   * @param packing gets each entry and its bytes
    * @param passing is called after each entry
    * @throws IOException also if a file changes its size while it is read
    */
-  static Written write(SourceTree tree, Path file, Runnable passing) throws IOException {
+  static Written write(SourceTree tree, Path file, Running packing, Runnable passing)
+      throws IOException {
     List<BundledFile> files = new ArrayList<>();
     MessageDigest digest = Sha256.digest();
     try (FileChannel disk =
@@ -46,7 +49,8 @@ final class BundleWriter {
               new BufferedOutputStream(unclosed(Channels.newOutputStream(disk)), 1 << 18), digest);
       try (TarWriter tar = new TarWriter(out)) {
         for (SourceTree.Item item : tree.items()) {
-          files.add(write(tar, item));
+          files.add(write(tar, item, packing));
+          packing.done(1, 0);
           passing.run();
         }
       }
@@ -56,14 +60,16 @@ final class BundleWriter {
     }
   }
 
-  private static BundledFile write(TarWriter tar, SourceTree.Item item) throws IOException {
+  private static BundledFile write(TarWriter tar, SourceTree.Item item, Running packing)
+      throws IOException {
     TarEntry entry = item.entry();
     if (entry.kind() != Kind.FILE) {
       tar.write(entry, InputStream.nullInputStream());
       return BundledFile.of(entry, "");
     }
     MessageDigest digest = Sha256.digest();
-    try (InputStream in = new DigestInputStream(SourceTree.open(item.file()), digest)) {
+    try (InputStream in =
+        new DigestInputStream(packing.counting(SourceTree.open(item.file())), digest)) {
       tar.write(entry, in);
     }
     return BundledFile.of(entry, Sha256.hex(digest));

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -77,7 +78,7 @@ public final class FolderPlace implements ArchivePlace {
   }
 
   @Override
-  public void putBundle(ArchiveFile archive, Path staged) throws IOException {
+  public void putBundle(ArchiveFile archive, Path staged, Running sending) throws IOException {
     Path bundle = folder.resolve(ArchiveFile.bundle(archive.name()));
     Files.move(staged, bundle, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     files.force(folder);

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.files.Sync;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.bundle.TarEntry;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
@@ -36,11 +37,14 @@ public final class RestoreRun {
 
   private final Workspace workspace;
   private final ArchivePlace place;
+  private final Progress progress;
   private final Consumer<ArchiveStep> passing;
 
-  public RestoreRun(Workspace workspace, ArchivePlace place, Consumer<ArchiveStep> passing) {
+  public RestoreRun(
+      Workspace workspace, ArchivePlace place, Progress progress, Consumer<ArchiveStep> passing) {
     this.workspace = workspace;
     this.place = place;
+    this.progress = progress;
     this.passing = passing;
   }
 
@@ -126,7 +130,7 @@ public final class RestoreRun {
     if (!place.has(archive)) {
       throw DamagedArchive.error(workspace, archive, "the bundle is missing");
     }
-    new BundleReader(workspace, archive).read(place.open(archive), extract);
+    new BundleReader(workspace, archive).read(place.open(archive), extract, "restoring", progress);
     extract.finish();
     Files.move(hidden, whole, StandardCopyOption.ATOMIC_MOVE);
     workspace.files().force(whole.resolveSibling(""));

@@ -5,6 +5,8 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.bundle.TarEntry;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
 import java.io.IOException;
@@ -29,6 +31,9 @@ import java.util.stream.Stream;
 
 /** The files of a run that a bundle holds, as they are when the tree is read. Follows no link. */
 final class SourceTree {
+  /** A bundle holds files, folders and links. */
+  static final String ENTRIES = "entries";
+
   /** The folder of the run in the workspace. Commands that lock the run change its time. */
   private static final String RUN = "run";
 
@@ -114,6 +119,12 @@ final class SourceTree {
     return items;
   }
 
+  /** Returns a phase that reads all bytes. */
+  Phase phase(String doing) {
+    long bytes = items.stream().mapToLong(item -> item.entry().bytes()).sum();
+    return Phase.of(doing, ENTRIES, items.size()).withBytes(bytes);
+  }
+
   /** Opens a file, never what a link leads to. */
   static InputStream open(Path file) throws IOException {
     return Files.newInputStream(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
@@ -122,9 +133,10 @@ final class SourceTree {
   /**
    * Reads all bytes again.
    *
+   * @param comparing gets each entry and its bytes
    * @throws NexaException if a file is not what the bundle holds
    */
-  void requireSame(List<BundledFile> bundled) {
+  void requireSame(List<BundledFile> bundled, Running comparing) {
     for (int i = 0; i < Math.max(items.size(), bundled.size()); i++) {
       if (i >= items.size()) {
         throw changed("the bundle has " + bundled.get(i).path() + ", and the run has not");
@@ -137,18 +149,19 @@ final class SourceTree {
       if (!item.entry().path().equals(other.path())) {
         throw changed("the run has " + item.file() + ", and the bundle " + other.path());
       }
-      if (!BundledFile.of(item.entry(), sha256(item)).equals(other)) {
+      if (!BundledFile.of(item.entry(), sha256(item, comparing)).equals(other)) {
         throw changed(item.file() + " is not what the bundle holds");
       }
+      comparing.done(1, 0);
     }
   }
 
-  private static String sha256(Item item) {
+  private static String sha256(Item item, Running comparing) {
     if (item.entry().kind() != Kind.FILE) {
       return "";
     }
     MessageDigest digest = Sha256.digest();
-    try (InputStream in = new DigestInputStream(open(item.file()), digest)) {
+    try (InputStream in = new DigestInputStream(comparing.counting(open(item.file())), digest)) {
       in.transferTo(java.io.OutputStream.nullOutputStream());
     } catch (NoSuchFileException gone) {
       throw changed(item.file() + " is gone");

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;
 import java.util.Optional;
@@ -20,7 +21,11 @@ public final class VerifyArchive {
    * @throws NexaException with {@link ErrorCode#ARCHIVE_DAMAGED} if it differs
    */
   public static boolean verify(
-      Workspace workspace, ArchiveFile archive, ArchivePlace place, boolean read) {
+      Workspace workspace,
+      ArchiveFile archive,
+      ArchivePlace place,
+      boolean read,
+      Progress progress) {
     try {
       Optional<String> difference = place.difference(archive);
       if (difference.isPresent()) {
@@ -29,7 +34,8 @@ public final class VerifyArchive {
       if (place.knowsDigests() && !read) {
         return false;
       }
-      new BundleReader(workspace, archive).read(place.open(archive), BundleReader.NOWHERE);
+      new BundleReader(workspace, archive)
+          .read(place.open(archive), BundleReader.NOWHERE, "verifying", progress);
       return true;
     } catch (IOException failed) {
       throw new NexaException(

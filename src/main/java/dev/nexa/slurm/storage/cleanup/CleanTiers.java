@@ -5,6 +5,9 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.job.config.ConfigReader;
@@ -12,7 +15,6 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.cleanup.CleanupJournal.State;
-import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import java.io.IOException;
@@ -39,6 +41,7 @@ import java.util.function.Supplier;
  * brings trash back. One process at a time works in a workspace.
  */
 public final class CleanTiers {
+  private static final Phase MEASURING = Phase.of("measuring", "files");
   private static final Duration PATIENCE = Duration.ofSeconds(10);
 
   private final Workspace workspace;
@@ -46,13 +49,15 @@ public final class CleanTiers {
   private final Function<String, Scheduler> schedulers;
   private final LastCopies lastCopies;
   private final Consumer<CleanupStep> passing;
+  private final Progress progress;
 
   public CleanTiers(
       Workspace workspace,
       ConfigReader configs,
       Function<String, Scheduler> schedulers,
-      LastCopies lastCopies) {
-    this(workspace, configs, schedulers, lastCopies, step -> {});
+      LastCopies lastCopies,
+      Progress progress) {
+    this(workspace, configs, schedulers, lastCopies, progress, step -> {});
   }
 
   /**
@@ -67,12 +72,14 @@ public final class CleanTiers {
       ConfigReader configs,
       Function<String, Scheduler> schedulers,
       LastCopies lastCopies,
+      Progress progress,
       Consumer<CleanupStep> passing) {
     this.workspace = workspace;
     this.configs = configs;
     this.schedulers = schedulers;
     this.lastCopies = lastCopies;
     this.passing = passing;
+    this.progress = progress;
   }
 
   /**
@@ -139,9 +146,12 @@ public final class CleanTiers {
     // A server or a registry of another profile's tiers may need a checkpoint of these.
     Set<TierRoot> all = new LinkedHashSet<>(roots);
     all.addAll(TierRoot.of(configs, workspace.root(), Optional.empty()));
-    CleanupPlan plan =
-        new FindCandidates(workspace, runs, settings, now, inTrash)
-            .find(configs, roots, List.copyOf(all));
+    CleanupPlan plan;
+    try (Running measuring = progress.begin(MEASURING)) {
+      plan =
+          new FindCandidates(workspace, runs, settings, now, inTrash, measuring)
+              .find(configs, roots, List.copyOf(all));
+    }
     journals.problems().forEach(plan::problem);
     return new Planned(plan, due, settings, roots, now);
   }
@@ -167,7 +177,9 @@ public final class CleanTiers {
    */
   public List<WholeRun> whole(List<RunId> runs, List<TierRoot> roots, String why, Instant now) {
     EndedRuns ended = new EndedRuns(workspace, schedulers, now, Duration.ZERO);
-    return new FindWholeRuns(workspace, ended, now).find(runs, configs, roots, why);
+    try (Running measuring = progress.begin(MEASURING)) {
+      return new FindWholeRuns(workspace, ended, now, measuring).find(runs, configs, roots, why);
+    }
   }
 
   /**
@@ -238,10 +250,10 @@ public final class CleanTiers {
       Planned again = plans.get();
       List<KeptPath> failed = new ArrayList<>();
       List<TrashedPath> deleted = new ArrayList<>();
-      for (State state : again.due()) {
-        if (planned.due().stream().anyMatch(due -> due.id().equals(state.id()))) {
-          delete(state, deleted, failed);
-        }
+      List<State> due = new ArrayList<>(again.due());
+      due.removeIf(one -> planned.due().stream().noneMatch(it -> it.id().equals(one.id())));
+      try (Running deleting = progress.begin(Phase.of("deleting", "files", filesIn(due)))) {
+        due.forEach(state -> delete(state, deleted, failed, deleting));
       }
       List<Candidate> candidates = inBoth(planned.plan(), again.plan(), failed);
       if (candidates.isEmpty()) {
@@ -252,7 +264,9 @@ public final class CleanTiers {
       journal.begin(workspace, planned.now(), planned.settings(), host());
       passing.accept(CleanupStep.BEGUN);
       Trash trash = new Trash(journal, workspace.files(), Optional.empty(), passing);
-      move(trash, candidates, planned, lock, failed);
+      try (Running moving = progress.begin(Phase.of("moving", "paths", candidates.size()))) {
+        move(trash, candidates, planned, lock, failed, moving);
+      }
       List<TrashedPath> moved =
           journal.read().map(State::paths).orElse(List.of()).stream()
               .filter(CleanTiers::isInTrash)
@@ -261,10 +275,18 @@ public final class CleanTiers {
     }
   }
 
+  private static long filesIn(List<State> trash) {
+    return trash.stream()
+        .flatMap(state -> state.paths().stream())
+        .filter(CleanupJournal::mayBeInTrash)
+        .mapToLong(TrashedPath::files)
+        .sum();
+  }
+
   /** Returns whether this cleanup moved the path, also if it could not write that down. */
   private static boolean isInTrash(TrashedPath path) {
-    return path.phase() == Phase.MOVED
-        || (path.phase() == Phase.MOVING
+    return path.phase() == TrashedPath.Phase.MOVED
+        || (path.phase() == TrashedPath.Phase.MOVING
             && Files.exists(path.tier().resolve(path.trash()), LinkOption.NOFOLLOW_LINKS));
   }
 
@@ -305,7 +327,8 @@ public final class CleanTiers {
       List<Candidate> candidates,
       Planned planned,
       FileLock lock,
-      List<KeptPath> failed) {
+      List<KeptPath> failed,
+      Running moving) {
     EndedRuns runs = new EndedRuns(workspace, schedulers, planned.now(), planned.settings().age());
     Set<Path> tiers = new LinkedHashSet<>();
     int number = 0;
@@ -325,6 +348,7 @@ public final class CleanTiers {
         end = Optional.of("the cleanup ended before it: " + stopped.getMessage());
       }
       why.ifPresent(reason -> failed.add(new KeptPath(candidate.full(), reason)));
+      moving.done(1, 0);
     }
     tiers.forEach(trash::removeEmpty);
   }
@@ -347,7 +371,8 @@ public final class CleanTiers {
     }
   }
 
-  private void delete(State state, List<TrashedPath> deleted, List<KeptPath> failed) {
+  private void delete(
+      State state, List<TrashedPath> deleted, List<KeptPath> failed, Running deleting) {
     CleanupJournal journal = new CleanupJournal(workspace, state.id());
     Trash trash = new Trash(journal, workspace.files(), elsewhere(state), passing);
     Set<Path> tiers = new LinkedHashSet<>();
@@ -366,7 +391,7 @@ public final class CleanTiers {
                     + state.id()));
         continue;
       }
-      Trash.Deletion deletion = trash.delete(path);
+      Trash.Deletion deletion = trash.delete(path, deleting);
       deletion
           .failed()
           .ifPresent(why -> failed.add(new KeptPath(path.tier().resolve(path.trash()), why)));
@@ -396,25 +421,31 @@ public final class CleanTiers {
       if (state.isPresent()) {
         Trash trash = new Trash(journal, workspace.files(), elsewhere(state.get()), passing);
         Set<Path> tiers = new LinkedHashSet<>();
-        for (TrashedPath path : state.get().paths()) {
-          tiers.add(path.tier());
-          if (path.phase() == Phase.KEPT || path.phase() == Phase.RESTORED) {
-            continue;
-          }
-          Optional<String> why =
-              lock.holds()
-                  ? trash.restore(path)
-                  : Optional.of("another cleanup took over the lock");
-          if (why.isPresent()) {
-            failed.add(new KeptPath(path.full(), why.get()));
-          } else {
-            back.add(path);
+        state.get().paths().forEach(path -> tiers.add(path.tier()));
+        List<TrashedPath> gone = new ArrayList<>(state.get().paths());
+        gone.removeIf(CleanTiers::isInPlace);
+        try (Running returning = progress.begin(Phase.of("bringing back", "paths", gone.size()))) {
+          for (TrashedPath path : gone) {
+            Optional<String> why =
+                lock.holds()
+                    ? trash.restore(path)
+                    : Optional.of("another cleanup took over the lock");
+            if (why.isPresent()) {
+              failed.add(new KeptPath(path.full(), why.get()));
+            } else {
+              back.add(path);
+            }
+            returning.done(1, 0);
           }
         }
         tiers.forEach(trash::removeEmpty);
       }
       return new Done(Optional.of(journal.id()), back, List.of(), failed);
     }
+  }
+
+  private static boolean isInPlace(TrashedPath path) {
+    return path.phase() == TrashedPath.Phase.KEPT || path.phase() == TrashedPath.Phase.RESTORED;
   }
 
   private static Optional<String> elsewhere(State state) {

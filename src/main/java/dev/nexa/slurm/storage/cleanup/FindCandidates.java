@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.cleanup;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.tiers.Tier;
@@ -39,13 +40,18 @@ final class FindCandidates {
   private final List<Path> links = new ArrayList<>();
 
   FindCandidates(
-      Workspace workspace, EndedRuns runs, Settings settings, Instant now, Set<Path> inTrash) {
+      Workspace workspace,
+      EndedRuns runs,
+      Settings settings,
+      Instant now,
+      Set<Path> inTrash,
+      Running measuring) {
     this.workspace = workspace;
     this.runs = runs;
     this.settings = settings;
     this.inTrash = inTrash;
     claims = new Claims(workspace);
-    measure = new MeasureCandidate(plan, settings, now);
+    measure = new MeasureCandidate(plan, settings, now, measuring);
   }
 
   /**

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.cleanup;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.job.config.ConfigReader;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -35,11 +36,13 @@ final class FindWholeRuns {
   private final EndedRuns runs;
   private final Claims claims;
   private final Instant now;
+  private final Running measuring;
 
-  FindWholeRuns(Workspace workspace, EndedRuns runs, Instant now) {
+  FindWholeRuns(Workspace workspace, EndedRuns runs, Instant now, Running measuring) {
     this.workspace = workspace;
     this.runs = runs;
     this.now = now;
+    this.measuring = measuring;
     claims = new Claims(workspace);
   }
 
@@ -165,7 +168,7 @@ final class FindWholeRuns {
           return Optional.of("a link in " + parent.path() + " leads to it");
         }
       }
-      new MeasureCandidate(plan, ANY_AGE, now)
+      new MeasureCandidate(plan, ANY_AGE, now, measuring)
           .add(place.root(), parent, place.path(), Optional.of(place.run()), why);
       return plan.kept().stream().findFirst().map(KeptPath::reason);
     }

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.cleanup;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.records.runs.RunId;
@@ -19,11 +20,13 @@ final class MeasureCandidate {
   private final Settings settings;
   private final Instant now;
   private final UserPrincipal me;
+  private final Running measuring;
 
-  MeasureCandidate(CleanupPlan plan, Settings settings, Instant now) {
+  MeasureCandidate(CleanupPlan plan, Settings settings, Instant now, Running measuring) {
     this.plan = plan;
     this.settings = settings;
     this.now = now;
+    this.measuring = measuring;
     try {
       me = Files.getOwner(Path.of("/proc/self"));
     } catch (IOException failed) {
@@ -69,7 +72,7 @@ final class MeasureCandidate {
       plan.keep(full, "it belongs to " + attributes.get().owner().getName());
       return;
     }
-    TreeSize size = TreeSize.of(parent, name, attributes.get());
+    TreeSize size = TreeSize.of(parent, name, attributes.get(), measuring);
     Optional<String> reason =
         size.problem().isPresent() ? size.problem() : reason(root, attributes.get(), size);
     if (reason.isEmpty() && pruneOver.isPresent() && size.bytes() <= pruneOver.get()) {

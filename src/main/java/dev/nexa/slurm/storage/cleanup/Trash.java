@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.cleanup;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.cleanup.TrashedPath.Phase;
 import dev.nexa.slurm.storage.tiers.FolderOfTier;
 import java.io.IOException;
@@ -261,7 +262,7 @@ final class Trash {
   }
 
   /** Deletes a path in the trash. */
-  Deletion delete(TrashedPath path) {
+  Deletion delete(TrashedPath path, Running deleting) {
     if (!CleanupJournal.mayBeInTrash(path)) {
       return new Deletion(false, Optional.empty());
     }
@@ -280,7 +281,12 @@ final class Trash {
         }
         journal.now(path, Phase.DELETING, "");
         passing.accept(CleanupStep.DELETION_ANNOUNCED);
-        trash.deleteTree(name, () -> passing.accept(CleanupStep.HALF_DELETED));
+        trash.deleteTree(
+            name,
+            () -> {
+              deleting.done(1, 0);
+              passing.accept(CleanupStep.HALF_DELETED);
+            });
         passing.accept(CleanupStep.TREE_DELETED);
         journal.now(path, Phase.DELETED, "");
         passing.accept(CleanupStep.DELETED);

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.cleanup;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributes;
@@ -21,8 +22,9 @@ record TreeSize(long bytes, long files, Instant newest, Optional<String> problem
   private static final int DEEPEST = 300;
 
   /** Measures an entry of a folder. A tree that cannot be read whole has a problem. */
-  static TreeSize of(OpenFolder parent, Path name, PosixFileAttributes top) throws IOException {
-    Walk walk = new Walk(OpenFolder.device(top), top.owner());
+  static TreeSize of(OpenFolder parent, Path name, PosixFileAttributes top, Running measuring)
+      throws IOException {
+    Walk walk = new Walk(OpenFolder.device(top), top.owner(), measuring);
     walk.visit(parent, name, 0);
     return new TreeSize(walk.bytes, walk.files, walk.newest, walk.problem);
   }
@@ -30,14 +32,16 @@ record TreeSize(long bytes, long files, Instant newest, Optional<String> problem
   private static final class Walk {
     private final String device;
     private final UserPrincipal owner;
+    private final Running measuring;
     private long bytes;
     private long files;
     private Instant newest = Instant.EPOCH;
     private Optional<String> problem = Optional.empty();
 
-    Walk(String device, UserPrincipal owner) {
+    Walk(String device, UserPrincipal owner, Running measuring) {
       this.device = device;
       this.owner = owner;
+      this.measuring = measuring;
     }
 
     void visit(OpenFolder parent, Path name, int depth) throws IOException {
@@ -59,6 +63,7 @@ record TreeSize(long bytes, long files, Instant newest, Optional<String> problem
         problem = Optional.of(path + " belongs to " + attributes.owner().getName());
       } else if (!attributes.isDirectory()) {
         files++;
+        measuring.done(1, 0);
         bytes += attributes.isRegularFile() ? attributes.size() : 0;
       } else if (depth == DEEPEST) {
         problem = Optional.of("it is deeper than " + DEEPEST + " folders");

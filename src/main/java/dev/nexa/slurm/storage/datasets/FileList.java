@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonStream;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.Reader;
@@ -69,7 +70,7 @@ final class FileList {
    * @param list the file to write; it is replaced
    * @param read is called after each file
    */
-  static Totals write(Path root, Path list, Consumer<DatasetFile> read) {
+  static Totals write(Path root, Path list, Consumer<DatasetFile> read, Running reading) {
     Root sum = new Root();
     Instant newest = Instant.EPOCH;
     try (BufferedWriter out = Files.newBufferedWriter(list)) {
@@ -77,7 +78,7 @@ final class FileList {
       FileTree tree = new FileTree(root);
       while (tree.hasNext()) {
         FileTree.Found found = tree.next();
-        DatasetFile file = FileTree.read(found);
+        DatasetFile file = FileTree.read(found, reading);
         sum.add(file);
         Instant written = found.attributes().lastModifiedTime().toInstant();
         newest = written.isAfter(newest) ? written : newest;

@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.text.VisibleText;
 import java.io.IOException;
 import java.io.InputStream;
@@ -175,9 +176,10 @@ final class FileTree implements Iterator<FileTree.Found> {
   /**
    * Reads a file that was found.
    *
+   * @param reading gets the file and its bytes
    * @throws NexaException if somebody writes to it meanwhile
    */
-  static DatasetFile read(Found found) {
+  static DatasetFile read(Found found, Running reading) {
     MessageDigest digest = Sha256.digest();
     ByteBuffer part = ByteBuffer.allocate(PART);
     long bytes = 0;
@@ -188,6 +190,7 @@ final class FileTree implements Iterator<FileTree.Found> {
       for (int read = in.read(part.array()); read >= 0; read = in.read(part.array())) {
         digest.update(part.array(), 0, read);
         bytes += read;
+        reading.done(0, read);
       }
     } catch (IOException failed) {
       throw DurableFiles.failure("read", found.file(), failed);
@@ -200,6 +203,7 @@ final class FileTree implements Iterator<FileTree.Found> {
           found.file() + " changed while it was read",
           Advice.step("type the command again when nobody writes to the dataset"));
     }
+    reading.done(1, 0);
     return new DatasetFile(found.path(), bytes, Sha256.hex(digest));
   }
 }

@@ -8,6 +8,9 @@ import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.FileModes;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DatasetRegistry;
@@ -47,6 +50,7 @@ import java.util.stream.Stream;
  * atomically, and touches only the lines of its own version.
  */
 public final class Registry {
+  private static final String FILES = "files";
   private static final Pattern PREFIX = Pattern.compile("[0-9a-f]{4,64}");
   private static final Pattern LIST = Pattern.compile("(.+)@v([1-9]\\d{0,8})\\.json");
 
@@ -199,7 +203,8 @@ public final class Registry {
       String name,
       Optional<String> version,
       Supplier<JsonObject> facts,
-      Consumer<DatasetFile> read) {
+      Consumer<DatasetFile> read,
+      Progress progress) {
     requireName(name);
     makeLists();
     DurableFiles.sweepDead(lists(), Instant.now());
@@ -210,7 +215,10 @@ public final class Registry {
       throw DurableFiles.failure("write to", lists(), failed);
     }
     try {
-      FileList.Totals totals = FileList.write(data.real(), list, read);
+      FileList.Totals totals;
+      try (Running reading = progress.begin(Phase.of("reading", FILES))) {
+        totals = FileList.write(data.real(), list, read, reading);
+      }
       if (totals.files() == 0) {
         throw new NexaException(
             ErrorCode.DATA_INVALID,
@@ -391,13 +399,9 @@ public final class Registry {
    *
    * @param checksums whether to read all bytes; otherwise only names and sizes are compared
    * @param each receives each difference
-   * @param read is called for each file that was compared
    */
   public void verify(
-      DatasetVersion version,
-      boolean checksums,
-      Consumer<FileChange> each,
-      Consumer<DatasetFile> read) {
+      DatasetVersion version, boolean checksums, Consumer<FileChange> each, Progress progress) {
     Path data = data(version);
     Optional<TierPath> real = Optional.empty();
     if (Files.exists(data)) {
@@ -411,10 +415,13 @@ public final class Registry {
     }
     // First the list alone: differences from a list that somebody changed say nothing.
     FileList.read(list(version), version.reference(), version.root(), file -> {});
-    Comparison comparison =
-        new Comparison(real.map(path -> new FileTree(path.real())), checksums, each, read);
-    FileList.read(list(version), version.reference(), version.root(), comparison::compare);
-    comparison.finish();
+    Phase phase = Phase.of("verifying", FILES, version.files());
+    try (Running verifying = progress.begin(checksums ? phase.withBytes(version.bytes()) : phase)) {
+      Comparison comparison =
+          new Comparison(real.map(path -> new FileTree(path.real())), checksums, each, verifying);
+      FileList.read(list(version), version.reference(), version.root(), comparison::compare);
+      comparison.finish();
+    }
   }
 
   /** Compares the files on disk with the files of a list, which come in the same order. */
@@ -422,18 +429,15 @@ public final class Registry {
     private final Iterator<FileTree.Found> tree;
     private final boolean checksums;
     private final Consumer<FileChange> each;
-    private final Consumer<DatasetFile> read;
+    private final Running verifying;
     private Optional<FileTree.Found> next = Optional.empty();
 
     Comparison(
-        Optional<FileTree> tree,
-        boolean checksums,
-        Consumer<FileChange> each,
-        Consumer<DatasetFile> read) {
+        Optional<FileTree> tree, boolean checksums, Consumer<FileChange> each, Running verifying) {
       this.tree = tree.isPresent() ? tree.get() : Collections.emptyIterator();
       this.checksums = checksums;
       this.each = each;
-      this.read = read;
+      this.verifying = verifying;
       advance();
     }
 
@@ -452,6 +456,7 @@ public final class Registry {
         added();
       }
       if (next.isEmpty() || !next.get().path().equals(file.path())) {
+        verifying.done(1, file.bytes());
         each.accept(FileChange.missing(file));
         return;
       }
@@ -459,14 +464,16 @@ public final class Registry {
       advance();
       long size = found.attributes().size();
       if (size != file.bytes()) {
+        verifying.done(1, file.bytes());
         each.accept(FileChange.size(file.path(), file.bytes(), size));
       } else if (checksums) {
-        String sha256 = FileTree.read(found).sha256();
+        String sha256 = FileTree.read(found, verifying).sha256();
         if (!sha256.equals(file.sha256())) {
           each.accept(FileChange.content(file.path(), file.sha256(), sha256));
         }
+      } else {
+        verifying.done(1, 0);
       }
-      read.accept(file);
     }
 
     void finish() {

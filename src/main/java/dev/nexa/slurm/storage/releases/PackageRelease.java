@@ -6,6 +6,9 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.records.runs.LockOwner;
 import java.io.IOException;
@@ -71,7 +74,7 @@ public final class PackageRelease {
    * @throws NexaException with {@link ErrorCode#RELEASE_DIFFERS} if another release has the name,
    *     or with {@link ErrorCode#CONCURRENT_CHANGE} if a file changes while it is read
    */
-  public Done run(ReleaseDraft draft) {
+  public Done run(ReleaseDraft draft, Progress progress) {
     String name = draft.facts().origin().release();
     Path place = parent.resolve(name);
     files.directories(parent);
@@ -81,8 +84,8 @@ public final class PackageRelease {
       delete(temporary);
       Done done =
           Files.exists(place, LinkOption.NOFOLLOW_LINKS)
-              ? compare(draft, new ReleaseFolder(place))
-              : write(draft, temporary, place);
+              ? compare(draft, new ReleaseFolder(place), progress)
+              : write(draft, temporary, place, progress);
       held.clearClaims(LockOwner::dead);
       return done;
     } catch (FileLock.LockedException busy) {
@@ -94,16 +97,22 @@ public final class PackageRelease {
     }
   }
 
-  private Done write(ReleaseDraft draft, Path temporary, Path place) {
+  private Done write(ReleaseDraft draft, Path temporary, Path place, Progress progress) {
     files.directories(temporary);
     passing.accept(PackageStep.BEGUN);
     try {
-      ReleaseFile document = read(draft, Optional.of(temporary));
+      ReleaseFile document;
+      try (Running copying = progress.begin(phase("copying", draft))) {
+        document = read(draft, Optional.of(temporary), copying);
+      }
       passing.accept(PackageStep.COPIED);
       Files.writeString(temporary.resolve(ReleaseFolder.DOCUMENT), document.text());
       files.directories(temporary.resolve(ReleaseFolder.SIGNATURES));
       passing.accept(PackageStep.DOCUMENT_WRITTEN);
-      force(temporary);
+      Phase forcing = Phase.of("writing to disk", "files", draft.paths().size() + 1);
+      try (Running running = progress.begin(forcing)) {
+        force(temporary, running);
+      }
       passing.accept(PackageStep.FORCED);
       Files.move(temporary, place, StandardCopyOption.ATOMIC_MOVE);
       passing.accept(PackageStep.RENAMED);
@@ -117,11 +126,11 @@ public final class PackageRelease {
   }
 
   /** Compares a release that exists with what would be written. Reads, and writes nothing. */
-  private Done compare(ReleaseDraft draft, ReleaseFolder there) {
+  private Done compare(ReleaseDraft draft, ReleaseFolder there, Progress progress) {
     ReleaseFile old = there.document();
     ReleaseFile document;
-    try {
-      document = read(draft, Optional.empty());
+    try (Running comparing = progress.begin(phase("comparing", draft))) {
+      document = read(draft, Optional.empty(), comparing);
     } catch (IOException failed) {
       throw DurableFiles.failure("read", draft.model().root(), failed);
     }
@@ -163,12 +172,17 @@ public final class PackageRelease {
     return before.isEmpty() ? ReleaseFolder.DOCUMENT : before.keySet().iterator().next();
   }
 
+  private static Phase phase(String doing, ReleaseDraft draft) {
+    return Phase.of(doing, "files", draft.paths().size()).withBytes(draft.bytes());
+  }
+
   /**
    * Reads all files, and copies them if there is a place for the copies.
    *
    * @return the document with the list of files
    */
-  private ReleaseFile read(ReleaseDraft draft, Optional<Path> into) throws IOException {
+  private ReleaseFile read(ReleaseDraft draft, Optional<Path> into, Running reading)
+      throws IOException {
     List<ReleaseFile.Entry> entries = new ArrayList<>();
     Map<Path, State> before = states(draft.model());
     List<String> paths = draft.paths();
@@ -188,11 +202,13 @@ public final class PackageRelease {
               : OutputStream.nullOutputStream()) {
         if (content != null) {
           out.write(content);
+          reading.done(0, content.length);
           entries.add(new ReleaseFile.Entry(path, content.length, Sha256.of(content)));
         } else if (file != null) {
-          entries.add(copy(path, file, out));
+          entries.add(copy(path, file, out, reading));
         }
       }
+      reading.done(1, 0);
     }
     requireSame(before, states(draft.model()));
     return draft.facts().withFiles(entries);
@@ -229,7 +245,7 @@ public final class PackageRelease {
         Advice.step("package the run again when nobody writes to its checkpoint"));
   }
 
-  private static ReleaseFile.Entry copy(String path, Path file, OutputStream out)
+  private static ReleaseFile.Entry copy(String path, Path file, OutputStream out, Running reading)
       throws IOException {
     BasicFileAttributes before = attributes(file);
     MessageDigest digest = Sha256.digest();
@@ -241,6 +257,7 @@ public final class PackageRelease {
         digest.update(part, 0, read);
         out.write(part, 0, read);
         size += read;
+        reading.done(0, read);
       }
     }
     if (!before.isRegularFile()
@@ -256,7 +273,7 @@ public final class PackageRelease {
   }
 
   /** Makes each file read-only, and forces the files, then the folders that hold them. */
-  private void force(Path folder) throws IOException {
+  private void force(Path folder, Running forcing) throws IOException {
     Files.walkFileTree(
         folder,
         new SimpleFileVisitor<>() {
@@ -265,6 +282,7 @@ public final class PackageRelease {
               throws IOException {
             Files.setPosixFilePermissions(file, READ_ONLY);
             files.force(file);
+            forcing.done(1, 0);
             return FileVisitResult.CONTINUE;
           }
 

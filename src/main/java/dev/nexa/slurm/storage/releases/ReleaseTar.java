@@ -5,6 +5,9 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.bundle.TarEntry;
 import dev.nexa.slurm.storage.bundle.TarEntry.Kind;
 import dev.nexa.slurm.storage.bundle.TarReader;
@@ -37,7 +40,8 @@ public final class ReleaseTar {
    * @param files writes it: under a temporary name until it is whole
    * @return false if the file exists
    */
-  public static boolean write(ReleaseFolder release, Path archive, DurableFiles files) {
+  public static boolean write(
+      ReleaseFolder release, Path archive, DurableFiles files, Progress progress) {
     ReleaseFile document = release.document();
     TreeMap<String, String> digests = new TreeMap<>(ReleaseContent.ORDER);
     document.files().forEach(file -> digests.put(file.path(), file.sha256()));
@@ -47,25 +51,34 @@ public final class ReleaseTar {
         .forEach(
             (name, bytes) -> digests.put(ReleaseFolder.SIGNATURES + "/" + name, Sha256.of(bytes)));
     Instant time = Instant.ofEpochSecond(document.origin().ended().getEpochSecond());
-    return files.claim(
-        archive,
-        out -> {
-          try (TarWriter tar = new TarWriter(out)) {
-            for (Map.Entry<String, String> file : digests.entrySet()) {
-              Path from = release.path().resolve(file.getKey());
-              String name = release.name() + "/" + file.getKey();
-              requireSame(from, write(tar, name, from, time), file.getValue());
+    long bytes = 0;
+    for (String file : digests.keySet()) {
+      bytes += release.path().resolve(file).toFile().length();
+    }
+    Phase phase = Phase.of("packing", "files", digests.size()).withBytes(bytes);
+    try (Running packing = progress.begin(phase)) {
+      return files.claim(
+          archive,
+          out -> {
+            try (TarWriter tar = new TarWriter(out)) {
+              for (Map.Entry<String, String> file : digests.entrySet()) {
+                Path from = release.path().resolve(file.getKey());
+                String name = release.name() + "/" + file.getKey();
+                requireSame(from, write(tar, name, from, time, packing), file.getValue());
+                packing.done(1, 0);
+              }
             }
-          }
-        },
-        USUAL);
+          },
+          USUAL);
+    }
   }
 
   /** Writes one file, and returns its SHA-256. */
-  private static String write(TarWriter tar, String name, Path file, Instant time)
+  private static String write(TarWriter tar, String name, Path file, Instant time, Running packing)
       throws IOException {
     MessageDigest digest = Sha256.digest();
-    try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
+    try (InputStream in =
+        new DigestInputStream(packing.counting(Files.newInputStream(file)), digest)) {
       tar.write(new TarEntry(name, Kind.FILE, Files.size(file), MODE, time, ""), in);
     }
     return Sha256.hex(digest);

@@ -6,8 +6,8 @@ import dev.nexa.slurm.storage.sync.StoreException;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.time.DateTimeException;
 import java.net.URLConnection;
+import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -358,8 +358,7 @@ final class S3Store implements ObjectStore {
 
   /** Returns the media type by the key's end, so that a browser shows a page and a picture. */
   private static String type(String key) {
-    return Objects.requireNonNullElse(
-        URLConnection.guessContentTypeFromName(key), UNKNOWN_TYPE);
+    return Objects.requireNonNullElse(URLConnection.guessContentTypeFromName(key), UNKNOWN_TYPE);
   }
 
   private static RequestBody body(Content content, long bytes, String type) {

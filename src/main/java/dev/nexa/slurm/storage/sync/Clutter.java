@@ -3,6 +3,9 @@ package dev.nexa.slurm.storage.sync;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.ObjectStore.Page;
 import dev.nexa.slurm.storage.sync.ObjectStore.Part;
@@ -30,17 +33,20 @@ public final class Clutter {
   static final int MOST_NAMED = 100;
 
   private static final String UNFINISHED = ".tmp";
+  private static final String OBJECTS = "objects";
 
   private final ObjectStore store;
   private final String prefix;
+  private final Progress progress;
   private final Retry retry;
 
   /** Looks at the keys that begin with the prefix. */
-  public Clutter(ObjectStore store, String prefix) {
-    this(store, prefix, Retry.USUAL);
+  public Clutter(ObjectStore store, String prefix, Progress progress) {
+    this(store, prefix, progress, Retry.USUAL);
   }
 
-  Clutter(ObjectStore store, String prefix, Retry retry) {
+  Clutter(ObjectStore store, String prefix, Progress progress, Retry retry) {
+    this.progress = progress;
     this.store = store;
     this.prefix = prefix;
     this.retry = retry;
@@ -87,7 +93,7 @@ public final class Clutter {
 
     /** Returns why so many objects are not removed; empty if the limit allows it. */
     public Optional<String> refusal(DeleteLimit limit) {
-      return limit.excess(removes.size() - uploads() + moreRemoved, objects, "objects");
+      return limit.excess(removes.size() - uploads() + moreRemoved, objects, OBJECTS);
     }
   }
 
@@ -117,17 +123,20 @@ public final class Clutter {
    */
   public Plan plan(Instant before, String age) {
     Found found = new Found();
-    Optional<String> after = Optional.empty();
-    do {
-      Optional<String> marker = after;
-      Page page = listed(() -> store.list(prefix, marker));
-      for (Listed object : page.objects()) {
-        found.objects++;
-        why(object.key()).ifPresent(why -> judge(object, why, before, age, found));
-      }
-      after = page.next();
-    } while (after.isPresent());
-    uploads(before, age, found);
+    try (Running listing = progress.begin(Phase.of("listing", OBJECTS))) {
+      Optional<String> after = Optional.empty();
+      do {
+        Optional<String> marker = after;
+        Page page = listed(() -> store.list(prefix, marker));
+        for (Listed object : page.objects()) {
+          found.objects++;
+          why(object.key()).ifPresent(why -> judge(object, why, before, age, found));
+          listing.done(1, 0);
+        }
+        after = page.next();
+      } while (after.isPresent());
+      uploads(before, age, found);
+    }
     return new Plan(
         List.copyOf(found.removes),
         List.copyOf(found.keeps),
@@ -235,16 +244,19 @@ public final class Clutter {
   public Done remove(Plan plan, Consumer<Piece> announce) {
     List<Piece> removed = new ArrayList<>();
     List<Kept> failed = new ArrayList<>();
-    for (Piece piece : plan.removes()) {
-      announce.accept(piece);
-      try {
-        remove(piece);
-        removed.add(piece);
-      } catch (StoreException refused) {
-        failed.add(new Kept(piece.key(), String.valueOf(refused.getMessage())));
-      } catch (IOException impossible) {
-        throw new UncheckedIOException(impossible);
+    try (Running deleting = progress.begin(Phase.of("deleting", OBJECTS, plan.removes().size()))) {
+      for (Piece piece : plan.removes()) {
+        announce.accept(piece);
+        try {
+          remove(piece);
+          removed.add(piece);
+        } catch (StoreException refused) {
+          failed.add(new Kept(piece.key(), String.valueOf(refused.getMessage())));
+        }
+        deleting.done(1, 0);
       }
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
     }
     return new Done(List.copyOf(removed), List.copyOf(failed));
   }

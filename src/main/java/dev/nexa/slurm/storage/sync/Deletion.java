@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.sync;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
 import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
@@ -21,12 +22,14 @@ final class Deletion {
   private final Direction direction;
   private final SyncState state;
   private final SyncReport report;
+  private final Running deleting;
 
-  Deletion(Sides sides, Direction direction, SyncState state, SyncReport report) {
+  Deletion(Sides sides, Direction direction, SyncState state, SyncReport report, Running deleting) {
     this.sides = sides;
     this.direction = direction;
     this.state = state;
     this.report = report;
+    this.deleting = deleting;
   }
 
   /** Carries out all deletions of a plan. */
@@ -62,6 +65,7 @@ final class Deletion {
       } catch (IOException failed) {
         report.add(Outcome.FAILED, action.path(), "not deleted: " + DurableFiles.reason(failed));
       }
+      deleting.done(1, 0);
     }
     state.add(removed);
     batch.clear();

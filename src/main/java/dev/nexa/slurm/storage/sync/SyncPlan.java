@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.Action.Why;
 import dev.nexa.slurm.storage.sync.ObjectStore.Listed;
@@ -51,7 +52,8 @@ final class SyncPlan implements Closeable {
    *
    * @throws RuntimeException if a side cannot be read to its end; there is no plan then
    */
-  static SyncPlan of(Sides sides, SyncState state, Filters filters, SyncOptions options)
+  static SyncPlan of(
+      Sides sides, SyncState state, Filters filters, SyncOptions options, Running comparing)
       throws IOException {
     SyncPlan plan = new SyncPlan(Files.createTempFile(state.folder(), "plan-", ".tmp"), options);
     String prefix = sides.place().prefix();
@@ -59,7 +61,7 @@ final class SyncPlan implements Closeable {
         RemoteListing remotes = new RemoteListing(sides);
         SortedLines known = state.records();
         Writer out = Files.newBufferedWriter(plan.file, StandardCharsets.UTF_8)) {
-      plan.merge(locals, remotes, known, filters, prefix, out);
+      plan.merge(locals, remotes, known, filters, prefix, out, comparing);
     } catch (IOException | RuntimeException failed) {
       plan.close();
       throw failed;
@@ -73,7 +75,8 @@ final class SyncPlan implements Closeable {
       Iterator<Synced> known,
       Filters filters,
       String prefix,
-      Writer out)
+      Writer out,
+      Running comparing)
       throws IOException {
     Head<LocalFile> local = new Head<>(locals);
     Head<Listed> remote = new Head<>(remotes);
@@ -98,6 +101,7 @@ final class SyncPlan implements Closeable {
         remote.next();
       }
       add(path, here, there, both, filters, prefix, out);
+      comparing.done(1, 0);
     }
   }
 

@@ -4,6 +4,9 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.DigestComparison.Compared;
 import dev.nexa.slurm.storage.sync.DigestComparison.ReadObject;
@@ -24,7 +27,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -35,6 +37,8 @@ public final class SyncRun implements Closeable {
   /** After so many refusals in a row, the store refuses them all: the permissions are wrong. */
   private static final int REFUSALS = 20;
 
+  private static final String FILES = "files";
+
   /** The kinds whose files the progress counts: those that are copied or compared. */
   private static final Set<Kind> COUNTED =
       EnumSet.of(Kind.NEW, Kind.REPLACE, Kind.COMPARE, Kind.COMPARE_ONLY);
@@ -43,6 +47,7 @@ public final class SyncRun implements Closeable {
   private final SyncOptions options;
   private final SyncState state;
   private final SyncPlan plan;
+  private final Progress progress;
   private final Traffic traffic;
   private final SyncReport report = new SyncReport();
   private final AtomicReference<RuntimeException> fatal = new AtomicReference<>();
@@ -51,11 +56,13 @@ public final class SyncRun implements Closeable {
   private final Upload upload;
   private final Download download;
 
-  private SyncRun(Sides sides, SyncOptions options, SyncState state, SyncPlan plan) {
+  private SyncRun(
+      Sides sides, SyncOptions options, SyncState state, SyncPlan plan, Progress progress) {
     this.sides = sides;
     this.options = options;
     this.state = state;
     this.plan = plan;
+    this.progress = progress;
     this.traffic = sides.traffic();
     this.partThreads = Executors.newFixedThreadPool(options.threads(), daemons("sync-part"));
     this.upload = new Upload(sides, state.uploads(), partThreads);
@@ -63,21 +70,20 @@ public final class SyncRun implements Closeable {
         new Download(sides, state.parts(), partThreads, ReadAhead.ranges(options.threads()));
   }
 
-  /** Gets the progress of a sync, about once a second. */
-  @FunctionalInterface
-  public interface Watch {
-    /** Takes the bytes and files that are done. */
-    void progress(long bytes, long files);
-  }
-
   /**
    * Locks the folder's state and compares both sides.
    *
+   * @param progress is informed now, and while the plan is executed
    * @throws NexaException if a side cannot be read to its end, or another sync is running
    */
   public static SyncRun plan(
-      Path root, S3Place place, ObjectStore store, Filters filters, SyncOptions options) {
-    return plan(root, place, store, filters, options, Retry.USUAL);
+      Path root,
+      S3Place place,
+      ObjectStore store,
+      Filters filters,
+      SyncOptions options,
+      Progress progress) {
+    return plan(root, place, store, filters, options, Retry.USUAL, progress);
   }
 
   static SyncRun plan(
@@ -86,14 +92,16 @@ public final class SyncRun implements Closeable {
       ObjectStore store,
       Filters filters,
       SyncOptions options,
-      Retry retry) {
+      Retry retry,
+      Progress progress) {
     try {
       LocalTree tree = new LocalTree(root);
       SyncState state = SyncState.open(tree.root(), place);
-      try {
+      try (Running comparing = progress.begin(Phase.of("comparing", FILES))) {
         Traffic traffic = new Traffic(new Throttle(options.bytesPerSecond()));
         Sides sides = new Sides(tree, place, store, retry, traffic);
-        return new SyncRun(sides, options, state, SyncPlan.of(sides, state, filters, options));
+        SyncPlan plan = SyncPlan.of(sides, state, filters, options, comparing);
+        return new SyncRun(sides, options, state, plan, progress);
       } catch (IOException | RuntimeException failed) {
         state.close();
         throw failed;
@@ -121,9 +129,13 @@ public final class SyncRun implements Closeable {
    *
    * @param readObjects whether to read the bytes of all objects, too
    */
-  public SyncReport compareOnly(boolean readObjects, Watch watch) {
+  public SyncReport compareOnly(boolean readObjects) {
     DigestComparison comparison = new DigestComparison(sides, true);
-    return work(action -> compareOnly(action, comparison, readObjects), watch);
+    PlanReport.Count compared = planned().compared();
+    Phase phase =
+        Phase.of("verifying", FILES, compared.files())
+            .withBytes(compared.bytes() * (readObjects ? 2 : 1));
+    return work(action -> compareOnly(action, comparison, readObjects), phase);
   }
 
   private void compareOnly(Action action, DigestComparison comparison, boolean readObjects)
@@ -150,20 +162,26 @@ public final class SyncRun implements Closeable {
    *
    * @throws NexaException if the deletions are refused; nothing is copied then
    */
-  public SyncReport execute(DeleteLimit limit, Watch watch) {
+  public SyncReport execute(DeleteLimit limit) {
     Optional<String> refusal = refusal(limit);
     if (refusal.isPresent()) {
       throw new NexaException(ErrorCode.SYNC_DELETION_REFUSED, refusal.get());
     }
     DigestComparison comparison = new DigestComparison(sides, false);
+    PlanReport.Count copied = planned().copied();
+    Phase phase =
+        Phase.of("copying", FILES, copied.files() + planned().compared().files())
+            .withBytes(copied.bytes());
     try (Settled settled = new Settled(state)) {
-      work(action -> copy(action, comparison, settled), watch);
+      work(action -> copy(action, comparison, settled), phase);
     } catch (IOException failed) {
       throw DurableFiles.failure("sync", sides.tree().root(), failed);
     }
     long deletions = plan.tally(Kind.DELETE).files();
     if (deletions > 0 && report.count(Outcome.FAILED) == 0 && report.count(Outcome.CONFLICT) == 0) {
-      new Deletion(sides, options.direction(), state, report).of(plan);
+      try (Running deleting = progress.begin(Phase.of("deleting", FILES, deletions))) {
+        new Deletion(sides, options.direction(), state, report, deleting).of(plan);
+      }
     } else if (deletions > 0) {
       report.add(Outcome.NOT_DELETED, deletions);
     }
@@ -185,15 +203,15 @@ public final class SyncRun implements Closeable {
     void run(Action action) throws IOException;
   }
 
-  private SyncReport work(Step step, Watch watch) {
+  private SyncReport work(Step step, Phase phase) {
     CountDownLatch running = new CountDownLatch(options.threads());
-    try (BufferedReader actions = plan.open()) {
+    try (BufferedReader actions = plan.open();
+        Running copying = progress.begin(phase)) {
+      traffic.report(copying);
       for (int i = 0; i < options.threads(); i++) {
         daemons("sync-" + i).newThread(() -> takeAll(actions, step, running)).start();
       }
-      while (!running.await(1, TimeUnit.SECONDS)) {
-        watch.progress(traffic.bytes(), traffic.files());
-      }
+      running.await();
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
     } catch (InterruptedException interrupted) {

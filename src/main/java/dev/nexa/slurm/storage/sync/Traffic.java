@@ -1,17 +1,18 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.progress.Progress.Running;
 import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Counts the bytes and files that a sync moved, and keeps to its bandwidth. */
+/** Counts the bytes that a sync moved, reports bytes and files, and keeps to the bandwidth. */
 final class Traffic {
   private static final int STEP = 1 << 16;
 
   private final AtomicLong bytes = new AtomicLong();
-  private final AtomicLong files = new AtomicLong();
+  private volatile Running running = (files, bytes) -> {};
   private final Throttle throttle;
   private volatile boolean stopped;
 
@@ -23,12 +24,13 @@ final class Traffic {
     return bytes.get();
   }
 
-  long files() {
-    return files.get();
+  /** Also reports to this phase from now on. */
+  void report(Running phase) {
+    running = phase;
   }
 
   void fileDone() {
-    files.incrementAndGet();
+    running.done(1, 0);
   }
 
   /** Ends all waits: the sync cannot go on. */
@@ -52,6 +54,7 @@ final class Traffic {
   /** Counts bytes that were moved. */
   void done(long more) {
     bytes.addAndGet(more);
+    running.done(0, more);
   }
 
   /** Counts bytes that came, and waits as long as they may take. */

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.sync;
 
+import dev.nexa.slurm.base.progress.Progress.Running;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -31,11 +32,13 @@ public final class UploadFile {
    *
    * @param name its name in the folder
    * @param replaced the version of the object that it replaces; empty if there must be none
+   * @param sending gets the bytes that were sent
    * @throws StoreException of kind CHANGED if the file or the object changed
    */
-  public void send(String name, Optional<String> replaced) throws IOException {
+  public void send(String name, Optional<String> replaced, Running sending) throws IOException {
     Path uploads = Files.createDirectories(folder.resolve(".nexa-uploads"));
     Traffic traffic = new Traffic(new Throttle(0));
+    traffic.report(sending);
     Sides sides = new Sides(new LocalTree(folder), place, store, Retry.USUAL, traffic);
     new Upload(sides, uploads, Runnable::run).send(name, replaced);
   }

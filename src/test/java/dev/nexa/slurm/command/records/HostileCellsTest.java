@@ -121,8 +121,7 @@ class HostileCellsTest {
               .with("ended", "2025-11-01T13:10:00Z")
               .with(
                   "tags",
-                  List.of(
-                      HOSTILE.get(i), "team:" + HOSTILE.get(i), "project:" + HOSTILE.get(i)));
+                  List.of(HOSTILE.get(i), "team:" + HOSTILE.get(i), "project:" + HOSTILE.get(i)));
       FIELDS.keySet().forEach(field -> line.with(field, "x"));
       String hostile = HOSTILE.get(i);
       FIELDS.keySet().forEach(field -> line.with(field, hostile));
@@ -300,8 +299,7 @@ class HostileCellsTest {
     terminal.file(
         "pipe <b> |`[x](y).yaml", "stages:\n  first: {config: 'other <img> |`[x](y).yaml'}\n");
 
-    Screen screen =
-        terminal.type("pipeline", "estimate", "pipe <b> |`[x](y).yaml", "--markdown");
+    Screen screen = terminal.type("pipeline", "estimate", "pipe <b> |`[x](y).yaml", "--markdown");
 
     assertThat(screen.exit()).as(screen.err()).isZero();
     assertPlainMarkdown(screen.out().replaceAll("(?m)^#+ ", ""));

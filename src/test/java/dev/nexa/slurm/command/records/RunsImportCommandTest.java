@@ -5,15 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.RecordedProgress;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.job.config.SchemaCheck;
+import dev.nexa.slurm.run.Context;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -88,6 +92,34 @@ class RunsImportCommandTest {
     assertThat(files()).isEqualTo(files);
     assertThat(Files.readAllLines(ledger())).hasSize(3);
     assertThat(terminal.type("reconcile").out()).startsWith("0 unfinished runs");
+  }
+
+  @Test
+  void eachWeekIsAPhase() throws IOException {
+    rows(
+        row("7", "7", "COMPLETED", 0, 3600, "cpu=4,mem=8G", "train"),
+        row("8", "8", "COMPLETED", 0, 3600, "cpu=4,mem=8G", "train"));
+    RecordedProgress progress = new RecordedProgress();
+
+    new ImportRuns(
+            new Context(
+                terminal.workspace,
+                Map.of("PATH", terminal.bin.toString(), "HOME", folder.toString())),
+            progress)
+        .run(
+            new ImportRuns.Asked(
+                Optional.of("nlp"),
+                Optional.empty(),
+                Instant.parse("2025-11-01T00:00:00Z"),
+                Instant.parse("2025-11-10T00:00:00Z"),
+                Optional.empty(),
+                true));
+
+    assertThat(progress.lines())
+        .containsExactly(
+            "reading week 1 of 2 2 rows",
+            "importing week 1 of 2 2/2 jobs",
+            "reading week 2 of 2 2 rows");
   }
 
   @Test

@@ -9,7 +9,6 @@ import dev.nexa.slurm.insight.html.ManyReportedRuns;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -55,7 +54,8 @@ class AccessibilityTest {
       browser.open(file, "");
       browser.run(axe + "\nwindow.axe = axe;");
       String ids =
-          browser.text("return [...document.querySelectorAll('section')].map((s) => s.id).join(' ')");
+          browser.text(
+              "return [...document.querySelectorAll('section')].map((s) => s.id).join(' ')");
       for (String theme : List.of("light", "dark")) {
         browser.run("document.documentElement.dataset.theme = arguments[0]", theme);
         for (String page : oneOfEachKind(ids)) {
@@ -92,7 +92,7 @@ class AccessibilityTest {
   private static List<String> oneOfEachKind(String ids) {
     List<String> chosen = new ArrayList<>();
     List<String> kinds = new ArrayList<>();
-    for (String id : ids.split(" ")) {
+    for (String id : ids.split(" ", -1)) {
       String kind = id.split("/", 2)[0] + id.contains("/");
       if (!kinds.contains(kind)) {
         kinds.add(kind);

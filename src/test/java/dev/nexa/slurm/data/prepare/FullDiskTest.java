@@ -9,6 +9,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
@@ -59,7 +60,8 @@ class FullDiskTest {
 
   private JsonObject prepare(long memoryMib, Path scratch, Path output) {
     try (Engine engine = Engine.open(new Limits(memoryMib << 20, 1, scratch))) {
-      return new Prepare(engine, PrepareSettings.of(Json.parseObject(SETTINGS)), Share.ALL)
+      return new Prepare(
+              engine, PrepareSettings.of(Json.parseObject(SETTINGS)), Share.ALL, Progress.NONE)
           .run(List.of(folder.resolve("in").toString()), List.of(), List.of(), List.of(), output);
     }
   }

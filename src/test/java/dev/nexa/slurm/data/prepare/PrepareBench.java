@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.RecordedProgress;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
@@ -63,7 +64,7 @@ final class PrepareBench {
       Path output) {
     try (Engine engine = engine()) {
       Share share = tasks == 1 ? Share.ALL : new Share(task, tasks);
-      return new Prepare(engine, PrepareSettings.of(Json.parseObject(settings)), share)
+      return new Prepare(engine, PrepareSettings.of(Json.parseObject(settings)), share, progress)
           .run(List.of(folder.resolve("in").toString()), against, clusters, parts, output);
     }
   }
@@ -72,10 +73,17 @@ final class PrepareBench {
   void pieces(String settings, List<String> against, long pieceBytes) {
     try (Engine engine = engine()) {
       PrepareSettings read = PrepareSettings.of(Json.parseObject(settings));
-      new Prepare(engine, read, Share.ALL, new RawRows(engine, read, Share.ALL, pieceBytes))
+      new Prepare(
+              engine,
+              read,
+              Share.ALL,
+              progress,
+              new RawRows(engine, read, Share.ALL, progress, pieceBytes))
           .run(List.of(folder.resolve("in").toString()), against, List.of(), List.of(), out);
     }
   }
+
+  final RecordedProgress progress = new RecordedProgress();
 
   JsonObject run(String settings) {
     return run(settings, 0, 1, List.of());

@@ -175,9 +175,12 @@ class PreparePartsTest {
     List<Object> expected = bench.union();
     clear(bench.out);
 
+    int before = bench.progress.lines().size();
     bench.pieces(ALL, against(), pieceBytes);
 
     bench.same(expected);
+    assertThat(bench.progress.lines().subList(before, before + 3))
+        .allMatch(line -> line.matches("(\\w| )+ (\\d+)/\\2 \\w+( (\\d+)/\\4 bytes)?"));
   }
 
   @Test

@@ -7,6 +7,7 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
 import dev.nexa.slurm.data.rows.Share;
@@ -397,7 +398,8 @@ class PrepareTest {
     for (int threads : List.of(1, 2, 5)) {
       try (Engine engine =
           Engine.open(new Limits(1024L << 20, threads, folder.resolve("scratch")))) {
-        new Prepare(engine, PrepareSettings.of(Json.parseObject(TEXT + "}")), Share.ALL)
+        new Prepare(
+                engine, PrepareSettings.of(Json.parseObject(TEXT + "}")), Share.ALL, Progress.NONE)
             .run(
                 List.of(folder.resolve("in").toString()),
                 List.of(),

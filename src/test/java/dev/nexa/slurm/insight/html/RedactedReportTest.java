@@ -14,7 +14,15 @@ import org.junit.jupiter.api.Test;
 class RedactedReportTest {
   /** What our own program or Slurm writes into these fields is no name. */
   private static final Set<String> KEPT =
-      Set.of("gpu type", "gpus", "what", "unit", "sum", "pipeline state", "afterok", "its state",
+      Set.of(
+          "gpu type",
+          "gpus",
+          "what",
+          "unit",
+          "sum",
+          "pipeline state",
+          "afterok",
+          "its state",
           "gate");
 
   private static Report hostile(HostileReport made) {

@@ -99,6 +99,27 @@ class ArchiveChangesTest {
   }
 
   @Test
+  void eachReadingOfTheFilesIsAPhase() {
+    site.archive(List.of(run), step -> {}, step -> {});
+
+    List<String> phases = site.site.progress.lines();
+    assertThat(phases)
+        .extracting(line -> line.replaceAll(" \\d.*", ""))
+        .containsExactly(
+            "measuring",
+            "packing " + run.id(),
+            "checking " + run.id(),
+            "comparing " + run.id(),
+            "storing " + run.id(),
+            "measuring",
+            "deleting",
+            "moving");
+    assertThat(phases.subList(1, 4))
+        .allMatch(line -> line.matches(".* (\\d+)/\\1 entries (\\d+)/\\2 bytes"));
+    assertThat(phases).last().isEqualTo("moving 2/2 paths");
+  }
+
+  @Test
   void aRunThatAnotherCommandHasArchivedMeanwhileIsNamedAsSuch() {
     List<ArchiveRuns.Archived> done = site.archive(List.of(run, run), step -> {}, step -> {});
 

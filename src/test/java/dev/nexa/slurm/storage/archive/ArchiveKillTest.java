@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.archive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import dev.nexa.slurm.storage.cleanup.CleanupJournal;
@@ -83,7 +84,7 @@ class ArchiveKillTest {
       for (RunFolder run : runs) {
         if (!Files.exists(site.checkpoints(run)) || isLeft(site, run)) {
           try (FolderPlace place = site.place()) {
-            new RestoreRun(site.site.workspace, place, passed -> {})
+            new RestoreRun(site.site.workspace, place, Progress.NONE, passed -> {})
                 .toOldPlace(ArchiveFile.require(site.site.workspace, run.id()));
           }
         }
@@ -103,7 +104,8 @@ class ArchiveKillTest {
       for (RunFolder run : runs) {
         ArchiveFile archive = ArchiveFile.require(site.site.workspace, run.id());
         try (FolderPlace place = site.place()) {
-          assertThat(VerifyArchive.verify(site.site.workspace, archive, place, true)).isTrue();
+          assertThat(VerifyArchive.verify(site.site.workspace, archive, place, true, Progress.NONE))
+              .isTrue();
         }
       }
       try (Stream<Path> left = Files.list(site.cold)) {
@@ -157,7 +159,7 @@ class ArchiveKillTest {
         String document = file.toString().replace(".tar.zst", ".archive.json");
         ArchiveFile archive = ArchiveFile.parse(Files.readString(Path.of(document)), document);
         try (FolderPlace place = site.place()) {
-          VerifyArchive.verify(site.site.workspace, archive, place, true);
+          VerifyArchive.verify(site.site.workspace, archive, place, true, Progress.NONE);
         }
       }
     }

@@ -103,7 +103,7 @@ public final class ArchiveSite {
     CleanTiers clean = site.clean(cleaning);
     List<TierRoot> roots = site.roots();
     try (FolderPlace place = place()) {
-      ArchiveRuns archive = new ArchiveRuns(site.workspace, place, clean, passing);
+      ArchiveRuns archive = new ArchiveRuns(site.workspace, place, clean, site.progress, passing);
       return clean
           .whole(runs.stream().map(RunFolder::id).toList(), roots, "archived", Instant.now())
           .stream()

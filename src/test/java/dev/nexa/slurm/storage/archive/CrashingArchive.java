@@ -1,5 +1,6 @@
 package dev.nexa.slurm.storage.archive;
 
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.storage.cleanup.CleanupStep;
@@ -24,7 +25,8 @@ final class CrashingArchive {
     } else {
       try (FolderPlace place = site.place()) {
         RestoreRun restore =
-            new RestoreRun(site.site.workspace, place, step -> pass(step, args[2], left));
+            new RestoreRun(
+                site.site.workspace, place, Progress.NONE, step -> pass(step, args[2], left));
         for (RunFolder run : runs) {
           restore.toOldPlace(ArchiveFile.require(site.site.workspace, run.id()));
         }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.cleanup;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.RecordedProgress;
 import dev.nexa.slurm.cluster.scheduler.Scheduler;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.job.config.ConfigReader;
@@ -33,6 +34,7 @@ public final class CleanupSite {
   public final Path scratch;
   public final Path durable;
   public final Path shared;
+  public final RecordedProgress progress = new RecordedProgress();
 
   /** A site whose tiers are in this folder. */
   public CleanupSite(Path folder) {
@@ -170,7 +172,7 @@ public final class CleanupSite {
   /** The use case with an empty queue. */
   public CleanTiers clean(java.util.function.Consumer<CleanupStep> passing) {
     return new CleanTiers(
-        workspace, configs(), name -> noJobs(), path -> Optional.empty(), passing);
+        workspace, configs(), name -> noJobs(), path -> Optional.empty(), progress, passing);
   }
 
   private ConfigReader configs() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import java.io.IOException;
@@ -44,7 +45,8 @@ class RegistryProcessesTest {
       Path folder = Path.of(args[0]);
       for (int i = 1; i + 1 < args.length; i += 2) {
         TierPath data = TierPath.of(args[i + 1], folder, tiers(folder));
-        registry(folder).register(data, args[i], Optional.empty(), JsonObject::new, file -> {});
+        registry(folder)
+            .register(data, args[i], Optional.empty(), JsonObject::new, file -> {}, Progress.NONE);
       }
     }
   }
@@ -97,7 +99,7 @@ class RegistryProcessesTest {
     assertThat(all).extracting(DatasetVersion::reference).doesNotHaveDuplicates();
     assertThat(Files.readString(file)).startsWith("by_hand: {rows: 7}  # stays\n");
     for (DatasetVersion version : all) {
-      registry(folder).verify(version, true, change -> assertThat(change).isNull(), read -> {});
+      registry(folder).verify(version, true, change -> assertThat(change).isNull(), Progress.NONE);
     }
     try (Stream<Path> left = Files.list(file.resolveSibling(""))) {
       assertThat(left.map(path -> path.getFileName().toString()))
@@ -129,12 +131,13 @@ class RegistryProcessesTest {
                   "after",
                   Optional.empty(),
                   JsonObject::new,
-                  file -> {})
+                  file -> {},
+                  Progress.NONE)
               .version();
       assertThat(version.version()).isEqualTo("v" + (i + 1));
       for (List<DatasetVersion> versions : registry(folder).read().values()) {
         for (DatasetVersion one : versions) {
-          registry(folder).verify(one, true, change -> assertThat(change).isNull(), read -> {});
+          registry(folder).verify(one, true, change -> assertThat(change).isNull(), Progress.NONE);
         }
       }
     }

@@ -7,6 +7,8 @@ import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.RecordedProgress;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.DatasetVersion.Status;
@@ -53,8 +55,15 @@ class RegistryTest {
 
   private Registry.Done register(String name, Optional<String> version) {
     return registry.register(
-        TierPath.of(data.toString(), folder, tiers), name, version, JsonObject::new, file -> {});
+        TierPath.of(data.toString(), folder, tiers),
+        name,
+        version,
+        JsonObject::new,
+        file -> {},
+        progress);
   }
+
+  private final RecordedProgress progress = new RecordedProgress();
 
   private DatasetVersion register() {
     return register("science", Optional.empty()).version();
@@ -63,7 +72,7 @@ class RegistryTest {
   private List<String> verify(DatasetVersion version, boolean checksums) {
     List<String> changes = new ArrayList<>();
     registry.verify(
-        version, checksums, one -> changes.add(one.kind().word() + " " + one.path()), one -> {});
+        version, checksums, one -> changes.add(one.kind().word() + " " + one.path()), progress);
     return changes;
   }
 
@@ -109,6 +118,8 @@ class RegistryTest {
     assertThat(verify(version, true))
         .containsExactly(
             "added aaa", "missing part/19", "changed part/3", "changed part/7", "added zzz/y");
+    assertThat(progress.lines())
+        .containsExactly("reading 20 files 210 bytes", "verifying 20/20 files 210/210 bytes");
     assertThat(verify(version, false)).doesNotContain("changed part/7").contains("changed part/3");
   }
 
@@ -276,7 +287,7 @@ class RegistryTest {
       List<String> said = new ArrayList<>();
       assertRefused(
           ErrorCode.RECORD_DAMAGED,
-          () -> registry.verify(version, true, one -> said.add(one.path()), one -> {}));
+          () -> registry.verify(version, true, one -> said.add(one.path()), Progress.NONE));
       assertThat(said).as(changed).isEmpty();
       assertRefused(
           ErrorCode.RECORD_DAMAGED,

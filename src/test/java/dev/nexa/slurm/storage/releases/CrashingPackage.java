@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.releases;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress;
 import java.nio.file.Path;
 
 /** A process that packages a release, and kills itself with SIGKILL at a step. */
@@ -17,7 +18,7 @@ final class CrashingPackage {
                 kill();
               }
             })
-        .run(Models.draft("demo", Path.of(args[1])));
+        .run(Models.draft("demo", Path.of(args[1])), Progress.NONE);
   }
 
   private static void kill() {

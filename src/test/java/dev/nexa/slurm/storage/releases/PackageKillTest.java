@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.releases;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -37,7 +38,7 @@ class PackageKillTest {
       }
       PackageRelease.Done done =
           new PackageRelease(durable.toString(), DurableFiles.onDisk(), passed -> {})
-              .run(Models.draft("demo", model));
+              .run(Models.draft("demo", model), Progress.NONE);
       assertThat(done.added()).isEqualTo(step != PackageStep.RENAMED);
       assertThat(done.folder().problems()).isEmpty();
       try (Stream<Path> left = Files.list(ReleaseFolder.parent(durable.toString()))) {

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.RecordedProgress;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
@@ -33,6 +35,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PackageReleaseTest {
   @TempDir Path folder;
   private Path model = Path.of("");
+  private final RecordedProgress progress = new RecordedProgress();
 
   @BeforeEach
   void makeModel() throws IOException {
@@ -42,7 +45,7 @@ class PackageReleaseTest {
 
   private PackageRelease.Done packaged(String durable, String name) {
     return new PackageRelease(folder.resolve(durable).toString(), DurableFiles.onDisk(), step -> {})
-        .run(Models.draft(name, model));
+        .run(Models.draft(name, model), progress);
   }
 
   private static Map<String, String> tree(Path root) throws IOException {
@@ -71,12 +74,17 @@ class PackageReleaseTest {
     assertThat(one.folder().document().text()).isEqualTo(one.document().text());
     Path first = folder.resolve("one.tar.zst");
     Path second = folder.resolve("two.tar.zst");
-    assertThat(ReleaseTar.write(one.folder(), first, DurableFiles.onDisk())).isTrue();
-    assertThat(ReleaseTar.write(two.folder(), second, DurableFiles.onDisk())).isTrue();
+    assertThat(ReleaseTar.write(one.folder(), first, DurableFiles.onDisk(), Progress.NONE))
+        .isTrue();
+    assertThat(ReleaseTar.write(two.folder(), second, DurableFiles.onDisk(), progress)).isTrue();
+    assertThat(progress.lines().subList(3, 5))
+        .containsExactly("writing to disk 8/8 files", "packing 8/8 files 2051/2051 bytes");
+    assertThat(progress.lines().get(0)).isEqualTo("copying 7/7 files 369/369 bytes");
     assertThat(first).hasSameBinaryContentAs(second);
     assertThat(ReleaseTar.read(first).problems()).isEmpty();
     assertThat(ReleaseTar.read(first).digest()).isEqualTo(one.folder().digest());
-    assertThat(ReleaseTar.write(one.folder(), first, DurableFiles.onDisk())).isFalse();
+    assertThat(ReleaseTar.write(one.folder(), first, DurableFiles.onDisk(), Progress.NONE))
+        .isFalse();
   }
 
   @Test
@@ -86,7 +94,7 @@ class PackageReleaseTest {
     Files.writeString(deep, "{}");
     PackageRelease.Done done = packaged("one", "demo");
     Path archive = folder.resolve("one.tar.zst");
-    ReleaseTar.write(done.folder(), archive, DurableFiles.onDisk());
+    ReleaseTar.write(done.folder(), archive, DurableFiles.onDisk(), Progress.NONE);
     assertThat(ReleaseTar.read(archive).problems()).isEmpty();
     Path out = Files.createDirectory(folder.resolve("out"));
     Process tar =
@@ -190,7 +198,7 @@ class PackageReleaseTest {
               }
             });
 
-    assertThatThrownBy(() -> packaging.run(draft))
+    assertThatThrownBy(() -> packaging.run(draft, Progress.NONE))
         .isInstanceOf(NexaException.class)
         .hasMessageContaining("changed while the checkpoint was read");
     assertThat(folder.resolve("one/deploy/releases/demo")).doesNotExist();
@@ -302,7 +310,7 @@ class PackageReleaseTest {
   void aCutArchiveIsDamaged() throws IOException {
     ReleaseFolder release = packaged("one", "demo").folder();
     Path archive = folder.resolve("one.tar.zst");
-    ReleaseTar.write(release, archive, DurableFiles.onDisk());
+    ReleaseTar.write(release, archive, DurableFiles.onDisk(), Progress.NONE);
     byte[] whole = Files.readAllBytes(archive);
     for (int cut = 0; cut < whole.length - 1; cut += 37) {
       Path broken = Files.write(folder.resolve("cut.tar.zst"), Arrays.copyOf(whole, cut));

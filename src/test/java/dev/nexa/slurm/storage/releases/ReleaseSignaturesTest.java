@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.records.approvals.AllowedSigners;
 import dev.nexa.slurm.records.approvals.Approval;
@@ -43,7 +44,7 @@ class ReleaseSignaturesTest {
     Path model = Models.llama(folder.resolve("checkpoints/final"));
     release =
         new PackageRelease(folder.toString(), DurableFiles.onDisk(), step -> {})
-            .run(Models.draft("demo", model))
+            .run(Models.draft("demo", model), Progress.NONE)
             .folder();
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.sync.Clutter.Kept;
 import dev.nexa.slurm.storage.sync.Clutter.Piece;
@@ -32,7 +33,7 @@ class ClutterTest extends ServerAndProxy {
   void open() {
     place = place();
     store = SyncTrial.open(place);
-    clutter = new Clutter(store, place.prefix(), SyncTrial.FAST);
+    clutter = new Clutter(store, place.prefix(), Progress.NONE, SyncTrial.FAST);
   }
 
   @AfterEach
@@ -108,8 +109,15 @@ class ClutterTest extends ServerAndProxy {
     Files.writeString(tree.resolve("state.tmp"), "wanted");
     Filters all = new Filters(List.of(Filters.UNFINISHED, new Filters.Rule(true, "*.tmp")));
     try (SyncRun run =
-        SyncRun.plan(tree, place, store, all, SyncTrial.options(Direction.PUSH), SyncTrial.FAST)) {
-      run.execute(DeleteLimit.USUAL, (bytes, files) -> {});
+        SyncRun.plan(
+            tree,
+            place,
+            store,
+            all,
+            SyncTrial.options(Direction.PUSH),
+            SyncTrial.FAST,
+            Progress.NONE)) {
+      run.execute(DeleteLimit.USUAL);
     }
     other(key("young.tmp"), "w");
 

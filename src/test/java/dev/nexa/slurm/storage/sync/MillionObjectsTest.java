@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.progress.Progress;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -76,7 +77,12 @@ class MillionObjectsTest {
     try (ObjectStore store = new Listing(direction == Direction.PULL ? OBJECTS : 0);
         SyncRun run =
             SyncRun.plan(
-                Path.of(args[0]), place, store, SyncTrial.usual(), SyncTrial.options(direction))) {
+                Path.of(args[0]),
+                place,
+                store,
+                SyncTrial.usual(),
+                SyncTrial.options(direction),
+                Progress.NONE)) {
       long[] seen = {0};
       run.planned().forEach(planned -> seen[0]++);
       System.out.println(run.planned().added().files() + " new, " + seen[0] + " in order");

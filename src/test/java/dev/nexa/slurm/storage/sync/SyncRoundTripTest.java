@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.RecordedProgress;
 import dev.nexa.slurm.storage.s3.FaultProxy;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.s3.S3Server;
@@ -73,14 +75,21 @@ class SyncRoundTripTest {
     Files.createSymbolicLink(source.resolve("link"), Path.of("/etc"));
     Files.setLastModifiedTime(source.resolve("a/b"), FileTime.from(Instant.ofEpochSecond(10)));
 
+    RecordedProgress progress = new RecordedProgress();
     try (ObjectStore store = SyncTrial.open(place)) {
       try (SyncRun run =
           SyncRun.plan(
-              source, place, store, SyncTrial.usual(), SyncTrial.options(Direction.PUSH))) {
+              source,
+              place,
+              store,
+              SyncTrial.usual(),
+              SyncTrial.options(Direction.PUSH),
+              progress)) {
         assertThat(run.planned().skipped()).extracting(Skipped::path).containsExactly("link");
-        assertThat(run.execute(DeleteLimit.USUAL, (bytes, files) -> {}).count(Outcome.COPIED))
-            .isEqualTo(5);
+        assertThat(run.execute(DeleteLimit.USUAL).count(Outcome.COPIED)).isEqualTo(5);
       }
+      assertThat(progress.lines())
+          .containsExactly("comparing 5 files", "copying 5/5 files 17827895/17827895 bytes");
       assertThat(SyncTrial.remote(store, place)).isEqualTo(expected);
       SyncTrial.sync(copy, place, store, SyncTrial.options(Direction.PULL));
       assertThat(SyncTrial.local(copy)).isEqualTo(expected);
@@ -89,7 +98,12 @@ class SyncRoundTripTest {
       for (Path side : List.of(source, copy)) {
         try (SyncRun again =
             SyncRun.plan(
-                side, place, store, SyncTrial.usual(), SyncTrial.options(Direction.PUSH))) {
+                side,
+                place,
+                store,
+                SyncTrial.usual(),
+                SyncTrial.options(Direction.PUSH),
+                Progress.NONE)) {
           assertThat(again.planned().same().files()).isEqualTo(5);
         }
       }
@@ -125,11 +139,16 @@ class SyncRoundTripTest {
     try (ObjectStore store = SyncTrial.open(place);
         SyncRun run =
             SyncRun.plan(
-                source, place, store, SyncTrial.usual(), SyncTrial.options(Direction.PUSH))) {
+                source,
+                place,
+                store,
+                SyncTrial.usual(),
+                SyncTrial.options(Direction.PUSH),
+                Progress.NONE)) {
       put(store, place.prefix() + "new", new byte[] {2, 2}, false);
       put(store, place.prefix() + "large", new byte[] {2, 2}, false);
 
-      SyncReport report = run.execute(DeleteLimit.USUAL, (bytes, files) -> {});
+      SyncReport report = run.execute(DeleteLimit.USUAL);
 
       assertThat(report.count(Outcome.FAILED)).isEqualTo(2);
       assertThat(store.head(place.prefix() + "new").orElseThrow().bytes()).isEqualTo(2);
@@ -186,8 +205,13 @@ class SyncRoundTripTest {
       Files.delete(source.resolve("f2"));
       try (SyncRun run =
           SyncRun.plan(
-              source, place, store, SyncTrial.usual(), SyncTrial.deleting(Direction.PUSH))) {
-        assertThatThrownBy(() -> run.execute(DeleteLimit.USUAL, (bytes, files) -> {}))
+              source,
+              place,
+              store,
+              SyncTrial.usual(),
+              SyncTrial.deleting(Direction.PUSH),
+              Progress.NONE)) {
+        assertThatThrownBy(() -> run.execute(DeleteLimit.USUAL))
             .isInstanceOf(NexaException.class)
             .hasMessageContaining("2 of 10 files would be deleted");
       }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import java.io.ByteArrayInputStream;
@@ -35,13 +36,14 @@ class SyncSafetyTest extends ServerAndProxy {
 
   private static SyncRun plan(
       Path root, S3Place place, ObjectStore store, SyncOptions options, Filters.Rule... rules) {
-    return SyncRun.plan(root, place, store, new Filters(List.of(rules)), options, SyncTrial.FAST);
+    return SyncRun.plan(
+        root, place, store, new Filters(List.of(rules)), options, SyncTrial.FAST, Progress.NONE);
   }
 
   private static SyncReport verify(Path root, S3Place place, ObjectStore store, boolean read) {
     try (SyncRun run =
         plan(root, place, store, new SyncOptions(Direction.PUSH, true, false, true, 0, 4))) {
-      return run.compareOnly(read, (bytes, files) -> {});
+      return run.compareOnly(read);
     }
   }
 
@@ -315,8 +317,7 @@ class SyncSafetyTest extends ServerAndProxy {
             .containsExactlyInAnyOrder(
                 "its name holds a character that S3's XML cannot hold",
                 "its key would be longer than 1024 bytes");
-        assertThat(run.execute(DeleteLimit.USUAL, (bytes, files) -> {}).count(Outcome.COPIED))
-            .isEqualTo(3);
+        assertThat(run.execute(DeleteLimit.USUAL).count(Outcome.COPIED)).isEqualTo(3);
       }
       // Another program put it there.
       Map<String, String> all = new HashMap<>(SyncTrial.remote(store, place));

@@ -1,6 +1,7 @@
 package dev.nexa.slurm.storage.sync;
 
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.storage.s3.S3Server;
 import dev.nexa.slurm.storage.s3.S3Stores;
 import java.io.IOException;
@@ -66,8 +67,8 @@ final class SyncTrial {
 
   /** Syncs, without a limit on deletions. */
   static SyncReport sync(Path root, S3Place place, ObjectStore store, SyncOptions options) {
-    try (SyncRun run = SyncRun.plan(root, place, store, usual(), options, FAST)) {
-      return run.execute(new DeleteLimit(100, true), (bytes, files) -> {});
+    try (SyncRun run = SyncRun.plan(root, place, store, usual(), options, FAST, Progress.NONE)) {
+      return run.execute(new DeleteLimit(100, true));
     }
   }
 

@@ -94,12 +94,10 @@ final class WatchPicture {
 
   private List<AttributedString> foot(WatchScreen screen) {
     List<AttributedString> foot = new ArrayList<>();
-    if (!screen.outage().isEmpty()) {
-      foot.add(
-          cut(
-              "no answer since " + CLOCK.format(screen.outageSince()) + " UTC: " + screen.outage(),
-              colour(AttributedStyle.RED)));
-    }
+    screen
+        .outage()
+        .map(it -> "no answer since " + CLOCK.format(it.since()) + " UTC: " + it.reason())
+        .ifPresent(line -> foot.add(cut(line, colour(AttributedStyle.RED))));
     if (screen.mode() == WatchScreen.Mode.CONFIRM) {
       String question =
           screen
@@ -348,7 +346,7 @@ final class WatchPicture {
     List<AttributedString> lines = new ArrayList<>();
     Optional<LogTail> tail = screen.tail();
     String of = tail.map(log -> ", task " + log.task()).orElse("");
-    lines.add(cut("log of " + screen.title() + of, PLAIN.bold()));
+    lines.add(cut("log of " + screen.page().title() + of, PLAIN.bold()));
     if (tail.isEmpty()) {
       lines.add(cut("It has printed nothing yet.", PLAIN));
       return lines;
@@ -361,11 +359,11 @@ final class WatchPicture {
   }
 
   private List<AttributedString> text(WatchScreen screen, int rows) {
-    List<AttributedString> folded = folded(screen.text());
+    List<AttributedString> folded = folded(screen.page().lines());
     int room = Math.max(0, rows - 1);
     int from = screen.scroll(Math.max(0, folded.size() - room));
     List<AttributedString> lines = new ArrayList<>();
-    lines.add(cut(screen.title(), PLAIN.bold()));
+    lines.add(cut(screen.page().title(), PLAIN.bold()));
     lines.addAll(folded.subList(from, Math.min(folded.size(), from + room)));
     return lines;
   }

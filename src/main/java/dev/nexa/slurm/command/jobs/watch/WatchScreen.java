@@ -27,6 +27,12 @@ final class WatchScreen {
     CANCEL
   }
 
+  /** Why there is no new snapshot, and since when. */
+  record Outage(String reason, Instant since) {}
+
+  /** A text that covers the list. */
+  record Page(String title, List<String> lines) {}
+
   private static final List<String> HELP =
       List.of(
           "up, down, j, k     select a run or a pipeline; Page Up, Page Down, Home, End: further",
@@ -46,11 +52,9 @@ final class WatchScreen {
   private String selected = "";
   private int index;
   private int top;
-  private String outage = "";
-  private Instant outageSince = Instant.EPOCH;
+  private Optional<Outage> outage = Optional.empty();
   private String message = "";
-  private String title = "";
-  private List<String> text = List.of();
+  private Page page = new Page("", List.of());
   private int scroll;
   private Optional<LogTail> tail = Optional.empty();
   private String tailOf = "";
@@ -59,7 +63,7 @@ final class WatchScreen {
   void show(LiveSnapshot next) {
     snapshot = Optional.of(next);
     items = WatchItem.of(next);
-    outage = "";
+    outage = Optional.empty();
     for (int i = 0; i < items.size(); i++) {
       if (items.get(i).id().equals(selected)) {
         index = i;
@@ -71,8 +75,7 @@ final class WatchScreen {
 
   /** Takes the reason why there is no new snapshot; the last one stays. */
   void outage(String reason, Instant now) {
-    outageSince = outage.isEmpty() ? now : outageSince;
-    outage = reason;
+    outage = Optional.of(new Outage(reason, outage.map(Outage::since).orElse(now)));
   }
 
   /** Takes the newest log of a run. */
@@ -90,8 +93,8 @@ final class WatchScreen {
 
   /** Shows what `why` says of a run, if the user still waits for it. */
   void why(String run, List<String> lines) {
-    if (mode == Mode.WHY && title.equals(run)) {
-      text = lines;
+    if (mode == Mode.WHY && page.title().equals(run)) {
+      page = new Page(run, lines);
     }
   }
 
@@ -172,8 +175,7 @@ final class WatchScreen {
 
   private void open(Mode next, String heading, List<String> lines) {
     mode = next;
-    title = heading;
-    text = lines;
+    page = new Page(heading, lines);
     scroll = 0;
   }
 
@@ -246,24 +248,16 @@ final class WatchScreen {
     return index;
   }
 
-  String outage() {
+  Optional<Outage> outage() {
     return outage;
-  }
-
-  Instant outageSince() {
-    return outageSince;
   }
 
   String message() {
     return message;
   }
 
-  String title() {
-    return title;
-  }
-
-  List<String> text() {
-    return text;
+  Page page() {
+    return page;
   }
 
   /** Returns the newest log of the selected run; empty if it is not read yet or there is none. */

@@ -206,7 +206,7 @@ public final class WatchTerminal {
           } catch (NexaException failed) {
             news.add(
                 to -> {
-                  to.why(to.title(), List.of(String.valueOf(failed.getMessage())));
+                  to.why(to.page().title(), List.of(String.valueOf(failed.getMessage())));
                   to.message(String.valueOf(failed.getMessage()));
                 });
           } catch (RuntimeException defect) {
