@@ -50,7 +50,7 @@ public record Egress(String from, long files, Optional<Long> bytes, String unkno
         + (line.isEmpty()
             ? "; the price book " + rates.book() + " has no egress_gb, so it is not charged"
             : ": "
-                + line.get().amount()
+                + line.get().amount().atMost(CostLine.unrounded(List.of(line.get())))
                 + ", which is not reserved; what was sent is charged when the run has ended");
   }
 

@@ -66,7 +66,7 @@ class EgressEstimateTest {
         .contains(
             "Egress of at most 2.9 KiB in 2 files of "
                 + durable
-                + "/checkpoints/student: 3.00 USD, which is not reserved")
+                + "/checkpoints/student: at most 3.00 USD, which is not reserved")
         .contains("This is the most the run can cost without egress, if it uses")
         .contains("At most 1.");
     JsonObject json = estimate("${durable}/checkpoints/student", "--json").json();
