@@ -59,6 +59,14 @@ nexa_first_failure() {
   [[ -n $NEXA_ENDED ]] || echo "nexa-slurm: not tried again: retry_on names neither $class nor $status" >&2
 }
 
+# The address of a tracker's page about a run, which W&B and MLflow print. There is none for a run that is offline, and an
+# address with a password is left out.
+nexa_page() {
+  local url
+  url=$(grep -aoE "https?://[^[:space:][:cntrl:]@\"\\\\]+/runs/$2" "$NEXA_LOG" | tail -n 1) || return 0
+  [[ -z $url ]] || found+=("\"$1\":\"$url\"")
+}
+
 # A runner that wrote no metrics: where its checkpoints are, and what it is called by W&B, which keeps a link to its newest
 # run, or by MLflow, which prints where its run can be viewed.
 nexa_tracked() {
@@ -69,9 +77,11 @@ nexa_tracked() {
   [[ ! -d $checkpoint || $checkpoint == *[\"\\]* ]] || found+=("\"checkpoint\":\"$checkpoint\"")
   if id=$(readlink "${WANDB_DIR:-.}/wandb/latest-run") && id=${id#*run-*-} && [[ ! $id =~ [^A-Za-z0-9_-] ]]; then
     found+=("\"wandb_run_id\":\"$id\"")
+    nexa_page wandb_url "$id"
   fi
   if [[ -n ${MLFLOW_TRACKING_URI:-} ]] && id=$(grep -aoE '/runs/[0-9a-f]{32}' "$NEXA_LOG" | tail -n 1); then
     found+=("\"mlflow_run_id\":\"${id##*/}\"")
+    nexa_page mlflow_url "${id##*/}"
   fi
   ((${#found[@]} == 0)) || (IFS=, && printf '{%s}\n' "${found[*]}" >"$NEXA_ATTEMPT.tracked.json")
 }

@@ -549,6 +549,8 @@ class EndToEndTest {
           mkdir -p "$WANDB_DIR/wandb" "$NEXA_CHECKPOINTS"
           ln -s run-20251101_143200-ab12cd34 "$WANDB_DIR/wandb/latest-run"
           echo "View run at http://mlflow:5000/#/experiments/3/runs/0123456789abcdef0123456789abcdef"
+          echo "wandb: View run at https://wandb.example/acme/nexa/runs/ab12cd34"
+          echo "wandb: View run at https://ada:secret@wandb.example/runs/ab12cd34"
         fi
         { echo "ADDR=$MASTER_ADDR PORT=$MASTER_PORT first=$NEXA_IS_FIRST threads=$OMP_NUM_THREADS"; echo "$*"; } \
           >"$SEEN/$SLURM_NODEID"
@@ -621,6 +623,10 @@ class EndToEndTest {
     assertThat(person.manifest(run).text("wandb_run_id")).isEqualTo("ab12cd34");
     assertThat(person.manifest(run).text("mlflow_run_id"))
         .isEqualTo("0123456789abcdef0123456789abcdef");
+    assertThat(person.manifest(run).object("metrics").text("wandb_url"))
+        .isEqualTo("https://wandb.example/acme/nexa/runs/ab12cd34");
+    assertThat(person.manifest(run).object("metrics").text("mlflow_url"))
+        .isEqualTo("http://mlflow:5000/#/experiments/3/runs/0123456789abcdef0123456789abcdef");
     assertThat(seen.toFile().list()).hasSize(contained ? 8 : 4);
   }
 
