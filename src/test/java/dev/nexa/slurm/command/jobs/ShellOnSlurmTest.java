@@ -49,7 +49,7 @@ class ShellOnSlurmTest {
             run: |
               export FLAVOUR=vanilla$NEXA_TASK
               cd /mnt
-              exec unshare --mount sh -c 'mount -t tmpfs none /mnt && cd /mnt && echo mine >inside && touch "$1/ready.$2" && sleep 100' x %s "$NEXA_TASK"
+              exec unshare --mount sh -c 'mount -t tmpfs none /mnt && cd /mnt && echo mine >inside && touch "$1/ready.$2" && sleep 250' x %s "$NEXA_TASK"
             array: {shards: 2}
             resources: {cpus_per_task: 1, memory: 50M, time: 5m}
             """

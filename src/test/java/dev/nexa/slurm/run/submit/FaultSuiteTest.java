@@ -37,7 +37,7 @@ class FaultSuiteTest {
   private static final int FAULTS = Integer.getInteger("faults", 60);
   private static final long SEED = Long.getLong("faults.seed", 1);
   private static final String ONE = System.getProperty("faults.trial", "");
-  private static final int AT_ONCE = 6;
+  private static final int AT_ONCE = 4;
 
   /** From so many on, each kind has a fair share of whole processes, which take half a second. */
   private static final int MANY = 1000;

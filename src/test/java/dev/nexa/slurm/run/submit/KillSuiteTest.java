@@ -52,7 +52,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Execution(ExecutionMode.SAME_THREAD)
 class KillSuiteTest {
   private static final int KILLS = Integer.getInteger("kills", 20);
-  private static final int AT_ONCE = 8;
+  private static final int AT_ONCE = 4;
 
   /** From this many kills on, each point must have had its five. */
   private static final int MANY = 200;
