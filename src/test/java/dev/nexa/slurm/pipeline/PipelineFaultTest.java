@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,8 +25,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Pipelines while the daemons of a real Slurm die, and while a disk is full. */
 @Tag("slurm")
+@Tag("stops-slurm")
 @ResourceLock("slurm")
-@Order(Integer.MAX_VALUE)
 class PipelineFaultTest {
   /** How often slurmctld may save all jobs before it dies until we give up. */
   private static final int ATTEMPTS = 6;

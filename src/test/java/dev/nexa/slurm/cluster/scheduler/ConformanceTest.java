@@ -25,7 +25,6 @@ import java.util.concurrent.Future;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -51,8 +50,8 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Tag("slurm")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("stops-slurm")
 @ResourceLock("slurm")
-@Order(Integer.MAX_VALUE - 1)
 class ConformanceTest {
   private static final Pattern KILL_WAIT = Pattern.compile("KillWait += (\\d+) sec");
 

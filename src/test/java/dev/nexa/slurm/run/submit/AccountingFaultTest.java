@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,8 +32,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * in the end each run's attempts and seconds are those of slurm_acct_db.
  */
 @Tag("slurm")
+@Tag("stops-slurm")
 @ResourceLock("slurm")
-@Order(Integer.MAX_VALUE)
 class AccountingFaultTest {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 

@@ -24,7 +24,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,8 +31,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A real slurmctld that hangs or dies, and a slurmdbd that is down. */
 @Tag("slurm")
+@Tag("stops-slurm")
 @ResourceLock("slurm")
-@Order(Integer.MAX_VALUE)
 class SlurmFaultTest {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 
