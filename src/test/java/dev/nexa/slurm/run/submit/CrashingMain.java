@@ -83,7 +83,8 @@ final class CrashingMain {
         BufferedReader in =
             new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         while (in.readLine() != null) {
-          System.out.println(reconcile.reconcile().problems());
+          // A problem may hold the lines of a client; the answer is one line.
+          System.out.println(reconcile.reconcile().problems().toString().replace('\n', ' '));
         }
       }
       default -> throw new IllegalArgumentException(command);
