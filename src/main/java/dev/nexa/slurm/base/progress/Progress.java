@@ -4,10 +4,10 @@ import java.io.FilterInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** Is informed how far a long command is. One phase runs at a time. */
+/** Receives reports of how far a long command is. One phase runs at a time. */
 @FunctionalInterface
 public interface Progress {
-  /** Tells nobody. */
+  /** Ignores all reports. */
   Progress NONE = phase -> (items, bytes) -> {};
 
   /** Begins a phase. The caller closes it when the phase has ended, also after a failure. */
@@ -21,7 +21,7 @@ public interface Progress {
 
     @Override
     default void close() {
-      // Nobody looks.
+      // There is nothing to clear.
     }
 
     /** Returns the stream, whose bytes are done as soon as they are read. */

@@ -1,4 +1,4 @@
-/** How far a long command is: who does the work reports it, and the edge draws it. */
+/** How far a long command is. The code that does the work reports it, and the edge draws it. */
 @NullMarked
 package dev.nexa.slurm.base.progress;
 

@@ -136,9 +136,7 @@ final class Parts {
     engine.run("DROP VIEW all_ids");
   }
 
-  /**
-   * What is added to the numbers of a task's rows of one file, which earlier tasks began to read.
-   */
+  /** The offset of a task's row numbers in one file: earlier tasks read the file's first rows. */
   private record Shift(int file, long rows, long lines) {
     String number() {
       return rows == 0

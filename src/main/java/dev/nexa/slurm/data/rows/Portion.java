@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The part of a file that one of several tasks reads. An uncompressed JSONL file is divided at the
- * ends of lines; every other file belongs to one task. Put together in the order of the tasks, the
- * portions are all bytes of all files.
+ * The part of a file that a task reads; other tasks read the other parts. An uncompressed JSONL
+ * file is divided at the ends of lines; every other file belongs to one task. Put together in the
+ * order of the tasks, the portions are all bytes of all files.
  *
  * @param file the number of the file
  * @param from the first byte, which begins a line

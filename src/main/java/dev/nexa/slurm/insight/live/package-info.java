@@ -1,4 +1,4 @@
-/** Runs and pipelines as they are at this moment, for the views that are refreshed. */
+/** The present state of runs and pipelines, for the views that are refreshed. */
 @NullMarked
 package dev.nexa.slurm.insight.live;
 

@@ -26,7 +26,7 @@ import java.util.Set;
 
 /** Finds all durable folders of named runs, and says of each run why they must stay. */
 final class FindWholeRuns {
-  /** The folders of the durable tier in which a run has a folder of its own. */
+  /** The folders of the durable tier that hold one folder for each run. */
   static final List<String> PARENTS = List.of(ChooseCheckpoints.FOLDER, "evals");
 
   private static final Settings ANY_AGE =

@@ -298,7 +298,9 @@ public final class PackageRelease {
         });
   }
 
-  /** Deletes what an earlier call left, or this one. The caller holds the release's lock. */
+  /**
+   * Deletes the files that an earlier call or this call left. The caller holds the release's lock.
+   */
   private static void delete(Path folder) {
     if (!Files.exists(folder, LinkOption.NOFOLLOW_LINKS)) {
       return;

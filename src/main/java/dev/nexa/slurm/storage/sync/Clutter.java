@@ -97,7 +97,7 @@ public final class Clutter {
     }
   }
 
-  /** What was found so far. */
+  /** The objects and uploads that were judged so far. */
   private static final class Found {
     final List<Piece> removes = new ArrayList<>();
     final List<Kept> keeps = new ArrayList<>();
