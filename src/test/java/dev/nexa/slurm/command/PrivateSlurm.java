@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -34,6 +35,8 @@ public final class PrivateSlurm implements AutoCloseable {
   /** A user like any other: it may submit, and change its own jobs. */
   public static final String USER = "nexa-second";
 
+  private static final AtomicInteger PREPARED = new AtomicInteger();
+
   /**
    * What a cluster has.
    *
@@ -43,7 +46,7 @@ public final class PrivateSlurm implements AutoCloseable {
    */
   public record Layout(Map<String, String> gpus, String configuration) {}
 
-  private static final Layout TWO_NODES =
+  public static final Layout TWO_NODES =
       new Layout(
           Map.of("p1", "h100=0-7", "p2", "h100=0-7"),
           """
@@ -99,7 +102,13 @@ public final class PrivateSlurm implements AutoCloseable {
 
   /** Makes the folder, where job_submit.lua goes, and the second user; starts nothing. */
   public static PrivateSlurm prepare() throws IOException {
-    return prepare(TWO_NODES, USER);
+    return prepare(TWO_NODES);
+  }
+
+  /** A user of its own: another class may delete its user at any moment. */
+  public static PrivateSlurm prepare(Layout layout) throws IOException {
+    return prepare(
+        layout, "nexa-" + ProcessHandle.current().pid() + "-" + PREPARED.incrementAndGet());
   }
 
   public static PrivateSlurm prepare(Layout layout, String user) throws IOException {

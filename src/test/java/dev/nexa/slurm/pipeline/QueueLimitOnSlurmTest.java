@@ -36,8 +36,7 @@ class QueueLimitOnSlurmTest {
                 SelectTypeParameters=CR_CPU_Memory
                 NodeName=p1 AT CPUs=16 RealMemory=64000
                 PartitionName=cpu Default=YES Nodes=p1 MaxTime=1-00:00:00
-                """),
-            PrivateSlurm.USER);
+                """));
     slurm.letAllThrough();
     slurm.withAccounting("MaxSubmitJobs=2");
     slurm.start();

@@ -2,9 +2,12 @@ package dev.nexa.slurm.command.pipeline;
 
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.command.shared.AfterSubmit;
+import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.pipeline.plan.PipelinePlan;
@@ -167,7 +170,14 @@ final class RunPipelineCommand extends Subcommand {
                         + "` shows it"),
             "interrupted");
     Runtime.getRuntime().addShutdownHook(goesOn);
-    PipelineProgress end = new AwaitPipeline(context).await(submitted.folder(), err::println);
+    int count = submitted.file().stages().size();
+    PipelineProgress end;
+    try (ProgressBar bar = ProgressBar.of(this);
+        Progress.Running stages = bar.begin(Phase.of("waiting for the end", "stages", count))) {
+      end =
+          new AwaitPipeline(context)
+              .await(submitted.folder(), line -> bar.aside(() -> err.println(line)), stages);
+    }
     Runtime.getRuntime().removeShutdownHook(goesOn);
     if (given(json)) {
       out().print(Json.pretty(ProgressFile.of(end)));

@@ -3,6 +3,8 @@ package dev.nexa.slurm.command.shared;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.SubmitAnswer;
 import dev.nexa.slurm.records.documents.ManifestFile;
@@ -119,6 +121,12 @@ public final class AfterSubmit {
             + "\n  nexa-slurm reconcile    finds out by the job's name; do not submit again";
   }
 
+  /** One task is counted by nobody: its line says how long it is waited for. */
+  private static Phase phase(int tasks) {
+    String doing = "waiting for the end";
+    return tasks > 1 ? Phase.of(doing, "tasks", tasks) : Phase.of(doing);
+  }
+
   private Integer await(Context context, Submitted submitted, PrintWriter out) {
     PrintWriter err = command.err();
     out.flush();
@@ -132,7 +140,13 @@ public final class AfterSubmit {
                             + " goes on; `nexa-slurm status` and `nexa-slurm logs -f` follow it")),
             "interrupted");
     Runtime.getRuntime().addShutdownHook(goesOn);
-    ManifestFile manifest = new AwaitRun(context).await(submitted.run(), err::println);
+    ManifestFile manifest;
+    try (ProgressBar bar = ProgressBar.of(command);
+        Progress.Running tasks = bar.begin(phase(submitted.tasks().indices().size()))) {
+      manifest =
+          new AwaitRun(context)
+              .await(submitted.run(), line -> bar.aside(() -> err.println(line)), tasks);
+    }
     Runtime.getRuntime().removeShutdownHook(goesOn);
     if (json()) {
       JsonObject document = submitted.json();

@@ -3,6 +3,7 @@ package dev.nexa.slurm.pipeline.run;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
@@ -36,14 +37,20 @@ public final class AwaitPipeline {
    * Waits until every run has ended, or until nothing runs and a stage is blocked.
    *
    * @param progress receives a line when a stage's state changes
+   * @param stages receives the stages that have ended
    */
-  public PipelineProgress await(PipelineFolder folder, Consumer<String> progress) {
+  public PipelineProgress await(
+      PipelineFolder folder, Consumer<String> progress, Progress.Running stages) {
+    long ended = 0;
     Duration pause = FIRST;
     while (true) {
       boolean changed = false;
       try {
         PipelineProgress now = pass(folder, progress);
         changed = tell(now, progress);
+        // A rerun takes a stage back.
+        stages.done(now.endedStages() - ended, 0);
+        ended = now.endedStages();
         if (now.rests() && new AdvancePipelines(context).isSettled(now)) {
           return now;
         }

@@ -185,6 +185,11 @@ public record PipelineProgress(PipelineFile file, List<StageProgress> stages) {
     return ended() || state().equals(BLOCKED);
   }
 
+  /** Returns the number of stages all of whose tasks have ended. */
+  long endedStages() {
+    return stages.stream().filter(StageProgress::ended).count();
+  }
+
   /** Returns the cost of the attempts that have ended. */
   public Money cost() {
     BigDecimal cost = NOTHING;

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.cluster.scheduler.JobState;
 import dev.nexa.slurm.cluster.scheduler.SchedulerUnavailable;
 import dev.nexa.slurm.records.documents.ManifestFile;
@@ -48,6 +49,16 @@ public final class AwaitRun {
    *     ago and accounting still cannot settle it
    */
   public ManifestFile await(RunFolder run, Consumer<String> progress) {
+    return await(run, progress, (tasks, bytes) -> {});
+  }
+
+  /**
+   * Waits until the run has ended, as {@link #await(RunFolder, Consumer)} does.
+   *
+   * @param tasks receives the tasks that have ended
+   */
+  public ManifestFile await(RunFolder run, Consumer<String> progress, Progress.Running tasks) {
+    long ended = 0;
     ReconcileRuns reconcile = new ReconcileRuns(context);
     Duration pause = FIRST;
     String last = "";
@@ -55,6 +66,9 @@ public final class AwaitRun {
     while (true) {
       pass(reconcile, run, progress);
       ManifestFile manifest = ManifestFile.read(run);
+      // A requeue takes a task back.
+      tasks.done(endedTasks(manifest) - ended, 0);
+      ended = endedTasks(manifest);
       String now = state(run, manifest);
       if (!now.equals(last)) {
         progress.accept(run.id() + ": " + now);
@@ -77,6 +91,14 @@ public final class AwaitRun {
   private static boolean hasOnlyEndedTasks(ManifestFile manifest) {
     Set<String> states = manifest.states().members().keySet();
     return !states.isEmpty() && states.stream().allMatch(state -> JobState.parse(state).endsTask());
+  }
+
+  private static long endedTasks(ManifestFile manifest) {
+    long ended = 0;
+    for (String state : manifest.states().members().keySet()) {
+      ended += JobState.parse(state).endsTask() ? manifest.states().number(state) : 0;
+    }
+    return ended;
   }
 
   private static NexaException notSettled(RunFolder run, ManifestFile manifest) {

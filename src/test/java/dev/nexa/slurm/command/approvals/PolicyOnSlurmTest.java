@@ -63,7 +63,7 @@ class PolicyOnSlurmTest {
   @BeforeAll
   static void placeIt() throws Exception {
     assumeTrue("root".equals(System.getProperty("user.name")), "a second user is root's to make");
-    slurm = PrivateSlurm.prepare();
+    slurm = PrivateSlurm.prepare(PrivateSlurm.TWO_NODES, PrivateSlurm.USER);
     Path workspace = workspace("workspace");
     approved = new TokenDirectory(slurm.folder.resolve("approved"));
     Files.createDirectories(approved.path().resolve("used"));

@@ -32,7 +32,7 @@ class LicensesOnSlurmTest {
   @Test
   void aRunWaitsUntilItsLicencesAreFreeAndStatusSaysSo() throws Exception {
     assumeTrue("root".equals(System.getProperty("user.name")), "only root can start daemons");
-    try (PrivateSlurm slurm = PrivateSlurm.prepare(TWO_LICENCES, PrivateSlurm.USER)) {
+    try (PrivateSlurm slurm = PrivateSlurm.prepare(TWO_LICENCES)) {
       Files.writeString(
           slurm.folder.resolve("job_submit.lua"),
           """

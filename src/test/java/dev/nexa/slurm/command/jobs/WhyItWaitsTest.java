@@ -35,8 +35,7 @@ class WhyItWaitsTest {
                 NodeName=p2 AT CPUs=4 RealMemory=64000
                 PartitionName=busy Default=YES Nodes=p1 MaxTime=1-00:00:00
                 PartitionName=idle Nodes=p2 MaxTime=1-00:00:00
-                """),
-            PrivateSlurm.USER);
+                """));
     slurm.letAllThrough();
     slurm.start();
     person = slurm.person();

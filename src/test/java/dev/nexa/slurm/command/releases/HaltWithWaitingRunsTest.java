@@ -39,7 +39,7 @@ class HaltWithWaitingRunsTest {
         "approval_over: {amount: 10000, currency: USD}\ngate_before: [publish]\n");
     String id = publish.text("run_id");
 
-    String said = person.says("halt", "--reason", "leak");
+    String said = person.says("halt", "--reason", "leak", "--cluster", "test");
 
     assertThat(said)
         .contains(
@@ -49,7 +49,7 @@ class HaltWithWaitingRunsTest {
     for (JsonObject run : new JsonObject[] {publish, other, first}) {
       person.says("cancel", run.text("run_id"));
     }
-    assertThat(person.says("halt")).doesNotContain("waits in the queue");
+    assertThat(person.says("halt", "--cluster", "test")).doesNotContain("waits in the queue");
   }
 
   private Path config(String stage) throws IOException {
