@@ -32,7 +32,7 @@ for (const path of html) {
   const page = text(path)
   // A script's text is looked at below; a link within a block of code is text, too.
   const tags = page.replace(/<script[^>]*>[\s\S]*?<\/script>/g, (script) => script.slice(0, script.indexOf('>') + 1)).match(/<[a-z][^>]*>/gi) ?? []
-  if (!tags.some((tag) => tag.includes('Content-Security-Policy') && tag.includes("default-src 'self'"))) {
+  if (!tags.some((tag) => tag.includes('Content-Security-Policy') && /default-src '(self|none)'/.test(tag))) {
     problems.push(`${path}: has no Content-Security-Policy`)
   }
   for (const tag of tags) {

@@ -41,7 +41,7 @@ function address(from, link) {
 
 /** Publishes a file that is no page. Browsers show a text file that is called .txt. */
 function published(path) {
-  const name = `files/${/\.(json|yaml|yml)$/.test(path) ? path : `${path}.txt`}`
+  const name = `files/${/\.(html|json|yaml|yml)$/.test(path) ? path : `${path}.txt`}`
   const place = join(pages, 'public', name)
   mkdirSync(dirname(place), { recursive: true })
   cpSync(join(repository, path), place)
@@ -122,11 +122,14 @@ mkdirSync(join(pages, 'public'), { recursive: true })
 for (const [path, place] of places) {
   const link = /(\]\()([^)\s]+)(\))/g
   const text = prose(read(path).replace(/^<!--.*-->\n/gm, ''), (line) =>
-    line.replace(link, (all, open, named, close) =>
-      /\.(svg|png)$/.test(named) && !/^[a-z]+:/.test(named)
-        ? `${open}/${posix.basename(named)}${close}`
-        : open + address(path, named) + close
-    )
+    line.replace(link, (all, open, named, close) => {
+      if (/\.(svg|png)$/.test(named) && !/^[a-z]+:/.test(named)) {
+        return `${open}/${posix.basename(named)}${close}`
+      }
+      const to = address(path, named)
+      // The site's program would look for a page of the site; the browser shall open this file.
+      return open + to + close + (/^\/files\/.*\.html/.test(to) ? '{target="_self"}' : '')
+    })
   )
   mkdirSync(dirname(join(pages, place)), { recursive: true })
   writeFileSync(join(pages, place), text)

@@ -55,20 +55,15 @@ final class DigestComparison {
     Instant begun = Instant.now();
     String key = sides.key(action.path());
     Listed object = action.remote().orElseThrow();
-    Optional<Stored> stored = sides.retry().call(() -> sides.store().head(key));
-    if (stored.isEmpty() || !stored.get().etag().equals(object.etag())) {
-      throw new StoreException(
-          StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
-    }
-    Optional<String> theirs = stored.get().sha256().or(action::recorded);
+    Optional<Stored> asked = asked(action, key, object, read);
+    Optional<String> theirs = asked.flatMap(Stored::sha256).or(action::recorded);
     Digests digests = digests(action.local().orElseThrow(), theirs.isEmpty());
     String sha256 = digests.sha256();
     Verdict verdict =
         theirs.isPresent()
             ? verdict(theirs.get().equals(sha256))
-            : stored
-                .get()
-                .md5()
+            : asked
+                .flatMap(Stored::md5)
                 .map(digests.md5Hex()::equals)
                 .map(this::verdict)
                 .orElse(Verdict.UNKNOWN);
@@ -77,6 +72,23 @@ final class DigestComparison {
       verdict = verdict(sha256OfObject(key, object).equals(sha256));
     }
     return new Compared(verdict, Synced.of(action.local().get(), begun, sha256, object.etag()));
+  }
+
+  /**
+   * Returns what the store says of the object. Empty if nobody needs to ask: the listing has the
+   * version whose digest the record holds.
+   */
+  private Optional<Stored> asked(Action action, String key, Listed object, ReadObject read)
+      throws IOException {
+    if (read != ReadObject.ALWAYS && action.recorded().isPresent()) {
+      return Optional.empty();
+    }
+    Optional<Stored> stored = sides.retry().call(() -> sides.store().head(key));
+    if (stored.isEmpty() || !stored.get().etag().equals(object.etag())) {
+      throw new StoreException(
+          StoreException.Kind.CHANGED, "the object in S3 changed since the plan was made");
+    }
+    return stored;
   }
 
   private Verdict verdict(boolean same) {
