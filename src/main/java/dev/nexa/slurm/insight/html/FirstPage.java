@@ -560,7 +560,7 @@ final class FirstPage {
         new Table("Time from submission to start, twelve months")
             .words("Partition")
             .numbers("Runs", "Half waited up to", "90 % up to")
-            .words("");
+            .words("Compared");
     long most = 1;
     for (QueueWaits one : overview.waits()) {
       most = Math.max(most, one.ninety());

@@ -38,7 +38,7 @@ class AccessibilityTest {
   @Test
   void noPageOfTheReportHasAViolation() throws IOException {
     Terminal terminal = new Terminal(folder).withSlurm();
-    ManyReportedRuns.write(terminal.workspace, 60, 30, Instant.parse("2025-11-20T12:00:00Z"));
+    ManyReportedRuns.write(terminal.workspace, 60, 30, Instant.now());
     terminal.file(
         "configs/policy.yaml",
         "approval_over: {amount: 100, currency: USD}\nbudgets:\n"
@@ -93,7 +93,8 @@ class AccessibilityTest {
     List<String> chosen = new ArrayList<>();
     List<String> kinds = new ArrayList<>();
     for (String id : ids.split(" ", -1)) {
-      String kind = id.split("/", 2)[0] + id.contains("/");
+      // The newest runs have not ended: their pages have no timeline.
+      String kind = id.split("/", 2)[0] + id.contains("/") + id.endsWith("_3");
       if (!kinds.contains(kind)) {
         kinds.add(kind);
         chosen.add(id);
