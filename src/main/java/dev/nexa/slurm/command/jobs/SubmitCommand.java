@@ -51,7 +51,9 @@ public final class SubmitCommand extends Subcommand {
     }
     if (given(dryRun)) {
       Context here = context();
-      RenderRun.Rendered rendered = new RenderRun(here).forSubmit(config.request(here), others);
+      RenderRun.Rendered rendered =
+          new RenderRun(here)
+              .forSubmit(config.request(here), others, Optional.ofNullable(approval.getValue()));
       return DryRun.print(rendered, after.json(), given(files), out());
     }
     Context context = forRuns();

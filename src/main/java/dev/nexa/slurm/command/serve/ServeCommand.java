@@ -56,7 +56,11 @@ public final class ServeCommand extends Subcommand {
     if (given(dryRun)) {
       Context here = context();
       RenderRun.Rendered rendered =
-          new RenderRun(here).forSubmit(config.request(here).serving(), Optional.empty());
+          new RenderRun(here)
+              .forSubmit(
+                  config.request(here).serving(),
+                  Optional.empty(),
+                  Optional.ofNullable(approval.getValue()));
       return DryRun.print(rendered, given(json), false, out());
     }
     Context context = forRuns();

@@ -68,6 +68,9 @@ public final class DryRun {
       comment(out, "one of " + rendered.submissions() + " submissions");
     }
     comment(out, rendered.prepared().estimate().atMost());
+    if (rendered.refusal().isPresent()) {
+      comment(out, "submit would refuse it: " + rendered.refusal().get());
+    }
     if (files) {
       show(rendered, out);
     }
@@ -102,6 +105,7 @@ public final class DryRun {
         .withOptional("code", rendered.prepared().plan().code().map(PackedCode::toJson))
         .withOptional("plugin", rendered.prepared().plugin().map(Plugin::toJson))
         .withOptional("notes", notes.isEmpty() ? Optional.empty() : Optional.of(notes))
+        .withOptional("refusal", rendered.refusal())
         .with("estimate", rendered.prepared().estimateFile().json());
   }
 }

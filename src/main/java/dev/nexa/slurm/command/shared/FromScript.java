@@ -10,8 +10,10 @@ import dev.nexa.slurm.job.config.ScriptConfig;
 import dev.nexa.slurm.job.config.yaml.ConfigException;
 import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.job.config.yaml.Position;
+import dev.nexa.slurm.job.render.Script;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.start.Prepared;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -143,13 +145,15 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     }
     String yaml = config.yaml();
     requireNoSecret(file, yaml);
-    write(file, yaml);
+    boolean written = write(file, yaml);
+    List<String> again = new ArrayList<>(List.of("nexa-slurm", "submit", file.toString()));
+    left.forEach(one -> again.addAll(List.of("--set", one)));
     err.println(
-        "wrote "
+        (written ? "wrote " : "found ")
             + file
-            + (left.isEmpty() ? "" : ", without --set " + String.join(" --set ", left))
-            + ": nexa-slurm submit "
-            + file
+            + (left.isEmpty() ? "" : ", which does not hold --set " + String.join(" --set ", left))
+            + ": "
+            + Script.shellLine(again)
             + " runs it again");
     return new Prepared.Request(
         file.toString(), left, request.cluster(), request.from(), request.sameNode(), false);
@@ -312,8 +316,12 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     }
   }
 
-  private void write(Path file, String yaml) {
+  /** Writes the config. Returns false if the file holds it already: the same line typed again. */
+  private boolean write(Path file, String yaml) {
     if (Files.exists(file)) {
+      if (yaml.equals(text(file))) {
+        return false;
+      }
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
           "--save: " + file + " exists already",
@@ -325,5 +333,15 @@ record FromScript(Context context, String script, List<String> args, Map<String,
         .workspace()
         .files()
         .replace(file.toAbsolutePath(), yaml.getBytes(StandardCharsets.UTF_8), "rw-r--r--");
+    return true;
+  }
+
+  /** Returns the file's text; empty if it cannot be read as a text. */
+  private static String text(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException unreadable) {
+      return "";
+    }
   }
 }

@@ -80,6 +80,9 @@ final class ApprovalRefusal {
     unrecorded.ifPresent(why -> advice.add(Advice.note(why)));
     if (over) {
       advice.add(
+          Advice.command(
+              "shows each budget: spent, reserved, left", "nexa-slurm", "costs", "budget"));
+      advice.add(
           Advice.command("releases what ended runs had reserved", "nexa-slurm", "reconcile"));
     }
     advice.add(

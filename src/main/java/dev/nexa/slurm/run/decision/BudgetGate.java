@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.decision;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.FileLock;
 import dev.nexa.slurm.base.units.Money;
@@ -31,16 +32,23 @@ import java.util.Optional;
 public final class BudgetGate implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-  private static final BudgetGate NONE = new BudgetGate(Optional.empty(), List.of(), List.of());
+  private static final BudgetGate NONE =
+      new BudgetGate(Optional.empty(), List.of(), List.of(), Optional.empty());
 
   private final Optional<FileLock> lock;
   private final List<BudgetStatus> budgets;
   private final List<String> unread;
+  private final Optional<String> outside;
 
-  private BudgetGate(Optional<FileLock> lock, List<BudgetStatus> budgets, List<String> unread) {
+  private BudgetGate(
+      Optional<FileLock> lock,
+      List<BudgetStatus> budgets,
+      List<String> unread,
+      Optional<String> outside) {
     this.lock = lock;
     this.budgets = budgets;
     this.unread = unread;
+    this.outside = outside;
   }
 
   /**
@@ -149,7 +157,35 @@ public final class BudgetGate implements AutoCloseable {
         budgets.add(budget);
       }
     }
-    return new BudgetGate(lock, budgets, budgets.isEmpty() ? List.of() : unread);
+    return new BudgetGate(
+        lock, budgets, budgets.isEmpty() ? List.of() : unread, outside(policy, asks));
+  }
+
+  /**
+   * Returns a note if the policy has budgets of projects and none of them counts the run, because
+   * the run has no project or a mistyped one.
+   */
+  private static Optional<String> outside(Policy policy, LedgerLine asks) {
+    List<String> projects = new ArrayList<>();
+    for (Policy.Budget budget : policy.budgets()) {
+      if (budget.scope().equals("project")) {
+        projects.add(budget.name());
+      }
+    }
+    String project = asks.tagged("project");
+    if (projects.isEmpty() || (project != null && projects.contains(project))) {
+      return Optional.empty();
+    }
+    if (project == null) {
+      return Optional.of(
+          "note: the run has no tag project:NAME, so no project's budget in "
+              + policy.name()
+              + " counts it");
+    }
+    String nearest =
+        Nearest.to(project, projects).map(name -> " (did you mean " + name + "?)").orElse("");
+    return Optional.of(
+        "note: " + policy.name() + " has no budget for the project " + project + nearest);
   }
 
   private static LedgerLine asks(PlanFile plan, YearMonth month) {
@@ -225,6 +261,9 @@ public final class BudgetGate implements AutoCloseable {
       if (claim.warns() || !claim.comparable()) {
         notes.add(claim.warning());
       }
+    }
+    if (outside.isPresent()) {
+      notes.add(outside.get());
     }
     return notes;
   }

@@ -64,6 +64,35 @@ public final class Clearance implements AutoCloseable {
   }
 
   /**
+   * Returns why {@link #of} would refuse the run now; empty if it would clear it. Takes no lock and
+   * no use of an approval, and writes nothing.
+   *
+   * @param plan the content of plan.json
+   * @param asked the estimate as an approver reads it
+   * @param named the approval's file; if empty, it is searched in the policy's folder
+   */
+  public static Optional<String> refusal(
+      Context context,
+      Policy policy,
+      Proposal proposal,
+      PlanFile plan,
+      EstimateFile asked,
+      Optional<String> named) {
+    BudgetGate budgets = BudgetGate.look(context, policy, plan);
+    Money most = proposal.estimate().total();
+    List<String> reasons = new ArrayList<>();
+    if (ApprovalGate.needsApproval(proposal.estimate(), policy)) {
+      reasons.add(most + " is over the limit of " + policy.approvalOver() + " in " + policy.name());
+    }
+    reasons.addAll(budgets.over(most));
+    if (reasons.isEmpty()
+        || new RequireApproval(context, policy, proposal, asked, budgets).isCovered(named)) {
+      return Optional.empty();
+    }
+    return Optional.of(String.join("; ", reasons) + "; no approval covers the run");
+  }
+
+  /**
    * Returns the permission of one of several runs that are cleared together.
    *
    * @param budgets the budgets that apply to the run, without a lock

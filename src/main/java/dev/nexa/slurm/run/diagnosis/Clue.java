@@ -52,8 +52,9 @@ public record Clue(String name, String text) {
             environment
                 .map(name -> "the environment is " + name)
                 .orElse(
-                    "the node's own Python: --set software.venv=FOLDER, software.conda or"
-                        + " software.container names another")));
+                    "no environment is set, so the first Python on the job's PATH runs: --set"
+                        + " software.venv=FOLDER, software.conda or software.container names"
+                        + " another")));
     return clues;
   }
 
@@ -71,7 +72,6 @@ public record Clue(String name, String text) {
             "",
             plan.text("backend").equals("shell")
                 ? "`bash -x SCRIPT` prints each command of a script before it runs."
-                : "`python -X faulthandler SCRIPT` prints where it was, if it crashes."),
-        new Clue("", "`nexa-slurm shell RUN` opens a shell in a task that runs."));
+                : "`python -X faulthandler SCRIPT` prints where it was, if it crashes."));
   }
 }

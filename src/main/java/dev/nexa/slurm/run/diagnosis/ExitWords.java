@@ -1,20 +1,38 @@
 package dev.nexa.slurm.run.diagnosis;
 
+import java.util.List;
+import java.util.regex.Pattern;
+
 /** Says what an exit status means by itself. Pure. */
 final class ExitWords {
+  /** A line by which a program usually reports why it gives up. */
+  private static final Pattern ERROR =
+      Pattern.compile(
+          "(?i)(?<![\\w=])(?:error|fatal|critical|exception)(?![\\w=])|\\[Errno \\d+\\]"
+              + "|\\b(?:could not|cannot|can't|failed to|unable to|no such file)\\b");
+
+  private static final int LONGEST = 200;
+
   private ExitWords() {}
 
   /**
    * Returns the sentence for a program that ended with a status and explained nothing.
    *
    * @param status the exit status, as a shell sees it
-   * @param silent whether the program printed nothing at all
+   * @param lastLines what the program printed last; empty if it printed nothing at all
    */
-  static String sentence(int status, boolean silent) {
-    return "The program ended with status "
-        + status
-        + (silent ? " and printed nothing." : " and printed nothing that explains it.")
-        + meaning(status);
+  static String sentence(int status, List<LogLine> lastLines) {
+    String ended = "The program ended with status " + status;
+    if (lastLines.isEmpty()) {
+      return ended + " and printed nothing." + meaning(status);
+    }
+    for (int i = lastLines.size() - 1; i >= 0; i--) {
+      LogLine line = lastLines.get(i);
+      if (!line.isRemark() && ERROR.matcher(line.text()).find()) {
+        return ended + " after it printed: " + LogLine.shortened(line.text().strip(), LONGEST);
+      }
+    }
+    return ended + " and printed nothing that explains it." + meaning(status);
   }
 
   /** Returns what the status means to shells and programs, after a blank; empty for most. */

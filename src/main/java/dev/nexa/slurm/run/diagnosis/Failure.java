@@ -142,7 +142,7 @@ public record Failure(
       return (verdict.certain() ? "" : "Probably: ") + root.get().sentence();
     }
     return status.isPresent()
-        ? ExitWords.sentence(status.getAsInt(), lastLines.isEmpty())
+        ? ExitWords.sentence(status.getAsInt(), lastLines)
         : "No record and no log says why.";
   }
 }

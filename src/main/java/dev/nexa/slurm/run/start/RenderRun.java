@@ -5,11 +5,15 @@ import dev.nexa.slurm.cluster.scheduler.ClientEnvironment;
 import dev.nexa.slurm.cluster.scheduler.SubmitRequest;
 import dev.nexa.slurm.cluster.scheduler.slurm.SlurmCommands;
 import dev.nexa.slurm.job.plan.Plan;
+import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.job.render.Renderer;
 import dev.nexa.slurm.job.render.Script;
+import dev.nexa.slurm.records.approvals.Proposal;
+import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.Earlier;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.decision.Clearance;
 import dev.nexa.slurm.run.decision.RequireGate;
 import dev.nexa.slurm.run.submit.ArrayShape;
 import java.nio.file.Path;
@@ -32,38 +36,59 @@ public final class RenderRun {
    *
    * @param argv sbatch's arguments, with a placeholder run id and key in their usual form
    * @param submissions how many sbatch calls a submit makes; a large array needs several
+   * @param refusal why submit would refuse the run now; empty if it would not, and for {@code
+   *     render}, which does not ask
    */
-  public record Rendered(Prepared prepared, Script script, List<String> argv, int submissions) {}
+  public record Rendered(
+      Prepared prepared,
+      Script script,
+      List<String> argv,
+      int submissions,
+      Optional<String> refusal) {}
 
   /** Renders a run. Asks no scheduler, so sbatch's arguments have no dependency. */
   public Rendered render(Prepared.Request request) {
     Prepared prepared = Prepared.of(context, request);
-    return rendered(prepared, script(prepared), "");
+    return rendered(prepared, script(prepared), "", Optional.empty());
   }
 
   /**
-   * Renders a run as {@code submit} would submit it, except for approvals and budgets. Checks the
-   * plan against Slurm's partitions, as {@code estimate} does.
+   * Renders a run as {@code submit} would submit it. Says whether a missing approval or a budget
+   * would stop it. Checks the plan against Slurm's partitions, as {@code estimate} does.
    *
    * @param after the value of {@code --dependency}, as {@link Dependencies} reads it
+   * @param approval the approval's file; if empty, it is searched in the places that the policy
+   *     names
    * @throws dev.nexa.slurm.base.error.NexaException if the policy asks for a gate and none is among
    *     the runs that this run waits for, or if these runs can never be met
    */
-  public Rendered forSubmit(Prepared.Request request, Optional<String> after) {
+  public Rendered forSubmit(
+      Prepared.Request request, Optional<String> after, Optional<String> approval) {
     Prepared prepared = Prepared.of(context, request);
     if (prepared.asksSlurm()) {
       RequirePartition.of(context, prepared.plan());
     }
     Script script = script(prepared);
     List<Earlier> earlier = Dependencies.of(context, prepared.inputs(), after);
-    new RequireGate(context, prepared.policy()).of(SubmitRun.plan(prepared, script), earlier);
+    PlanFile plan = SubmitRun.plan(prepared, script);
+    new RequireGate(context, prepared.policy()).of(plan, earlier);
+    Proposal proposal =
+        Proposal.of(context.root(), plan, script, prepared.estimate(), UnixUser.me());
+    Optional<String> refusal =
+        Clearance.refusal(
+            context,
+            prepared.policy(),
+            proposal,
+            plan,
+            proposal.addTo(prepared.estimateFile()),
+            approval);
     return rendered(
         prepared,
         script,
         earlier.isEmpty()
             ? ""
-            : Dependencies.onJobs(
-                context, prepared.plan().scheduler(), prepared.inputs(), earlier));
+            : Dependencies.onJobs(context, prepared.plan().scheduler(), prepared.inputs(), earlier),
+        refusal);
   }
 
   private Script script(Prepared prepared) {
@@ -71,7 +96,8 @@ public final class RenderRun {
         .render(prepared.plan(), prepared.launch());
   }
 
-  private Rendered rendered(Prepared prepared, Script script, String dependency) {
+  private Rendered rendered(
+      Prepared prepared, Script script, String dependency, Optional<String> refusal) {
     String runId = new RunId(prepared.plan().stage() + "_20000101_000000").value();
     Path run = context.workspace().runs().toAbsolutePath().normalize().resolve(runId);
     String key = runId + ".xxxxxx";
@@ -93,6 +119,7 @@ public final class RenderRun {
         prepared,
         script,
         SlurmCommands.sbatch(call, ClientEnvironment.forClients(context.environment())),
-        parts.size() * array.chain());
+        parts.size() * array.chain(),
+        refusal);
   }
 }
