@@ -21,17 +21,17 @@ final class FailedRows {
     this.explain = new ExplainRun(context);
   }
 
-  /** Returns the rows; the first failed ones that have no note get one. */
+  /** Returns the rows, oldest first; the newest failed ones that have no note get one. */
   List<RunRow> explained(List<RunRow> rows) {
-    List<RunRow> explained = new ArrayList<>();
+    List<RunRow> explained = new ArrayList<>(rows);
     int asked = 0;
-    for (RunRow row : rows) {
-      boolean unknown = row.failed() > 0 && row.note().isEmpty();
-      Optional<String> why =
-          unknown && asked++ < MOST
-              ? explain.headline(context.workspace().run(new RunId(row.runId())))
-              : Optional.empty();
-      explained.add(why.map(row::noted).orElse(row));
+    for (int i = rows.size() - 1; i >= 0 && asked < MOST; i--) {
+      RunRow row = rows.get(i);
+      if (row.failed() > 0 && row.note().isEmpty()) {
+        Optional<String> why = explain.headline(context.workspace().run(new RunId(row.runId())));
+        explained.set(i, why.map(row::noted).orElse(row));
+        asked++;
+      }
     }
     return explained;
   }

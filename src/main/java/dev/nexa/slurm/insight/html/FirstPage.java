@@ -192,9 +192,9 @@ final class FirstPage {
       list.add(item);
       empty = false;
     }
-    int shown = 0;
+    int failures = 0;
     for (RunDetail detail : report.details()) {
-      if (shown < MOST_FAILURES && detail.failure().isPresent()) {
+      if (detail.failure().isPresent() && ++failures <= MOST_FAILURES) {
         ReportedRun run = detail.run();
         list.add(
             Tag.of("li")
@@ -213,9 +213,15 @@ final class FirstPage {
                     Tag.styled("span", "why")
                         .with("dir", "auto")
                         .text(detail.failure().get().headline())));
-        shown++;
         empty = false;
       }
+    }
+    if (failures > MOST_FAILURES) {
+      list.add(
+          Tag.of("li")
+              .add(
+                  Tag.of("a", "all runs").with("href", "#runs"),
+                  Tag.of("span", ": " + (failures - MOST_FAILURES) + " older runs failed, too")));
     }
     return Parts.card("Needs a look")
         .add(empty ? Parts.note("No run failed lately, and no budget is near its end.") : list);
@@ -551,7 +557,8 @@ final class FirstPage {
                     new Charts.Series("used", "s0", used),
                     new Charts.Series("without a result", "s1", wasted)),
                 "hours")),
-        Parts.note(idle().orElse("No run with a page was sampled, so the idle time is not known.")),
+        Parts.note(
+            idle().orElse("No run with a page sampled its GPUs, so their idle time is not known.")),
         table.tag());
   }
 
@@ -576,7 +583,9 @@ final class FirstPage {
     Tag card = Parts.card("Queue waits");
     return table.isEmpty()
         ? card.add(Parts.note("No run of these months has started."))
-        : card.add(table.tag());
+        : card.add(
+            table.tag(),
+            Parts.note("A stage of a pipeline also waits for the stages before it."));
   }
 
   private Tag api(CurrencySums sums) {

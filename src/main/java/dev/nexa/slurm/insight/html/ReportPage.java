@@ -64,7 +64,7 @@ public final class ReportPage {
         + report.scope().map(words -> ", " + words).orElse("")
         + ", as of "
         + Figures.time(report.made())
-        + " UTC";
+        + " UTC; unfinished runs as of the last reconcile";
   }
 
   private static String policy(String program, String style) {

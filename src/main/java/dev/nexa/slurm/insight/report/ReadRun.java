@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.units.Span;
 import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.approvals.ApprovalFile;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.ProvenFiles;
@@ -63,7 +64,7 @@ final class ReadRun {
     }
     return new RunDetail(
         row,
-        facts(manifest, plan),
+        facts(manifest, plan, approver(run, problems)),
         row.failed() && plan.isPresent() ? failure(run, secrets, problems) : Optional.empty(),
         cost.isPresent() ? sums(cost.get()) : List.of(),
         cost.isPresent() ? cost.get().lines() : List.of(),
@@ -90,8 +91,22 @@ final class ReadRun {
         : clean.substring(0, LONGEST_TEXT) + "\n[shortened: the file is longer]\n";
   }
 
-  private static List<Fact> facts(ManifestFile manifest, Optional<PlanFile> plan) {
+  /** Returns the approver of the run; empty if it needed no approval. */
+  private static Optional<String> approver(RunFolder run, List<String> problems) {
+    try {
+      return Files.exists(run.approval())
+          ? Optional.of(ApprovalFile.read(run.approval()).approval().approver())
+          : Optional.empty();
+    } catch (RuntimeException unreadable) {
+      problems.add(run.id() + ": " + unreadable.getMessage());
+      return Optional.empty();
+    }
+  }
+
+  private static List<Fact> facts(
+      ManifestFile manifest, Optional<PlanFile> plan, Optional<String> approver) {
     List<Fact> facts = new ArrayList<>();
+    approver.ifPresent(name -> facts.add(new Fact("Approved by", name)));
     manifest.hardware().ifPresent(text -> facts.add(new Fact("Hardware", text)));
     if (plan.isPresent()) {
       PlanFile kept = plan.get();

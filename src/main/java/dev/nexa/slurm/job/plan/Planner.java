@@ -201,6 +201,13 @@ public final class Planner {
     if (!little) {
       return Optional.empty();
     }
+    long largestNode = cluster.partitions().isEmpty() ? Long.MAX_VALUE : 0;
+    for (ClusterProfile.Partition partition : cluster.partitions().values()) {
+      if (partition.gpusPerNode().orElse(gpus) >= gpus) {
+        largestNode = Math.max(largestNode, partition.memoryPerNode().orElse(Long.MAX_VALUE));
+      }
+    }
+    long more = Math.min(16L * gpus, largestNode / LITTLE_MEMORY);
     String which =
         asked.memoryBytes().isPresent() ? "resources.memory is " : "the default memory is ";
     return Optional.of(
@@ -209,7 +216,7 @@ public final class Planner {
             + " on each node, "
             + Memory.plain(allocation.memoryBytes() / gpus)
             + " for each GPU: a program on GPUs usually needs more, such as resources.memory: "
-            + 16 * gpus
+            + more
             + "G");
   }
 

@@ -160,7 +160,7 @@ public final class ExplainRun {
             verdict,
             reading.confirming(kind),
             reading.followed(),
-            Remedy.of(kind, plan, Optional.empty()),
+            Remedy.of(verdict.root(), plan, Optional.empty()),
             logs.newest(),
             status(attempt, own),
             Clue.of(kind, plan),
@@ -229,9 +229,8 @@ public final class ExplainRun {
                 Optional.ofNullable(found.get(0).maxRssBytes()),
                 Optional.ofNullable(found.get(0).memoryBytes()));
     Verdict verdict = failure.verdict().measured(slurm.peakBytes(), slurm.memoryBytes());
-    String kind = verdict.root().map(Finding::failure).orElse("");
     return failure.measured(
-        slurm, verdict, Remedy.of(kind, run.shownPlan().json(), slurm.peakBytes()));
+        slurm, verdict, Remedy.of(verdict.root(), run.shownPlan().json(), slurm.peakBytes()));
   }
 
   /** Returns the login name of a uid; empty if this machine does not know it. */
