@@ -584,8 +584,7 @@ final class FirstPage {
     return table.isEmpty()
         ? card.add(Parts.note("No run of these months has started."))
         : card.add(
-            table.tag(),
-            Parts.note("A stage of a pipeline also waits for the stages before it."));
+            table.tag(), Parts.note("A stage of a pipeline also waits for the stages before it."));
   }
 
   private Tag api(CurrencySums sums) {

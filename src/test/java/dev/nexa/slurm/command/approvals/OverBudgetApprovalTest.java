@@ -6,6 +6,7 @@ import dev.nexa.slurm.command.Site;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import dev.nexa.slurm.records.approvals.Approval;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,6 +43,39 @@ class OverBudgetApprovalTest {
         .isPositive()
         .isLessThan(screen.err().indexOf("ask boss@site"));
     assertThat(Site.submitted(ada)).isFalse();
+  }
+
+  @Test
+  void aDryRunSaysWhatSubmitWouldRefuseAndWritesNothing() {
+    Screen refused = ada.type("submit", "run.yaml", "--dry-run");
+    Screen document = ada.type("submit", "run.yaml", "--dry-run", "--json");
+    boolean wrote = Files.exists(ada.workspace.resolve("estimates"));
+    site.approve(ada, OverBudgetApprovalTest::over);
+    Screen approved = ada.type("submit", "run.yaml", "--dry-run");
+
+    assertThat(refused.exit()).isZero();
+    assertThat(refused.out())
+        .contains("\n# submit would refuse it: ")
+        .contains(" is over the limit of 1.00 USD in ", "; budget all of ")
+        .contains("; no approval covers the run\n");
+    assertThat(document.json().text("refusal")).contains("no approval covers the run");
+    assertThat(wrote).isFalse();
+    assertThat(approved.out()).doesNotContain("would refuse");
+    assertThat(ada.type("submit", "run.yaml").exit()).as("no use was taken").isZero();
+  }
+
+  @Test
+  void aRunThatNoProjectsBudgetCountsSaysSo() {
+    site.policy(
+        "budgets:\n  - {scope: project, name: nlp, amount: 9, currency: USD, period: month}\n");
+    ada = site.workspace("ada").file("run.yaml", Site.run("echo cheap", "10m"));
+
+    assertThat(ada.type("submit", "run.yaml", "--set", "tags=[project:nlpp]").out())
+        .contains("note: ", " has no budget for the project nlpp (did you mean nlp?)\n");
+    assertThat(ada.type("submit", "run.yaml").out())
+        .contains("note: the run has no tag project:NAME, so no project's budget in ");
+    assertThat(ada.type("submit", "run.yaml", "--set", "tags=[project:nlp]").out())
+        .doesNotContain("note: ");
   }
 
   @Test

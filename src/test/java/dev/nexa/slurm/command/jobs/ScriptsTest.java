@@ -151,6 +151,29 @@ class ScriptsTest {
   }
 
   @Test
+  void whatSaveCannotHoldStandsInTheCommandThatRunsItAgain() {
+    String line = "estimate --save " + saved + " train.py --time 2h --set software.venv=/my/venv";
+
+    Screen first = type(line);
+    Screen again = type(line);
+    Screen other = type(line.replace("2h", "3h"));
+
+    String command = "nexa-slurm submit " + saved + " --set software.venv=/my/venv";
+    assertThat(first.exit()).as(first.err()).isZero();
+    assertThat(first.err())
+        .startsWith(
+            "wrote "
+                + saved
+                + ", which does not hold --set software.venv=/my/venv: "
+                + command
+                + " runs it again\n");
+    assertThat(again.exit()).as(again.err()).isZero();
+    assertThat(again.err()).startsWith("found " + saved).contains(command);
+    assertThat(other.exit()).isEqualTo(2);
+    assertThat(other.err()).contains("exists already");
+  }
+
+  @Test
   void aScriptIsPlannedAsTheConfigThatSaveWrites() {
     String options =
         " train.py --json --nodes 2 --gpus h100:4 --mem 64G --time 2h --set lr=1e-4 -- --epochs 3 x=1";
@@ -206,7 +229,7 @@ class ScriptsTest {
 
     assertThat(screen.err())
         .startsWith(
-            "wrote " + saved + ", without --set entrypoint.args.0=x: nexa-slurm submit " + saved);
+            "wrote " + saved + ", which does not hold --set entrypoint.args.0=x: nexa-slurm submit " + saved);
     assertThat(DurableFiles.read(saved))
         .contains("\nstage: eval ", "\n  A: b:c\n", "\n  gpus_per_node: 2\n", "\ntags: [a,b]\n")
         .doesNotContain("launcher: python");

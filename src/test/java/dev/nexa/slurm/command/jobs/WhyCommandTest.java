@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Why a run of three tasks, submitted as job 4711, failed or waits. */
 class WhyCommandTest {
@@ -168,6 +169,32 @@ class WhyCommandTest {
     assertThat(terminal.type("why").out())
         .contains("The program ended with status 0 and printed nothing that explains it.")
         .contains("last lines   one", "three");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "reading\\ncould not load the set: [Errno 2] No such file: 'x.jsonl'\\nbye | could not load the set: [Errno 2] No such file: 'x.jsonl'",
+        "ERROR checkpoint m is corrupt: unexpected end of file | ERROR checkpoint m is corrupt: unexpected end of file",
+        "Fatal: no licence\\nERROR 12 left | ERROR 12 left",
+      })
+  void aLineInWhichTheProgramReportsAnErrorIsQuoted(String printed, String quoted) {
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    log(1, printed.replace("\\n", "\n") + "\n");
+
+    assertThat(terminal.type("why").out())
+        .contains("The program ended with status 0 after it printed: " + quoted + "\n");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"errors=0 of 5", "WARNING: an error rate of 0.1 is normal", "no_error", "terror"})
+  void aLineThatOnlyHoldsTheWordIsNotQuoted(String printed) {
+    accounting("COMPLETED", "FAILED", "COMPLETED");
+    log(1, printed + "\n");
+
+    assertThat(terminal.type("why").out()).contains("and printed nothing that explains it.");
   }
 
   @ParameterizedTest
