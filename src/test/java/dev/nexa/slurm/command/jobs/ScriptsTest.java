@@ -229,7 +229,10 @@ class ScriptsTest {
 
     assertThat(screen.err())
         .startsWith(
-            "wrote " + saved + ", which does not hold --set entrypoint.args.0=x: nexa-slurm submit " + saved);
+            "wrote "
+                + saved
+                + ", which does not hold --set entrypoint.args.0=x: nexa-slurm submit "
+                + saved);
     assertThat(DurableFiles.read(saved))
         .contains("\nstage: eval ", "\n  A: b:c\n", "\n  gpus_per_node: 2\n", "\ntags: [a,b]\n")
         .doesNotContain("launcher: python");
