@@ -32,7 +32,7 @@ for (const path of html) {
   const page = text(path)
   // A script's text is looked at below; a link within a block of code is text, too.
   const tags = page.replace(/<script[^>]*>[\s\S]*?<\/script>/g, (script) => script.slice(0, script.indexOf('>') + 1)).match(/<[a-z][^>]*>/gi) ?? []
-  if (!tags.some((tag) => tag.includes('Content-Security-Policy') && /default-src '(self|none)'/.test(tag))) {
+  if (!tags.some((tag) => tag.includes('Content-Security-Policy') && /default-src '(self|none)'/.test(decoded(tag)))) {
     problems.push(`${path}: has no Content-Security-Policy`)
   }
   for (const tag of tags) {
@@ -46,7 +46,8 @@ for (const path of html) {
       }
       if (/^(data|mailto):/.test(address)) continue
       links++
-      const [named, anchor] = address.split('#')
+      // The report keeps the filters of its table behind a question mark, after the anchor.
+      const [named, anchor] = address.split('#').map((part, i) => (i === 1 ? part.split('?')[0] : part))
       const target = named === '' ? path : file(path, decodeURI(named))
       if (target === null) {
         problems.push(`${path}: ${address} leads nowhere`)
