@@ -123,10 +123,13 @@ final class BudgetText {
 
   /** Returns a line about the forecast; empty if all periods are over. */
   static String method(List<Row> budgets) {
-    return budgets.stream().allMatch(row -> row.burnDown().forecast().isOver())
-        ? ""
-        : "FORECAST is for the whole period, if the spending goes on as it did so far;"
-            + " USED UP is the day on which the budget is used up then.\n";
+    if (budgets.stream().allMatch(row -> row.burnDown().forecast().isOver())) {
+      return "";
+    }
+    String forecast = "FORECAST is for the whole period, if the spending goes on as it did so far";
+    return budgets.stream().anyMatch(row -> row.burnDown().usedUp().isPresent())
+        ? forecast + "; USED UP is the day on which the budget is used up then.\n"
+        : forecast + ".\n";
   }
 
   /** Returns a row for each day of each budget. */

@@ -67,15 +67,15 @@ final class Curves {
           line.name(), mean(line), quantile(line, 0.5), quantile(line, 0.95), quantile(line, 1));
     }
     svg.add(
-        Charts.text(LEFT, HEIGHT - 8, "start", place(chart, first)),
-        Charts.text(WIDTH, HEIGHT - 8, "end", place(chart, last)));
+        Charts.text(LEFT, HEIGHT - 8, "start", place(chart, first, last - first)),
+        Charts.text(WIDTH, HEIGHT - 8, "end", place(chart, last, last - first)));
     return Parts.figure(chart.title() + unit, svg)
         .add(Tag.of("details").add(Tag.of("summary", "As a table"), table.tag()));
   }
 
-  private static String place(ReportedChart chart, double at) {
+  private static String place(ReportedChart chart, double at, double width) {
     return chart.overTime()
-        ? Figures.time(Instant.ofEpochSecond((long) at)) + " UTC"
+        ? Figures.time(Instant.ofEpochSecond((long) at), width) + " UTC"
         : "step " + Figures.count(Math.round(at));
   }
 

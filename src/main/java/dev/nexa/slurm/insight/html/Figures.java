@@ -34,11 +34,14 @@ final class Figures {
     return String.format(Locale.ROOT, "%,." + Math.max(0, plain.scale()) + "f", plain);
   }
 
-  /** Returns seconds as hours with one decimal: {@code 1,234.5}. */
+  /**
+   * Returns seconds as hours with one decimal: {@code 1,234.5}. Less than six minutes has four:
+   * {@code 0.0044}.
+   */
   static String hours(long seconds) {
     return String.format(
         Locale.ROOT,
-        "%,.1f",
+        seconds > 0 && seconds < HOUR / 10 ? "%,.4f" : "%,.1f",
         BigDecimal.valueOf(seconds).divide(BigDecimal.valueOf(HOUR), 4, RoundingMode.HALF_EVEN));
   }
 
@@ -69,6 +72,11 @@ final class Figures {
   /** Returns a time in UTC without seconds: {@code 2025-11-01 14:32}. */
   static String time(Instant at) {
     return at.toString().substring(0, 16).replace('T', ' ');
+  }
+
+  /** Returns a time on an axis of this many seconds: with seconds if the axis is short. */
+  static String time(Instant at, double axisSeconds) {
+    return at.toString().substring(0, axisSeconds < 600 ? 19 : 16).replace('T', ' ');
   }
 
   /** Returns a time; a dash if it is not known. */

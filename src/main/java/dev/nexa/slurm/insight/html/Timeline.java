@@ -79,11 +79,11 @@ final class Timeline {
   }
 
   private static void axis(Tag svg, Instant first, double seconds, int height) {
-    int marks = 6;
+    int marks = (int) Math.min(6, seconds);
     for (int i = 0; i <= marks; i++) {
       double x = LEFT + (WIDTH - LEFT - 10.0) * i / marks;
       Instant at = first.plusSeconds(Math.round(seconds * i / marks));
-      String words = at.toString().substring(0, seconds < 600 ? 19 : 16).replace('T', ' ');
+      String words = Figures.time(at, seconds);
       svg.add(Charts.line(x, 0, x, height - 20, "grid"));
       svg.add(
           Charts.text(
