@@ -172,8 +172,8 @@ public final class LiveReader {
   }
 
   /**
-   * Returns the budgets of the runs. The records have the cost of an unfinished run as of the last
-   * pass, so this adds what it has cost since then.
+   * Returns the budgets of the runs; all budgets if there are no runs. The records have the cost of
+   * an unfinished run as of the last pass, so this adds what it has cost since then.
    */
   private static List<LiveBudget> budgets(
       BudgetUsage.Use use, Map<RunId, RunRow> rows, List<LiveRun> runs) {
@@ -181,7 +181,7 @@ public final class LiveReader {
     runs.forEach(run -> named.addAll(run.budgets()));
     List<LiveBudget> budgets = new ArrayList<>();
     for (BudgetStatus budget : use.budgets()) {
-      if (!named.contains(budget.name())) {
+      if (!runs.isEmpty() && !named.contains(budget.name())) {
         continue;
       }
       Money amount = budget.budget().amount();

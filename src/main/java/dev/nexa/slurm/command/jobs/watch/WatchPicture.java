@@ -131,7 +131,12 @@ final class WatchPicture {
     if (screen.items().isEmpty()) {
       lines.add(AttributedString.EMPTY);
       lines.add(cut("No unfinished runs. A new run appears here.", PLAIN));
-      return lines;
+      lines.add(cut("nexa-slurm runs list shows the runs that have ended.", PLAIN));
+      lines.add(AttributedString.EMPTY);
+      for (LiveBudget budget : snapshot.get().budgets()) {
+        lines.add(detail("budget", budget.words()));
+      }
+      return lines.subList(0, Math.min(lines.size(), Math.max(0, rows)));
     }
     List<AttributedString> details =
         height >= LEAST_FOR_DETAILS ? details(screen, snapshot.get()) : List.of();

@@ -111,6 +111,19 @@ class WatchPictureTest {
             "j/k select  l log  w why  c cancel  r refresh  ? help  q quit");
   }
 
+  @Test
+  void withoutRunsTheBudgetsStandAlone() {
+    screen.show(of(List.of()));
+
+    assertThat(picture(110, 8))
+        .contains(
+            "No unfinished runs. A new run appears here.",
+            "nexa-slurm runs list shows the runs that have ended.",
+            "budget   project nlp 2026-11: 823.10 of 1000.00 USD spent, 66.75 reserved (89 %)");
+    assertThat(picture(20, 3)).isNotEmpty();
+    assertThat(picture(1, 1)).isNotEmpty();
+  }
+
   @ParameterizedTest
   @CsvSource({"80,24", "200,50", "40,10", "20,5", "1,1"})
   void eachScreenIsFilledAndNeverOverrun(int width, int height) {
