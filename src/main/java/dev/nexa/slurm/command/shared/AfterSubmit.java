@@ -121,7 +121,7 @@ public final class AfterSubmit {
             + "\n  nexa-slurm reconcile    finds out by the job's name; do not submit again";
   }
 
-  /** One task is counted by nobody: its line says how long it is waited for. */
+  /** A single task is not counted: its line says how long the wait has been. */
   private static Phase phase(int tasks) {
     String doing = "waiting for the end";
     return tasks > 1 ? Phase.of(doing, "tasks", tasks) : Phase.of(doing);

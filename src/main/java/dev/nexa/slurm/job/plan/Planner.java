@@ -201,13 +201,15 @@ public final class Planner {
     if (!little) {
       return Optional.empty();
     }
-    long largestNode = cluster.partitions().isEmpty() ? Long.MAX_VALUE : 0;
+    long largestNode = 0;
     for (ClusterProfile.Partition partition : cluster.partitions().values()) {
       if (partition.gpusPerNode().orElse(gpus) >= gpus) {
         largestNode = Math.max(largestNode, partition.memoryPerNode().orElse(Long.MAX_VALUE));
       }
     }
-    long more = Math.min(16L * gpus, largestNode / LITTLE_MEMORY);
+    long usual = 16L * gpus;
+    // Without a partition that fits, nobody knows the size of a node.
+    long more = largestNode == 0 ? usual : Math.min(usual, largestNode / LITTLE_MEMORY);
     String which =
         asked.memoryBytes().isPresent() ? "resources.memory is " : "the default memory is ";
     return Optional.of(

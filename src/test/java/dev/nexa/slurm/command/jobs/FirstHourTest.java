@@ -287,7 +287,10 @@ class FirstHourTest {
     assertThat(terminal.type("estimate", "run.yaml").err())
         .isEqualTo(
             "note: resources.memory is 512 MiB on each node, 128 MiB for each GPU: a program on GPUs"
-                + " usually needs more, such as resources.memory: 64G\n");
+                + " usually needs more, such as resources.memory: 62G\n");
+    // 64G would be the usual amount, but a node has 62.5 GiB.
+    assertThat(terminal.type("estimate", "run.yaml", "--mem", "62G").exit()).isZero();
+    assertThat(terminal.type("estimate", "run.yaml", "--mem", "64G").exit()).isEqualTo(2);
     assertThat(terminal.type("submit", "run.yaml").out())
         .contains("\nnote: resources.memory is 512");
     assertThat(terminal.type("estimate", "run.yaml", "--mem", "4G").err()).isEmpty();
