@@ -56,7 +56,7 @@ public final class ImportRuns {
    */
   private static final Duration REPORTED = Duration.ofMinutes(1);
 
-  /** After this time, a row without a partition is accepted as it is. */
+  /** After this time, a row is accepted even if it has no partition. */
   private static final Duration UNNAMED = Duration.ofDays(1);
 
   private final Context context;

@@ -208,7 +208,7 @@ public final class Planner {
       }
     }
     long usual = 16L * gpus;
-    // Without a partition that fits, nobody knows the size of a node.
+    // If no partition fits, the size of a node is unknown.
     long more = largestNode == 0 ? usual : Math.min(usual, largestNode / LITTLE_MEMORY);
     String which =
         asked.memoryBytes().isPresent() ? "resources.memory is " : "the default memory is ";

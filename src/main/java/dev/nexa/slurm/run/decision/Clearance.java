@@ -85,11 +85,15 @@ public final class Clearance implements AutoCloseable {
       reasons.add(most + " is over the limit of " + policy.approvalOver() + " in " + policy.name());
     }
     reasons.addAll(budgets.over(most));
-    if (reasons.isEmpty()
-        || new RequireApproval(context, policy, proposal, asked, budgets).isCovered(named)) {
+    boolean asks = named.isPresent() || !reasons.isEmpty();
+    if (!asks || new RequireApproval(context, policy, proposal, asked, budgets).isCovered(named)) {
       return Optional.empty();
     }
-    return Optional.of(String.join("; ", reasons) + "; no approval covers the run");
+    reasons.add(
+        named.isPresent()
+            ? "the approval " + named.get() + " does not cover the run"
+            : "no approval covers the run");
+    return Optional.of(String.join("; ", reasons));
   }
 
   /**

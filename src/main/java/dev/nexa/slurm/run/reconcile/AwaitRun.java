@@ -67,8 +67,9 @@ public final class AwaitRun {
       pass(reconcile, run, progress);
       ManifestFile manifest = ManifestFile.read(run);
       // A requeue takes a task back.
-      tasks.done(endedTasks(manifest) - ended, 0);
+      long before = ended;
       ended = endedTasks(manifest);
+      tasks.done(ended - before, 0);
       String now = state(run, manifest);
       if (!now.equals(last)) {
         progress.accept(run.id() + ": " + now);

@@ -18,7 +18,7 @@ final class DigestComparison {
     ALWAYS
   }
 
-  /** What the comparison found. */
+  /** The result of a comparison. */
   enum Verdict {
     EQUAL,
     DIFFERENT,

@@ -50,6 +50,10 @@ class OverBudgetApprovalTest {
     Screen refused = ada.type("submit", "run.yaml", "--dry-run");
     Screen document = ada.type("submit", "run.yaml", "--dry-run", "--json");
     boolean wrote = Files.exists(ada.workspace.resolve("estimates"));
+    String file = site.approvals.resolve(site.approve(ada).approval().fileName()).toString();
+    ada.file("cheap.yaml", Site.run("echo cheap", "10m"));
+    Screen namedDry = ada.type("submit", "cheap.yaml", "--dry-run", "--approval", file);
+    Screen named = ada.type("submit", "cheap.yaml", "--approval", file);
     site.approve(ada, OverBudgetApprovalTest::over);
     Screen approved = ada.type("submit", "run.yaml", "--dry-run");
 
@@ -60,6 +64,8 @@ class OverBudgetApprovalTest {
         .contains("; no approval covers the run\n");
     assertThat(document.json().text("refusal")).contains("no approval covers the run");
     assertThat(wrote).isFalse();
+    assertThat(named.exit()).isEqualTo(3);
+    assertThat(namedDry.out()).contains("it: the approval " + file + " does not cover the run\n");
     assertThat(approved.out()).doesNotContain("would refuse");
     assertThat(ada.type("submit", "run.yaml").exit()).as("no use was taken").isZero();
   }
