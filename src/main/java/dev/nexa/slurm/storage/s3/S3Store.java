@@ -426,29 +426,30 @@ final class S3Store implements ObjectStore {
   }
 
   /**
-   * Drops the connection if the stream is closed before its end: to read the rest may take long.
+   * Drops the connection if the stream is closed before its last byte: to read the rest may take
+   * long. After the last byte the next request takes the connection.
    */
   private static final class Aborting extends FilterInputStream {
     private final ResponseInputStream<GetObjectResponse> body;
-    private boolean ended;
+    private long left;
 
     Aborting(ResponseInputStream<GetObjectResponse> body) {
       super(body);
       this.body = body;
+      this.left = body.response().contentLength();
     }
 
     @Override
     public int read() throws IOException {
-      int one = super.read();
-      ended |= one < 0;
-      return one;
+      byte[] one = new byte[1];
+      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
     }
 
     @Override
     public int read(byte[] buffer, int offset, int length) throws IOException {
       try {
         int read = super.read(buffer, offset, length);
-        ended |= read < 0;
+        left -= Math.max(0, read);
         return read;
       } catch (SdkException broken) {
         throw new IOException("the connection broke", broken);
@@ -457,7 +458,7 @@ final class S3Store implements ObjectStore {
 
     @Override
     public void close() throws IOException {
-      if (ended) {
+      if (left <= 0) {
         super.close();
       } else {
         body.abort();

@@ -88,6 +88,7 @@ public final class S3Stores implements ObjectStores {
                             .build())
                     .build());
     place.endpoint().ifPresent(client::endpointOverride);
+    OneBucket.of(client);
     return new S3Store(client.build(), place, refusal);
   }
 

@@ -103,17 +103,12 @@ final class Download {
   private Fetched placed(
       Whole whole, String path, Listed object, Path part, Path state, Optional<LocalFile> replaced)
       throws IOException {
-    List<Path> folders = sides.tree().place(part, path, replaced);
+    LocalTree.Placed placed = sides.tree().place(part, path, replaced);
     Files.deleteIfExists(state);
-    LocalFile file =
-        sides
-            .tree()
-            .stat(path)
-            .orElseThrow(
-                () -> new StoreException(StoreException.Kind.CHANGED, "somebody deleted it"));
+    LocalFile file = placed.file();
     return new Fetched(
         new Synced(path, file.bytes(), file.modified(), Optional.of(whole.sha256()), object.etag()),
-        folders,
+        placed.folders(),
         whole.checked());
   }
 
@@ -237,10 +232,10 @@ final class Download {
   }
 
   private static long digested(FileChannel file, long bytes, Digests digests) throws IOException {
-    ByteBuffer buffer = ByteBuffer.allocate(BUFFER);
+    ByteBuffer buffer = ByteBuffer.allocate((int) Math.min(BUFFER, bytes));
     long offset = 0;
     while (offset < bytes) {
-      buffer.clear().limit((int) Math.min(BUFFER, bytes - offset));
+      buffer.clear().limit((int) Math.min(buffer.capacity(), bytes - offset));
       int read = file.read(buffer, offset);
       if (read < 0) {
         break;
@@ -263,12 +258,12 @@ final class Download {
 
   private long copied(InputStream in, FileChannel out, long from, long end, Digests digests)
       throws IOException {
-    byte[] buffer = new byte[BUFFER];
+    byte[] buffer = new byte[(int) Math.max(1, Math.min(BUFFER, end - from))];
     long offset = from;
     while (offset < end) {
       int read;
       try {
-        read = in.read(buffer, 0, (int) Math.min(BUFFER, end - offset));
+        read = in.read(buffer, 0, (int) Math.min(buffer.length, end - offset));
       } catch (IOException | StoreException cut) {
         throw new Interrupted(offset);
       }

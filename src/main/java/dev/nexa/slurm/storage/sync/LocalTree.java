@@ -81,13 +81,19 @@ final class LocalTree {
   }
 
   /**
+   * A file that got its name.
+   *
+   * @param folders must be forced to disk before the name counts as there
+   */
+  record Placed(LocalFile file, List<Path> folders) {}
+
+  /**
    * Renames a finished file to its place, atomically, and makes the missing folders.
    *
    * @param replaced the file that it may replace; empty if there must be none
-   * @return the folders whose names must be forced to disk
    * @throws StoreException of kind CHANGED if another file is there
    */
-  List<Path> place(Path finished, String path, Optional<LocalFile> replaced) throws IOException {
+  Placed place(Path finished, String path, Optional<LocalFile> replaced) throws IOException {
     List<Path> changed = new ArrayList<>();
     try (SecureDirectoryStream<Path> from = open(finished.resolveSibling(""));
         Folder folder = folder(path, true)) {
@@ -96,10 +102,10 @@ final class LocalTree {
       from.move(finished.getFileName(), folder.stream, name(path));
       Path parent = root.resolve(path).getParent();
       changed.add(parent == null ? root : parent);
+      return new Placed(LocalFile.of(path, facts(folder.stream, name(path))), changed);
     } catch (AtomicMoveNotSupportedException elsewhere) {
       throw new FileSystemException(path, null, "it is on another file system than " + root);
     }
-    return changed;
   }
 
   /** Deletes a file, if it is still this one. */

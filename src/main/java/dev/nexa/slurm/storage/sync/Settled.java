@@ -8,13 +8,19 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Writes finished files into the state. Files that several threads finish meanwhile share one fsync
  * of each folder and one of the log.
+ *
+ * <p>After a kill, the next sync compares the files that were not written yet by their digests.
  */
 final class Settled implements Closeable {
+  /** How long files are gathered: each fsync holds up the threads that force files to disk. */
+  private static final long GATHER = TimeUnit.MILLISECONDS.toNanos(100);
+
   private final SyncState state;
   private final Thread writer;
   private List<Synced> records = new ArrayList<>();
@@ -47,6 +53,10 @@ final class Settled implements Closeable {
         synchronized (this) {
           while (records.isEmpty() && !closed) {
             wait();
+          }
+          long until = System.nanoTime() + GATHER;
+          for (long left = GATHER; left > 0 && !closed; left = until - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, left);
           }
           if (records.isEmpty()) {
             return;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.RecordedProgress;
+import dev.nexa.slurm.storage.s3.ConnectionCounter;
 import dev.nexa.slurm.storage.s3.FaultProxy;
 import dev.nexa.slurm.storage.s3.FaultProxy.Fault;
 import dev.nexa.slurm.storage.s3.S3Server;
@@ -107,6 +108,38 @@ class SyncRoundTripTest {
           assertThat(again.planned().same().files()).isEqualTo(5);
         }
       }
+    }
+  }
+
+  /** A new connection for each file would cost a TLS handshake for each file. */
+  @ParameterizedTest
+  @ValueSource(strings = {"s3proxy", "s3mock"})
+  void filesShareTheConnections(String server) throws IOException {
+    int files = 60;
+    Path source = tree("source");
+    Path copy = tree("copy");
+    for (int i = 0; i < files; i++) {
+      SyncTrial.write(source.resolve("f" + i), SyncTrial.bytes(random, i * 1000));
+    }
+    SyncTrial.write(source.resolve("large"), SyncTrial.bytes(random, (60 << 20) + 3));
+    try (ConnectionCounter counter = new ConnectionCounter(servers.get(server).port())) {
+      S3Place place = SyncTrial.place(counter.address(), "r" + this.counter.incrementAndGet());
+      SyncOptions pushing = SyncTrial.options(Direction.PUSH);
+      int most = 2 * pushing.threads() + 2;
+      try (ObjectStore store = SyncTrial.open(place)) {
+        SyncTrial.sync(source, place, store, pushing);
+      }
+      assertThat(counter.connections()).isBetween(1, most);
+      try (ObjectStore store = SyncTrial.open(place)) {
+        SyncTrial.sync(copy, place, store, SyncTrial.options(Direction.PULL));
+        assertThat(SyncTrial.local(copy)).isEqualTo(SyncTrial.local(source));
+      }
+      assertThat(counter.connections()).isBetween(1, most);
+      SyncTrial.deleteRecords(copy);
+      try (ObjectStore store = SyncTrial.open(place)) {
+        SyncTrial.sync(copy, place, store, SyncTrial.options(Direction.PULL));
+      }
+      assertThat(counter.connections()).isBetween(1, most);
     }
   }
 
