@@ -143,6 +143,39 @@ class SyncRoundTripTest {
     }
   }
 
+  /** More than a page: the folders are listed at once. */
+  @ParameterizedTest
+  @ValueSource(strings = {"s3proxy", "s3mock"})
+  void aTreeOfLargeFoldersIsListedWhole(String server) throws IOException {
+    Path source = tree("source");
+    S3Place place = place(server);
+    for (int i = 0; i < 1200; i++) {
+      SyncTrial.write(source.resolve("data/ü x/" + i), new byte[] {1});
+    }
+    for (String other : List.of("data/a/1", "data/ü", "data/ü y/b/c", "data/z", "e+f/%25", "g")) {
+      SyncTrial.write(source.resolve(other), new byte[] {1});
+    }
+    try (ObjectStore store = SyncTrial.open(place)) {
+      SyncTrial.sync(source, place, store, SyncTrial.options(Direction.PUSH));
+      Sides sides =
+          new Sides(
+              new LocalTree(source), place, store, SyncTrial.FAST, new Traffic(new Throttle(0)));
+      try (RemoteListing listing = new RemoteListing(sides);
+          LocalTree.Walk walk = sides.tree().walk(SyncTrial.usual(), skipped -> {})) {
+        assertThat(listing)
+            .toIterable()
+            .extracting(ObjectStore.Listed::key)
+            .containsExactlyElementsOf(paths(walk));
+      }
+    }
+  }
+
+  private static List<String> paths(LocalTree.Walk walk) {
+    List<String> paths = new java.util.ArrayList<>();
+    walk.forEachRemaining(file -> paths.add(file.path()));
+    return paths;
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"s3proxy", "s3mock"})
   void anObjectThatSomebodyElseChangedIsNotReplaced(String server) throws IOException {
