@@ -96,7 +96,9 @@ public final class S3Server implements AutoCloseable {
     }
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+    // dev/bench-sync sets it: a server that runs for long needs the second compiler.
+    String compiler = System.getProperty("s3.server.compiler", "-XX:TieredStopAtLevel=1");
+    command.addAll(List.of("-Xmx512m", compiler, "-XX:+UseSerialGC"));
     command.addAll(List.of(arguments));
     Process process =
         new ProcessBuilder(command)
