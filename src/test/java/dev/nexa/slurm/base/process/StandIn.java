@@ -52,8 +52,9 @@ public final class StandIn {
       if (made.waitFor() != 0) {
         throw new IllegalStateException("cannot write " + file);
       }
-      file.toFile().deleteOnExit();
+      // The JVM deletes in the reverse order.
       file.getParent().toFile().deleteOnExit();
+      file.toFile().deleteOnExit();
       return file;
     } catch (IOException failed) {
       throw new UncheckedIOException(failed);
