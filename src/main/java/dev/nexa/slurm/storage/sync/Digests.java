@@ -32,10 +32,10 @@ final class Digests {
     md5Wanted = false;
   }
 
-  void update(byte[] buffer, int length) {
-    sha256.update(buffer, 0, length);
+  void update(byte[] buffer, int offset, int length) {
+    sha256.update(buffer, offset, length);
     if (md5Wanted) {
-      md5.update(buffer, 0, length);
+      md5.update(buffer, offset, length);
     }
   }
 
@@ -53,7 +53,7 @@ final class Digests {
       if (read < 0) {
         break;
       }
-      update(buffer, read);
+      update(buffer, 0, read);
       total += read;
     }
     return total;

@@ -163,8 +163,7 @@ final class Download {
         Optional<byte[]> fetched = ahead.take(offset);
         if (fetched.isPresent()) {
           byte[] bytes = fetched.get();
-          digests.update(bytes, bytes.length);
-          write(out, bytes, bytes.length);
+          append(bytes, bytes.length, out, digests);
           offset += bytes.length;
           ahead.begin(offset);
           continue;
@@ -240,7 +239,7 @@ final class Download {
       if (read < 0) {
         break;
       }
-      digests.update(buffer.array(), read);
+      digests.update(buffer.array(), 0, read);
       offset += read;
     }
     return offset;
@@ -270,18 +269,23 @@ final class Download {
       if (read < 0) {
         break;
       }
-      digests.update(buffer, read);
-      write(out, buffer, read);
+      append(buffer, read, out, digests);
       offset += read;
       sides.traffic().moved(read);
     }
     return offset;
   }
 
-  private static void write(FileChannel out, byte[] buffer, int length) throws IOException {
-    ByteBuffer bytes = ByteBuffer.wrap(buffer, 0, length);
-    while (bytes.hasRemaining()) {
-      out.write(bytes);
+  /** Adds bytes to a file and its digests, in pieces that stay in the CPU's cache. */
+  private static void append(byte[] bytes, int length, FileChannel out, Digests digests)
+      throws IOException {
+    for (int at = 0; at < length; at += BUFFER) {
+      int piece = Math.min(BUFFER, length - at);
+      digests.update(bytes, at, piece);
+      ByteBuffer left = ByteBuffer.wrap(bytes, at, piece);
+      while (left.hasRemaining()) {
+        out.write(left);
+      }
     }
   }
 }

@@ -20,7 +20,7 @@ public final class UploadDocument {
   public static void send(S3Place place, ObjectStore store, String name, byte[] content) {
     String key = place.prefix() + name;
     Digests digests = new Digests();
-    digests.update(content, content.length);
+    digests.update(content, 0, content.length);
     ObjectStore.Properties properties =
         new ObjectStore.Properties(Sha256.of(content), Instant.now());
     String md5 = digests.md5Base64();

@@ -51,7 +51,7 @@ class SyncSafetyTest extends ServerAndProxy {
   private void foreign(ObjectStore store, String key, byte[] bytes) {
     String id = store.begin(key, new ObjectStore.Properties("unknown", Instant.EPOCH));
     Digests digests = new Digests();
-    digests.update(bytes, bytes.length);
+    digests.update(bytes, 0, bytes.length);
     ObjectStore.Part part =
         store.send(
             key, id, 1, () -> new ByteArrayInputStream(bytes), bytes.length, digests.md5Base64());
@@ -323,7 +323,7 @@ class SyncSafetyTest extends ServerAndProxy {
       Map<String, String> all = new HashMap<>(SyncTrial.remote(store, place));
       byte[] one = {1};
       Digests digests = new Digests();
-      digests.update(one, 1);
+      digests.update(one, 0, 1);
       store.put(
           place.prefix() + "bell\u0007",
           () -> new ByteArrayInputStream(one),
