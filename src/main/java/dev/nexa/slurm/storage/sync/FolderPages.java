@@ -61,7 +61,7 @@ final class FolderPages {
     return name;
   }
 
-  /** Leaves out what comes after a folder below this one, which the last page ends in. */
+  /** Leaves out all keys after a folder. The last page that was taken ends in that folder. */
   void endWith(String below) {
     name = below;
   }
