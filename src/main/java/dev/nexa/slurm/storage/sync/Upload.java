@@ -9,6 +9,7 @@ import dev.nexa.slurm.storage.sync.ObjectStore.Content;
 import dev.nexa.slurm.storage.sync.ObjectStore.Part;
 import dev.nexa.slurm.storage.sync.ObjectStore.Properties;
 import dev.nexa.slurm.storage.sync.ObjectStore.Stored;
+import java.io.BufferedInputStream;
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -48,6 +49,9 @@ final class Upload {
 
   /** Larger files are read twice, for the digest and for the request, and held in no memory. */
   private static final int IN_MEMORY = 1 << 18;
+
+  /** The HTTP client reads 4 KiB at a time. */
+  private static final int BUFFER = 1 << 17;
 
   private final Sides sides;
   private final Path uploads;
@@ -320,33 +324,35 @@ final class Upload {
     SeekableByteChannel channel = sides.tree().read(path);
     channel.position(offset);
     InputStream in = Channels.newInputStream(channel);
-    return new InputStream() {
-      private long left = bytes;
+    return new BufferedInputStream(
+        new InputStream() {
+          private long left = bytes;
 
-      @Override
-      public int read() throws IOException {
-        byte[] one = new byte[1];
-        return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-      }
+          @Override
+          public int read() throws IOException {
+            byte[] one = new byte[1];
+            return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
+          }
 
-      @Override
-      public int read(byte[] buffer, int from, int length) throws IOException {
-        if (left == 0) {
-          return -1;
-        }
-        int read = in.read(buffer, from, (int) Math.min(length, left));
-        if (read < 0) {
-          throw new EOFException("the file became shorter");
-        }
-        left -= read;
-        return read;
-      }
+          @Override
+          public int read(byte[] buffer, int from, int length) throws IOException {
+            if (left == 0) {
+              return -1;
+            }
+            int read = in.read(buffer, from, (int) Math.min(length, left));
+            if (read < 0) {
+              throw new EOFException("the file became shorter");
+            }
+            left -= read;
+            return read;
+          }
 
-      @Override
-      public void close() throws IOException {
-        in.close();
-      }
-    };
+          @Override
+          public void close() throws IOException {
+            in.close();
+          }
+        },
+        (int) Math.max(1, Math.min(BUFFER, bytes)));
   }
 
   static long partBytes(long bytes) {

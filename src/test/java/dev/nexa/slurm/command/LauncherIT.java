@@ -1,0 +1,43 @@
+package dev.nexa.slurm.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The script nexa-slurm with the finished jar. */
+class LauncherIT {
+  @TempDir Path folder;
+
+  /** Level 4 is C2: it alone uses the CPU's instructions for SHA-256, which are ten times as fast. */
+  @Test
+  void commandsThatReadWholeFilesHaveTheFastDigests() throws Exception {
+    Path data = Files.createDirectories(folder.resolve("durable/datasets")).resolve("data.bin");
+    try (RandomAccessFile file = new RandomAccessFile(data.toFile(), "rw")) {
+      file.setLength(64 << 20);
+    }
+    String printed = run("datasets", "register", data.toString());
+    assertThat(printed).contains("registered data@v1");
+    assertThat(printed.lines())
+        .anyMatch(line -> line.matches("\\s+\\d+\\s+\\d+ [ %]\\S*\\s+4 .*SHA2::implCompress.*"));
+    assertThat(printed).doesNotContain("CompileCommand", "warning");
+  }
+
+  private String run(String... command) throws Exception {
+    ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());
+    builder.command().add(0, Path.of("nexa-slurm").toAbsolutePath().toString());
+    builder.environment().keySet().removeIf(name -> name.startsWith("NEXA_"));
+    builder.environment().put("HOME", folder.resolve("home").toString());
+    // Nowhere: no archive of classes is made in the background.
+    builder.environment().put("XDG_CACHE_HOME", "/dev/null");
+    builder.environment().put("NEXA_DURABLE", folder.resolve("durable").toString());
+    builder.environment().put("NEXA_JAVA_OPTS", "-XX:+PrintCompilation");
+    Files.createDirectories(folder.resolve(".nexa"));
+    Process process = builder.redirectErrorStream(true).start();
+    return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+  }
+}
