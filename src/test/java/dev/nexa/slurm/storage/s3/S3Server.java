@@ -47,13 +47,21 @@ public final class S3Server implements AutoCloseable {
   /** Starts s3proxy, whose objects are files below a folder. */
   public static S3Server proxy(Path folder) throws IOException {
     int port = freePort();
+    // dev/bench-sync sets it, for https.
+    String keystore = System.getProperty("s3.server.keystore");
     Path conf = folder.resolve("s3proxy.conf");
     Files.createDirectories(folder.resolve("objects").resolve(BUCKET));
     Files.writeString(
         conf,
         String.join(
             "\n",
-            "s3proxy.endpoint=http://127.0.0.1:" + port,
+            keystore == null
+                ? "s3proxy.endpoint=http://127.0.0.1:" + port
+                : "s3proxy.secure-endpoint=https://127.0.0.1:"
+                    + port
+                    + "\ns3proxy.keystore-path="
+                    + keystore
+                    + "\ns3proxy.keystore-password=changeit",
             "s3proxy.authorization=aws-v2-or-v4",
             "s3proxy.identity=" + KEY,
             "s3proxy.credential=" + SECRET,
