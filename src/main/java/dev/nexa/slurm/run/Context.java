@@ -189,6 +189,13 @@ public record Context(
           .append(classPath.length() == 0 ? "" : File.pathSeparator)
           .append(Path.of(entry).toAbsolutePath());
     }
-    return List.of(System.getProperty("java.home") + "/bin/java", "-cp", classPath.toString());
+    // It waits for programs as long as a run takes: one compiler and one thread for the heap are
+    // enough.
+    return List.of(
+        System.getProperty("java.home") + "/bin/java",
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-cp",
+        classPath.toString());
   }
 }

@@ -13,7 +13,9 @@ import org.junit.jupiter.api.io.TempDir;
 class LauncherIT {
   @TempDir Path folder;
 
-  /** Level 4 is C2: it alone uses the CPU's instructions for SHA-256, which are ten times as fast. */
+  /**
+   * Level 4 is C2: it alone uses the CPU's instructions for SHA-256, which are ten times as fast.
+   */
   @Test
   void commandsThatReadWholeFilesHaveTheFastDigests() throws Exception {
     Path data = Files.createDirectories(folder.resolve("durable/datasets")).resolve("data.bin");

@@ -32,7 +32,7 @@ public final class Person {
   }
 
   /** With more variables in the environment. */
-  Person(Path workspace, Map<String, String> more) {
+  public Person(Path workspace, Map<String, String> more) {
     this.workspace = workspace;
     this.more = more;
   }

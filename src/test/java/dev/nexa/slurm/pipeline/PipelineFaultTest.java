@@ -21,12 +21,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Pipelines while the daemons of a real Slurm die, and while a disk is full. */
 @Tag("slurm")
 @Tag("stops-slurm")
 @ResourceLock("slurm")
+@Execution(ExecutionMode.SAME_THREAD)
 class PipelineFaultTest {
   /** How often slurmctld may save all jobs before it dies until we give up. */
   private static final int ATTEMPTS = 6;

@@ -28,7 +28,12 @@ public final class LocalSchedulers {
 
   static List<String> java() {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    return List.of(java, "-cp", System.getProperty("java.class.path"));
+    return List.of(
+        java,
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-cp",
+        System.getProperty("java.class.path"));
   }
 
   /** What jobs inherit from a submitter who has more than they should see. */

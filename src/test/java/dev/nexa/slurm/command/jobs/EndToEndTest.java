@@ -267,6 +267,13 @@ class EndToEndTest {
   @Test
   @Tag("slurm")
   void theProfileThatInitReadsOffTheClusterIsOneToWorkWith() throws IOException {
+    // The profile that init writes has this machine's own folders.
+    Map<String, String> tiers =
+        Map.of(
+            "NEXA_SCRATCH", workspace.resolve("scratch").toString(),
+            "NEXA_DURABLE", workspace.resolve("durable").toString(),
+            "NEXA_SHARED", workspace.resolve("shared").toString());
+    Person person = new Person(workspace, tiers);
     JsonObject init = Json.parseObject(person.says("init", "--json"));
 
     assertThat(init.object("cluster").texts("partitions")).contains("gpu", "cpu");

@@ -279,7 +279,7 @@ class HostileConfigsTest {
       String file = folder.resolve(theirs ? "theirs.yaml" : "run.yaml").toString();
       List<String> harmless = options(type("render", file, "--cluster=mine").out());
       assertThat(harmless).isNotEmpty();
-      for (String text : drawn(slot, 5, 30)) {
+      for (String text : drawn(slot, 5, 60)) {
         boolean name = slot.path().endsWith(" (name)");
         String path =
             slot.path().replace(" (name)", "").replace("[]", ".0").replace("*", name ? text : "A");
@@ -592,7 +592,7 @@ class HostileConfigsTest {
     List<String> scripts = new ArrayList<>(List.of(harmless.script().text()));
     List<Map<String, byte[]>> points = new ArrayList<>(List.of(points(harmless)));
     List<String> texts = new ArrayList<>(List.of(MARKER));
-    for (String text : drawn(slot, 10, 15)) {
+    for (String text : drawn(slot, 10, 30)) {
       String value = marker.replace(MARKER, CUT.contains(slot.key()) ? quoted(text) : text);
       RenderRun.Rendered rendered = attempt(slot, run, value, tally);
       if (rendered == null) {
@@ -619,7 +619,7 @@ class HostileConfigsTest {
 
   /** All texts as they are, which most places refuse. */
   private void refusals(Slot slot, Tally tally) throws IOException {
-    for (String text : drawn(slot, 5, 30)) {
+    for (String text : drawn(slot, 5, 60)) {
       attempt(slot, "python", text, tally);
     }
   }

@@ -38,7 +38,7 @@ class AccessibilityTest {
   @Test
   void noPageOfTheReportHasAViolation() throws IOException {
     Terminal terminal = new Terminal(folder).withSlurm();
-    ManyReportedRuns.write(terminal.workspace, 60, 30, Instant.now());
+    ManyReportedRuns.write(terminal.workspace, 20, 30, Instant.now());
     terminal.file(
         "configs/policy.yaml",
         "approval_over: {amount: 100, currency: USD}\nbudgets:\n"

@@ -32,14 +32,18 @@ class CleanupInBucketTest {
   @BeforeEach
   void begin() throws IOException {
     site = new CleanupSite(folder);
-    server = S3Server.proxy(Files.createDirectories(folder.resolve("s3")));
-    objects = folder.resolve("s3/objects").resolve(S3Server.BUCKET).resolve("durable");
-    site.profileWithBucket("s3_prefix: s3://nexacompute/durable", server.address().toString());
     for (int i = 0; i < 18; i++) {
       Files.writeString(site.durable.resolve(i + ".bin"), "weights");
     }
     Files.writeString(site.durable.resolve("half.tmp"), "weig");
     Files.writeString(site.durable.resolve("young.tmp"), "weig");
+  }
+
+  /** Starts the server, and pushes the durable tier there. */
+  private void push() throws IOException {
+    server = S3Server.proxy(Files.createDirectories(folder.resolve("s3")));
+    objects = folder.resolve("s3/objects").resolve(S3Server.BUCKET).resolve("durable");
+    site.profileWithBucket("s3_prefix: s3://nexacompute/durable", server.address().toString());
     // As a tool does that knows no names of ours; sync would leave it out.
     assertThat(type("sync", "push").status()).isZero();
     for (String name : List.of("half.tmp", "young.tmp")) {
@@ -51,7 +55,9 @@ class CleanupInBucketTest {
 
   @AfterEach
   void stop() {
-    server.close();
+    if (server != null) {
+      server.close();
+    }
   }
 
   private Ended type(String... arguments) {
@@ -61,6 +67,7 @@ class CleanupInBucketTest {
 
   @Test
   void aDryRunShowsAndYesDeletes() throws IOException {
+    push();
     Ended dry = type("cleanup", "--s3", "--dry-run");
     assertThat(dry.status()).as(dry.err()).isZero();
     assertThat(dry.out())
@@ -94,7 +101,8 @@ class CleanupInBucketTest {
   }
 
   @Test
-  void moreThanTheLimitIsRefused() {
+  void moreThanTheLimitIsRefused() throws IOException {
+    push();
     Ended plan = type("cleanup", "--s3", "--days", "0", "--max-delete", "1", "--dry-run");
     assertThat(plan.status()).isZero();
     assertThat(plan.out())

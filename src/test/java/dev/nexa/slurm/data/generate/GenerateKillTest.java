@@ -24,7 +24,7 @@ class GenerateKillTest {
   private static final int CONCURRENCY = 4;
 
   /** {@code -Dkills=20} for more. */
-  private static final int KILLS = Integer.getInteger("kills", 6);
+  private static final int KILLS = Integer.getInteger("kills", 3);
 
   @TempDir Path folder;
 

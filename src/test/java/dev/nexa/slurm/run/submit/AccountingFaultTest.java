@@ -25,6 +25,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
@@ -34,6 +36,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("slurm")
 @Tag("stops-slurm")
 @ResourceLock("slurm")
+@Execution(ExecutionMode.SAME_THREAD)
 class AccountingFaultTest {
   private static final Duration PATIENCE = Duration.ofMinutes(3);
 

@@ -27,12 +27,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A real slurmctld that hangs or dies, and a slurmdbd that is down. */
 @Tag("slurm")
 @Tag("stops-slurm")
 @ResourceLock("slurm")
+@Execution(ExecutionMode.SAME_THREAD)
 class SlurmFaultTest {
   private static final Duration PATIENCE = Duration.ofMinutes(2);
 

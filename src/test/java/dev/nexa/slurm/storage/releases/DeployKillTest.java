@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
  * next writer settles what was begun. {@code dev/release-suite} kills 200 times.
  */
 class DeployKillTest {
-  private static final int KILLS = Integer.getInteger("deploy.kills", 20);
+  private static final int KILLS = Integer.getInteger("deploy.kills", 17);
   private static final int KILLED = 137;
   private static final List<String> ACTS = List.of("deploy", "test", "fail", "rollback");
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class SyncFaultTest extends ServerAndProxy {
   @Test
   void noFaultMakesACorruptFileOrDeletesByMistake() throws IOException {
-    int trials = Integer.getInteger("sync.faults", 20);
+    int trials = Integer.getInteger("sync.faults", 10);
     long seed = Long.getLong("sync.seed", 1);
     for (int trial = 0; trial < trials; trial++) {
       trial(seed + trial);

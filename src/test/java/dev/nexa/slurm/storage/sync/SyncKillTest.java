@@ -28,7 +28,7 @@ class SyncKillTest extends ServerAndProxy {
 
   @Test
   void aKilledSyncLeavesNoPartialFileAndSendsAPartOfEachThreadAgain() throws Exception {
-    int kills = Integer.getInteger("sync.kills", 8);
+    int kills = Integer.getInteger("sync.kills", 4);
     Map<Integer, Again> pushes = new TreeMap<>();
     Map<Integer, Again> pulls = new TreeMap<>();
     for (int trial = 0; trial < kills / 2; trial++) {
