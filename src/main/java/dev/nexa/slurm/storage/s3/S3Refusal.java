@@ -10,9 +10,12 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.UnknownHostException;
+import java.security.cert.CertificateExpiredException;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLPeerUnverifiedException;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
 import software.amazon.awssdk.core.exception.SdkException;
@@ -62,12 +65,14 @@ final class S3Refusal {
           "RequestLimitExceeded");
 
   private final S3Place place;
+  private final Optional<CaBundle> bundle;
 
   /** Whether the host has answered before. Until then, a wrong address is likelier than a fault. */
   private volatile boolean reached;
 
-  S3Refusal(S3Place place) {
+  S3Refusal(S3Place place, Optional<CaBundle> bundle) {
     this.place = place;
+    this.bundle = bundle;
   }
 
   /** Notes that the store has answered a request. */
@@ -124,18 +129,42 @@ final class S3Refusal {
     if (!reached && cause instanceof UnknownHostException) {
       return wrongAddress("there is no host '" + cause.getMessage() + "'");
     }
-    if (!reached && cause instanceof SSLException) {
-      boolean certificate = String.valueOf(cause.getMessage()).contains("PKIX");
-      return wrongAddress(
-          certificate
-              ? "the certificate of " + host() + " is not trusted by Java"
-              : host() + " does not speak TLS");
+    if (!reached && cause instanceof SSLException ssl) {
+      return insecure(ssl);
     }
     if (!reached && cause instanceof ConnectException) {
       return wrongAddress("nothing listens at " + host());
     }
     return new StoreException(
         Kind.BUSY, host() + " does not answer (" + cause.getClass().getSimpleName() + ")");
+  }
+
+  private NexaException insecure(SSLException failure) {
+    for (Throwable one = failure; one != null; one = one.getCause()) {
+      if (one instanceof CertificateExpiredException) {
+        return error(
+            ErrorCode.S3_REFUSED,
+            "S3: the certificate of " + host() + " has expired",
+            "ask the store's admin for a new certificate; `date` shows whether this host's clock is right");
+      }
+    }
+    if (failure instanceof SSLPeerUnverifiedException) {
+      return wrongAddress("the certificate of " + host() + " is for other hosts");
+    }
+    if (!String.valueOf(failure.getMessage()).contains("PKIX")) {
+      return wrongAddress(host() + " does not speak TLS");
+    }
+    return error(
+        ErrorCode.S3_REFUSED,
+        "S3: the certificate of "
+            + host()
+            + " is not trusted"
+            + bundle
+                .map(
+                    one ->
+                        ": no certificate in " + one.file() + " (" + one.from() + ") leads to it")
+                .orElse(" by Java"),
+        "AWS_CA_BUNDLE=FILE, or ca_bundle in the AWS profile, names the certificates of the store's authority, in PEM");
   }
 
   private NexaException wrongAddress(String what) {

@@ -5,6 +5,8 @@ import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.S3Place;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.util.Optional;
+import javax.net.ssl.TrustManager;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
@@ -46,7 +48,8 @@ public final class S3Stores implements ObjectStores {
         place.awsProfile().isPresent()
             ? ProfileCredentialsProvider.create(place.awsProfile().get())
             : DefaultCredentialsProvider.builder().build();
-    S3Refusal refusal = new S3Refusal(place);
+    Optional<CaBundle> bundle = CaBundle.named(place.awsProfile());
+    S3Refusal refusal = new S3Refusal(place, bundle);
     try {
       credentials.resolveCredentials();
     } catch (SdkException
@@ -65,13 +68,7 @@ public final class S3Stores implements ObjectStores {
             .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED)
             .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
             .serviceConfiguration(S3Configuration.builder().chunkedEncodingEnabled(false).build())
-            .httpClientBuilder(
-                ApacheHttpClient.builder()
-                    // Each thread has a request, and so has each thread that sends parts.
-                    .maxConnections(2 * place.connections() + 2)
-                    .connectionTimeout(CONNECT)
-                    .socketTimeout(SILENCE)
-                    .expectContinueEnabled(false))
+            .httpClientBuilder(http(place, bundle))
             .overrideConfiguration(
                 ClientOverrideConfiguration.builder()
                     .addExecutionInterceptor(new WithoutExpect())
@@ -90,6 +87,22 @@ public final class S3Stores implements ObjectStores {
     place.endpoint().ifPresent(client::endpointOverride);
     OneBucket.of(client);
     return new S3Store(client.build(), place, refusal);
+  }
+
+  private static ApacheHttpClient.Builder http(S3Place place, Optional<CaBundle> bundle) {
+    ApacheHttpClient.Builder http =
+        ApacheHttpClient.builder()
+            // Each thread has a request, and so has each thread that sends parts.
+            .maxConnections(2 * place.connections() + 2)
+            .connectionTimeout(CONNECT)
+            .socketTimeout(SILENCE)
+            .expectContinueEnabled(false);
+    boolean plain = place.endpoint().filter(at -> "http".equals(at.getScheme())).isPresent();
+    if (bundle.isPresent() && !plain) {
+      TrustManager[] trusted = bundle.get().trusted();
+      http.tlsTrustManagersProvider(() -> trusted);
+    }
+    return http;
   }
 
   /**

@@ -36,7 +36,8 @@ class S3RefusalTest {
             Optional.empty(),
             Optional.empty(),
             Optional.empty(),
-            1));
+            1),
+        Optional.empty());
   }
 
   /** The message of a refused signature holds the request's headers. */

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -32,10 +33,12 @@ public final class S3Server implements AutoCloseable {
   private static final Path JARS = Path.of("target/s3-servers").toAbsolutePath();
 
   private final Process process;
+  private final String scheme;
   private final int port;
 
-  private S3Server(Process process, int port) {
+  private S3Server(Process process, String scheme, int port) {
     this.process = process;
+    this.scheme = scheme;
     this.port = port;
   }
 
@@ -47,21 +50,61 @@ public final class S3Server implements AutoCloseable {
   /** Starts s3proxy, whose objects are files below a folder. */
   public static S3Server proxy(Path folder) throws IOException {
     int port = freePort();
-    // dev/bench-sync sets it, for https.
-    String keystore = System.getProperty("s3.server.keystore");
+    return proxy(folder, "http", port, "s3proxy.endpoint=http://127.0.0.1:" + port);
+  }
+
+  /**
+   * Starts s3proxy with TLS. Its certificate is signed by an authority of its own, whose
+   * certificate is {@code authority.pem} in the folder.
+   *
+   * @param options of {@code keytool -gencert} for the server's certificate
+   */
+  public static S3Server secure(Path folder, String... options) throws IOException {
+    String request = folder.resolve("request").toString();
+    String signed = folder.resolve("signed").toString();
+    String authority = folder.resolve("authority.pem").toString();
+    String key = "-genkeypair -keyalg EC -groupname secp256r1 -dname ";
+    keytool(folder, "authority", key + "CN=authority -ext bc:c");
+    keytool(folder, "authority", "-exportcert -rfc -file " + authority);
+    keytool(folder, "server", key + "CN=s3");
+    keytool(folder, "server", "-certreq -file " + request);
+    String sign = "-gencert -rfc -infile " + request + " -outfile " + signed + " ";
+    keytool(folder, "authority", sign + String.join(" ", options));
+    keytool(folder, "server", "-importcert -noprompt -file " + signed);
+    int port = freePort();
+    return proxy(
+        folder,
+        "https",
+        port,
+        "s3proxy.secure-endpoint=https://127.0.0.1:" + port,
+        "s3proxy.keystore-path=" + folder.resolve("keystore"),
+        "s3proxy.keystore-password=" + SECRET);
+  }
+
+  private static void keytool(Path folder, String alias, String words) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+    command.addAll(List.of(words.split(" ", -1)));
+    command.addAll(List.of("-alias", alias, "-keystore", folder.resolve("keystore").toString()));
+    command.addAll(List.of("-storetype", "PKCS12", "-storepass", SECRET));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    try {
+      if (process.waitFor() != 0) {
+        throw new IOException(said);
+      }
+    } catch (InterruptedException interrupted) {
+      throw new IOException(interrupted);
+    }
+  }
+
+  private static S3Server proxy(Path folder, String scheme, int port, String... endpoint)
+      throws IOException {
     Path conf = folder.resolve("s3proxy.conf");
     Files.createDirectories(folder.resolve("objects").resolve(BUCKET));
-    Files.writeString(
-        conf,
-        String.join(
-            "\n",
-            keystore == null
-                ? "s3proxy.endpoint=http://127.0.0.1:" + port
-                : "s3proxy.secure-endpoint=https://127.0.0.1:"
-                    + port
-                    + "\ns3proxy.keystore-path="
-                    + keystore
-                    + "\ns3proxy.keystore-password=changeit",
+    List<String> lines = new ArrayList<>(List.of(endpoint));
+    lines.addAll(
+        List.of(
             "s3proxy.authorization=aws-v2-or-v4",
             "s3proxy.identity=" + KEY,
             "s3proxy.credential=" + SECRET,
@@ -69,12 +112,13 @@ public final class S3Server implements AutoCloseable {
             "jclouds.provider=filesystem-nio2",
             "jclouds.identity=x",
             "jclouds.credential=x",
-            "jclouds.filesystem.basedir=" + folder.resolve("objects"),
-            ""));
+            "jclouds.filesystem.basedir=" + folder.resolve("objects")));
+    Files.write(conf, lines);
     Path log = folder.resolve("logback.xml");
     Files.writeString(log, "<configuration><root level=\"OFF\"/></configuration>");
     return start(
         folder,
+        scheme,
         port,
         "-Dlogback.configurationFile=" + log,
         "-cp",
@@ -89,6 +133,7 @@ public final class S3Server implements AutoCloseable {
     int port = freePort();
     return start(
         folder,
+        "http",
         port,
         "-Dcom.adobe.testing.s3mock.store.initialBuckets=" + BUCKET,
         "-Dcom.adobe.testing.s3mock.store.initial-buckets=" + BUCKET,
@@ -98,7 +143,8 @@ public final class S3Server implements AutoCloseable {
         "--http.port=" + port);
   }
 
-  private static S3Server start(Path folder, int port, String... arguments) throws IOException {
+  private static S3Server start(Path folder, String scheme, int port, String... arguments)
+      throws IOException {
     if (!Files.exists(JARS.resolve("s3proxy.jar"))) {
       throw new IOException("no S3 servers: mvn generate-test-resources");
     }
@@ -114,7 +160,7 @@ public final class S3Server implements AutoCloseable {
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("server.log").toFile())
             .start();
-    S3Server server = new S3Server(process, port);
+    S3Server server = new S3Server(process, scheme, port);
     for (int i = 0; i < 600 && process.isAlive(); i++) {
       try (Socket socket = new Socket()) {
         socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 200);
@@ -146,7 +192,7 @@ public final class S3Server implements AutoCloseable {
   }
 
   public URI address() {
-    return URI.create("http://127.0.0.1:" + port);
+    return URI.create(scheme + "://127.0.0.1:" + port);
   }
 
   /** Writes an object as another program does: without our SHA-256. */
@@ -183,13 +229,18 @@ public final class S3Server implements AutoCloseable {
     }
   }
 
-  /** Runs a server for a benchmark until it is killed: {@code proxy|mock FOLDER}. */
+  /** Runs a server for a benchmark until it is killed: {@code proxy|secure|mock FOLDER}. */
   public static void main(String[] args) throws Exception {
     Path folder = Path.of(args[1]).toAbsolutePath();
     Files.createDirectories(folder);
-    try (S3Server server = args[0].equals("mock") ? mock(folder) : proxy(folder)) {
+    try (S3Server server =
+        switch (args[0]) {
+          case "mock" -> mock(folder);
+          case "secure" -> secure(folder, "-ext", "SAN=ip:127.0.0.1");
+          default -> proxy(folder);
+        }) {
       Runtime.getRuntime().addShutdownHook(new Thread(server::close));
-      System.out.println(server.port());
+      System.out.println(server.address());
       server.process.waitFor();
     }
   }
