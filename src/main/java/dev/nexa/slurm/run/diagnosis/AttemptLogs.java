@@ -73,7 +73,7 @@ final class AttemptLogs {
   List<LogLine> last(int lines) {
     List<LogLine> said = new ArrayList<>();
     for (LogLine line : parts.isEmpty() ? List.<LogLine>of() : parts.get(0).lines()) {
-      if (!line.text().isBlank() && !line.text().startsWith("nexa-slurm: ")) {
+      if (!line.text().isBlank() && !line.isOurs()) {
         said.add(line);
       }
     }

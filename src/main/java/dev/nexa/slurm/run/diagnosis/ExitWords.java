@@ -28,7 +28,7 @@ final class ExitWords {
     }
     for (int i = lastLines.size() - 1; i >= 0; i--) {
       LogLine line = lastLines.get(i);
-      if (!line.isRemark() && ERROR.matcher(line.text()).find()) {
+      if (line.isOurError() || (!line.isRemark() && ERROR.matcher(line.text()).find())) {
         return ended + " after it printed: " + LogLine.shortened(line.text().strip(), LONGEST);
       }
     }

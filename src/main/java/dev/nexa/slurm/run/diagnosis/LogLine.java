@@ -19,6 +19,9 @@ public record LogLine(int number, String text) {
           "(?<!NCCL )\\b(INFO|WARNING|WARN|DEBUG|NOTICE)\\b(?!_)"
               + "|\\b\\w*Warning:|(?i:\\bwarning:)|(^|\\[)[WI]\\d{3,4}[ \\d]");
 
+  /** Our data steps and syncs print an error with its code. */
+  private static final Pattern OUR_ERROR = Pattern.compile("nexa-slurm: .* \\[[a-z][a-z0-9-]+\\]");
+
   /** Makes a line from the text of a file. */
   static LogLine of(int number, String raw) {
     return new LogLine(number, CONTROL.matcher(raw).replaceAll(""));
@@ -27,6 +30,16 @@ public record LogLine(int number, String text) {
   /** Returns whether the program itself says that the line is no error. */
   boolean isRemark() {
     return REMARK.matcher(text).find();
+  }
+
+  /** Returns whether the line is by the job's script, which says how the job goes. */
+  boolean isOurs() {
+    return text.startsWith("nexa-slurm: ") && !isOurError();
+  }
+
+  /** Returns whether one of our own programs ended with this error. */
+  boolean isOurError() {
+    return OUR_ERROR.matcher(text).matches();
   }
 
   /** Returns a text for people: not more of it than this. */

@@ -4,8 +4,8 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
@@ -63,8 +63,11 @@ record CaBundle(String file, String from) {
    */
   TrustManager[] trusted() {
     Collection<? extends Certificate> certificates;
-    try (InputStream in = Files.newInputStream(Path.of(file))) {
-      certificates = CertificateFactory.getInstance("X.509").generateCertificates(in);
+    try {
+      byte[] pem = Files.readAllBytes(Path.of(file));
+      certificates =
+          CertificateFactory.getInstance("X.509")
+              .generateCertificates(new ByteArrayInputStream(pem));
     } catch (NoSuchFileException | InvalidPathException missing) {
       throw wrong("but there is no such file");
     } catch (IOException failed) {

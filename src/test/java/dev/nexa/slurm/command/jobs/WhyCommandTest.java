@@ -178,6 +178,7 @@ class WhyCommandTest {
         "reading\\ncould not load the set: [Errno 2] No such file: 'x.jsonl'\\nbye | could not load the set: [Errno 2] No such file: 'x.jsonl'",
         "ERROR checkpoint m is corrupt: unexpected end of file | ERROR checkpoint m is corrupt: unexpected end of file",
         "Fatal: no licence\\nERROR 12 left | ERROR 12 left",
+        "nexa-slurm: there is no data file /raw/a.jsonl [data-invalid]\\n  → a file ends in .jsonl | nexa-slurm: there is no data file /raw/a.jsonl [data-invalid]",
       })
   void aLineInWhichTheProgramReportsAnErrorIsQuoted(String printed, String quoted) {
     accounting("COMPLETED", "FAILED", "COMPLETED");
@@ -189,7 +190,13 @@ class WhyCommandTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"errors=0 of 5", "WARNING: an error rate of 0.1 is normal", "no_error", "terror"})
+      strings = {
+        "errors=0 of 5",
+        "WARNING: an error rate of 0.1 is normal",
+        "no_error",
+        "terror",
+        "nexa-slurm: node n1 is well\nbye"
+      })
   void aLineThatOnlyHoldsTheWordIsNotQuoted(String printed) {
     accounting("COMPLETED", "FAILED", "COMPLETED");
     log(1, printed + "\n");

@@ -30,6 +30,7 @@ public final class S3Server implements AutoCloseable {
   public static final String KEY = "test-key";
   public static final String SECRET = "test-secret-that-no-log-may-hold";
 
+  private static final String NEW_KEY = "-genkeypair -keyalg EC -groupname secp256r1 -dname ";
   private static final Path JARS = Path.of("target/s3-servers").toAbsolutePath();
 
   private final Process process;
@@ -53,23 +54,28 @@ public final class S3Server implements AutoCloseable {
     return proxy(folder, "http", port, "s3proxy.endpoint=http://127.0.0.1:" + port);
   }
 
+  /** Makes an authority in the folder; its certificate is {@code authority.pem}. */
+  public static void authority(Path folder) throws IOException {
+    keytool(folder, "authority", NEW_KEY + "CN=authority -ext bc:c");
+    String pem = folder.resolve("authority.pem").toString();
+    keytool(folder, "authority", "-exportcert -rfc -file " + pem);
+  }
+
   /**
-   * Starts s3proxy with TLS. Its certificate is signed by an authority of its own, whose
-   * certificate is {@code authority.pem} in the folder.
+   * Starts s3proxy with TLS. Its certificate is signed by the authority.
    *
+   * @param authority a folder with an authority
    * @param options of {@code keytool -gencert} for the server's certificate
    */
-  public static S3Server secure(Path folder, String... options) throws IOException {
+  public static S3Server secure(Path folder, Path authority, String options) throws IOException {
+    Path keystore = folder.resolve("keystore");
+    Files.copy(authority.resolve("keystore"), keystore);
     String request = folder.resolve("request").toString();
     String signed = folder.resolve("signed").toString();
-    String authority = folder.resolve("authority.pem").toString();
-    String key = "-genkeypair -keyalg EC -groupname secp256r1 -dname ";
-    keytool(folder, "authority", key + "CN=authority -ext bc:c");
-    keytool(folder, "authority", "-exportcert -rfc -file " + authority);
-    keytool(folder, "server", key + "CN=s3");
+    keytool(folder, "server", NEW_KEY + "CN=s3");
     keytool(folder, "server", "-certreq -file " + request);
     String sign = "-gencert -rfc -infile " + request + " -outfile " + signed + " ";
-    keytool(folder, "authority", sign + String.join(" ", options));
+    keytool(folder, "authority", sign + options);
     keytool(folder, "server", "-importcert -noprompt -file " + signed);
     int port = freePort();
     return proxy(
@@ -77,8 +83,14 @@ public final class S3Server implements AutoCloseable {
         "https",
         port,
         "s3proxy.secure-endpoint=https://127.0.0.1:" + port,
-        "s3proxy.keystore-path=" + folder.resolve("keystore"),
+        "s3proxy.keystore-path=" + keystore,
         "s3proxy.keystore-password=" + SECRET);
+  }
+
+  private static S3Server secure(Path folder) throws IOException {
+    Path authority = Files.createDirectories(folder.resolve("authority"));
+    authority(authority);
+    return secure(folder, authority, "-ext SAN=ip:127.0.0.1");
   }
 
   private static void keytool(Path folder, String alias, String words) throws IOException {
@@ -236,7 +248,7 @@ public final class S3Server implements AutoCloseable {
     try (S3Server server =
         switch (args[0]) {
           case "mock" -> mock(folder);
-          case "secure" -> secure(folder, "-ext", "SAN=ip:127.0.0.1");
+          case "secure" -> secure(folder);
           default -> proxy(folder);
         }) {
       Runtime.getRuntime().addShutdownHook(new Thread(server::close));
