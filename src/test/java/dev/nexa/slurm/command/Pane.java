@@ -1,18 +1,16 @@
 package dev.nexa.slurm.command;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
-import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 
 /** A real pseudo-terminal, which tmux holds. */
 public final class Pane implements AutoCloseable {
@@ -24,15 +22,7 @@ public final class Pane implements AutoCloseable {
 
   /** Returns the words of a shell that start our program. */
   public static String program() {
-    String classes =
-        Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-            .map(entry -> Path.of(entry).toAbsolutePath().toString())
-            .collect(Collectors.joining(File.pathSeparator));
-    return Path.of(System.getProperty("java.home"), "bin", "java")
-        + " -XX:TieredStopAtLevel=1 -cp "
-        + classes
-        + " "
-        + Main.class.getName();
+    return String.join(" ", OwnJvm.words(Main.class));
   }
 
   /** Runs a script of sh on a terminal of 80 columns, until {@link #close}. */

@@ -2,17 +2,16 @@ package dev.nexa.slurm.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,13 +73,7 @@ class UmaskTest {
             + "/shared}\n");
     List<String> argv = new ArrayList<>();
     argv.addAll(List.of("sh", "-c", "umask " + umask + " && exec \"$@\"", "sh"));
-    argv.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    argv.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
-    argv.add(
-        Arrays.stream(System.getProperty("java.class.path").split(":"))
-            .map(entry -> Path.of(entry).toAbsolutePath().toString())
-            .collect(Collectors.joining(":")));
-    argv.addAll(List.of(Main.class.getName(), "submit", "run.yaml", "--local", "--wait"));
+    argv.addAll(OwnJvm.words(Main.class, "submit", "run.yaml", "--local", "--wait"));
     Path said = Files.createTempFile("umask", ".txt");
     ProcessBuilder builder = new ProcessBuilder(argv).directory(folder.toFile());
     builder.redirectErrorStream(true).redirectOutput(said.toFile());

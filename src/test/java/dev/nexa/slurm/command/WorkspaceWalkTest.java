@@ -3,6 +3,7 @@ package dev.nexa.slurm.command;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.command.Terminal.Screen;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -19,7 +20,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.BeforeEach;
@@ -467,15 +467,7 @@ class WorkspaceWalkTest {
         new String[][] {
           {"estimate", "a.yaml", "0"}, {"submit", "../b.yaml", "3"}, {"runs", "list", "0"}
         }) {
-      List<String> argv = new ArrayList<>();
-      argv.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-      argv.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
-      argv.add(
-          Arrays.stream(System.getProperty("java.class.path").split(":"))
-              .map(entry -> Path.of(entry).toAbsolutePath().toString())
-              .collect(Collectors.joining(":")));
-      argv.add(Main.class.getName());
-      argv.addAll(List.of(typed[0], typed[1]));
+      List<String> argv = OwnJvm.words(Main.class, typed[0], typed[1]);
       ProcessBuilder builder = new ProcessBuilder(argv).directory(link.toFile());
       builder.environment().clear();
       builder.environment().put("PATH", places.top.resolve("bin").toString());

@@ -3,8 +3,10 @@ package dev.nexa.slurm.command.costs;
 import static dev.nexa.slurm.command.costs.FakeCostExplorer.result;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Main;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
 import java.io.IOException;
@@ -374,16 +376,14 @@ class CostsImportAwsCommandTest {
   private Screen asAProcess(Map<String, String> variables, String endpoint) throws Exception {
     ProcessBuilder process =
         new ProcessBuilder(
-            System.getProperty("java.home") + "/bin/java",
-            "-cp",
-            System.getProperty("java.class.path"),
-            "dev.nexa.slurm.command.Main",
-            "costs",
-            "import",
-            "aws",
-            "--from=2025-11",
-            "--to=2025-12",
-            "--endpoint=" + endpoint);
+            OwnJvm.words(
+                Main.class,
+                "costs",
+                "import",
+                "aws",
+                "--from=2025-11",
+                "--to=2025-12",
+                "--endpoint=" + endpoint));
     process.environment().keySet().removeIf(name -> name.matches("AWS_.*|(?i:.*_proxy)"));
     process.environment().putAll(variables);
     process.environment().put("AWS_EC2_METADATA_DISABLED", "true");

@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.files.Sha256;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -10,6 +11,7 @@ import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
 import dev.nexa.slurm.base.process.StandIn;
 import dev.nexa.slurm.cluster.scheduler.ClientEnvironment;
+import dev.nexa.slurm.command.Main;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -261,16 +263,7 @@ class SecretsTest {
   }
 
   private Typed type(String... arguments) throws IOException {
-    List<String> argv =
-        new ArrayList<>(
-            List.of(
-                System.getProperty("java.home") + "/bin/java",
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dev.nexa.slurm.command.Main"));
-    argv.addAll(List.of(arguments));
+    List<String> argv = OwnJvm.words(Main.class, arguments);
     CommandResult result =
         new CommandRunner().run(new Command(argv, environment, folder, Duration.ofMinutes(2)));
     boolean leaks = Stream.of(arguments).anyMatch(argument -> argument.contains(MARKER));

@@ -2,14 +2,14 @@ package dev.nexa.slurm.command.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.command.Main;
 import dev.nexa.slurm.command.Person;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
@@ -89,15 +89,7 @@ class ShellOnSlurmTest {
 
   /** In a process of its own: the command inherits its input and output. */
   private Typed type(String... arguments) throws Exception {
-    List<String> argv =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                "dev.nexa.slurm.command.Main"));
-    argv.addAll(List.of(arguments));
-    ProcessBuilder builder = new ProcessBuilder(argv);
+    ProcessBuilder builder = new ProcessBuilder(OwnJvm.words(Main.class, arguments));
     builder.environment().put("NEXA_WORKSPACE", workspace.toString());
     builder.redirectError(workspace.resolve("err").toFile());
     Process process = builder.start();

@@ -2,15 +2,13 @@ package dev.nexa.slurm.command.jobs;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.command.Main;
 import dev.nexa.slurm.command.Site;
-import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -39,15 +37,8 @@ class SubmitClassesTest {
     Path log = folder.resolve("classes");
     ProcessBuilder builder =
         new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-Xlog:class+load:file=" + log,
-            "-cp",
-            Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
-                .map(entry -> Path.of(entry).toAbsolutePath().toString())
-                .collect(Collectors.joining(File.pathSeparator)),
-            Main.class.getName(),
-            "submit",
-            "run.yaml");
+            OwnJvm.words(
+                List.of("-Xlog:class+load:file=" + log), Main.class, "submit", "run.yaml"));
     builder.directory(folder.toFile()).redirectErrorStream(true);
     builder.redirectOutput(folder.resolve("printed").toFile());
     builder.environment().clear();

@@ -2,6 +2,8 @@ package dev.nexa.slurm.command.shared;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.command.Main;
 import dev.nexa.slurm.command.Terminal;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -181,11 +183,7 @@ class TerminalWriterTest {
     String osc = "\u001b]52;c;ZXZpbA==\u0007";
     Files.writeString(logs.resolve("4711_0.out"), osc + "\u001b[31mred\u001b[0m\n");
     String java =
-        ProcessHandle.current().info().command().orElseThrow()
-            + " -XX:TieredStopAtLevel=1 -cp "
-            + System.getProperty("java.class.path")
-            + " dev.nexa.slurm.command.Main --workspace "
-            + terminal.workspace;
+        String.join(" ", OwnJvm.words(Main.class, "--workspace", terminal.workspace.toString()));
 
     assertThat(onTerminal(java + " logs"))
         .contains("^[]52;c;ZXZpbA==^G\u001b[31mred")

@@ -1,9 +1,10 @@
 package dev.nexa.slurm.command.storage;
 
+import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.command.Main;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -29,12 +30,7 @@ public record OwnProcess(Path folder, Path home) {
    *     is left
    */
   public Ended type(Map<String, String> variables, List<String> words) {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
-    command.add(System.getProperty("java.class.path"));
-    command.add("dev.nexa.slurm.command.Main");
-    command.addAll(words);
+    List<String> command = OwnJvm.words(Main.class, words.toArray(String[]::new));
     try {
       Path out = Files.createTempFile(home, "client", ".out");
       Path err = Files.createTempFile(home, "client", ".err");

@@ -2,6 +2,7 @@ package dev.nexa.slurm.data.generate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.data.rows.Share;
@@ -62,16 +63,12 @@ class GenerateKillTest {
   private Process start(Path requests, Path output, FakeTeacher teacher) throws IOException {
     Process process =
         new ProcessBuilder(
-                ProcessHandle.current().info().command().orElseThrow(),
-                "-Xmx256m",
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Killed.class.getName(),
-                requests.toString(),
-                output.toString(),
-                teacher.url())
+                OwnJvm.words(
+                    List.of("-Xmx256m"),
+                    Killed.class,
+                    requests.toString(),
+                    output.toString(),
+                    teacher.url()))
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("log").toFile())
             .start();

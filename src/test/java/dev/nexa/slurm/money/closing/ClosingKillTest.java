@@ -2,6 +2,7 @@ package dev.nexa.slurm.money.closing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sync;
 import dev.nexa.slurm.records.runs.Workspace;
@@ -74,15 +75,7 @@ class ClosingKillTest {
   }
 
   private static Process start(Path root, int step) throws IOException {
-    return new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "-cp",
-            System.getProperty("java.class.path"),
-            CrashingClosing.class.getName(),
-            root.toString(),
-            "" + step)
+    return new ProcessBuilder(OwnJvm.words(CrashingClosing.class, root.toString(), "" + step))
         .redirectErrorStream(true)
         .start();
   }

@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.notify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.process.StandIn;
 import dev.nexa.slurm.job.config.NoticeKind;
 import dev.nexa.slurm.records.notices.Delivery;
@@ -119,15 +120,7 @@ class NotifyKillTest {
   private static int killed(Path workspace, SendStep step, int nth)
       throws IOException, InterruptedException {
     return new ProcessBuilder(
-            System.getProperty("java.home") + "/bin/java",
-            "-XX:TieredStopAtLevel=1",
-            "-XX:+UseSerialGC",
-            "-cp",
-            System.getProperty("java.class.path"),
-            KilledPass.class.getName(),
-            workspace.toString(),
-            step.name(),
-            "" + nth)
+            OwnJvm.words(KilledPass.class, workspace.toString(), step.name(), "" + nth))
         .inheritIO()
         .start()
         .waitFor();

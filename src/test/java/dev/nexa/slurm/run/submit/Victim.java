@@ -2,6 +2,7 @@ package dev.nexa.slurm.run.submit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,13 +52,7 @@ public final class Victim implements AutoCloseable {
   }
 
   static List<String> java() {
-    return List.of(
-        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-XX:TieredStopAtLevel=1",
-        "-XX:+UseSerialGC",
-        "-cp",
-        System.getProperty("java.class.path"),
-        CrashingMain.class.getName());
+    return OwnJvm.words(CrashingMain.class);
   }
 
   /** Waits until it has stopped at its point; false if it ended without passing there. */

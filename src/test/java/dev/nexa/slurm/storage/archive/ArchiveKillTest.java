@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.archive;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
@@ -131,11 +132,7 @@ class ArchiveKillTest {
 
   private static boolean killed(Path at, String act, String step, int nth, List<RunFolder> runs)
       throws Exception {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
-    command.add(System.getProperty("java.class.path"));
-    command.addAll(List.of(CrashingArchive.class.getName(), at.toString(), act, step, "" + nth));
+    List<String> command = OwnJvm.words(CrashingArchive.class, at.toString(), act, step, "" + nth);
     runs.forEach(run -> command.add(run.id().value()));
     Process process =
         new ProcessBuilder(command)

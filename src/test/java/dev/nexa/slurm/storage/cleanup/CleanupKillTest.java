@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.cleanup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -91,16 +92,7 @@ class CleanupKillTest {
   private static boolean killed(Path at, String act, CleanupStep step, int nth) throws Exception {
     Process process =
         new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path"),
-                CrashingCleanup.class.getName(),
-                at.toString(),
-                act,
-                step.name(),
-                "" + nth)
+                OwnJvm.words(CrashingCleanup.class, at.toString(), act, step.name(), "" + nth))
             .redirectErrorStream(true)
             .redirectOutput(at.resolve("said").toFile())
             .start();

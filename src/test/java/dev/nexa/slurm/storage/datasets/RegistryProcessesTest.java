@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.datasets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Progress;
@@ -52,17 +53,7 @@ class RegistryProcessesTest {
   }
 
   private Process start(String heap, List<String> arguments) throws IOException {
-    List<String> command =
-        new ArrayList<>(
-            List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                heap,
-                "-XX:+UseSerialGC",
-                "-XX:TieredStopAtLevel=1",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Register.class.getName(),
-                folder.toString()));
+    List<String> command = OwnJvm.words(List.of(heap), Register.class, folder.toString());
     command.addAll(arguments);
     return new ProcessBuilder(command)
         .redirectErrorStream(true)

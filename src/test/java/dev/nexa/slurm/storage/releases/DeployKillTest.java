@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.releases;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
@@ -87,16 +88,7 @@ class DeployKillTest {
       throws Exception {
     Process process =
         new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path"),
-                CrashingDeploy.class.getName(),
-                at.toString(),
-                act,
-                release,
-                step.name())
+                OwnJvm.words(CrashingDeploy.class, at.toString(), act, release, step.name()))
             .redirectErrorStream(true)
             .redirectOutput(at.resolve("said").toFile())
             .start();

@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.releases;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.progress.Progress;
 import java.nio.file.Files;
@@ -51,15 +52,8 @@ class PackageKillTest {
     Path said = folder.resolve("said");
     Process process =
         new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-XX:TieredStopAtLevel=1",
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path"),
-                CrashingPackage.class.getName(),
-                durable.toString(),
-                model.toString(),
-                step.name())
+                OwnJvm.words(
+                    CrashingPackage.class, durable.toString(), model.toString(), step.name()))
             .redirectErrorStream(true)
             .redirectOutput(said.toFile())
             .start();

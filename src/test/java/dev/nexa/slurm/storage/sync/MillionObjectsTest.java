@@ -2,6 +2,7 @@ package dev.nexa.slurm.storage.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.progress.Progress;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -54,14 +55,11 @@ class MillionObjectsTest {
   private static String planned(Path folder, String heap, Direction direction) throws Exception {
     Process process =
         new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx" + heap,
-                "-XX:+UseSerialGC",
-                "-cp",
-                System.getProperty("java.class.path"),
-                MillionObjectsTest.class.getName(),
-                folder.resolve("here").toString(),
-                direction.name())
+                OwnJvm.words(
+                    List.of("-Xmx" + heap),
+                    MillionObjectsTest.class,
+                    folder.resolve("here").toString(),
+                    direction.name()))
             .redirectErrorStream(true)
             .redirectOutput(folder.resolve("log").toFile())
             .start();

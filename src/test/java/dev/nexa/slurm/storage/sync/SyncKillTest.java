@@ -2,11 +2,12 @@ package dev.nexa.slurm.storage.sync;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
+import dev.nexa.slurm.command.Main;
 import dev.nexa.slurm.storage.s3.S3Server;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -91,11 +92,7 @@ class SyncKillTest extends ServerAndProxy {
   }
 
   private Process start(String step, Path root, S3Place place, int threads) throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp"));
-    command.add(System.getProperty("java.class.path"));
-    command.addAll(List.of("dev.nexa.slurm.command.Main", "sync", step, root.toString()));
+    List<String> command = OwnJvm.words(Main.class, "sync", step, root.toString());
     command.addAll(List.of(place.address(), "--endpoint", proxy.address().toString()));
     command.addAll(List.of("--threads", "" + threads));
     ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile());

@@ -1,0 +1,38 @@
+package dev.nexa.slurm;
+
+import java.io.File;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** A main class in a process of its own, with the classes and libraries of this test run. */
+public final class OwnJvm {
+  private OwnJvm() {}
+
+  /**
+   * Returns the words that start it, in a list that can grow. Any folder can be the current one.
+   */
+  public static List<String> words(Class<?> main, String... arguments) {
+    return words(List.of(), main, arguments);
+  }
+
+  /** The same with options for the JVM. */
+  public static List<String> words(List<String> options, Class<?> main, String... arguments) {
+    List<String> words = new ArrayList<>();
+    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    // Most of them end after a second.
+    words.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+    words.addAll(options);
+    words.addAll(List.of("-cp", classPath(), main.getName()));
+    words.addAll(List.of(arguments));
+    return words;
+  }
+
+  private static String classPath() {
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+        .map(entry -> Path.of(entry).toAbsolutePath().toString())
+        .collect(Collectors.joining(File.pathSeparator));
+  }
+}
