@@ -9,6 +9,17 @@ import java.util.stream.Collectors;
 
 /** A main class in a process of its own, with the classes and libraries of this test run. */
 public final class OwnJvm {
+  /**
+   * Options for a JVM that ends after a second. A sixth of its time would be the check of classes
+   * that javac has just written.
+   */
+  public static final List<String> FAST =
+      List.of(
+          "-XX:TieredStopAtLevel=1",
+          "-XX:+UseSerialGC",
+          "-XX:+UnlockDiagnosticVMOptions",
+          "-XX:-BytecodeVerificationRemote");
+
   private OwnJvm() {}
 
   /**
@@ -22,8 +33,7 @@ public final class OwnJvm {
   public static List<String> words(List<String> options, Class<?> main, String... arguments) {
     List<String> words = new ArrayList<>();
     words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // Most of them end after a second.
-    words.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+    words.addAll(FAST);
     words.addAll(options);
     words.addAll(List.of("-cp", classPath(), main.getName()));
     words.addAll(List.of(arguments));

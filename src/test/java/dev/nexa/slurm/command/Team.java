@@ -2,6 +2,7 @@ package dev.nexa.slurm.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.base.process.Command;
 import dev.nexa.slurm.base.process.CommandResult;
 import dev.nexa.slurm.base.process.CommandRunner;
@@ -98,13 +99,10 @@ public final class Team implements AutoCloseable {
 
   private List<String> program() {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    return List.of(
-        java,
-        "-XX:TieredStopAtLevel=1",
-        "-XX:+UseSerialGC",
-        "-cp",
-        classPath,
-        Main.class.getName());
+    List<String> words = new ArrayList<>(List.of(java));
+    words.addAll(OwnJvm.FAST);
+    words.addAll(List.of("-cp", classPath, Main.class.getName()));
+    return words;
   }
 
   /** Returns the shell's line for a command of nexa-slurm. */

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.cluster.scheduler;
 
+import dev.nexa.slurm.OwnJvm;
 import dev.nexa.slurm.cluster.scheduler.local.LocalScheduler;
 import dev.nexa.slurm.cluster.scheduler.local.LocalSettings;
 import java.io.IOException;
@@ -7,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,12 +30,10 @@ public final class LocalSchedulers {
 
   static List<String> java() {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    return List.of(
-        java,
-        "-XX:TieredStopAtLevel=1",
-        "-XX:+UseSerialGC",
-        "-cp",
-        System.getProperty("java.class.path"));
+    List<String> words = new ArrayList<>(List.of(java));
+    words.addAll(OwnJvm.FAST);
+    words.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    return words;
   }
 
   /** What jobs inherit from a submitter who has more than they should see. */
