@@ -24,8 +24,9 @@ import software.amazon.awssdk.profiles.ProfileFile;
 import software.amazon.awssdk.profiles.ProfileFileSystemSetting;
 
 /**
- * The certificates that a store of one's own is trusted by. The AWS CLI reads their file's name
- * from these two places, in this order; the SDK for Java reads neither (2.x).
+ * The certificates by which a store with an authority of its own is trusted. The AWS CLI reads the
+ * name of their file from the variable, then from the profile (botocore's configprovider.py); the
+ * SDK for Java reads neither (2.x).
  *
  * @param file in PEM
  * @param from what names the file
