@@ -380,6 +380,11 @@ public final class PrivateSlurm implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
+    // Without its slurmd, a step would wait for an answer for ever.
+    ProcessHandle.allProcesses()
+        .filter(process -> process.info().command().orElse("").contains("/slurmstepd"))
+        .filter(this::isOurs)
+        .forEach(ProcessHandle::destroyForcibly);
     if (database != null) {
       run(Map.of(), "mariadb", "--socket=" + mysqlSocket(), "-e", "DROP DATABASE " + database);
     }
@@ -391,6 +396,20 @@ public final class PrivateSlurm implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
     }
+  }
+
+  /** Returns whether a process has a file of this Slurm open. */
+  private boolean isOurs(ProcessHandle process) {
+    try (Stream<Path> open = Files.list(Path.of("/proc/" + process.pid() + "/fd"))) {
+      for (Path file : open.toList()) {
+        if (Files.readSymbolicLink(file).startsWith(folder)) {
+          return true;
+        }
+      }
+    } catch (IOException | UncheckedIOException ended) {
+      return false;
+    }
+    return false;
   }
 
   private boolean deleted() throws IOException {
