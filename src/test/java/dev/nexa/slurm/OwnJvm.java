@@ -13,7 +13,7 @@ public final class OwnJvm {
    * Options for a JVM that ends after a second. A sixth of its time would be the check of classes
    * that javac has just written.
    */
-  public static final List<String> FAST =
+  private static final List<String> FAST =
       List.of(
           "-XX:TieredStopAtLevel=1",
           "-XX:+UseSerialGC",
@@ -31,12 +31,19 @@ public final class OwnJvm {
 
   /** The same with options for the JVM. */
   public static List<String> words(List<String> options, Class<?> main, String... arguments) {
+    List<String> words = java(classPath());
+    words.addAll(options);
+    words.add(main.getName());
+    words.addAll(List.of(arguments));
+    return words;
+  }
+
+  /** Returns the words of java alone with a class path, in a list that can grow. */
+  public static List<String> java(String classPath) {
     List<String> words = new ArrayList<>();
     words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     words.addAll(FAST);
-    words.addAll(options);
-    words.addAll(List.of("-cp", classPath(), main.getName()));
-    words.addAll(List.of(arguments));
+    words.addAll(List.of("-cp", classPath));
     return words;
   }
 

@@ -98,10 +98,8 @@ public final class Team implements AutoCloseable {
   }
 
   private List<String> program() {
-    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    List<String> words = new ArrayList<>(List.of(java));
-    words.addAll(OwnJvm.FAST);
-    words.addAll(List.of("-cp", classPath, Main.class.getName()));
+    List<String> words = OwnJvm.java(classPath);
+    words.add(Main.class.getName());
     return words;
   }
 

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The logs of one attempt of a task: that of the rank that failed first, and the task's. */
+/** The logs of one attempt of a task: the log of the rank that failed first, and the task's log. */
 final class AttemptLogs {
   /** Of a task with more ranks, the logs of the first ones are read. */
   private static final int MOST_RANKS = 64;

@@ -5,8 +5,7 @@ import java.util.regex.Pattern;
 /**
  * A line of a log.
  *
- * @param number its number in the file, from 1; 0 if it is unknown, because the file is too long to
- *     count
+ * @param number its number in the file, from 1; 0 if the file is too long to count its lines
  * @param text the line without colours and without control characters
  */
 public record LogLine(int number, String text) {

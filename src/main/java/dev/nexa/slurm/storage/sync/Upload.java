@@ -39,7 +39,7 @@ import java.util.concurrent.ExecutorCompletionService;
  * after a crash the next sync asks the store for the parts that it has, and sends the others.
  */
 final class Upload {
-  /** The size from which a file is sent in parts, and the size of a part. */
+  /** A file of this many bytes or more is sent in parts, and each part has this many. */
   static final long PART = 8L << 20;
 
   /** How many parts of one file are sent at once. A kill costs no more than these. */
@@ -324,7 +324,7 @@ final class Upload {
     SeekableByteChannel channel = sides.tree().read(path);
     channel.position(offset);
     InputStream in = Channels.newInputStream(channel);
-    return new BufferedInputStream(
+    InputStream limited =
         new InputStream() {
           private long left = bytes;
 
@@ -351,8 +351,8 @@ final class Upload {
           public void close() throws IOException {
             in.close();
           }
-        },
-        (int) Math.max(1, Math.min(BUFFER, bytes)));
+        };
+    return new BufferedInputStream(limited, (int) Math.max(1, Math.min(BUFFER, bytes)));
   }
 
   static long partBytes(long bytes) {

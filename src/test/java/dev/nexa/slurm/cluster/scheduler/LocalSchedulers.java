@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -29,11 +28,7 @@ public final class LocalSchedulers {
   }
 
   static List<String> java() {
-    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    List<String> words = new ArrayList<>(List.of(java));
-    words.addAll(OwnJvm.FAST);
-    words.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    return words;
+    return OwnJvm.java(System.getProperty("java.class.path"));
   }
 
   /** What jobs inherit from a submitter who has more than they should see. */
