@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.nexa.slurm.command.Terminal.Screen;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import picocli.CommandLine;
 
 class HelpTest {
   @TempDir Path folder;
@@ -22,57 +26,7 @@ class HelpTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {
-        "submit",
-        "estimate",
-        "approve",
-        "approvals",
-        "approvals list",
-        "approvals show",
-        "approvals revoke",
-        "approvals verify",
-        "render",
-        "status",
-        "logs",
-        "cancel",
-        "reconcile",
-        "cron",
-        "cron install",
-        "cron show",
-        "cron remove",
-        "runs",
-        "runs list",
-        "runs show",
-        "runs import",
-        "usage",
-        "runs analyze",
-        "report",
-        "costs",
-        "costs accuracy",
-        "costs budget",
-        "costs show",
-        "costs import",
-        "costs import csv",
-        "costs import gcp",
-        "costs import focus",
-        "costs import usage",
-        "costs import aws",
-        "policy",
-        "policy show",
-        "policy install",
-        "policy plan",
-        "serve",
-        "serve list",
-        "serve stop",
-        "storage",
-        "storage init",
-        "storage status",
-        "cleanup",
-        "cleanup list",
-        "init",
-        "explain"
-      })
+  @MethodSource("commands")
   void everyCommandShowsAnExampleOfItself(String command) {
     Screen help = terminal.type((command + " --help").split(" ", -1));
 
@@ -82,6 +36,38 @@ class HelpTest {
     assertThat(help.out()).doesNotContain("%%");
     String examples = help.out().substring(help.out().indexOf("Example"));
     assertThat(examples).contains("nexa-slurm " + command);
+  }
+
+  static List<String> commands() {
+    CommandLine root = Commands.commandLine(new String[0], Map.of(), Path.of(""), null);
+    List<String> names = new ArrayList<>();
+    collect("", root, names);
+    assertThat(names).contains("submit", "costs import csv", "sync push").hasSizeGreaterThan(60);
+    return names;
+  }
+
+  private static void collect(String path, CommandLine command, List<String> names) {
+    command
+        .getSubcommands()
+        .forEach(
+            (name, sub) -> {
+              String here = (path + " " + name).strip();
+              if (!sub.getCommandSpec().usageMessage().hidden()) {
+                names.add(here);
+              }
+              collect(here, sub, names);
+            });
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @CsvSource({"--fail-over, estimate, 20%", "--max-delete, sync push, 5%"})
+  void theExampleOfAMissingValueCanBeTyped(String option, String command, String value) {
+    Screen screen = terminal.type((command + " " + option).split(" ", -1));
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err())
+        .contains("for example: nexa-slurm " + command)
+        .contains(option + " " + value + "\n");
   }
 
   @Test

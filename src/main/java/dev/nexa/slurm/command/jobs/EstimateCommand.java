@@ -64,7 +64,7 @@ public final class EstimateCommand extends Subcommand {
         "nexa-slurm estimate configs/train/science.yaml",
         "nexa-slurm estimate configs/train/science.yaml --set resources.time=2h --json",
         "nexa-slurm estimate configs/train/science.yaml --compare",
-        "nexa-slurm estimate --diff latest configs/train/science.yaml --fail-over 20%%");
+        "nexa-slurm estimate --diff latest configs/train/science.yaml --fail-over 20%");
   }
 
   @Override

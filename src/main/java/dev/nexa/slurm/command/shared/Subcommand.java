@@ -21,7 +21,7 @@ import picocli.CommandLine.Model.PositionalParamSpec;
  */
 public abstract class Subcommand implements Callable<Integer>, Specified {
   /** Joins the lines of an example. */
-  static final String CONTINUED = " \\%n      ";
+  private static final String CONTINUED = " \\%n      ";
 
   /** picocli breaks longer lines, without a backslash. */
   private static final int LONGEST_LINE = 76;
@@ -53,9 +53,14 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   private static String[] indented(String[] examples) {
     String[] lines = new String[examples.length];
     for (int i = 0; i < examples.length; i++) {
-      lines[i] = "  " + continued(examples[i]);
+      lines[i] = "  " + continued(examples[i].replace("%", "%%"));
     }
     return lines;
+  }
+
+  /** Returns the command of an example in one line, as a person types it. */
+  static String typed(String example) {
+    return example.replace(CONTINUED, " ").replace("%%", "%").strip();
   }
 
   /** Returns the command in lines of 78 characters at most, which a shell reads as one command. */

@@ -134,19 +134,16 @@ public final class UsageErrors implements IParameterExceptionHandler {
 
   /** Returns the example with the option that lacks its value, else the first example. */
   private static String example(MissingParameterException wrong, String[] lines) {
-    String[] examples = new String[lines.length];
-    for (int i = 0; i < lines.length; i++) {
-      examples[i] = lines[i].replace(Subcommand.CONTINUED, " ");
-    }
+    List<String> examples = Stream.of(lines).map(Subcommand::typed).toList();
     if (!wrong.getMissing().isEmpty() && wrong.getMissing().get(0) instanceof OptionSpec option) {
       for (String example : examples) {
         if (example.contains(option.longestName() + " ")) {
-          return example.strip();
+          return example;
         }
       }
       return option.longestName() + " " + option.paramLabel();
     }
-    return examples[0].strip();
+    return examples.get(0);
   }
 
   /**

@@ -35,7 +35,6 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /**
  * One workspace, three Unix users: ann shared it, bob works in it, eve does what she should not.
  */
-@ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 class TeamTest {
   private static final String RUN =
       "stage: data\nbackend: shell\nresources: {time: %s, memory: 50M}\n"
@@ -222,6 +221,7 @@ class TeamTest {
 
   @Test
   @Tag("slurm")
+  @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
   void threeUsersShareAWorkspaceOnSlurm() throws Exception {
     shared("022", "init", "--group", GROUP);
     team.file("run.yaml", RUN.formatted("5m"));
