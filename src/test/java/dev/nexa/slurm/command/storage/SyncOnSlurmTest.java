@@ -37,7 +37,10 @@ class SyncOnSlurmTest {
         config,
         "stage: sync\nbackend: sync\nsync: {%s}\n%s\nresources: {time: 5m, memory: 600M}\n"
                 .formatted(sync, more)
-            + "env: {AWS_EC2_METADATA_DISABLED: 'true', HOME: '${workspace}'}\n");
+            + "env:\n  AWS_EC2_METADATA_DISABLED: 'true'\n  HOME: '${workspace}'\n"
+            + "  AWS_CA_BUNDLE: '"
+            + server.resolve("authority/authority.pem")
+            + "'\n");
     return config.toString();
   }
 
@@ -71,12 +74,13 @@ class SyncOnSlurmTest {
     return person;
   }
 
+  /** The store's certificate is signed by an authority that only the config names. */
   @Test
   void aRunCopiesItsFolderToS3() throws Exception {
     Path from = Files.createDirectories(workspace.resolve("durable/checkpoints/it is"));
     Files.writeString(from.resolve("model.pt"), "weights");
     Files.writeString(Files.createDirectories(from.resolve("b")).resolve("optim.pt"), "Adam");
-    try (S3Server store = S3Server.proxy(server)) {
+    try (S3Server store = S3Server.secure(server)) {
       Person person = person(store);
 
       JsonObject run = person.submitAndWait(config(TO_THE_PREFIX, secrets()));

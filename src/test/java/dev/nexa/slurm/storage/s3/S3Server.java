@@ -87,7 +87,8 @@ public final class S3Server implements AutoCloseable {
         "s3proxy.keystore-password=" + SECRET);
   }
 
-  private static S3Server secure(Path folder) throws IOException {
+  /** Starts s3proxy with TLS; {@code authority/authority.pem} in the folder is its authority. */
+  public static S3Server secure(Path folder) throws IOException {
     Path authority = Files.createDirectories(folder.resolve("authority"));
     authority(authority);
     return secure(folder, authority, "-ext SAN=ip:127.0.0.1");
