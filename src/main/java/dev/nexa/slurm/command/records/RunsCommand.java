@@ -14,8 +14,11 @@ import dev.nexa.slurm.money.ledger.FinishedRuns;
 import dev.nexa.slurm.money.summary.NoMatch;
 import dev.nexa.slurm.money.summary.RunAnalysis;
 import dev.nexa.slurm.money.summary.RunField;
+import dev.nexa.slurm.records.approvals.Approval;
+import dev.nexa.slurm.records.approvals.ApprovalFile;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.lookup.RunLookup;
@@ -221,6 +224,7 @@ public final class RunsCommand extends Subcommand {
       Path manifest = found.run().manifest();
       boolean begun = Files.exists(manifest) || found.run().hasJournal();
       Optional<ArchiveFile> archive = ArchiveFile.of(context.workspace(), found.run().id());
+      Optional<Approval> approval = approval(found.run());
       boolean priced = begun && (Files.exists(cost) || found.run().hasSubmissions());
       if (given(json)) {
         JsonObject document =
@@ -233,6 +237,7 @@ public final class RunsCommand extends Subcommand {
                             found.run(), one -> meant(one, found.task()).json())
                         : null)
                 .with("cost", priced ? RunRecordFile.cost(found.run(), CostFile::json) : null)
+                .withOptional("approval", approval.map(Approval::json))
                 .withOptional("archive", archive.map(ArchiveFile::where));
         out().print(Json.pretty(document));
       } else if (begun) {
@@ -245,6 +250,7 @@ public final class RunsCommand extends Subcommand {
             RunRecordFile.manifest(
                 found.run(), one -> RunsText.one(meant(one, found.task()), money, now));
         out().print(advised(text));
+        approval.ifPresent(one -> out().print(RunsText.approval(one)));
         archive.ifPresent(one -> out().print(RunsText.archive(one.where())));
         boolean failed =
             RunRecordFile.manifest(found.run(), RunsText::failed)
@@ -258,6 +264,16 @@ public final class RunsCommand extends Subcommand {
         out().print(RunsText.neverSubmitted(found.run().id().value(), found.run().isOpen()));
       }
       return ExitCode.OK.status();
+    }
+
+    /** Returns the approval of the run; a broken copy is a line on stderr. */
+    private Optional<Approval> approval(RunFolder run) {
+      try {
+        return ApprovalFile.ofRun(run.approval()).map(ApprovalFile::approval);
+      } catch (NexaException unreadable) {
+        err().println(run.id() + ": " + unreadable.getMessage());
+        return Optional.empty();
+      }
     }
 
     /** Returns the manifest; for {@code 12345_7}, with that task's point only. */

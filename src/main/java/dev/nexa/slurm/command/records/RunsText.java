@@ -11,6 +11,7 @@ import dev.nexa.slurm.base.units.PlainTime;
 import dev.nexa.slurm.job.code.PackedCode;
 import dev.nexa.slurm.job.estimate.CostLine;
 import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.approvals.Approval;
 import dev.nexa.slurm.records.documents.CostFile;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunState;
@@ -107,6 +108,19 @@ public final class RunsText {
     return text.toString();
   }
 
+  /** Returns the line that says who approved the run, when, and up to which cost. */
+  static String approval(Approval approval) {
+    StringBuilder text = new StringBuilder();
+    line(
+        text,
+        "approved",
+        "by %s on %s, up to %s"
+            .formatted(
+                approval.approver(), PlainTime.utc(approval.created()), money(approval.maxCost())));
+    approval.note().ifPresent(note -> line(text, "", note));
+    return text.toString();
+  }
+
   /** Returns the line that says where the run's archive is. */
   static String archive(String where) {
     StringBuilder text = new StringBuilder();
@@ -165,6 +179,7 @@ public final class RunsText {
     StringBuilder text = new StringBuilder();
     line(text, "run", manifest.runId());
     manifest.name().ifPresent(name -> line(text, "name", name));
+    manifest.user().ifPresent(user -> line(text, "user", user));
     line(text, "status", status(manifest, now));
     if (!now.asOf().isEmpty()) {
       line(text, "as of", now.asOf());

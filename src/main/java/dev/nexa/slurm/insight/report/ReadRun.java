@@ -94,9 +94,7 @@ final class ReadRun {
   /** Returns the approver of the run; empty if it needed no approval. */
   private static Optional<String> approver(RunFolder run, List<String> problems) {
     try {
-      return Files.exists(run.approval())
-          ? Optional.of(ApprovalFile.read(run.approval()).approval().approver())
-          : Optional.empty();
+      return ApprovalFile.ofRun(run.approval()).map(file -> file.approval().approver());
     } catch (RuntimeException unreadable) {
       problems.add(run.id() + ": " + unreadable.getMessage());
       return Optional.empty();

@@ -81,6 +81,11 @@ public record Approval(
 
   /** Returns the text that is signed. Equal approvals give equal bytes. */
   public String statement() {
+    return Json.pretty(json());
+  }
+
+  /** Returns the statement as a document. */
+  public JsonObject json() {
     JsonObject json =
         new JsonObject()
             .with("schema_version", 1)
@@ -95,7 +100,7 @@ public record Approval(
             .with("over_budget", overBudget)
             .withOptional("note", note);
     scope.addTo(json);
-    return Json.pretty(json);
+    return json;
   }
 
   private String kind() {

@@ -14,6 +14,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Optional;
 
 /**
  * A signed approval as it is stored: the statement, followed by its signature, and nothing else.
@@ -71,6 +72,17 @@ public record ApprovalFile(String name, String text, Approval approval, SshSigna
    */
   public static ApprovalFile read(Path file) {
     return read(file, StandardOpenOption.READ);
+  }
+
+  /**
+   * Returns the approval that a run keeps a copy of; empty if the run needed none.
+   *
+   * @param file where a run with an approval has the copy
+   * @throws BrokenException if the file is no approval
+   * @throws NexaException if the file cannot be read
+   */
+  public static Optional<ApprovalFile> ofRun(Path file) {
+    return Files.exists(file) ? Optional.of(read(file)) : Optional.empty();
   }
 
   /**

@@ -259,6 +259,10 @@ class ApproveCommandTest {
             "signed by  boss@site",
             "note       for the paper");
     assertThat(ada.type("submit", "run.yaml").exit()).isZero();
+    assertThat(ada.type("runs", "show", "latest").out())
+        .containsPattern("\napproved +by boss@site on 2\\S+ \\S+ UTC, up to \\d+\\.\\d\\d USD\n");
+    assertThat(ada.type("runs", "show", "latest", "--json").json().object("approval"))
+        .satisfies(signed -> assertThat(signed.text("approver")).isEqualTo("boss@site"));
   }
 
   @Test
