@@ -27,6 +27,7 @@ import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.ResourceAccessMode;
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /**
  * One workspace, three Unix users: ann shared it, bob works in it, eve does what she should not.
  */
+@Order(1)
 class TeamTest {
   private static final String RUN =
       "stage: data\nbackend: shell\nresources: {time: %s, memory: 50M}\n"
