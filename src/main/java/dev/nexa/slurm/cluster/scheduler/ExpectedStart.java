@@ -7,16 +7,17 @@ import java.util.Optional;
  * The time at which the scheduler expects to start a job, given the queue as it is now.
  *
  * @param at the expected start; empty if the job would not start, or the start is not known
- * @param why the scheduler's reason why the job would not start; empty if it would start, or if
- *     nothing is known
+ * @param refused whether the scheduler says that the job would not start
+ * @param why why the job would not start, or why the start is not known; empty if it would start,
+ *     or if nobody was asked
  */
-public record ExpectedStart(Optional<Instant> at, String why) {
-  /** Nothing is known about the start, for example because no queue could be asked. */
-  public static final ExpectedStart UNKNOWN = never("");
+public record ExpectedStart(Optional<Instant> at, boolean refused, String why) {
+  /** Nothing is known about the start, and nobody was asked. */
+  public static final ExpectedStart UNKNOWN = unknown("");
 
   /** Returns an expected start at this time. */
   public static ExpectedStart at(Instant at) {
-    return new ExpectedStart(Optional.of(at), "");
+    return new ExpectedStart(Optional.of(at), false, "");
   }
 
   /**
@@ -25,6 +26,15 @@ public record ExpectedStart(Optional<Instant> at, String why) {
    * @param why the scheduler's reason
    */
   public static ExpectedStart never(String why) {
-    return new ExpectedStart(Optional.empty(), why);
+    return new ExpectedStart(Optional.empty(), true, why);
+  }
+
+  /**
+   * Returns the answer if the scheduler gave none.
+   *
+   * @param why what happened instead
+   */
+  public static ExpectedStart unknown(String why) {
+    return new ExpectedStart(Optional.empty(), false, why);
   }
 }

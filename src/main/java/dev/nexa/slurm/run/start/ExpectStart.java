@@ -25,7 +25,7 @@ public final class ExpectStart {
     try {
       return slurm.get().expectedStart(Renderer.options(plan));
     } catch (SchedulerUnavailable outage) {
-      return ExpectedStart.never(String.valueOf(outage.getMessage()));
+      return ExpectedStart.unknown(String.valueOf(outage.getMessage()));
     }
   }
 }

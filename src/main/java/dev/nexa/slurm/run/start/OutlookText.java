@@ -60,9 +60,11 @@ public final class OutlookText {
   /** Returns a line about the expected start; empty if Slurm was not asked. */
   public static String start(ExpectedStart start, Instant now) {
     if (start.at().isEmpty()) {
-      return start.why().isEmpty()
-          ? ""
-          : "Would not start, says sbatch --test-only: " + start.why() + ".\n";
+      String known =
+          start.refused()
+              ? "Would not start, says sbatch --test-only: "
+              : "The start is not known: ";
+      return start.why().isEmpty() ? "" : known + start.why() + ".\n";
     }
     long seconds = Duration.between(now, start.at().get()).toSeconds();
     return "Would start "

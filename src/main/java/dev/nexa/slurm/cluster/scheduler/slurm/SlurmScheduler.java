@@ -52,6 +52,9 @@ public final class SlurmScheduler implements Scheduler {
   /** Job ids in one sacct call: one argument may not exceed 128 KiB (execve(2), MAX_ARG_STRLEN). */
   private static final int CHUNK = 1000;
 
+  /** How long an estimate waits for a part of it that it can do without. */
+  private static final Duration START_PATIENCE = Duration.ofSeconds(10);
+
   /** sacct's message about a field that it does not have (sacct/options.c). */
   private static final String UNKNOWN_FIELD = "Invalid field requested";
 
@@ -282,7 +285,7 @@ public final class SlurmScheduler implements Scheduler {
     columns.addAll(fields);
     SacctText reader = new SacctText(columns, answer::add, unreadable::add);
     try (reader) {
-      result = runner.stream(command(argv), reader, started -> {});
+      result = runner.stream(command(argv, settings.queryTimeout()), reader, started -> {});
     } catch (IOException failed) {
       throw unavailable("sacct", failed.getMessage());
     }
@@ -428,7 +431,7 @@ public final class SlurmScheduler implements Scheduler {
   private void sacctInto(List<String> argv, OutputStream out) {
     CommandResult result;
     try {
-      result = runner.stream(command(argv), out, started -> {});
+      result = runner.stream(command(argv, settings.queryTimeout()), out, started -> {});
     } catch (IOException failed) {
       throw unavailable("sacct", failed.getMessage());
     }
@@ -465,14 +468,20 @@ public final class SlurmScheduler implements Scheduler {
 
   /**
    * Returns when a job with these options would begin, by one call of {@code sbatch --test-only},
-   * which makes no job.
+   * which makes no job. Waits for ten seconds at most: without a controller, sbatch tries for half
+   * a minute.
    *
    * @param options in sbatch's notation, {@code --name=value}
    */
   public ExpectedStart expectedStart(List<String> options) {
-    CommandResult result = run(SlurmCommands.testOnly(options));
+    Duration patience = settings.queryTimeout();
+    if (patience.compareTo(START_PATIENCE) > 0) {
+      patience = START_PATIENCE;
+    }
+    CommandResult result = run(SlurmCommands.testOnly(options), patience);
     return result.timedOut()
-        ? ExpectedStart.never("sbatch gave no answer in time")
+        ? ExpectedStart.unknown(
+            "sbatch gave no answer in " + patience.toSeconds() + " s; `scontrol ping` says more")
         : TestOnlyText.read(result.err());
   }
 
@@ -555,8 +564,12 @@ public final class SlurmScheduler implements Scheduler {
   }
 
   private CommandResult run(List<String> argv) {
+    return run(argv, settings.queryTimeout());
+  }
+
+  private CommandResult run(List<String> argv, Duration timeout) {
     try {
-      return runner.run(command(argv));
+      return runner.run(command(argv, timeout));
     } catch (IOException notStarted) {
       throw unavailable(argv.get(0), notStarted.getMessage());
     }
@@ -566,13 +579,12 @@ public final class SlurmScheduler implements Scheduler {
    * Builds a command whose output is in English and UTC, with times as epoch seconds and complete
    * lists.
    */
-  private Command command(List<String> argv) {
+  private Command command(List<String> argv, Duration timeout) {
     Map<String, String> client = new HashMap<>(environment);
     client.put("LC_ALL", "C");
     client.put("TZ", "UTC");
     client.put("SLURM_TIME_FORMAT", "%s");
     client.put("SLURM_BITSTR_LEN", "0");
-    Duration timeout = settings.queryTimeout();
     return new Command(argv, client, directory, timeout);
   }
 

@@ -17,6 +17,12 @@ import java.util.regex.Pattern;
 final class TestOnlyText {
   private static final Pattern START = Pattern.compile("to start at (\\S+)");
   private static final Pattern FAILURE = Pattern.compile("(?m)^allocation failure: (.+)$");
+
+  /** The errors of a client that got no answer (slurm_errno.c of 22.05 to 25.05). */
+  private static final Pattern UNREACHABLE =
+      Pattern.compile(
+          "Unable to contact|Socket timed out|Zero Bytes were transmitted|Connection refused");
+
   private static final Pattern ERROR = Pattern.compile("(?m)^sbatch: (?:error: )?(.+)$");
 
   private TestOnlyText() {}
@@ -27,11 +33,12 @@ final class TestOnlyText {
       return time(start.group(1));
     }
     Matcher failure = FAILURE.matcher(err);
-    if (failure.find()) {
-      return ExpectedStart.never(failure.group(1).strip());
-    }
     Matcher error = ERROR.matcher(err);
-    return error.find() ? ExpectedStart.never(error.group(1).strip()) : ExpectedStart.UNKNOWN;
+    String why =
+        failure.find() ? failure.group(1).strip() : error.find() ? error.group(1).strip() : "";
+    return why.isEmpty() || UNREACHABLE.matcher(why).find()
+        ? ExpectedStart.unknown(why)
+        : ExpectedStart.never(why);
   }
 
   /** Reads epoch seconds, which SLURM_TIME_FORMAT requests, or a UTC time if sbatch ignores it. */

@@ -25,7 +25,7 @@ class TestOnlyTextTest {
         .isEqualTo(ExpectedStart.never("Invalid partition name specified"));
   }
 
-  /** Of 25.05's source, sbatch.c: "a using"; and what a plugin that refuses is told by. */
+  /** Of 25.05's source, sbatch.c: "a using"; and what a controller that is away looks like. */
   @Test
   void readsWhatOthersWrite() {
     assertThat(
@@ -34,8 +34,10 @@ class TestOnlyTextTest {
                         + " n[1-2] in partition gpu on cluster east\n  Preempts: 1,2\n")
                 .at())
         .contains(Instant.parse("2024-05-01T12:00:00Z"));
-    assertThat(TestOnlyText.read("sbatch: error: Unable to contact slurm controller\n").why())
-        .isEqualTo("Unable to contact slurm controller");
+    assertThat(TestOnlyText.read("sbatch: error: Unable to contact slurm controller\n"))
+        .isEqualTo(ExpectedStart.unknown("Unable to contact slurm controller"));
+    assertThat(TestOnlyText.read("allocation failure: Zero Bytes were transmitted or received\n"))
+        .isEqualTo(ExpectedStart.unknown("Zero Bytes were transmitted or received"));
     assertThat(TestOnlyText.read("sbatch: Job 7 to start at Unknown using 4\n").at()).isEmpty();
     assertThat(TestOnlyText.read("")).isEqualTo(ExpectedStart.UNKNOWN);
   }
