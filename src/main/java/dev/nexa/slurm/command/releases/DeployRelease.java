@@ -11,6 +11,7 @@ import dev.nexa.slurm.storage.releases.DeployCheck;
 import dev.nexa.slurm.storage.releases.DeployCheck.Refusal;
 import dev.nexa.slurm.storage.releases.Halt;
 import dev.nexa.slurm.storage.releases.HistoryLine;
+import dev.nexa.slurm.storage.releases.LaterVerdict;
 import dev.nexa.slurm.storage.releases.LineSigner;
 import dev.nexa.slurm.storage.releases.Production;
 import dev.nexa.slurm.storage.releases.ReleaseFile;
@@ -72,6 +73,8 @@ final class DeployRelease {
     ReleaseSignatures signatures = signatures(check);
     List<Refusal> refusals =
         new ArrayList<>(check.refusals(signatures, place.policy().refusesPickles()));
+    LaterVerdict.of(place.context().workspace(), check.content().document())
+        .ifPresent(refusals::add);
     List<Halt> halts = place.haltsFor(check.content().document().pipeline());
     if (refusals.isEmpty()) {
       requireNone(name, halts);

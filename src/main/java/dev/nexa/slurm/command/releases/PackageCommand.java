@@ -104,6 +104,7 @@ final class PackageCommand extends Subcommand {
                 licence()),
             lineage(context, plan.storage()));
     requirePicklesAllowed(context.configs().policy(), draft);
+    draft.notes().forEach(note -> err().println("note: " + VisibleText.line(note)));
     if (given(dryRun)) {
       shown(draft, durable);
       return ExitCode.OK.status();
@@ -305,6 +306,7 @@ final class PackageCommand extends Subcommand {
         .with("evaluation", draft.facts().evaluation().map(it -> it.run()).orElse(null))
         .with("licence", draft.facts().licence())
         .with("pickles", draft.facts().pickles())
-        .with("left_out", draft.model().leftOut());
+        .with("left_out", draft.model().leftOut())
+        .with("notes", draft.notes());
   }
 }

@@ -68,7 +68,7 @@ final class ReleaseText {
         "evaluation",
         release
             .evaluation()
-            .map(it -> "by " + it.run() + metrics(it.summary()))
+            .map(it -> "by " + it.run() + maker(it) + metrics(it.summary()))
             .orElse("none was found"));
     line(
         text,
@@ -83,11 +83,30 @@ final class ReleaseText {
                         + ": "
                         + it.figures().optionalText("reason").orElse("no reason"))
             .orElse("none was found: `release deploy` needs a gate that passed"));
+    release
+        .gate()
+        .filter(it -> !it.failedBefore().isEmpty())
+        .ifPresent(
+            it ->
+                line(
+                    text,
+                    "",
+                    "before it, these gates of the same model failed: "
+                        + names(it.failedBefore(), "")));
     line(text, "licence", release.licence());
     line(text, "pickles", names(release.pickles(), "none"));
     line(
         text, "size", Memory.rounded(release.bytes()) + " in " + release.files().size() + " files");
     return text.toString();
+  }
+
+  /** A job can write any numbers; only the step score computes them from the answers. */
+  private static String maker(ReleaseFile.Evaluation evaluation) {
+    return evaluation
+        .maker()
+        .filter(maker -> !maker.equals("data.score"))
+        .map(maker -> " (backend " + maker + ": nexa-slurm did not compute these numbers)")
+        .orElse("");
   }
 
   private static String metrics(JsonObject summary) {

@@ -181,6 +181,16 @@ public final class RunFolder {
     return PlanFile.parse(DurableFiles.read(plan()), plan().toString());
   }
 
+  /**
+   * Returns whether the plan's text holds this text. For searches over all runs, because a plan
+   * takes much longer to parse.
+   *
+   * @return false if there is no plan
+   */
+  public boolean planHolds(String text) {
+    return Files.exists(plan()) && DurableFiles.read(plan()).contains(text);
+  }
+
   /** Returns the estimate for display, unchecked. */
   public EstimateFile shownEstimate() {
     return EstimateFile.parse(DurableFiles.read(estimate()), estimate().toString());

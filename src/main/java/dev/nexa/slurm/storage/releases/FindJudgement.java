@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.job.plan.PlanFile;
+import dev.nexa.slurm.records.documents.FinalManifest;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
@@ -27,6 +28,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * Finds the evaluation and the gate of a run's model among the runs of the workspace.
@@ -37,11 +39,17 @@ import java.util.function.Predicate;
  *
  * <p>Any job can write any metrics. Therefore a verdict counts only if it is of the data step
  * {@code gate}, which is our own program, and if its candidate is a file that an evaluation made.
+ * An evaluation by another program than the data step {@code score} counts only if its inputs lead
+ * to the model, whatever run it names.
+ *
+ * <p>All is read from manifests that agree with their journals. A gate whose verdict is not known
+ * may have failed. Therefore no older verdict is taken instead of it.
  */
 final class FindJudgement {
   private static final String STEM = "science_eval_";
   private static final String EVALUATION = "evaluation";
   private static final String GATE = "gate";
+  private static final String SCORE = "score";
 
   private final Workspace workspace;
   private final RunId run;
@@ -61,12 +69,60 @@ final class FindJudgement {
 
   /** Returns the newest evaluation of the run's model; empty if there is none. */
   Optional<Found> evaluation() {
-    return newest(EVALUATION, this::isEvaluationOfRun);
+    List<Found> found = new ArrayList<>();
+    for (RunId id : workspace.allRuns()) {
+      read(workspace.run(id), EVALUATION).filter(this::isEvaluationOfRun).ifPresent(found::add);
+    }
+    return newest(found);
   }
 
-  /** Returns the newest verdict about the run's model, passed or failed; empty if there is none. */
+  /**
+   * Returns the newest verdict about the run's model, passed or failed; empty if there is none.
+   *
+   * @throws NexaException if a gate of the model is not over, or its manifest cannot be trusted
+   */
   Optional<Found> gate() {
-    return newest(GATE, this::isGateOfRun);
+    return newest(gates());
+  }
+
+  /**
+   * Returns all verdicts about the run's model, in no order.
+   *
+   * @throws NexaException as {@link #gate()}
+   */
+  List<Found> gates() {
+    List<Found> found = new ArrayList<>();
+    // A gate whose manifest is missing counts too.
+    for (RunId id : workspace.everyRun()) {
+      if (isGate(workspace.run(id))) {
+        verdict(workspace.run(id)).filter(this::isGateOfRun).ifPresent(found::add);
+      }
+    }
+    return found;
+  }
+
+  private Optional<Found> verdict(RunFolder folder) {
+    Optional<ManifestFile> manifest;
+    try {
+      manifest = FinalManifest.of(folder);
+    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
+      if (readsEvaluationOfRun(folder.id())) {
+        throw new NexaException(
+            ErrorCode.RUN_NOT_SUITABLE,
+            "the verdict of the gate " + folder.id() + " is not known: " + damaged.getMessage(),
+            Advice.command(
+                "puts back what was final", "nexa-slurm", "audit", "--repair", folder.id()));
+      }
+      return Optional.empty();
+    }
+    if (manifest.isEmpty() && readsEvaluationOfRun(folder.id())) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SETTLED,
+          "the gate " + folder.id() + " of the same model is not over: it may fail",
+          Advice.command("settles a run that has ended", "nexa-slurm", "reconcile"),
+          Advice.command("ends it without a verdict", "nexa-slurm", "cancel", folder.id()));
+    }
+    return manifest.flatMap(one -> found(folder.id(), one, GATE));
   }
 
   /**
@@ -123,11 +179,7 @@ final class FindJudgement {
     return key.equals(GATE) ? "data.gate" : "data.score";
   }
 
-  private Optional<Found> newest(String key, Predicate<Found> isOfRun) {
-    List<Found> found = new ArrayList<>();
-    for (RunId id : workspace.allRuns()) {
-      read(workspace.run(id), key).filter(isOfRun).ifPresent(found::add);
-    }
+  private static Optional<Found> newest(List<Found> found) {
     return found.stream()
         .max(Comparator.comparing(Found::ended).thenComparing(one -> one.run().value()));
   }
@@ -142,23 +194,69 @@ final class FindJudgement {
       if (!text.contains("\"" + key + "\"")) {
         return Optional.empty();
       }
-      ManifestFile manifest = ManifestFile.parse(text, folder.manifest().toString());
-      Optional<JsonObject> metrics = manifest.metrics().optionalObject(key);
-      return metrics.isPresent() && manifest.status().ended() && manifest.ended().isPresent()
-          ? Optional.of(new Found(folder.id(), metrics.get(), manifest.ended().get()))
-          : Optional.empty();
+      return FinalManifest.of(folder).flatMap(manifest -> found(folder.id(), manifest, key));
     } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
       // Audit reports a damaged manifest. It must not hide the other runs.
       return Optional.empty();
     }
   }
 
+  private static Optional<Found> found(RunId id, ManifestFile manifest, String key) {
+    Optional<JsonObject> metrics = manifest.metrics().optionalObject(key);
+    return metrics.isPresent() && manifest.ended().isPresent()
+        ? Optional.of(new Found(id, metrics.get(), manifest.ended().get()))
+        : Optional.empty();
+  }
+
   private boolean isEvaluationOfRun(Found evaluation) {
     Optional<RunId> named = evaluation.metrics().optionalText("run_id").flatMap(RunId::parse);
     if (named.isPresent() && !named.get().equals(evaluation.run())) {
-      return named.get().equals(run);
+      return named.get().equals(run)
+          && (isScore(evaluation) || evaluated(evaluation.run()).equals(Set.of(run)));
     }
     return evaluated(evaluation.run()).equals(Set.of(run));
+  }
+
+  /** Returns the program that computed an evaluation: {@code data.score}, or the backend's name. */
+  String maker(Found evaluation) {
+    Optional<PlanFile> plan = plan(evaluation.run());
+    return plan.flatMap(PlanFile::dataStep)
+        .map(step -> "data." + step)
+        .or(() -> plan.flatMap(PlanFile::backend))
+        .orElse(ReleaseFile.UNKNOWN);
+  }
+
+  /** Returns the gates of the same model that failed before this verdict, the oldest first. */
+  List<String> failedBefore(Found gate) {
+    return gates().stream()
+        .filter(one -> !one.passed() && one.ended().isBefore(gate.ended()))
+        .sorted(Comparator.comparing(Found::ended))
+        .map(one -> one.run().value())
+        .toList();
+  }
+
+  private boolean isScore(Found evaluation) {
+    return plan(evaluation.run()).filter(one -> isStep(one, SCORE)).isPresent();
+  }
+
+  /** Returns whether a run is a gate, by its plan: what it wrote may be missing or changed. */
+  private boolean isGate(RunFolder folder) {
+    try {
+      return folder.planHolds("\"" + GATE + "\"")
+          && plan(folder.id()).filter(one -> isStep(one, GATE)).isPresent();
+    } catch (UncheckedIOException unreadable) {
+      return false;
+    }
+  }
+
+  private boolean readsEvaluationOfRun(RunId gate) {
+    for (RunId input : inputs(gate)) {
+      if (input.equals(run)
+          || read(workspace.run(input), EVALUATION).filter(this::isEvaluationOfRun).isPresent()) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Returns the nearest runs with a checkpoint, backward along the inputs. */
@@ -207,28 +305,33 @@ final class FindJudgement {
   }
 
   private boolean isGateOfRun(Found gate) {
-    Optional<PlanFile> plan = plan(gate.run());
-    if (plan.isEmpty() || !plan.get().dataStep().equals(Optional.of(GATE))) {
-      return false;
-    }
+    return judged(gate).isPresent();
+  }
+
+  /** Returns the evaluation of the run's model that a gate judged; empty if it judged another. */
+  Optional<Found> judged(Found gate) {
+    Optional<PlanFile> plan = plan(gate.run()).filter(one -> isStep(one, GATE));
     Optional<String> written = gate.metrics().optionalText("candidate");
-    if (written.isEmpty()) {
-      return false;
+    if (plan.isEmpty() || written.isEmpty()) {
+      return Optional.empty();
     }
     String candidate = plan.get().storage().written(written.get());
     Set<RunId> named = runsIn(candidate);
     for (RunId id : workspace.allRuns()) {
       // Only these can have made the file: its name has the evaluation's id, or the model's.
       if (named.contains(id) || named.contains(run)) {
-        Optional<Found> evaluation = read(workspace.run(id), EVALUATION);
-        if (evaluation.isPresent()
-            && isEvaluationOfRun(evaluation.get())
-            && made(id, Path.of(candidate))) {
-          return true;
+        Optional<Found> evaluation =
+            read(workspace.run(id), EVALUATION).filter(this::isEvaluationOfRun);
+        if (evaluation.isPresent() && made(id, Path.of(candidate))) {
+          return evaluation;
         }
       }
     }
-    return false;
+    return Optional.empty();
+  }
+
+  private static boolean isStep(PlanFile plan, String step) {
+    return plan.dataStep().equals(Optional.of(step));
   }
 
   /**
@@ -266,18 +369,58 @@ final class FindJudgement {
    * @param model the folder or file, with all links resolved
    */
   boolean reads(Found evaluation, Path model) {
-    Set<RunId> seen = new HashSet<>(Set.of(evaluation.run()));
+    return chain(evaluation).stream().anyMatch(id -> reads(id, model));
+  }
+
+  /**
+   * Returns when the work on an evaluation began: the start of the first run that read the model.
+   * If no plan names the model, the first start after the model's run was over. Empty if no run of
+   * the evaluation has a start.
+   *
+   * @param model the folder or file, with all links resolved
+   */
+  Optional<Instant> began(Found evaluation, Path model) {
+    Set<RunId> chain = chain(evaluation);
+    Instant over = manifest(run).flatMap(ManifestFile::ended).orElse(Instant.MIN);
+    return starts(chain.stream().filter(id -> reads(id, model)))
+        .min(Comparator.naturalOrder())
+        .or(
+            () ->
+                starts(chain.stream())
+                    .filter(start -> !start.isBefore(over))
+                    .min(Comparator.naturalOrder()));
+  }
+
+  private Stream<Instant> starts(Stream<RunId> runs) {
+    return runs.flatMap(id -> manifest(id).flatMap(ManifestFile::started).stream());
+  }
+
+  private Optional<ManifestFile> manifest(RunId id) {
+    try {
+      return FinalManifest.of(workspace.run(id));
+    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
+      return Optional.empty();
+    }
+  }
+
+  /** Returns the evaluation and all runs whose files it was made of, back to the model's run. */
+  private Set<RunId> chain(Found evaluation) {
+    Set<RunId> seen = new LinkedHashSet<>(Set.of(evaluation.run()));
     Deque<RunId> waiting = new ArrayDeque<>(seen);
     while (!waiting.isEmpty()) {
-      RunId id = waiting.remove();
-      if (plan(id).stream()
-          .flatMap(plan -> plan.readPaths().stream())
-          .anyMatch(path -> isSame(path, model))) {
-        return true;
+      for (RunId input : inputs(waiting.remove())) {
+        if (!input.equals(run) && seen.add(input)) {
+          waiting.add(input);
+        }
       }
-      inputs(id).stream().filter(seen::add).forEach(waiting::add);
     }
-    return false;
+    return seen;
+  }
+
+  private boolean reads(RunId id, Path model) {
+    return plan(id).stream()
+        .flatMap(plan -> plan.readPaths().stream())
+        .anyMatch(path -> isSame(path, model));
   }
 
   private static boolean isSame(String path, Path model) {

@@ -36,8 +36,10 @@ import java.util.TreeMap;
  * @param facts the document without its list of files
  * @param model the files of the model
  * @param written the other files, by their paths in the release
+ * @param notes why an evaluation or a gate that was found does not count
  */
-public record ReleaseDraft(ReleaseFile facts, ModelSource model, TreeMap<String, byte[]> written) {
+public record ReleaseDraft(
+    ReleaseFile facts, ModelSource model, TreeMap<String, byte[]> written, List<String> notes) {
   private static final String EVALUATION = "eval/evaluation.json";
   private static final String GATE = "eval/gate.json";
 
@@ -68,11 +70,9 @@ public record ReleaseDraft(ReleaseFile facts, ModelSource model, TreeMap<String,
       Workspace workspace, RunFolder run, OptionalInt task, Choices choices, LineageGraph lineage) {
     ManifestFile manifest = completed(run);
     PlanFile plan = ProvenFiles.of(run).plan();
-    ModelSource model =
-        ModelSource.read(
-            choices
-                .checkpoint()
-                .orElseGet(() -> FindCheckpoint.of(run.id(), plan, manifest, task)));
+    Path checkpoint =
+        choices.checkpoint().orElseGet(() -> FindCheckpoint.of(run.id(), plan, manifest, task));
+    ModelSource model = ModelSource.read(checkpoint);
     FindJudgement judgement = new FindJudgement(workspace, run.id());
     Optional<FindJudgement.Found> evaluation =
         choices.evaluation().map(judgement::evaluation).or(judgement::evaluation);
@@ -83,6 +83,22 @@ public record ReleaseDraft(ReleaseFile facts, ModelSource model, TreeMap<String,
       requireNoJudgementNamed(choices, model, run.id());
       evaluation = Optional.empty();
       gate = Optional.empty();
+    }
+    List<String> notes = new ArrayList<>();
+    if (evaluation.isPresent()) {
+      Optional<String> later = later(judgement, evaluation.get(), checkpoint, model);
+      requireNotNamed(choices.evaluation(), later);
+      evaluation = later.isEmpty() ? evaluation : Optional.empty();
+      later.ifPresent(notes::add);
+    }
+    if (gate.isPresent()) {
+      Optional<String> later =
+          judgement
+              .judged(gate.get())
+              .flatMap(judged -> later(judgement, judged, checkpoint, model));
+      requireNotNamed(choices.gate(), later);
+      gate = later.isEmpty() ? gate : Optional.empty();
+      later.filter(why -> !notes.contains(why)).ifPresent(notes::add);
     }
     TreeMap<String, byte[]> written = new TreeMap<>(ReleaseContent.ORDER);
     // JSON is YAML too, and the plan is the config with everything resolved.
@@ -112,13 +128,52 @@ public record ReleaseDraft(ReleaseFile facts, ModelSource model, TreeMap<String,
             parents(lineage, run.id()),
             pipeline(workspace, run.id()),
             evaluation.map(
-                it -> new ReleaseFile.Evaluation(it.run().value(), EVALUATION, it.metrics())),
-            gate.map(it -> new ReleaseFile.Gate(it.run().value(), it.passed(), GATE, it.metrics())),
+                it ->
+                    new ReleaseFile.Evaluation(
+                        it.run().value(),
+                        Optional.of(judgement.maker(it)),
+                        EVALUATION,
+                        it.metrics())),
+            gate.map(
+                it ->
+                    new ReleaseFile.Gate(
+                        it.run().value(),
+                        it.passed(),
+                        GATE,
+                        it.metrics(),
+                        judgement.failedBefore(it))),
             choices.licence().orElse(ReleaseFile.UNKNOWN),
             model.pickles(),
             List.of());
     written.put("README.md", bytes(ModelCard.text(facts, manifest)));
-    return new ReleaseDraft(facts, model, written);
+    return new ReleaseDraft(facts, model, written, List.copyOf(notes));
+  }
+
+  /** Returns why an evaluation is not of the model as it is now; empty if it is. */
+  private static Optional<String> later(
+      FindJudgement judgement, FindJudgement.Found evaluation, Path checkpoint, ModelSource model) {
+    return judgement
+        .began(evaluation, model.root())
+        .flatMap(
+            began ->
+                WrittenLater.of(checkpoint, model, began)
+                    .map(
+                        what ->
+                            what
+                                + ", after the evaluation "
+                                + evaluation.run()
+                                + " began at "
+                                + began
+                                + ": neither this evaluation nor its gate counts"));
+  }
+
+  private static void requireNotNamed(Optional<RunId> named, Optional<String> later) {
+    if (named.isPresent() && later.isPresent()) {
+      throw new NexaException(
+          ErrorCode.RUN_NOT_SUITABLE,
+          later.get(),
+          Advice.step("evaluate the model as it is now, and type release package again"));
+    }
   }
 
   /** Returns whether the model is the final checkpoint of the run, which the evaluation judged. */

@@ -41,6 +41,8 @@ public record ReleaseFile(
   /** The word for a fact that is not known. */
   public static final String UNKNOWN = "unknown";
 
+  private static final String FAILED_BEFORE = "failed_before";
+
   private static final int NEWEST = 1;
 
   /**
@@ -84,10 +86,13 @@ public record ReleaseFile(
    * An evaluation of the model.
    *
    * @param run the run that evaluated
+   * @param maker the program that computed the summary: {@code data.score} is our own; else the
+   *     backend of a job whose numbers nobody checked, such as {@code shell}; empty in releases of
+   *     earlier versions
    * @param file the summary, as a path in the release
    * @param summary the summary itself
    */
-  public record Evaluation(String run, String file, JsonObject summary) {}
+  public record Evaluation(String run, Optional<String> maker, String file, JsonObject summary) {}
 
   /**
    * The verdict of a gate.
@@ -96,8 +101,10 @@ public record ReleaseFile(
    * @param passed whether the gate passed
    * @param file gate.json, as a path in the release
    * @param figures the whole verdict, as gate.json has it
+   * @param failedBefore the gates of the same model that had failed before, the oldest first
    */
-  public record Gate(String run, boolean passed, String file, JsonObject figures) {}
+  public record Gate(
+      String run, boolean passed, String file, JsonObject figures, List<String> failedBefore) {}
 
   /** A file of the release: its path with slashes, its size in bytes, its SHA-256. */
   public record Entry(String path, long size, String sha256) {}
@@ -137,16 +144,19 @@ public record ReleaseFile(
   private static JsonObject json(Evaluation evaluation) {
     return new JsonObject()
         .with("run_id", evaluation.run())
+        .withOptional("made_by", evaluation.maker())
         .with("report", evaluation.file())
         .with("summary", evaluation.summary());
   }
 
   private static JsonObject json(Gate gate) {
-    return new JsonObject()
-        .with("run_id", gate.run())
-        .with("verdict", gate.passed() ? "pass" : "fail")
-        .with("file", gate.file())
-        .with("figures", gate.figures());
+    JsonObject json =
+        new JsonObject()
+            .with("run_id", gate.run())
+            .with("verdict", gate.passed() ? "pass" : "fail")
+            .with("file", gate.file())
+            .with("figures", gate.figures());
+    return gate.failedBefore().isEmpty() ? json : json.with(FAILED_BEFORE, gate.failedBefore());
   }
 
   private static JsonObject json(Entry file) {
@@ -205,7 +215,11 @@ public record ReleaseFile(
   }
 
   private static Evaluation evaluation(JsonObject json) {
-    return new Evaluation(json.text("run_id"), json.text("report"), json.object("summary"));
+    return new Evaluation(
+        json.text("run_id"),
+        json.optionalText("made_by"),
+        json.text("report"),
+        json.object("summary"));
   }
 
   private static Gate gate(JsonObject json) {
@@ -214,7 +228,11 @@ public record ReleaseFile(
       throw new IllegalArgumentException("expected \"pass\" or \"fail\" under \"verdict\"");
     }
     return new Gate(
-        json.text("run_id"), verdict.equals("pass"), json.text("file"), json.object("figures"));
+        json.text("run_id"),
+        verdict.equals("pass"),
+        json.text("file"),
+        json.object("figures"),
+        json.members().containsKey(FAILED_BEFORE) ? json.texts(FAILED_BEFORE) : List.of());
   }
 
   /** Returns the document with this list of files. */

@@ -46,7 +46,8 @@ final class MadeRelease {
         verdict.isEmpty()
             ? Optional.empty()
             : Optional.of(
-                new ReleaseFile.Gate("gate_1", verdict.equals("pass"), "eval/gate.json", figures));
+                new ReleaseFile.Gate(
+                    "gate_1", verdict.equals("pass"), "eval/gate.json", figures, List.of()));
     ReleaseFile document =
         new ReleaseFile(
             new ReleaseFile.Origin(

@@ -5,11 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.approvals.UnixUser;
+import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,10 +53,27 @@ class FindJudgementTest {
       Files.writeString(link.resolve("tasks"), "1\n");
     }
     String checkpoint = metrics.startsWith("\"checkpoint\"") ? metrics + "," : "";
-    Files.writeString(
-        manifests.resolve(id + ".json"),
-        "{\"run_id\": \"%s\", \"stage\": \"x\", \"status\": \"completed\", \"state\": \"completed\", \"tags\": [], %s \"metrics\": {%s}, \"ended\": \"2025-11-05T%02d:00:00Z\"}"
-            .formatted(id, checkpoint, metrics, hour));
+    String text =
+        "{\"run_id\": \"%s\", \"stage\": \"x\", \"status\": \"completed\", \"state\": \"completed\", \"tags\": [], %s \"metrics\": {%s}, \"started\": \"2025-11-05T%02d:00:00Z\", \"ended\": \"2025-11-05T%02d:30:00Z\"}"
+            .formatted(id, checkpoint, metrics, hour, hour);
+    Files.writeString(manifests.resolve(id + ".json"), text);
+    workspace()
+        .run(new RunId(id))
+        .journal()
+        .append(
+            Event.now(
+                Event.Type.FINISHED,
+                new JsonObject()
+                    .with("status", "completed")
+                    .with("manifest_sha256", Sha256.of(text))));
+  }
+
+  private Workspace workspace() {
+    return new Workspace(folder, DurableFiles.onDisk());
+  }
+
+  private Path manifest(String id) {
+    return folder.resolve("runs/manifests").resolve(id + ".json");
   }
 
   /** Its plan; the output folder is made, too. */
@@ -77,7 +102,7 @@ class FindJudgementTest {
   }
 
   private FindJudgement of(RunId run) {
-    return new FindJudgement(new Workspace(folder, DurableFiles.onDisk()), run);
+    return new FindJudgement(workspace(), run);
   }
 
   private static String evaluation(String named) {
@@ -111,7 +136,7 @@ class FindJudgementTest {
   /** The evaluation says itself whose it is, so its inputs do not count. */
   @Test
   void theRunThatAnEvaluationNamesCounts() throws IOException {
-    run("eval_20251103_100000", 5, evaluation(TEACHER.value()), "generate_20251102_110000");
+    scored("eval_20251103_100000", 5, TEACHER.value(), "items", "generate_20251102_110000");
 
     assertThat(of(TEACHER).evaluation()).isPresent();
     assertThat(of(STUDENT).evaluation()).isEmpty();
@@ -165,5 +190,151 @@ class FindJudgementTest {
 
     gated("gate_20251103_140000", 9, file, "pass");
     assertThat(of(STUDENT).gate()).isPresent();
+  }
+
+  /** Only the step score reads the answers; any other job can name any run. */
+  @Test
+  void aJobThatNamesARunMustHaveReadItsModel() throws IOException {
+    String job = "eval_20251103_100000";
+    run(job, 5, evaluation(STUDENT.value()));
+    planned(job, "eval", "");
+    assertThat(of(STUDENT).evaluation()).isEmpty();
+
+    String honest = "eval_20251103_110000";
+    run(honest, 6, evaluation(STUDENT.value()), "generate_20251102_110000");
+    planned(honest, "eval", "");
+    assertThat(of(STUDENT).evaluation().orElseThrow().run().value()).isEqualTo(honest);
+  }
+
+  /** The older gate passed. */
+  @Test
+  void aVerdictThatIsNotKnownIsNotReplacedByAnOlderOne() throws IOException {
+    String score = "eval_20251103_100000";
+    Path file = scored(score, 5, score, "items.jsonl", "generate_20251102_110000");
+    gated("gate_20251103_110000", 6, file, "pass", score);
+    String failed = "gate_20251103_120000";
+    gated(failed, 7, file, "fail", score);
+    String text = Files.readString(manifest(failed));
+
+    Files.writeString(manifest(failed), text.replace("\"fail\"", "\"pass\""));
+    unknown("the verdict of the gate " + failed + " is not known: ", "is not what the run's");
+    Files.writeString(manifest(failed), "{");
+    unknown("the verdict of the gate " + failed + " is not known: ", "is not what the run's");
+    Files.delete(manifest(failed));
+    unknown("the verdict of the gate " + failed + " is not known: ", "is missing");
+    Files.writeString(manifest(failed), text);
+    assertThat(of(STUDENT).gate().orElseThrow().passed()).isFalse();
+
+    Files.delete(folder.resolve("runs").resolve(failed).resolve("journal.jsonl"));
+    unknown("the gate " + failed + " of the same model is not over: it may fail", "");
+    assertThat(of(TEACHER).gate()).isEmpty();
+  }
+
+  private void unknown(String begin, String part) {
+    assertThatThrownBy(() -> of(STUDENT).gate())
+        .isInstanceOf(NexaException.class)
+        .hasMessageStartingWith(begin)
+        .hasMessageContaining(part);
+  }
+
+  @Test
+  void anEditedEvaluationDoesNotCount() throws IOException {
+    String score = "eval_20251103_100000";
+    Path file = scored(score, 5, score, "items.jsonl", "generate_20251102_110000");
+    gated("gate_20251103_110000", 6, file, "pass", score);
+    String text = Files.readString(manifest(score));
+
+    Files.writeString(manifest(score), text.replace("completed", "complete"));
+
+    assertThat(of(STUDENT).evaluation()).isEmpty();
+    assertThat(of(STUDENT).gate()).isEmpty();
+  }
+
+  @Test
+  void theApproverSeesWhichGatesFailedBefore() throws IOException {
+    String score = "eval_20251103_100000";
+    Path file = scored(score, 5, score, "items.jsonl", "generate_20251102_110000");
+    gated("gate_20251103_110000", 6, file, "fail", score);
+    gated("gate_20251103_120000", 7, file, "pass", score);
+
+    FindJudgement student = of(STUDENT);
+    FindJudgement.Found passed = student.gate().orElseThrow();
+    assertThat(student.failedBefore(passed)).containsExactly("gate_20251103_110000");
+    assertThat(student.maker(student.evaluation().orElseThrow())).isEqualTo("data.score");
+  }
+
+  /** The run that generated the answers began at four; a file may be a minute younger. */
+  @Test
+  void whatWasWrittenAfterTheEvaluationBeganIsFound() throws IOException {
+    String score = "eval_20251103_100000";
+    scored(score, 5, score, "items.jsonl", "generate_20251102_110000");
+    Path checkpoint = Files.createDirectories(folder.resolve("checkpoint"));
+    Path weights = Files.write(checkpoint.resolve("model.safetensors"), Models.safetensors());
+    Path config = Files.writeString(checkpoint.resolve("config.json"), "{}");
+    FindJudgement student = of(STUDENT);
+    Instant began =
+        student.began(student.evaluation().orElseThrow(), checkpoint.toRealPath()).orElseThrow();
+    assertThat(began).isEqualTo("2025-11-05T04:00:00Z");
+    Files.setLastModifiedTime(weights, FileTime.from(began.plusSeconds(59)));
+    Files.setLastModifiedTime(config, FileTime.from(began.minusSeconds(59)));
+
+    assertThat(WrittenLater.of(checkpoint, ModelSource.read(checkpoint), began)).isEmpty();
+    Files.setLastModifiedTime(config, FileTime.from(began.plusSeconds(61)));
+    assertThat(WrittenLater.of(checkpoint, ModelSource.read(checkpoint), began))
+        .contains(config.toRealPath() + " was written at 2025-11-05T04:01:01Z");
+
+    Files.setLastModifiedTime(config, FileTime.from(began));
+    Path link = Files.createSymbolicLink(folder.resolve("final"), checkpoint);
+    assertThat(WrittenLater.of(link, ModelSource.read(link), began))
+        .hasValueSatisfying(why -> assertThat(why).startsWith("the link " + link + " was written"));
+    Path shared =
+        Files.createSymbolicLink(checkpoint.resolve("vocab.json"), Path.of("config.json"));
+    assertThat(WrittenLater.of(checkpoint, ModelSource.read(checkpoint), began))
+        .hasValueSatisfying(why -> assertThat(why).startsWith(shared.toString()));
+  }
+
+  /** A gate that fails after the packaging keeps the release from production. */
+  @Test
+  void aLaterFailureIsFound() throws IOException {
+    String score = "eval_20251103_100000";
+    Path file = scored(score, 5, score, "items.jsonl", "generate_20251102_110000");
+    String gate = "gate_20251103_110000";
+    gated(gate, 6, file, "pass", score);
+    ReleaseFile release = release(gate);
+    assertThat(LaterVerdict.of(workspace(), release)).isEmpty();
+
+    gated("gate_20251103_120000", 7, file, "fail", score);
+    assertThat(LaterVerdict.of(workspace(), release))
+        .hasValueSatisfying(
+            refusal ->
+                assertThat(refusal.why())
+                    .isEqualTo(
+                        "after its gate "
+                            + gate
+                            + ", the gate gate_20251103_120000 of the same model failed"));
+    assertThat(LaterVerdict.of(workspace(), release("gate_20251001_110000"))).isEmpty();
+
+    gated("gate_20251103_130000", 8, file, "pass", score);
+    assertThat(LaterVerdict.of(workspace(), release)).isEmpty();
+
+    Files.delete(manifest("gate_20251103_130000"));
+    assertThat(LaterVerdict.of(workspace(), release))
+        .hasValueSatisfying(refusal -> assertThat(refusal.why()).contains("is not known"));
+  }
+
+  private static ReleaseFile release(String gate) {
+    return new ReleaseFile(
+        new ReleaseFile.Origin(
+            "r", STUDENT.value(), Instant.EPOCH, new UnixUser("ada", Optional.empty()), "d"),
+        new ReleaseFile.Model("train", Optional.empty(), Optional.empty(), Optional.empty(), false),
+        List.of(),
+        List.of(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(
+            new ReleaseFile.Gate(gate, true, "eval/gate.json", new JsonObject(), List.of())),
+        ReleaseFile.UNKNOWN,
+        List.of(),
+        List.of());
   }
 }

@@ -70,7 +70,8 @@ public final class Models {
                     "gate_20251101_160000",
                     true,
                     "eval/gate.json",
-                    new JsonObject().with("verdict", "pass").with("reason", "all is well"))),
+                    new JsonObject().with("verdict", "pass").with("reason", "all is well"),
+                    List.of())),
             ReleaseFile.UNKNOWN,
             List.of(),
             List.of());
@@ -79,6 +80,6 @@ public final class Models {
       written.put(
           path, Json.pretty(new JsonObject().with("file", path)).getBytes(StandardCharsets.UTF_8));
     }
-    return new ReleaseDraft(facts, ModelSource.read(model), written);
+    return new ReleaseDraft(facts, ModelSource.read(model), written, List.of());
   }
 }
