@@ -248,7 +248,8 @@ public final class RunsCommand extends Subcommand {
                 : RunsText.NO_COST;
         String text =
             RunRecordFile.manifest(
-                found.run(), one -> RunsText.one(meant(one, found.task()), money, now));
+                found.run(),
+                one -> RunsText.one(meant(owned(found.run(), one), found.task()), money, now));
         out().print(advised(text));
         approval.ifPresent(one -> out().print(RunsText.approval(one)));
         archive.ifPresent(one -> out().print(RunsText.archive(one.where())));
@@ -274,6 +275,11 @@ public final class RunsCommand extends Subcommand {
         err().println(run.id() + ": " + unreadable.getMessage());
         return Optional.empty();
       }
+    }
+
+    /** Returns the manifest; in a shared workspace, with the user. */
+    private ManifestFile owned(RunFolder run, ManifestFile manifest) {
+      return existing().workspace().isShared() ? manifest.listedFor(run.owner()) : manifest;
     }
 
     /** Returns the manifest; for {@code 12345_7}, with that task's point only. */

@@ -86,7 +86,8 @@ class TeamTest {
       assertThat(team.shell(BOB, "cat " + secret)).as(secret).contains("Permission denied");
     }
     assertThat(team.shell(BOB, "cat .nexa-local/jobs/1/job.json")).contains("Permission denied");
-    assertThat(well(team.types(BOB, "runs", "show", run))).contains("completed");
+    assertThat(well(team.types(BOB, "runs", "show", run)))
+        .contains("status      completed", "user        " + ANN);
     assertThat(well(team.types(ANN, "init", "--group", GROUP)))
         .contains("shared with the group " + GROUP + " already")
         .doesNotContain("\nshared ");
