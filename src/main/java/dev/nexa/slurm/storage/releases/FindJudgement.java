@@ -29,6 +29,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Finds the evaluation and the gate of a run's model among the runs of the workspace.
@@ -43,7 +44,8 @@ import java.util.stream.Stream;
  * to the model, whatever run it names.
  *
  * <p>All is read from manifests that agree with their journals. A gate whose verdict is not known
- * may have failed. Therefore no older verdict is taken instead of it.
+ * may have failed. Therefore no older verdict is taken instead of it. The runs are read once: each
+ * command needs an object of its own.
  */
 final class FindJudgement {
   private static final String STEM = "science_eval_";
@@ -53,6 +55,8 @@ final class FindJudgement {
 
   private final Workspace workspace;
   private final RunId run;
+  private @Nullable List<Found> evaluations;
+  private @Nullable List<Found> gates;
 
   FindJudgement(Workspace workspace, RunId run) {
     this.workspace = workspace;
@@ -69,11 +73,19 @@ final class FindJudgement {
 
   /** Returns the newest evaluation of the run's model; empty if there is none. */
   Optional<Found> evaluation() {
-    List<Found> found = new ArrayList<>();
-    for (RunId id : workspace.allRuns()) {
-      read(workspace.run(id), EVALUATION).filter(this::isEvaluationOfRun).ifPresent(found::add);
+    return newest(evaluations());
+  }
+
+  /** Returns all evaluations of the run's model. Reads all runs once. */
+  private List<Found> evaluations() {
+    if (evaluations == null) {
+      List<Found> found = new ArrayList<>();
+      for (RunId id : workspace.allRuns()) {
+        read(workspace.run(id), EVALUATION).filter(this::isEvaluationOfRun).ifPresent(found::add);
+      }
+      evaluations = found;
     }
-    return newest(found);
+    return evaluations;
   }
 
   /**
@@ -85,20 +97,19 @@ final class FindJudgement {
     return newest(gates());
   }
 
-  /**
-   * Returns all verdicts about the run's model, in no order.
-   *
-   * @throws NexaException as {@link #gate()}
-   */
-  List<Found> gates() {
-    List<Found> found = new ArrayList<>();
-    // A gate whose manifest is missing counts too.
-    for (RunId id : workspace.everyRun()) {
-      if (isGate(workspace.run(id))) {
-        verdict(workspace.run(id)).filter(this::isGateOfRun).ifPresent(found::add);
+  /** Returns all verdicts about the run's model. Reads all runs once. */
+  private List<Found> gates() {
+    if (gates == null) {
+      List<Found> found = new ArrayList<>();
+      // A gate whose manifest is missing counts too.
+      for (RunId id : workspace.everyRun()) {
+        if (isGate(workspace.run(id))) {
+          verdict(workspace.run(id)).filter(this::isGateOfRun).ifPresent(found::add);
+        }
       }
+      gates = found;
     }
-    return found;
+    return gates;
   }
 
   private Optional<Found> verdict(RunFolder folder) {
@@ -250,13 +261,9 @@ final class FindJudgement {
   }
 
   private boolean readsEvaluationOfRun(RunId gate) {
-    for (RunId input : inputs(gate)) {
-      if (input.equals(run)
-          || read(workspace.run(input), EVALUATION).filter(this::isEvaluationOfRun).isPresent()) {
-        return true;
-      }
-    }
-    return false;
+    Set<RunId> inputs = inputs(gate);
+    return inputs.contains(run)
+        || evaluations().stream().anyMatch(evaluation -> inputs.contains(evaluation.run()));
   }
 
   /** Returns the nearest runs with a checkpoint, backward along the inputs. */
@@ -317,14 +324,11 @@ final class FindJudgement {
     }
     String candidate = plan.get().storage().written(written.get());
     Set<RunId> named = runsIn(candidate);
-    for (RunId id : workspace.allRuns()) {
+    for (Found evaluation : evaluations()) {
       // Only these can have made the file: its name has the evaluation's id, or the model's.
-      if (named.contains(id) || named.contains(run)) {
-        Optional<Found> evaluation =
-            read(workspace.run(id), EVALUATION).filter(this::isEvaluationOfRun);
-        if (evaluation.isPresent() && made(id, Path.of(candidate))) {
-          return evaluation;
-        }
+      if ((named.contains(evaluation.run()) || named.contains(run))
+          && made(evaluation.run(), Path.of(candidate))) {
+        return Optional.of(evaluation);
       }
     }
     return Optional.empty();
