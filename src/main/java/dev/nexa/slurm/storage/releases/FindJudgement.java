@@ -10,25 +10,18 @@ import dev.nexa.slurm.records.documents.FinalManifest;
 import dev.nexa.slurm.records.documents.ManifestFile;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
-import dev.nexa.slurm.records.runs.RunInput;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,19 +41,20 @@ import org.jspecify.annotations.Nullable;
  * command needs an object of its own.
  */
 final class FindJudgement {
-  private static final String STEM = "science_eval_";
   private static final String EVALUATION = "evaluation";
   private static final String GATE = "gate";
   private static final String SCORE = "score";
 
   private final Workspace workspace;
   private final RunId run;
+  private final EvaluationInputs inputs;
   private @Nullable List<Found> evaluations;
   private @Nullable List<Found> gates;
 
   FindJudgement(Workspace workspace, RunId run) {
     this.workspace = workspace;
     this.run = run;
+    this.inputs = new EvaluationInputs(workspace, run);
   }
 
   /** A run that has ended, and the part of its metrics that is asked for. */
@@ -69,6 +63,11 @@ final class FindJudgement {
     boolean passed() {
       return metrics.optionalText("verdict").equals(Optional.of("pass"));
     }
+  }
+
+  /** Returns what the evaluations were made of. */
+  EvaluationInputs inputs() {
+    return inputs;
   }
 
   /** Returns the newest evaluation of the run's model; empty if there is none. */
@@ -223,14 +222,14 @@ final class FindJudgement {
     Optional<RunId> named = evaluation.metrics().optionalText("run_id").flatMap(RunId::parse);
     if (named.isPresent() && !named.get().equals(evaluation.run())) {
       return named.get().equals(run)
-          && (isScore(evaluation) || evaluated(evaluation.run()).equals(Set.of(run)));
+          && (isScore(evaluation) || inputs.models(evaluation.run()).equals(Set.of(run)));
     }
-    return evaluated(evaluation.run()).equals(Set.of(run));
+    return inputs.models(evaluation.run()).equals(Set.of(run));
   }
 
   /** Returns the program that computed an evaluation: {@code data.score}, or the backend's name. */
   String maker(Found evaluation) {
-    Optional<PlanFile> plan = plan(evaluation.run());
+    Optional<PlanFile> plan = inputs.plan(evaluation.run());
     return plan.flatMap(PlanFile::dataStep)
         .map(step -> "data." + step)
         .or(() -> plan.flatMap(PlanFile::backend))
@@ -247,68 +246,23 @@ final class FindJudgement {
   }
 
   private boolean isScore(Found evaluation) {
-    return plan(evaluation.run()).filter(one -> isStep(one, SCORE)).isPresent();
+    return inputs.plan(evaluation.run()).filter(one -> isStep(one, SCORE)).isPresent();
   }
 
   /** Returns whether a run is a gate, by its plan: what it wrote may be missing or changed. */
   private boolean isGate(RunFolder folder) {
     try {
       return folder.planHolds("\"" + GATE + "\"")
-          && plan(folder.id()).filter(one -> isStep(one, GATE)).isPresent();
+          && inputs.plan(folder.id()).filter(one -> isStep(one, GATE)).isPresent();
     } catch (UncheckedIOException unreadable) {
       return false;
     }
   }
 
   private boolean readsEvaluationOfRun(RunId gate) {
-    Set<RunId> inputs = inputs(gate);
-    return inputs.contains(run)
-        || evaluations().stream().anyMatch(evaluation -> inputs.contains(evaluation.run()));
-  }
-
-  /** Returns the nearest runs with a checkpoint, backward along the inputs. */
-  private Set<RunId> evaluated(RunId evaluation) {
-    Set<RunId> models = new HashSet<>();
-    Set<RunId> seen = new HashSet<>(Set.of(evaluation));
-    Deque<RunId> waiting = new ArrayDeque<>(List.of(evaluation));
-    while (!waiting.isEmpty()) {
-      for (RunId earlier : inputs(waiting.remove())) {
-        if (seen.add(earlier)) {
-          if (earlier.equals(run) || hasCheckpoint(earlier)) {
-            models.add(earlier);
-          } else {
-            waiting.add(earlier);
-          }
-        }
-      }
-    }
-    return models;
-  }
-
-  /** Returns the runs whose files a run reads, as its links and the paths in its plan say. */
-  private Set<RunId> inputs(RunId id) {
-    Set<RunId> inputs = new LinkedHashSet<>();
-    RunFolder folder = workspace.run(id);
-    try {
-      folder.inputs().stream().map(RunInput::run).forEach(inputs::add);
-      if (Files.exists(folder.plan())) {
-        for (String path : folder.shownPlan().readPaths()) {
-          inputs.addAll(runsIn(path));
-        }
-      }
-    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
-      return inputs;
-    }
-    return inputs;
-  }
-
-  private boolean hasCheckpoint(RunId id) {
-    try {
-      RunFolder folder = workspace.run(id);
-      return Files.exists(folder.manifest()) && ManifestFile.read(folder).checkpoint().isPresent();
-    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
-      return false;
-    }
+    Set<RunId> read = inputs.of(gate);
+    return read.contains(run)
+        || evaluations().stream().anyMatch(evaluation -> read.contains(evaluation.run()));
   }
 
   private boolean isGateOfRun(Found gate) {
@@ -317,13 +271,13 @@ final class FindJudgement {
 
   /** Returns the evaluation of the run's model that a gate judged; empty if it judged another. */
   Optional<Found> judged(Found gate) {
-    Optional<PlanFile> plan = plan(gate.run()).filter(one -> isStep(one, GATE));
+    Optional<PlanFile> plan = inputs.plan(gate.run()).filter(one -> isStep(one, GATE));
     Optional<String> written = gate.metrics().optionalText("candidate");
     if (plan.isEmpty() || written.isEmpty()) {
       return Optional.empty();
     }
     String candidate = plan.get().storage().written(written.get());
-    Set<RunId> named = runsIn(candidate);
+    Set<RunId> named = EvaluationInputs.runsIn(candidate);
     for (Found evaluation : evaluations()) {
       // Only these can have made the file: its name has the evaluation's id, or the model's.
       if ((named.contains(evaluation.run()) || named.contains(run))
@@ -343,7 +297,7 @@ final class FindJudgement {
    * same name: the step score copies its files to the folder of all evaluations.
    */
   private boolean made(RunId id, Path file) {
-    Optional<PlanFile> plan = plan(id);
+    Optional<PlanFile> plan = inputs.plan(id);
     if (plan.isEmpty()) {
       return false;
     }
@@ -356,93 +310,5 @@ final class FindJudgement {
     } catch (IOException gone) {
       return false;
     }
-  }
-
-  private Optional<PlanFile> plan(RunId id) {
-    try {
-      RunFolder folder = workspace.run(id);
-      return Files.exists(folder.plan()) ? Optional.of(folder.shownPlan()) : Optional.empty();
-    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
-      return Optional.empty();
-    }
-  }
-
-  /**
-   * Returns whether the evaluation's run, or one of those whose files it reads, reads this model.
-   *
-   * @param model the folder or file, with all links resolved
-   */
-  boolean reads(Found evaluation, Path model) {
-    return chain(evaluation).stream().anyMatch(id -> reads(id, model));
-  }
-
-  /**
-   * Returns when the work on an evaluation began: the start of the first run that read the model.
-   * If no plan names the model, the first start after the model's run was over. Empty if no run of
-   * the evaluation has a start.
-   *
-   * @param model the folder or file, with all links resolved
-   */
-  Optional<Instant> began(Found evaluation, Path model) {
-    Set<RunId> chain = chain(evaluation);
-    Instant over = manifest(run).flatMap(ManifestFile::ended).orElse(Instant.MIN);
-    return starts(chain.stream().filter(id -> reads(id, model)))
-        .min(Comparator.naturalOrder())
-        .or(
-            () ->
-                starts(chain.stream())
-                    .filter(start -> !start.isBefore(over))
-                    .min(Comparator.naturalOrder()));
-  }
-
-  private Stream<Instant> starts(Stream<RunId> runs) {
-    return runs.flatMap(id -> manifest(id).flatMap(ManifestFile::started).stream());
-  }
-
-  private Optional<ManifestFile> manifest(RunId id) {
-    try {
-      return FinalManifest.of(workspace.run(id));
-    } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
-      return Optional.empty();
-    }
-  }
-
-  /** Returns the evaluation and all runs whose files it was made of, back to the model's run. */
-  private Set<RunId> chain(Found evaluation) {
-    Set<RunId> seen = new LinkedHashSet<>(Set.of(evaluation.run()));
-    Deque<RunId> waiting = new ArrayDeque<>(seen);
-    while (!waiting.isEmpty()) {
-      for (RunId input : inputs(waiting.remove())) {
-        if (!input.equals(run) && seen.add(input)) {
-          waiting.add(input);
-        }
-      }
-    }
-    return seen;
-  }
-
-  private boolean reads(RunId id, Path model) {
-    return plan(id).stream()
-        .flatMap(plan -> plan.readPaths().stream())
-        .anyMatch(path -> isSame(path, model));
-  }
-
-  private static boolean isSame(String path, Path model) {
-    try {
-      return Path.of(path).toRealPath().equals(model);
-    } catch (IOException | InvalidPathException hubName) {
-      return false;
-    }
-  }
-
-  /** Returns the runs that the parts of a path name, such as {@code science_eval_RUN.parquet}. */
-  static Set<RunId> runsIn(String path) {
-    Set<RunId> runs = new LinkedHashSet<>();
-    for (String part : path.split("/", -1)) {
-      String name = part.startsWith(STEM) ? part.substring(STEM.length()) : part;
-      int dot = name.indexOf('.');
-      RunId.parse(dot < 0 ? name : name.substring(0, dot)).ifPresent(runs::add);
-    }
-    return runs;
   }
 }

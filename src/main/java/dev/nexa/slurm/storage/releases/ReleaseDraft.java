@@ -79,7 +79,7 @@ public record ReleaseDraft(
     Optional<FindJudgement.Found> gate = choices.gate().map(judgement::gate).or(judgement::gate);
     if (choices.checkpoint().isPresent()
         && !isOwn(model, run.id(), plan, manifest, task)
-        && evaluation.filter(one -> judgement.reads(one, model.root())).isEmpty()) {
+        && evaluation.filter(one -> judgement.inputs().reads(one.run(), model.root())).isEmpty()) {
       requireNoJudgementNamed(choices, model, run.id());
       evaluation = Optional.empty();
       gate = Optional.empty();
@@ -153,7 +153,8 @@ public record ReleaseDraft(
   private static Optional<String> later(
       FindJudgement judgement, FindJudgement.Found evaluation, Path checkpoint, ModelSource model) {
     return judgement
-        .began(evaluation, model.root())
+        .inputs()
+        .began(evaluation.run(), model.root())
         .flatMap(
             began ->
                 WrittenLater.of(checkpoint, model, began)

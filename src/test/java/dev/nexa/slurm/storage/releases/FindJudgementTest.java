@@ -272,8 +272,7 @@ class FindJudgementTest {
     Path weights = Files.write(checkpoint.resolve("model.safetensors"), Models.safetensors());
     Path config = Files.writeString(checkpoint.resolve("config.json"), "{}");
     FindJudgement student = of(STUDENT);
-    Instant began =
-        student.began(student.evaluation().orElseThrow(), checkpoint.toRealPath()).orElseThrow();
+    Instant began = student.inputs().began(new RunId(score), checkpoint.toRealPath()).orElseThrow();
     assertThat(began).isEqualTo("2025-11-05T04:00:00Z");
     Files.setLastModifiedTime(weights, FileTime.from(began.plusSeconds(59)));
     Files.setLastModifiedTime(config, FileTime.from(began.minusSeconds(59)));
