@@ -21,6 +21,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -304,8 +305,11 @@ final class DeployRelease {
   private static NexaException withEarlier(
       NexaException unusable, List<HistoryLine> lines, String name, Optional<String> now) {
     List<Advice> advice = new ArrayList<>(unusable.advice());
+    Set<String> rolledBack = Production.rolledBack(lines);
     for (String earlier : Production.deployed(lines)) {
-      if (!earlier.equals(name) && !now.equals(Optional.of(earlier))) {
+      if (!earlier.equals(name)
+          && !now.equals(Optional.of(earlier))
+          && !rolledBack.contains(earlier)) {
         advice.add(
             Advice.command("goes back further", "nexa-slurm", "release", "rollback", earlier));
       }
@@ -343,8 +347,13 @@ final class DeployRelease {
                     ErrorCode.OPTION_INVALID,
                     now.isEmpty()
                         ? "no release is in production"
-                        : "no release was deployed before " + now.get(),
-                    Advice.command("shows what was", "nexa-slurm", "release", "history")));
+                        : "no release was deployed before "
+                            + now.get()
+                            + " that nobody has rolled back",
+                    Advice.command("shows what was", "nexa-slurm", "release", "history"),
+                    Advice.step(
+                        "to put a release into production that was rolled back, name it:"
+                            + " `nexa-slurm release rollback NAME`")));
   }
 
   private Checked proven(String name, Optional<String> before) {

@@ -224,6 +224,22 @@ class DeployCommandTest {
   }
 
   @Test
+  void aSecondRollbackDoesNotLeadToTheReleaseThatTheFirstRemoved() throws IOException {
+    deploy("b");
+    deploy("a");
+    deploy("b");
+    assertThat(rollback().exit()).isZero();
+
+    Screen second = rollback();
+
+    assertThat(second.exit()).isEqualTo(2);
+    assertThat(second.err())
+        .contains("no release was deployed before a that nobody has rolled back")
+        .contains("nexa-slurm release rollback NAME");
+    assertThat(current()).isEqualTo("weights of a");
+  }
+
+  @Test
   void aChangedReleaseIsNotRolledBackTo() throws IOException {
     deploy("c");
     deploy("a");
