@@ -474,6 +474,38 @@ class DeployCommandTest {
     assertThat(current()).isEqualTo("weights of b");
   }
 
+  @Test
+  void aHaltOfAPipelineNeedsAPipelineThatExists() throws IOException {
+    terminal.file("configs/pipelines/nightly.yaml", "stages:\n  train: {config: train.yaml}\n");
+    terminal.file("other/weekly.yaml", "name: week\nstages:\n  train: {config: train.yaml}\n");
+
+    for (String typed : List.of("", " ", "nightli", "nightly_", "configs/pipelines/nightli.yaml")) {
+      Screen refused = terminal.type("halt", "--pipeline", typed);
+      assertThat(refused.exit()).as(typed).isEqualTo(2);
+      assertThat(refused.err()).contains("no halt was set", "got '" + typed + "'");
+      if (!typed.isBlank()) {
+        assertThat(refused.err())
+            .contains("did you mean 'nightly'?", "nexa-slurm halt --pipeline nightly ");
+      }
+    }
+    assertThat(terminal.type("halt", "list").out()).contains("no halt is in force");
+
+    for (String typed : List.of("nightly", "configs/pipelines/nightly.yaml")) {
+      assertThat(terminal.type("halt", "--pipeline", typed).out())
+          .contains("is in force: nothing of the pipeline nightly is released");
+    }
+    assertThat(terminal.type("halt", "--pipeline", "other/weekly.yaml", "--json").json())
+        .satisfies(halt -> assertThat(halt.text("pipeline")).isEqualTo("week"));
+  }
+
+  /** A file that nobody can run still has a name, which somebody may want to stop. */
+  @Test
+  void aHaltDoesNotNeedAPipelineFileWithoutErrors() throws IOException {
+    terminal.file("configs/pipelines/nightly.yaml", "stages: [\n");
+    Screen halt = terminal.type("halt", "--pipeline", "nightly");
+    assertThat(halt.out()).contains("nothing of the pipeline nightly is released");
+  }
+
   /** docs/schemas is for other people's programs: what is written and printed must fit it. */
   @Test
   void whatIsWrittenAndPrintedFitsThePublishedSchemas() throws IOException {
