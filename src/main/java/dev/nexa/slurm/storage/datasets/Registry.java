@@ -194,7 +194,7 @@ public final class Registry {
    * @param name the dataset's name
    * @param version the version; empty for the next one
    * @param facts makes further keys of the version, after all files were read
-   * @param read is called for each file that was read
+   * @param read gets each file and its bytes
    * @return the version; an older one if it has the same path, name and bytes
    * @throws NexaException if the version exists and has other bytes
    */
@@ -203,14 +203,16 @@ public final class Registry {
       String name,
       Optional<String> version,
       Supplier<JsonObject> facts,
-      Consumer<DatasetFile> read,
+      FileReading read,
       Progress progress) {
     requireName(name);
     makeLists();
     DurableFiles.sweepDead(lists(), Instant.now());
-    Path list;
+    // Its name says which process makes it, so that the next registration can remove what a dead
+    // process has left.
+    Path list = DurableFiles.temporary(lists().resolve("register"));
     try {
-      list = Files.createTempFile(lists(), ".register-", ".tmp");
+      Files.createFile(list);
     } catch (IOException failed) {
       throw DurableFiles.failure("write to", lists(), failed);
     }
@@ -467,7 +469,7 @@ public final class Registry {
         verifying.done(1, file.bytes());
         each.accept(FileChange.size(file.path(), file.bytes(), size));
       } else if (checksums) {
-        String sha256 = FileTree.read(found, verifying).sha256();
+        String sha256 = FileTree.read(found, read -> {}, verifying).sha256();
         if (!sha256.equals(file.sha256())) {
           each.accept(FileChange.content(file.path(), file.sha256(), sha256));
         }

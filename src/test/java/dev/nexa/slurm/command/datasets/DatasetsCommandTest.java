@@ -2,14 +2,20 @@ package dev.nexa.slurm.command.datasets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
+import io.airlift.compress.zstd.ZstdOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.List;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -85,6 +91,64 @@ class DatasetsCommandTest {
     assertThat(type("datasets", "list", "--format", "csv").out())
         .startsWith("dataset,status,rows,");
     assertThat(register().out()).startsWith("registered already: science@v1: ");
+  }
+
+  /**
+   * DuckDB finds the types of JSON on the stack: such a row kills the process without a message.
+   */
+  @Test
+  void aDeeplyNestedRowIsNotGivenToDuckDb() throws IOException {
+    String deep = "{\"a\":".repeat(2000) + "1" + "}".repeat(2000) + "\n";
+    data("deep.jsonl", "{\"a\": 1}\n\n" + deep);
+
+    Screen screen = register();
+
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out()).contains("registered science@v1: 3 files");
+    assertThat(screen.err())
+        .contains(
+            "note: rows are not counted: "
+                + durable
+                + "/datasets/science/deep.jsonl:3: expected at most 500 levels of arrays and objects");
+    assertThat(type("datasets", "show", "science").out()).contains("rows        not read");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gz", "zst"})
+  void aDeeplyNestedRowIsFoundInACompressedFile(String kind) throws Exception {
+    Path plain = durable.resolve("datasets/science/deep.jsonl");
+    Files.writeString(plain, "[".repeat(5000) + "]".repeat(5000) + "\n");
+    Files.delete(durable.resolve("datasets/science/a.jsonl"));
+    Path compressed = durable.resolve("datasets/science/deep.jsonl." + kind);
+    try (OutputStream out = Files.newOutputStream(compressed);
+        OutputStream to =
+            kind.equals("gz") ? new GZIPOutputStream(out) : new ZstdOutputStream(out)) {
+      Files.copy(plain, to);
+    }
+    Files.delete(plain);
+
+    assertThat(register().err()).contains(compressed + ":1: expected at most 500 levels");
+  }
+
+  @Test
+  void whatADeadRegistrationLeftIsRemoved() throws Exception {
+    Process dead = new ProcessBuilder("true").start();
+    dead.waitFor();
+    String host = DurableFiles.temporary(Path.of("x")).getFileName().toString().split("\\.")[2];
+    Path lists = Files.createDirectories(durable.resolve("manifests/datasets"));
+    Path left = Files.createFile(lists.resolve(".register." + host + "." + dead.pid() + ".1.tmp"));
+    Path alive =
+        Files.createFile(
+            lists.resolve(".register." + host + "." + ProcessHandle.current().pid() + ".1.tmp"));
+    for (Path one : List.of(left, alive)) {
+      Files.setLastModifiedTime(one, FileTime.from(Instant.now().minusSeconds(180)));
+    }
+
+    assertThat(register().exit()).isZero();
+
+    assertThat(left).doesNotExist();
+    assertThat(alive).exists();
+    assertThat(lists).isDirectoryContaining(file -> file.endsWith("science@v1.json"));
   }
 
   @Test
