@@ -9,7 +9,7 @@ import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.storage.releases.DeployCheck;
 import dev.nexa.slurm.storage.releases.DeployCheck.Refusal;
-import dev.nexa.slurm.storage.releases.Halt;
+import dev.nexa.slurm.storage.releases.Halts;
 import dev.nexa.slurm.storage.releases.HistoryLine;
 import dev.nexa.slurm.storage.releases.LineSigner;
 import dev.nexa.slurm.storage.releases.Production;
@@ -73,15 +73,14 @@ final class DeployRelease {
     ReleaseSignatures signatures = signatures(check);
     List<Refusal> refusals =
         new ArrayList<>(check.refusals(signatures, place.policy().refusesPickles()));
-    List<Halt> halts = place.haltsFor(check.content().document().pipeline());
+    List<Halts.Judged> halts = place.haltsFor(check.content().document().pipeline());
     if (refusals.isEmpty()) {
       requireNone(name, halts);
     }
-    for (Halt halt : halts) {
+    for (Halts.Judged one : halts) {
       refusals.add(
           new Refusal(
-              "the halt " + halt.id() + " is in force, " + halt.words(),
-              List.of(RequireNoHalt.lifts(halt))));
+              "the halt " + one.halt().id() + " is in force, " + one.words(), List.of(one.ends())));
     }
     if (!refusals.isEmpty()) {
       throw refusal(name, "cannot be deployed", refusals);
@@ -197,16 +196,19 @@ final class DeployRelease {
 
   /** A halt that was set during the test fails it, so that the release before comes back. */
   private SwitchRelease.Smoke unlessHalted(ReleaseFile document, SwitchRelease.Smoke result) {
-    List<Halt> halts = place.haltsFor(document.pipeline());
+    List<Halts.Judged> halts = place.haltsFor(document.pipeline());
     return halts.isEmpty() || result.failure().isPresent()
         ? result
         : new SwitchRelease.Smoke(
             result.words(),
             Optional.of(
-                "the halt " + halts.get(0).id() + " was set meanwhile, " + halts.get(0).words()));
+                "the halt "
+                    + halts.get(0).halt().id()
+                    + " was set meanwhile, "
+                    + halts.get(0).words()));
   }
 
-  private static void requireNone(String name, List<Halt> halts) {
+  private static void requireNone(String name, List<Halts.Judged> halts) {
     if (!halts.isEmpty()) {
       throw RequireNoHalt.refusal("the release " + name + " is not deployed", halts);
     }

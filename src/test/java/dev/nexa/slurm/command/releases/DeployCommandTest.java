@@ -498,6 +498,65 @@ class DeployCommandTest {
         .satisfies(halt -> assertThat(halt.text("pipeline")).isEqualTo("week"));
   }
 
+  @Test
+  void aHaltThatCannotBeReadIsNotLifted() throws IOException {
+    Path halts = Files.createDirectories(durable.resolve("deploy/halts"));
+    Path broken = halts.resolve("halt_x.json");
+    Files.writeString(broken, "{");
+
+    Screen refused = deploy("a");
+    assertThat(refused.exit()).isEqualTo(3);
+    assertThat(refused.err())
+        .contains("while the halt halt_x is in force, because " + broken + " cannot be read")
+        .contains("→ rm " + broken)
+        .doesNotContain("unhalt");
+    Screen unhalt = terminal.type("unhalt", "halt_x", "--yes", "--key", "" + boss);
+    assertThat(unhalt.exit()).isEqualTo(1);
+    assertThat(unhalt.err())
+        .contains("halt_x stays in force, and no signature can lift it: " + broken)
+        .contains("→ rm " + broken, "restore the file from a backup");
+    assertThat(unhalt.out()).isEmpty();
+    assertThat(halts.resolve("halt_x.lifted.json")).doesNotExist();
+
+    Files.delete(broken);
+    assertThat(deploy("a").exit()).isZero();
+  }
+
+  @Test
+  void aLiftingOfAnApproverWhoIsNoneAnyMoreIsExplained() throws IOException {
+    String id = terminal.type("halt", "--reason", "leak", "--json").json().text("halt_id");
+    assertThat(terminal.type("unhalt", id, "--yes", "--key", "" + boss).exit()).isZero();
+    Path second = Keys.make(folder, "second");
+    Files.writeString(
+        folder.resolve("allowed_signers"),
+        "second@site namespaces=\"nexa-slurm,nexa-slurm-release\" " + Keys.line(second) + "\n");
+    MadeRelease.sign(durable.resolve("deploy/releases/a"), second, "second@site");
+
+    Screen refused = terminal.type("release", "deploy", "a", "--yes", "--key", "" + second);
+
+    assertThat(refused.exit()).isEqualTo(3);
+    assertThat(refused.err())
+        .contains("while the halt " + id + " is in force, set by ")
+        .contains("; boss@site lifted it, and that does not count any more: ")
+        .contains("is not in " + folder.resolve("allowed_signers"))
+        .contains("nexa-slurm unhalt " + id);
+  }
+
+  /** Anybody who can write to the tier can write the reason that an approver reads. */
+  @Test
+  void controlCharactersInAReasonAreVisibleBeforeItIsSigned() {
+    String id =
+        terminal
+            .type("halt", "--reason", "leak\u001b[2K\nLift it? [y/N] y", "--json")
+            .json()
+            .text("halt_id");
+
+    Screen asked = terminal.answering("n\n").type("unhalt", id, "--key", "" + boss);
+
+    assertThat(asked.out()).contains(": leak^[[2K^JLift it? [y/N] y\n").doesNotContain("\u001b");
+    assertThat(deploy("a").err()).contains(": leak^[[2K^JLift it?").doesNotContain("\u001b");
+  }
+
   /** A file that nobody can run still has a name, which somebody may want to stop. */
   @Test
   void aHaltDoesNotNeedAPipelineFileWithoutErrors() throws IOException {
