@@ -165,7 +165,7 @@ final class FileList {
         list + " is not the list of files that was registered as " + reference + ": " + why,
         cause,
         Advice.step(
-            "bring the file back from a backup or from S3; without it, register the data as a new"
-                + " version"));
+            "bring the file back from a backup or from S3; or register the same data under the same"
+                + " name again, which writes the list again"));
   }
 }

@@ -131,6 +131,41 @@ class DatasetsCommandTest {
   }
 
   @Test
+  void theBytesOfARetiredVersionAreNotRegisteredAgain() throws IOException {
+    register();
+    type("datasets", "retire", "science@v1", "--reason", "wrong \u001b[2Klabels");
+    String path = "${durable}/datasets/science";
+    String again =
+        "to use these bytes again, register them under another name:"
+            + " nexa-slurm datasets register '"
+            + path
+            + "' --name NAME";
+
+    Screen registered = type("datasets", "register", path, "--as", "v9", "--source", "us");
+    assertThat(registered.exit()).isZero();
+    assertThat(registered.out())
+        .matches(
+            "registered already: science@v1 \\(retired as science@v1 by \\S+ on [-\\d]+:"
+                + " wrong \\^\\[\\[2Klabels\\): 2 files.*\n");
+    assertThat(registered.err()).contains("--as v9 adds nothing", "note: " + again);
+
+    Screen promoted = type("datasets", "promote", "science@v1", "--source", "us");
+    assertThat(promoted.exit()).isEqualTo(2);
+    assertThat(promoted.err())
+        .contains("science@v1 cannot be promoted: these bytes were retired as science@v1 by ")
+        .contains("→ " + again);
+
+    Path list = durable.resolve("manifests/datasets/science@v1.json");
+    Files.delete(list);
+    assertThat(type("datasets", "register", path).err()).contains("is written again: " + list);
+    Files.move(durable.resolve("datasets/science"), durable.resolve("moved"));
+    assertThat(type("datasets", "register", "${durable}/moved", "--name", "science").err())
+        .contains("science@v1 is registered with the path " + path + ", not with ${durable}/moved");
+    assertThat(type("datasets", "register", "${durable}/moved", "--name", "nl").out())
+        .startsWith("registered nl@v1");
+  }
+
+  @Test
   void whatADeadRegistrationLeftIsRemoved() throws Exception {
     Process dead = new ProcessBuilder("true").start();
     dead.waitFor();
@@ -180,7 +215,8 @@ class DatasetsCommandTest {
     assertThat(type("datasets", "retire", "science@v1", "--reason", "wrong labels").out())
         .startsWith("retired science@v1; its files stay where they are\nno run or dataset");
     assertThat(type("datasets", "promote", "science@v1").err())
-        .startsWith("nexa-slurm: science@v1 is retired [dataset-not-promotable]");
+        .startsWith(
+            "nexa-slurm: science@v1 cannot be promoted: these bytes were retired as science@v1 by ");
   }
 
   @Test
