@@ -376,6 +376,42 @@ class DatasetsCommandTest {
   }
 
   @Test
+  void ofTwoNamesForTheSameBytesThePromotedOneIsInTheLineage() throws IOException {
+    register();
+    type("datasets", "register", "${durable}/datasets/science", "--name", "Science");
+    assertThat(type("submit", "run.yaml", "--local", "--wait").exit()).isZero();
+    assertThat(type("lineage", "latest", "--up").out())
+        .as("the oldest")
+        .contains("dataset science@v1")
+        .doesNotContain("Science@v1");
+
+    type("datasets", "promote", "Science@v1", "--source", "us", "--licence", "MIT");
+
+    assertThat(type("lineage", "latest", "--up").out())
+        .contains("dataset Science@v1  promoted")
+        .doesNotContain("dataset science@v1");
+    assertThat(type("datasets", "retire", "science@v1").out()).contains("no run or dataset");
+    assertThat(type("datasets", "retire", "Science@v1").out()).contains("used by run ");
+  }
+
+  /** The plan names its version, whatever was registered since. */
+  @Test
+  void aVersionThatThePlanNamesIsTheOnlyOneInTheLineage() throws IOException {
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 100, currency: USD}\nregistered_datasets: true\n");
+    register();
+    type("datasets", "register", "${durable}/datasets/science", "--name", "Science");
+    type("datasets", "promote", "science@v1", "--source", "us");
+    assertThat(type("submit", "run.yaml", "--local", "--wait").exit()).isZero();
+    type("datasets", "retire", "science@v1");
+
+    assertThat(type("lineage", "latest", "--up").out())
+        .contains("dataset science@v1  retired")
+        .doesNotContain("Science@v1");
+  }
+
+  @Test
   void theRunThatMadeTheDataIsFound() throws IOException {
     register();
     terminal.file(
