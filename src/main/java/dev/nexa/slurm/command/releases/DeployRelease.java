@@ -3,6 +3,7 @@ package dev.nexa.slurm.command.releases;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.job.config.NoticeKind;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.notices.Outbox;
@@ -245,12 +246,13 @@ final class DeployRelease {
     settled.ifPresent(
         line ->
             notes.accept(
-                "note: "
-                    + line.what().action().text()
-                    + ": "
-                    + line.what().release().orElse("nothing")
-                    + " is in production; "
-                    + line.what().reason()));
+                VisibleText.line(
+                    "note: "
+                        + line.what().action().text()
+                        + ": "
+                        + line.what().release().orElse("nothing")
+                        + " is in production; "
+                        + line.what().reason())));
     return settled;
   }
 

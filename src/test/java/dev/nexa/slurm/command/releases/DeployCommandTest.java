@@ -728,6 +728,35 @@ class DeployCommandTest {
     assertThat(current()).isEqualTo("weights of a");
   }
 
+  @Test
+  void anEndpointThatIsNoUrlIsRefusedBeforeAnythingChanges() throws IOException {
+    for (String url :
+        List.of("notaurl", "", "localhost:80", "ftp://n1/v1", "http://", "http:// x")) {
+      Screen refused = deploy("a", "--endpoint", url);
+      assertThat(refused.exit()).as(url).isEqualTo(2);
+      assertThat(refused.err()).contains("--endpoint: expected a URL", "got '" + url + "'");
+    }
+    assertThat(durable.resolve("deploy/history.jsonl")).doesNotExist();
+  }
+
+  @Test
+  void anApprovalThatNothingUsesIsRefused() throws IOException {
+    for (List<String> more :
+        List.of(
+            List.<String>of(),
+            List.of("--endpoint", "http://n1/v1"),
+            List.of("--endpoint", "http://n1/v1", "--smoke", "serve.yaml"))) {
+      List<String> words = new ArrayList<>(List.of("--approval", "x"));
+      words.addAll(more);
+      Screen refused = deploy("a", words.toArray(String[]::new));
+      assertThat(refused.exit()).isEqualTo(2);
+      assertThat(refused.err())
+          .contains("--approval covers the server that --smoke CONFIG starts")
+          .contains("leave --approval out");
+    }
+    assertThat(durable.resolve("deploy/current_model")).doesNotExist();
+  }
+
   private static void answer(HttpServer server, String path, int status, String body) {
     server.createContext(
         path,
