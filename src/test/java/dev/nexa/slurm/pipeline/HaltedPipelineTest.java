@@ -103,19 +103,12 @@ class HaltedPipelineTest {
     String id = Json.parseObject(made.out()).text("pipeline_id");
     until(id, "train", "running");
 
-    // A halt of another pipeline stops nothing here.
+    // A halt of another pipeline stops nothing here. Its file was never run.
+    write("configs/pipelines/other.yaml", "stages:\n  train: {config: train.yaml}\n");
     type("halt", "--pipeline", "other", "--cluster", "local");
     String halt =
         Json.parseObject(
-                type(
-                        "halt",
-                        "--pipeline",
-                        "life",
-                        "--cluster",
-                        "local",
-                        "--reason",
-                        "bad",
-                        "--json")
+                type("halt", "--pipeline", id, "--cluster", "local", "--reason", "bad", "--json")
                     .out())
             .text("halt_id");
     Typed pass = type("reconcile");

@@ -493,7 +493,7 @@ public final class DurableFiles {
    * <p>All temporary files have such a name. {@link #sweepDead} reads from it which process made
    * the file.
    */
-  static Path temporary(Path file) {
+  public static Path temporary(Path file) {
     String name = file.getFileName() + "." + HOST + "." + PID + "." + COUNTER.incrementAndGet();
     return file.resolveSibling("." + name + TEMPORARY);
   }

@@ -1,5 +1,6 @@
 package dev.nexa.slurm.command.datasets;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.text.Columns;
 import dev.nexa.slurm.base.text.Listing;
@@ -92,6 +93,28 @@ final class DatasetText {
   private static String status(DatasetVersion version) {
     return version.status().word()
         + version.statement("retired", "reason").map(reason -> ": " + reason).orElse("");
+  }
+
+  /** Returns {@code retired as NAME@V by X on D: REASON}. */
+  static String retired(DatasetVersion version) {
+    return VisibleText.line(
+        "retired as "
+            + version.reference()
+            + " by "
+            + version.statement("retired", "by").orElse("an unknown user")
+            + version
+                .statement("retired", "at")
+                .map(at -> " on " + at.replaceFirst("T.*", ""))
+                .orElse("")
+            + version.statement("retired", "reason").map(reason -> ": " + reason).orElse(""));
+  }
+
+  /** Returns how a person can use the bytes of a retired version. */
+  static String again(DatasetVersion version) {
+    return "to use these bytes again, register them under another name:"
+        + " nexa-slurm datasets register "
+        + Advice.command("", version.path())
+        + " --name NAME";
   }
 
   private static String statement(DatasetVersion version, String what) {

@@ -13,6 +13,7 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.job.config.DatasetVersion.Status;
 import dev.nexa.slurm.storage.datasets.Registry;
+import dev.nexa.slurm.storage.datasets.TierPath;
 import dev.nexa.slurm.storage.lineage.CollectLineage;
 import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.lineage.LineageNode;
@@ -140,6 +141,9 @@ public final class DatasetsCommand extends Subcommand {
           .println(
               (done.added() ? "registered " : "registered already: ")
                   + version.reference()
+                  + (version.status() == Status.RETIRED
+                      ? " (" + DatasetText.retired(version) + ")"
+                      : "")
                   + ": "
                   + DatasetText.size(version)
                   + version
@@ -149,6 +153,7 @@ public final class DatasetsCommand extends Subcommand {
                   + ", root "
                   + version.root().substring(0, 12));
       tell(this, datasets, done);
+      explain(datasets, done);
       if (done.added() && (version.licence().isEmpty() || version.source().isEmpty())) {
         err()
             .println(
@@ -160,6 +165,42 @@ public final class DatasetsCommand extends Subcommand {
                     + version.reference());
       }
       return ExitCode.OK.status();
+    }
+
+    /** Says what differs if the bytes were registered before. */
+    private void explain(Datasets datasets, Registry.Done done) {
+      DatasetVersion version = done.version();
+      if (done.restored()) {
+        err()
+            .println(
+                "note: the list of files was lost or damaged and is written again: "
+                    + datasets.registry().list(version));
+      }
+      if (done.added()) {
+        return;
+      }
+      if (as.getValue() != null && !as.getValue().equals(version.version())) {
+        err()
+            .println(
+                "note: under one name, the same bytes are one version; --as "
+                    + as.getValue()
+                    + " adds nothing");
+      }
+      TierPath typed = TierPath.of(path.getValue(), Path.of("").toAbsolutePath(), datasets.tiers());
+      if (!typed.written().equals(version.path())) {
+        err()
+            .println(
+                "note: "
+                    + version.reference()
+                    + " is registered with the path "
+                    + VisibleText.line(version.path())
+                    + ", not with "
+                    + typed.written()
+                    + "; --name NAME registers these bytes there under another name");
+      }
+      if (version.status() == Status.RETIRED) {
+        err().println("note: " + DatasetText.again(version));
+      }
     }
   }
 
@@ -427,8 +468,10 @@ public final class DatasetsCommand extends Subcommand {
       if (version.status() == Status.RETIRED) {
         throw new NexaException(
             ErrorCode.DATASET_NOT_PROMOTABLE,
-            version.reference() + " is retired",
-            Advice.step("register the data again; the new version can be promoted"));
+            version.reference()
+                + " cannot be promoted: these bytes were "
+                + DatasetText.retired(version),
+            Advice.step(DatasetText.again(version)));
       }
       List<String> missing = new ArrayList<>();
       if (text(source.getValue(), version.source()).isEmpty()) {

@@ -3,23 +3,29 @@ package dev.nexa.slurm.command.datasets;
 import com.sun.management.OperatingSystemMXBean;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonNesting;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.progress.Phase;
 import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Limits;
+import dev.nexa.slurm.data.rows.Lines;
 import dev.nexa.slurm.data.rows.Shape;
 import dev.nexa.slurm.job.config.DatasetVersion;
 import dev.nexa.slurm.records.approvals.UnixUser;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.run.lookup.RunLookup;
+import dev.nexa.slurm.storage.bundle.Zstd;
 import dev.nexa.slurm.storage.datasets.DatasetFile;
+import dev.nexa.slurm.storage.datasets.FileReading;
 import dev.nexa.slurm.storage.datasets.Registry;
 import dev.nexa.slurm.storage.datasets.TierPath;
 import dev.nexa.slurm.storage.lineage.CollectLineage;
 import dev.nexa.slurm.storage.lineage.LineageGraph;
 import dev.nexa.slurm.storage.lineage.LineageNode;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,6 +36,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -90,12 +97,7 @@ final class RegisterDataset {
       return datasets
           .registry()
           .register(
-              data,
-              name,
-              told.version(),
-              () -> facts(told, origin, parents, rows),
-              rows::add,
-              progress);
+              data, name, told.version(), () -> facts(told, origin, parents, rows), rows, progress);
     } finally {
       rows.close();
     }
@@ -173,9 +175,11 @@ final class RegisterDataset {
   }
 
   /** Counts rows in DuckDB, which is opened at the first file with a known format. */
-  private final class Rows implements AutoCloseable {
+  private final class Rows implements FileReading, AutoCloseable {
     private final TierPath data;
     private boolean wanted;
+    private JsonNesting nesting = new JsonNesting(JsonNesting.DEEPEST);
+    private boolean tooDeep;
     private Optional<Engine> engine = Optional.empty();
     private Optional<Shape> shape = Optional.empty();
 
@@ -184,7 +188,17 @@ final class RegisterDataset {
       this.wanted = wanted;
     }
 
-    void add(DatasetFile file) {
+    @Override
+    public void part(String path, byte[] bytes, int length) {
+      if (wanted && Shape.isJsonLines(path)) {
+        nesting.add(bytes, length);
+      }
+    }
+
+    @Override
+    public void done(DatasetFile file) {
+      OptionalLong deep = nesting.found();
+      nesting = new JsonNesting(JsonNesting.DEEPEST);
       if (!wanted) {
         return;
       }
@@ -200,7 +214,40 @@ final class RegisterDataset {
       }
       boolean folder = Files.isDirectory(data.real());
       Path path = folder ? data.real().resolve(file.path()) : data.real();
-      shape.get().add(path.toString());
+      if (deep.isEmpty() && Shape.isJsonLines(path.toString())) {
+        deep = compressed(path);
+      }
+      if (deep.isEmpty()) {
+        shape.get().add(path.toString());
+      } else if (!tooDeep) {
+        tooDeep = true;
+        shape
+            .get()
+            .refuse(
+                path
+                    + ":"
+                    + deep.getAsLong()
+                    + ": expected at most "
+                    + JsonNesting.DEEPEST
+                    + " levels of arrays and objects");
+      }
+    }
+
+    /** Returns the line of a compressed file that is nested too deep; empty for a plain file. */
+    private static OptionalLong compressed(Path file) {
+      String name = file.toString();
+      if (name.endsWith(".gz")) {
+        return Lines.tooDeep(name);
+      }
+      if (!name.endsWith(".zst")) {
+        return OptionalLong.empty();
+      }
+      try (InputStream in = Zstd.open(file)) {
+        return Lines.tooDeep(in);
+      } catch (IOException broken) {
+        // DuckDB says what is wrong with the file.
+        return OptionalLong.empty();
+      }
     }
 
     JsonObject facts() {

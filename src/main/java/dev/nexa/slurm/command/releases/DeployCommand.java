@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.releases.DeployRelease.Checked;
 import dev.nexa.slurm.command.releases.DeployRelease.Outcome;
 import dev.nexa.slurm.command.shared.AfterSubmit;
@@ -18,8 +19,11 @@ import dev.nexa.slurm.storage.releases.HistoryLine;
 import dev.nexa.slurm.storage.releases.HistoryLine.What;
 import dev.nexa.slurm.storage.releases.LineSigner;
 import dev.nexa.slurm.storage.releases.SwitchRelease.Smoke;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
@@ -48,7 +52,7 @@ final class DeployCommand extends Subcommand {
       option(
           "--approval",
           "FILE",
-          "With --smoke: the approval that covers the server's run. Default: looks in the policy's folder.");
+          "With --smoke and without --endpoint: the approval that covers the server's run. Default: looks in the policy's folder.");
   private final OptionSpec key =
       option(
           "--key",
@@ -145,6 +149,16 @@ final class DeployCommand extends Subcommand {
       throw new NexaException(
           ErrorCode.OPTIONS_CONFLICT, "--api-key-file works only with --endpoint URL");
     }
+    if (approval.getValue() != null && (smoke.getValue() == null || url.isPresent())) {
+      throw new NexaException(
+          ErrorCode.OPTIONS_CONFLICT,
+          "--approval covers the server that --smoke CONFIG starts, and no server is started here",
+          Advice.step(
+              url.isPresent()
+                  ? "leave --approval out, or leave --endpoint out to start a server"
+                  : "leave --approval out, or add --smoke CONFIG"));
+    }
+    url.ifPresent(DeployCommand::requireHttp);
     Optional<SmokeTest.Planned> planned =
         Optional.ofNullable(smoke.<String>getValue())
             .map(
@@ -175,6 +189,31 @@ final class DeployCommand extends Subcommand {
                       run -> AfterSubmit.tell(this, run, err()))));
     }
     return new Test(What.NO_SMOKE, () -> Smoke.NONE);
+  }
+
+  /** A text that is no URL would fail the test, after production was switched. */
+  private static void requireHttp(String url) {
+    Optional<URI> parsed;
+    try {
+      parsed = Optional.of(new URI(url));
+    } catch (URISyntaxException wrong) {
+      parsed = Optional.empty();
+    }
+    boolean usable =
+        parsed.isPresent()
+            && parsed.get().getHost() != null
+            && List.of("http", "https")
+                .contains(String.valueOf(parsed.get().getScheme()).toLowerCase(Locale.ROOT));
+    if (!usable) {
+      throw new NexaException(
+          ErrorCode.OPTION_INVALID,
+          "--endpoint: expected a URL with http or https and a host, such as"
+              + " http://n1:15205/v1, got '"
+              + url
+              + "'",
+          Advice.command("shows the endpoints of servers", "nexa-slurm", "serve", "list"),
+          Advice.step("nothing was changed"));
+    }
   }
 
   private void show(Checked release, Test test) {
@@ -220,7 +259,7 @@ final class DeployCommand extends Subcommand {
                 + " failed ("
                 + test.words()
                 + "): "
-                + line.get().what().reason());
+                + VisibleText.line(line.get().what().reason()));
     err().println("  → " + DeployText.done(line.get()));
     return ExitCode.RUN_FAILED.status();
   }

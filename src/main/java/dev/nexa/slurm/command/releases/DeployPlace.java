@@ -12,7 +12,6 @@ import dev.nexa.slurm.run.decision.PolicyApprovals;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.run.start.Prepared;
 import dev.nexa.slurm.storage.releases.CurrentModel;
-import dev.nexa.slurm.storage.releases.Halt;
 import dev.nexa.slurm.storage.releases.Halts;
 import dev.nexa.slurm.storage.releases.HistoryLine;
 import dev.nexa.slurm.storage.releases.LineSigner;
@@ -81,13 +80,12 @@ record DeployPlace(Context context, Policy policy, String durable) {
    *
    * @param pipeline the id of the pipeline that made it; empty if it had none
    */
-  List<Halt> haltsFor(Optional<String> pipeline) {
+  List<Halts.Judged> haltsFor(Optional<String> pipeline) {
     Optional<String> name = RequireNoHalt.nameOf(context, pipeline);
     // A pipeline of another workspace has no name here: a halt of any pipeline may be its halt.
     boolean unknown = pipeline.isPresent() && name.isEmpty();
     return halts().all(signers()).stream()
         .filter(one -> one.inForce() && (unknown || one.halt().stops(name)))
-        .map(Halts.Judged::halt)
         .toList();
   }
 

@@ -3,13 +3,14 @@ package dev.nexa.slurm.command.releases;
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.job.config.NoticeKind;
 import dev.nexa.slurm.records.notices.Notice;
 import dev.nexa.slurm.records.notices.Outbox;
 import dev.nexa.slurm.run.decision.RequireNoHalt;
 import dev.nexa.slurm.storage.releases.DeployCheck;
 import dev.nexa.slurm.storage.releases.DeployCheck.Refusal;
-import dev.nexa.slurm.storage.releases.Halt;
+import dev.nexa.slurm.storage.releases.Halts;
 import dev.nexa.slurm.storage.releases.HistoryLine;
 import dev.nexa.slurm.storage.releases.LaterVerdict;
 import dev.nexa.slurm.storage.releases.LineSigner;
@@ -22,6 +23,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -75,15 +77,14 @@ final class DeployRelease {
         new ArrayList<>(check.refusals(signatures, place.policy().refusesPickles()));
     LaterVerdict.of(place.context().workspace(), check.content().document())
         .ifPresent(refusals::add);
-    List<Halt> halts = place.haltsFor(check.content().document().pipeline());
+    List<Halts.Judged> halts = place.haltsFor(check.content().document().pipeline());
     if (refusals.isEmpty()) {
       requireNone(name, halts);
     }
-    for (Halt halt : halts) {
+    for (Halts.Judged one : halts) {
       refusals.add(
           new Refusal(
-              "the halt " + halt.id() + " is in force, " + halt.words(),
-              List.of(RequireNoHalt.lifts(halt))));
+              "the halt " + one.halt().id() + " is in force, " + one.words(), List.of(one.ends())));
     }
     if (!refusals.isEmpty()) {
       throw refusal(name, "cannot be deployed", refusals);
@@ -199,16 +200,19 @@ final class DeployRelease {
 
   /** A halt that was set during the test fails it, so that the release before comes back. */
   private SwitchRelease.Smoke unlessHalted(ReleaseFile document, SwitchRelease.Smoke result) {
-    List<Halt> halts = place.haltsFor(document.pipeline());
+    List<Halts.Judged> halts = place.haltsFor(document.pipeline());
     return halts.isEmpty() || result.failure().isPresent()
         ? result
         : new SwitchRelease.Smoke(
             result.words(),
             Optional.of(
-                "the halt " + halts.get(0).id() + " was set meanwhile, " + halts.get(0).words()));
+                "the halt "
+                    + halts.get(0).halt().id()
+                    + " was set meanwhile, "
+                    + halts.get(0).words()));
   }
 
-  private static void requireNone(String name, List<Halt> halts) {
+  private static void requireNone(String name, List<Halts.Judged> halts) {
     if (!halts.isEmpty()) {
       throw RequireNoHalt.refusal("the release " + name + " is not deployed", halts);
     }
@@ -245,12 +249,13 @@ final class DeployRelease {
     settled.ifPresent(
         line ->
             notes.accept(
-                "note: "
-                    + line.what().action().text()
-                    + ": "
-                    + line.what().release().orElse("nothing")
-                    + " is in production; "
-                    + line.what().reason()));
+                VisibleText.line(
+                    "note: "
+                        + line.what().action().text()
+                        + ": "
+                        + line.what().release().orElse("nothing")
+                        + " is in production; "
+                        + line.what().reason())));
     return settled;
   }
 
@@ -307,8 +312,11 @@ final class DeployRelease {
   private static NexaException withEarlier(
       NexaException unusable, List<HistoryLine> lines, String name, Optional<String> now) {
     List<Advice> advice = new ArrayList<>(unusable.advice());
+    Set<String> rolledBack = Production.rolledBack(lines);
     for (String earlier : Production.deployed(lines)) {
-      if (!earlier.equals(name) && !now.equals(Optional.of(earlier))) {
+      if (!earlier.equals(name)
+          && !now.equals(Optional.of(earlier))
+          && !rolledBack.contains(earlier)) {
         advice.add(
             Advice.command("goes back further", "nexa-slurm", "release", "rollback", earlier));
       }
@@ -346,8 +354,13 @@ final class DeployRelease {
                     ErrorCode.OPTION_INVALID,
                     now.isEmpty()
                         ? "no release is in production"
-                        : "no release was deployed before " + now.get(),
-                    Advice.command("shows what was", "nexa-slurm", "release", "history")));
+                        : "no release was deployed before "
+                            + now.get()
+                            + " that nobody has rolled back",
+                    Advice.command("shows what was", "nexa-slurm", "release", "history"),
+                    Advice.step(
+                        "to put a release into production that was rolled back, name it:"
+                            + " `nexa-slurm release rollback NAME`")));
   }
 
   private Checked proven(String name, Optional<String> before) {

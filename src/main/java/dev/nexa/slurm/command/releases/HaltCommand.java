@@ -27,7 +27,10 @@ public final class HaltCommand extends Subcommand {
   private final OptionSpec reason =
       option("--reason", "TEXT", "Why; everybody who is stopped reads it.");
   private final OptionSpec pipeline =
-      option("--pipeline", "NAME", "Stops only the pipelines of this name. Default: stops all.");
+      option(
+          "--pipeline",
+          "NAME",
+          "Stops only the pipelines of this name; a pipeline's id or file stands for its name. Default: stops all.");
   private static final String CANCEL = "nexa-slurm cancel ";
 
   private final OptionSpec cluster = cluster(this, "");
@@ -61,8 +64,11 @@ public final class HaltCommand extends Subcommand {
   public Integer call() {
     DeployPlace place = DeployPlace.of(existing(), Optional.ofNullable(cluster.getValue()));
     boolean oneTier = cluster.getValue() != null;
+    Optional<String> named =
+        Optional.ofNullable(pipeline.<String>getValue())
+            .map(new HaltedPipeline(place.context())::name);
     HaltedTiers all = place.tiers();
-    List<HaltedTiers.Tried> tried = (oneTier ? all.chosen() : all).set(this::set);
+    List<HaltedTiers.Tried> tried = (oneTier ? all.chosen() : all).set(halts -> set(halts, named));
     Halt halt = tried.stream().flatMap(one -> one.halt().stream()).findFirst().orElseThrow();
     boolean isWhole = tried.stream().allMatch(one -> one.halt().isPresent() || one.absent());
     int status = isWhole ? ExitCode.OK.status() : ExitCode.DEFECT.status();
@@ -141,13 +147,13 @@ public final class HaltCommand extends Subcommand {
     return status;
   }
 
-  private Halt set(Halts halts) {
+  private Halt set(Halts halts, Optional<String> named) {
     return halts.set(
         Instant.now().truncatedTo(ChronoUnit.SECONDS),
         UnixUser.me().user(),
         ProcessIdentity.ofThisProcess().host(),
         Optional.ofNullable(reason.<String>getValue()).orElse(""),
-        Optional.ofNullable(pipeline.getValue()));
+        named);
   }
 
   private void arrow(Advice line) {

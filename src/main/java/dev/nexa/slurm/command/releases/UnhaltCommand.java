@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.run.decision.HaltedTiers;
 import dev.nexa.slurm.storage.releases.Halts;
@@ -52,6 +53,7 @@ public final class UnhaltCommand extends Subcommand {
     for (Halts halts : tiers) {
       found.add(halts.existing(id.getValue(), place.signers()));
     }
+    found.forEach(UnhaltCommand::requireReadable);
     Halts.Judged halt =
         found.stream().filter(Halts.Judged::inForce).findFirst().orElse(found.get(0));
     if (!halt.inForce()) {
@@ -79,6 +81,18 @@ public final class UnhaltCommand extends Subcommand {
       }
     }
     return tell(lifted.get(0), "is lifted");
+  }
+
+  /** A file that cannot be read is a halt in force, whatever anybody signs. */
+  private static void requireReadable(Halts.Judged halt) {
+    if (halt.broken().isPresent()) {
+      throw new NexaException(
+          ErrorCode.RECORD_DAMAGED,
+          halt.halt().id()
+              + " stays in force, and no signature can lift it: "
+              + VisibleText.line(halt.halt().reason()),
+          halt.ends());
+    }
   }
 
   /** Returns the tiers that have the halt; the chosen one if none has it, for its error. */

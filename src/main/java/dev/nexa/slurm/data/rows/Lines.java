@@ -1,6 +1,7 @@
 package dev.nexa.slurm.data.rows;
 
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.json.JsonNesting;
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -9,6 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.zip.GZIPInputStream;
 
 /**
@@ -76,6 +78,34 @@ public final class Lines {
     } catch (IOException failed) {
       throw DurableFiles.failure("read", Path.of(file), failed);
     }
+  }
+
+  /**
+   * Returns the first line that is nested deeper than DuckDB can take, if it looks for the types of
+   * JSON; empty also for a zst file.
+   */
+  public static OptionalLong tooDeep(String file) {
+    if (file.endsWith(".zst")) {
+      return OptionalLong.empty();
+    }
+    try (InputStream in = open(file)) {
+      return tooDeep(in);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", Path.of(file), failed);
+    }
+  }
+
+  /** Returns the first line of a text that is nested deeper than DuckDB can take. */
+  public static OptionalLong tooDeep(InputStream text) throws IOException {
+    JsonNesting nesting = new JsonNesting(JsonNesting.DEEPEST);
+    byte[] part = new byte[1 << 16];
+    for (int read = text.read(part); read >= 0; read = text.read(part)) {
+      nesting.add(part, read);
+      if (nesting.found().isPresent()) {
+        break;
+      }
+    }
+    return nesting.found();
   }
 
   private static InputStream open(String file) throws IOException {

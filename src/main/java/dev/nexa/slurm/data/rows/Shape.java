@@ -41,6 +41,20 @@ public final class Shape {
     }
   }
 
+  /**
+   * Returns whether the file is read as JSONL: plain, or compressed with gz or zst.
+   *
+   * @param path its path, absolute or not
+   */
+  public static boolean isJsonLines(String path) {
+    return InputFile.isReadable(path) && InputFile.format(path) == InputFile.Format.JSONL;
+  }
+
+  /** Adds a reason why the rows cannot be counted. */
+  public void refuse(String problem) {
+    problems.add(problem);
+  }
+
   /** Reads what waits. Call this after the last file. */
   public void finish() {
     waiting.forEach(this::look);

@@ -4,12 +4,15 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.json.JsonNesting;
 import dev.nexa.slurm.data.engine.Engine;
 import dev.nexa.slurm.data.engine.Sql;
+import dev.nexa.slurm.data.rows.Lines;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalLong;
 
 /** Rows of items in files, as a view in DuckDB with the columns of the files. */
 public final class Items {
@@ -50,6 +53,9 @@ public final class Items {
           "the files of items are .parquet and others: " + files,
           Advice.step("name files of one format"));
     }
+    if (!parquet) {
+      files.forEach(Items::requireFlat);
+    }
     String read =
         parquet
             ? "read_parquet(" + Sql.texts(files) + ", union_by_name = true)"
@@ -61,6 +67,22 @@ public final class Items {
     engine.run("CREATE OR REPLACE TEMP VIEW " + view + " AS SELECT * FROM " + read);
     List<String> columns = engine.column("SELECT column_name FROM (DESCRIBE " + view + ")");
     return new Items(engine, String.join(", ", patterns), columns);
+  }
+
+  /** DuckDB would overflow its stack, which kills the process without a message. */
+  private static void requireFlat(String file) {
+    OptionalLong line = Lines.tooDeep(file);
+    if (line.isPresent()) {
+      throw new NexaException(
+          ErrorCode.DATA_INVALID,
+          file
+              + ":"
+              + line.getAsLong()
+              + ": expected at most "
+              + JsonNesting.DEEPEST
+              + " levels of arrays and objects",
+          Advice.step("mend the line, or leave the file out"));
+    }
   }
 
   private static List<String> find(Engine engine, String pattern) {

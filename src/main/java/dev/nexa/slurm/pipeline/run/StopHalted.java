@@ -1,5 +1,6 @@
 package dev.nexa.slurm.pipeline.run;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.process.ProcessIdentity;
 import dev.nexa.slurm.job.config.Policy;
 import dev.nexa.slurm.job.plan.PlanFile;
@@ -103,7 +104,7 @@ final class StopHalted {
       if (stage.ended() || stage.row().isEmpty() || stage.row().get().running() > 0) {
         continue;
       }
-      List<Halt> stops = stops(progress, stage);
+      List<Halts.Judged> stops = stops(progress, stage);
       if (stops.isEmpty()) {
         continue;
       }
@@ -116,11 +117,11 @@ final class StopHalted {
               + ": "
               + stage.stage().name()
               + " was cancelled, because the halt "
-              + stops.get(0).id()
+              + stops.get(0).halt().id()
               + " is in force, "
               + stops.get(0).words()
-              + "; after `nexa-slurm unhalt "
-              + stops.get(0).id()
+              + "; after `"
+              + Advice.command("", stops.get(0).ends().command().toArray())
               + "`, `nexa-slurm pipeline resume "
               + id
               + "` goes on");
@@ -139,7 +140,7 @@ final class StopHalted {
       if (stage.completed() || stage.state().equals(PipelineProgress.SKIPPED)) {
         continue;
       }
-      List<Halt> stops = stops(progress, stage);
+      List<Halts.Judged> stops = stops(progress, stage);
       if (!stops.isEmpty()) {
         throw RequireNoHalt.refusal(
             progress.file().id() + ": " + stage.stage().name() + " may not start", stops);
@@ -147,7 +148,7 @@ final class StopHalted {
     }
   }
 
-  private List<Halt> stops(PipelineProgress progress, StageProgress stage) {
+  private List<Halts.Judged> stops(PipelineProgress progress, StageProgress stage) {
     PlanFile plan = plan(stage);
     return RequireNoHalt.concerns(policy, plan.stage())
         ? halts.halts(plan.storage().durable(), Optional.of(progress.file().name()))

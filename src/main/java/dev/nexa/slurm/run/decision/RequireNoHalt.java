@@ -8,7 +8,6 @@ import dev.nexa.slurm.records.approvals.Signers;
 import dev.nexa.slurm.records.documents.PipelineFile;
 import dev.nexa.slurm.records.runs.PipelineFolder;
 import dev.nexa.slurm.run.Context;
-import dev.nexa.slurm.storage.releases.Halt;
 import dev.nexa.slurm.storage.releases.Halts;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +44,7 @@ public final class RequireNoHalt {
    * @param durable the durable tier of the run's profile
    * @param pipeline the name of the run's pipeline; empty if it has none
    */
-  public List<Halt> halts(String durable, Optional<String> pipeline) {
+  public List<Halts.Judged> halts(String durable, Optional<String> pipeline) {
     Path deploy = deploy(durable);
     if (!Files.isDirectory(Halts.folder(deploy))) {
       return List.of();
@@ -69,7 +68,7 @@ public final class RequireNoHalt {
     if (!concerns(policy, stage)) {
       return;
     }
-    List<Halt> halts = halts(durable, pipeline);
+    List<Halts.Judged> halts = halts(durable, pipeline);
     if (!halts.isEmpty()) {
       throw refusal(what + ": no run of stage " + stage + " may start", halts);
     }
@@ -94,21 +93,16 @@ public final class RequireNoHalt {
    *
    * @param what what may not happen
    */
-  public static NexaException refusal(String what, List<Halt> halts) {
+  public static NexaException refusal(String what, List<Halts.Judged> halts) {
     List<Advice> advice = new ArrayList<>();
-    for (Halt halt : halts.subList(1, halts.size())) {
-      advice.add(Advice.step("halt " + halt.id() + ", " + halt.words()));
+    for (Halts.Judged one : halts.subList(1, halts.size())) {
+      advice.add(Advice.step("halt " + one.halt().id() + ", " + one.words()));
     }
-    Halt first = halts.get(0);
-    advice.add(lifts(first));
+    Halts.Judged first = halts.get(0);
+    advice.add(first.ends());
     return new NexaException(
         ErrorCode.HALTED,
-        what + " while the halt " + first.id() + " is in force, " + first.words(),
+        what + " while the halt " + first.halt().id() + " is in force, " + first.words(),
         advice);
-  }
-
-  /** Returns the command that lifts a halt. */
-  public static Advice lifts(Halt halt) {
-    return Advice.command("lifts it, with an approver's key", "nexa-slurm", "unhalt", halt.id());
   }
 }

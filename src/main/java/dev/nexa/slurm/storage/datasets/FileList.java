@@ -68,9 +68,9 @@ final class FileList {
    *
    * @param root the dataset's folder or its only file, with all links resolved
    * @param list the file to write; it is replaced
-   * @param read is called after each file
+   * @param files gets each file
    */
-  static Totals write(Path root, Path list, Consumer<DatasetFile> read, Running reading) {
+  static Totals write(Path root, Path list, FileReading files, Running reading) {
     Root sum = new Root();
     Instant newest = Instant.EPOCH;
     try (BufferedWriter out = Files.newBufferedWriter(list)) {
@@ -78,12 +78,12 @@ final class FileList {
       FileTree tree = new FileTree(root);
       while (tree.hasNext()) {
         FileTree.Found found = tree.next();
-        DatasetFile file = FileTree.read(found, reading);
+        DatasetFile file = FileTree.read(found, files, reading);
         sum.add(file);
         Instant written = found.attributes().lastModifiedTime().toInstant();
         newest = written.isAfter(newest) ? written : newest;
         out.write(file.toJson() + (tree.hasNext() ? ",\n" : "\n"));
-        read.accept(file);
+        files.done(file);
       }
       out.write("]\n}\n");
     } catch (IOException failed) {
@@ -165,7 +165,7 @@ final class FileList {
         list + " is not the list of files that was registered as " + reference + ": " + why,
         cause,
         Advice.step(
-            "bring the file back from a backup or from S3; without it, register the data as a new"
-                + " version"));
+            "bring the file back from a backup or from S3; or register the same data under the same"
+                + " name again, which writes the list again"));
   }
 }

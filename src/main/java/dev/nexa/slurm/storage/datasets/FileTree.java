@@ -176,27 +176,29 @@ final class FileTree implements Iterator<FileTree.Found> {
   /**
    * Reads a file that was found.
    *
-   * @param reading gets the file and its bytes
+   * @param bytes gets the bytes, but not the file
+   * @param reading gets the file and the number of its bytes
    * @throws NexaException if somebody writes to it meanwhile
    */
-  static DatasetFile read(Found found, Running reading) {
+  static DatasetFile read(Found found, FileReading bytes, Running reading) {
     MessageDigest digest = Sha256.digest();
     ByteBuffer part = ByteBuffer.allocate(PART);
-    long bytes = 0;
+    long size = 0;
     try (InputStream in =
         Channels.newInputStream(
             Files.newByteChannel(
                 found.file(), StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
       for (int read = in.read(part.array()); read >= 0; read = in.read(part.array())) {
         digest.update(part.array(), 0, read);
-        bytes += read;
+        bytes.part(found.path(), part.array(), read);
+        size += read;
         reading.done(0, read);
       }
     } catch (IOException failed) {
       throw DurableFiles.failure("read", found.file(), failed);
     }
     BasicFileAttributes after = attributes(found.file());
-    if (bytes != found.attributes().size()
+    if (size != found.attributes().size()
         || !after.lastModifiedTime().equals(found.attributes().lastModifiedTime())) {
       throw new NexaException(
           ErrorCode.CONCURRENT_CHANGE,
@@ -204,6 +206,6 @@ final class FileTree implements Iterator<FileTree.Found> {
           Advice.step("type the command again when nobody writes to the dataset"));
     }
     reading.done(1, 0);
-    return new DatasetFile(found.path(), bytes, Sha256.hex(digest));
+    return new DatasetFile(found.path(), size, Sha256.hex(digest));
   }
 }

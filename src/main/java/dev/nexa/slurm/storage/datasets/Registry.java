@@ -30,6 +30,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -185,8 +186,9 @@ public final class Registry {
    * @param version the version as the registry holds it now
    * @param added whether it is new
    * @param rewritten whether the dataset's entry was written again, without its comments
+   * @param restored whether the version's list of files was lost or damaged, and was written again
    */
-  public record Done(DatasetVersion version, boolean added, boolean rewritten) {}
+  public record Done(DatasetVersion version, boolean added, boolean rewritten, boolean restored) {}
 
   /**
    * Reads all files of a dataset and registers them as a version.
@@ -194,8 +196,9 @@ public final class Registry {
    * @param name the dataset's name
    * @param version the version; empty for the next one
    * @param facts makes further keys of the version, after all files were read
-   * @param read is called for each file that was read
-   * @return the version; an older one if it has the same path, name and bytes
+   * @param read gets each file and its bytes
+   * @return the version; an older one if the name has these bytes already, whatever version was
+   *     asked for and wherever the bytes lie
    * @throws NexaException if the version exists and has other bytes
    */
   public Done register(
@@ -203,14 +206,16 @@ public final class Registry {
       String name,
       Optional<String> version,
       Supplier<JsonObject> facts,
-      Consumer<DatasetFile> read,
+      FileReading read,
       Progress progress) {
     requireName(name);
     makeLists();
     DurableFiles.sweepDead(lists(), Instant.now());
-    Path list;
+    // Its name says which process makes it, so that the next registration can remove what a dead
+    // process has left.
+    Path list = DurableFiles.temporary(lists().resolve("register"));
     try {
-      list = Files.createTempFile(lists(), ".register-", ".tmp");
+      Files.createFile(list);
     } catch (IOException failed) {
       throw DurableFiles.failure("write to", lists(), failed);
     }
@@ -278,19 +283,16 @@ public final class Registry {
     Problem.throwIfAny(problems);
     List<DatasetVersion> versions = known.getOrDefault(name, List.of());
     for (DatasetVersion one : versions) {
-      boolean same = one.root().equals(totals.root()) && one.path().equals(data.written());
-      if (same && (asked.isEmpty() || asked.get().equals(one.version()))) {
-        return new Done(one, false, false);
-      }
-      if (asked.isPresent() && asked.get().equals(one.version())) {
+      if (asked.equals(Optional.of(one.version())) && !one.root().equals(totals.root())) {
         throw new NexaException(
             ErrorCode.FILE_EXISTS,
-            one.reference()
-                + " is registered already, with "
-                + (one.root().equals(totals.root()) ? "the path " + one.path() : "other bytes")
-                + ": a version never changes",
+            one.reference() + " is registered already, with other bytes: a version never changes",
             Advice.step("leave --as out; the next version gets a number of its own"));
       }
+    }
+    Optional<DatasetVersion> same = same(versions, totals.root(), data.written());
+    if (same.isPresent()) {
+      return new Done(same.get(), false, false, restored(same.get(), list));
     }
     DatasetVersion version =
         DatasetVersion.registered(
@@ -313,7 +315,36 @@ public final class Registry {
           Advice.step("type the command again"));
     }
     replace(changed.text());
-    return new Done(version, true, changed.rewritten());
+    return new Done(version, true, changed.rewritten(), false);
+  }
+
+  /**
+   * Returns the version with these bytes. Registries of earlier days can have several; the path
+   * then decides, and after it that a version is not retired.
+   */
+  private static Optional<DatasetVersion> same(
+      List<DatasetVersion> versions, String root, String path) {
+    return versions.stream()
+        .filter(one -> one.root().equals(root))
+        .min(
+            Comparator.comparing((DatasetVersion one) -> !one.path().equals(path))
+                .thenComparing(one -> one.status() == DatasetVersion.Status.RETIRED)
+                .thenComparing(Registry::number));
+  }
+
+  /** Writes a version's list again if it is lost or damaged; the new list has the same root. */
+  private boolean restored(DatasetVersion version, Path list) {
+    Path kept = list(version);
+    try {
+      FileList.read(kept, version.reference(), version.root(), file -> {});
+      return false;
+    } catch (NexaException lost) {
+      files.unmark(kept);
+      if (!files.claim(kept, out -> Files.copy(list, out), "r--r--r--")) {
+        throw lost;
+      }
+      return true;
+    }
   }
 
   /**
@@ -327,12 +358,12 @@ public final class Registry {
           DatasetVersion now = find(version.reference());
           DatasetVersion next = change.apply(now);
           if (next.json().toString().equals(now.json().toString())) {
-            return new Done(now, false, false);
+            return new Done(now, false, false, false);
           }
           RegistryText.Changed changed = RegistryText.with(file().toString(), text(), next);
           requireSize(changed.text());
           replace(changed.text());
-          return new Done(next, false, changed.rewritten());
+          return new Done(next, false, changed.rewritten(), false);
         });
   }
 
@@ -467,7 +498,7 @@ public final class Registry {
         verifying.done(1, file.bytes());
         each.accept(FileChange.size(file.path(), file.bytes(), size));
       } else if (checksums) {
-        String sha256 = FileTree.read(found, verifying).sha256();
+        String sha256 = FileTree.read(found, read -> {}, verifying).sha256();
         if (!sha256.equals(file.sha256())) {
           each.accept(FileChange.content(file.path(), file.sha256(), sha256));
         }

@@ -18,6 +18,7 @@ import java.nio.file.Path;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -194,7 +195,7 @@ public final class CollectLineage {
       Optional<DatasetVersion> version = registered(path, run.created());
       Optional<Reader> writer = above(path, byFolder);
       if (version.isPresent()) {
-        if (!read.contains(version.get().name())) {
+        if (!read.contains(version.get().name()) && !isChecked(path, run)) {
           graph.add(node(version.get()), run.node());
         }
       } else if (writer.isPresent()) {
@@ -207,7 +208,17 @@ public final class CollectLineage {
     }
   }
 
-  /** Returns the newest version at the path that was registered before the run was made. */
+  /** Returns whether the plan names a version at the path, whatever name the dataset has. */
+  private boolean isChecked(String path, Reader run) {
+    return above(path, byPath).orElse(List.of()).stream()
+        .anyMatch(version -> run.checked().contains(version.reference()));
+  }
+
+  /**
+   * Returns the newest version at the path that was registered before the run was made. If several
+   * names have the same bytes there, it is the promoted one, as for the policy; among equals, the
+   * oldest.
+   */
   private Optional<DatasetVersion> registered(String path, Instant created) {
     List<DatasetVersion> at = above(path, byPath).orElse(List.of());
     DatasetVersion best = null;
@@ -216,7 +227,25 @@ public final class CollectLineage {
         best = version;
       }
     }
-    return Optional.ofNullable(best);
+    if (best == null) {
+      return Optional.empty();
+    }
+    String root = best.root();
+    boolean known = !registeredAt(best).isAfter(created);
+    return at.stream()
+        .filter(version -> version.root().equals(root))
+        .filter(version -> !known || !registeredAt(version).isAfter(created))
+        .max(
+            Comparator.comparing((DatasetVersion version) -> rank(version.status()))
+                .thenComparing(CollectLineage::registeredAt, Comparator.reverseOrder()));
+  }
+
+  private static int rank(DatasetVersion.Status status) {
+    return switch (status) {
+      case RETIRED -> 0;
+      case REGISTERED -> 1;
+      case PROMOTED -> 2;
+    };
   }
 
   private static Instant registeredAt(DatasetVersion version) {

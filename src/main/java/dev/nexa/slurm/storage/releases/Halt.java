@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.releases;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.json.SchemaVersion;
+import dev.nexa.slurm.base.text.VisibleText;
 import java.time.Instant;
 import java.util.Optional;
 
@@ -70,12 +71,16 @@ public record Halt(
     return pipeline.isEmpty() || pipeline.equals(name);
   }
 
-  /** Returns who set the halt, when and why, in one sentence without its id. */
+  /**
+   * Returns who set the halt, when and why, in one sentence without its id. Anybody may have
+   * written the file, so control characters are made visible.
+   */
   public String words() {
-    return (run.isPresent() ? "set by the failed gate " + run.get() : "set by " + by)
-        + " at "
-        + at
-        + pipeline.map(name -> ", for the pipeline " + name).orElse("")
-        + (reason.isEmpty() ? "" : ": " + reason);
+    return VisibleText.line(
+        (run.isPresent() ? "set by the failed gate " + run.get() : "set by " + by)
+            + " at "
+            + at
+            + pipeline.map(name -> ", for the pipeline " + name).orElse("")
+            + (reason.isEmpty() ? "" : ": " + reason));
   }
 }

@@ -6,6 +6,7 @@ import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.records.approvals.SignedStatement;
 import dev.nexa.slurm.records.approvals.Signers;
 import java.io.IOException;
@@ -64,11 +65,35 @@ public final class Halts {
    *
    * @param lifted what lifts it; empty if nothing was written
    * @param refusal why {@code lifted} does not count; empty if it does
+   * @param broken the halt's file, if it cannot be read: nobody can lift such a halt
    */
-  public record Judged(Halt halt, Optional<LiftedHalt> lifted, Optional<String> refusal) {
+  public record Judged(
+      Halt halt, Optional<LiftedHalt> lifted, Optional<String> refusal, Optional<Path> broken) {
     /** Returns whether the halt stops releases. */
     public boolean inForce() {
       return lifted.isEmpty() || refusal.isPresent();
+    }
+
+    /** Returns why a halt is in force, in one sentence without its id. */
+    public String words() {
+      if (broken.isPresent()) {
+        return VisibleText.line("because " + halt.reason());
+      }
+      String signer = lifted.map(one -> VisibleText.line(one.signer().signer())).orElse("");
+      return halt.words()
+          + refusal
+              .map(why -> "; " + signer + " lifted it, and that does not count any more: " + why)
+              .orElse("");
+    }
+
+    /** Returns the command that ends a halt which is in force. */
+    public Advice ends() {
+      return broken.isPresent()
+          ? Advice.command(
+              "removes the broken halt if nobody needs it; otherwise restore the file from a backup",
+              "rm",
+              broken.get())
+          : Advice.command("lifts it, with an approver's key", "nexa-slurm", "unhalt", halt.id());
     }
   }
 
@@ -118,15 +143,16 @@ public final class Halts {
               file + " cannot be read: " + broken.getMessage(),
               Optional.empty(),
               Optional.empty());
-      return new Judged(halt, Optional.empty(), Optional.empty());
+      return new Judged(halt, Optional.empty(), Optional.empty(), Optional.of(file));
     }
     Path lift = lifted(id);
     if (!Files.exists(lift)) {
-      return new Judged(halt, Optional.empty(), Optional.empty());
+      return new Judged(halt, Optional.empty(), Optional.empty(), Optional.empty());
     }
     try {
       LiftedHalt lifted = LiftedHalt.parse(DurableFiles.readRegular(lift, LARGEST));
-      return new Judged(halt, Optional.of(lifted), refusal(halt, text, lifted, signers));
+      return new Judged(
+          halt, Optional.of(lifted), refusal(halt, text, lifted, signers), Optional.empty());
     } catch (RuntimeException broken) {
       halt =
           new Halt(
@@ -137,7 +163,7 @@ public final class Halts {
               halt.reason() + " (" + lift + " cannot be read: " + broken.getMessage() + ")",
               halt.pipeline(),
               halt.run());
-      return new Judged(halt, Optional.empty(), Optional.empty());
+      return new Judged(halt, Optional.empty(), Optional.empty(), Optional.empty());
     }
   }
 
@@ -169,11 +195,11 @@ public final class Halts {
    *
    * @param pipeline the pipeline's name; empty for what belongs to none
    */
-  public List<Halt> inForce(Optional<Signers> signers, Optional<String> pipeline) {
-    List<Halt> inForce = new ArrayList<>();
+  public List<Judged> inForce(Optional<Signers> signers, Optional<String> pipeline) {
+    List<Judged> inForce = new ArrayList<>();
     for (Judged one : all(signers)) {
       if (one.inForce() && one.halt().stops(pipeline)) {
-        inForce.add(one.halt());
+        inForce.add(one);
       }
     }
     return inForce;

@@ -128,9 +128,25 @@ public final class Production {
   }
 
   /**
+   * Returns the releases that were rolled back, by a person or after a failed smoke test, and not
+   * deployed since.
+   */
+  public static Set<String> rolledBack(List<HistoryLine> lines) {
+    Set<String> releases = new LinkedHashSet<>();
+    for (HistoryLine line : lines) {
+      if (line.what().action() == Action.ROLLED_BACK) {
+        line.what().from().ifPresent(releases::add);
+      } else if (line.what().action() == Action.DEPLOYED) {
+        line.what().release().ifPresent(releases::remove);
+      }
+    }
+    return releases;
+  }
+
+  /**
    * Returns the release to which a rollback leads: the release that was deployed before the one in
-   * production. A release from which somebody or a failed test rolled back is left out, and so is
-   * one that was never deployed: somebody led the link to it by hand.
+   * production. A release of {@link #rolledBack} is left out, however often it was deployed before.
+   * A release that was never deployed is left out, too: somebody led the link to it by hand.
    */
   public static Optional<String> before(List<HistoryLine> lines) {
     Deque<String> deployed = new ArrayDeque<>();
@@ -155,8 +171,11 @@ public final class Production {
       return Optional.empty();
     }
     String now = deployed.pop();
+    Set<String> rolledBack = rolledBack(lines);
     return deployed.stream()
-        .filter(release -> !release.equals(now) && wasDeployed(lines, release))
+        .filter(release -> !release.equals(now))
+        .filter(release -> !rolledBack.contains(release))
+        .filter(release -> wasDeployed(lines, release))
         .findFirst();
   }
 }

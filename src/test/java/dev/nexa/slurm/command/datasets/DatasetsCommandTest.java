@@ -2,14 +2,20 @@ package dev.nexa.slurm.command.datasets;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.command.Terminal;
 import dev.nexa.slurm.command.Terminal.Screen;
+import io.airlift.compress.zstd.ZstdOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.List;
+import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,6 +93,99 @@ class DatasetsCommandTest {
     assertThat(register().out()).startsWith("registered already: science@v1: ");
   }
 
+  /**
+   * DuckDB finds the types of JSON on the stack: such a row kills the process without a message.
+   */
+  @Test
+  void aDeeplyNestedRowIsNotGivenToDuckDb() throws IOException {
+    String deep = "{\"a\":".repeat(2000) + "1" + "}".repeat(2000) + "\n";
+    data("deep.jsonl", "{\"a\": 1}\n\n" + deep);
+
+    Screen screen = register();
+
+    assertThat(screen.exit()).isZero();
+    assertThat(screen.out()).contains("registered science@v1: 3 files");
+    assertThat(screen.err())
+        .contains(
+            "note: rows are not counted: "
+                + durable
+                + "/datasets/science/deep.jsonl:3: expected at most 500 levels of arrays and objects");
+    assertThat(type("datasets", "show", "science").out()).contains("rows        not read");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"gz", "zst"})
+  void aDeeplyNestedRowIsFoundInACompressedFile(String kind) throws Exception {
+    Path plain = durable.resolve("datasets/science/deep.jsonl");
+    Files.writeString(plain, "[".repeat(5000) + "]".repeat(5000) + "\n");
+    Files.delete(durable.resolve("datasets/science/a.jsonl"));
+    Path compressed = durable.resolve("datasets/science/deep.jsonl." + kind);
+    try (OutputStream out = Files.newOutputStream(compressed);
+        OutputStream to =
+            kind.equals("gz") ? new GZIPOutputStream(out) : new ZstdOutputStream(out)) {
+      Files.copy(plain, to);
+    }
+    Files.delete(plain);
+
+    assertThat(register().err()).contains(compressed + ":1: expected at most 500 levels");
+  }
+
+  @Test
+  void theBytesOfARetiredVersionAreNotRegisteredAgain() throws IOException {
+    register();
+    type("datasets", "retire", "science@v1", "--reason", "wrong \u001b[2Klabels");
+    String path = "${durable}/datasets/science";
+    String again =
+        "to use these bytes again, register them under another name:"
+            + " nexa-slurm datasets register '"
+            + path
+            + "' --name NAME";
+
+    Screen registered = type("datasets", "register", path, "--as", "v9", "--source", "us");
+    assertThat(registered.exit()).isZero();
+    assertThat(registered.out())
+        .matches(
+            "registered already: science@v1 \\(retired as science@v1 by \\S+ on [-\\d]+:"
+                + " wrong \\^\\[\\[2Klabels\\): 2 files.*\n");
+    assertThat(registered.err()).contains("--as v9 adds nothing", "note: " + again);
+
+    Screen promoted = type("datasets", "promote", "science@v1", "--source", "us");
+    assertThat(promoted.exit()).isEqualTo(2);
+    assertThat(promoted.err())
+        .contains("science@v1 cannot be promoted: these bytes were retired as science@v1 by ")
+        .contains("→ " + again);
+
+    Path list = durable.resolve("manifests/datasets/science@v1.json");
+    Files.delete(list);
+    assertThat(type("datasets", "register", path).err()).contains("is written again: " + list);
+    Files.move(durable.resolve("datasets/science"), durable.resolve("moved"));
+    assertThat(type("datasets", "register", "${durable}/moved", "--name", "science").err())
+        .contains("science@v1 is registered with the path " + path + ", not with ${durable}/moved");
+    assertThat(type("datasets", "register", "${durable}/moved", "--name", "nl").out())
+        .startsWith("registered nl@v1");
+  }
+
+  @Test
+  void whatADeadRegistrationLeftIsRemoved() throws Exception {
+    Process dead = new ProcessBuilder("true").start();
+    dead.waitFor();
+    String host = DurableFiles.temporary(Path.of("x")).getFileName().toString().split("\\.")[2];
+    Path lists = Files.createDirectories(durable.resolve("manifests/datasets"));
+    Path left = Files.createFile(lists.resolve(".register." + host + "." + dead.pid() + ".1.tmp"));
+    Path alive =
+        Files.createFile(
+            lists.resolve(".register." + host + "." + ProcessHandle.current().pid() + ".1.tmp"));
+    for (Path one : List.of(left, alive)) {
+      Files.setLastModifiedTime(one, FileTime.from(Instant.now().minusSeconds(180)));
+    }
+
+    assertThat(register().exit()).isZero();
+
+    assertThat(left).doesNotExist();
+    assertThat(alive).exists();
+    assertThat(lists).isDirectoryContaining(file -> file.endsWith("science@v1.json"));
+  }
+
   @Test
   void aBrokenDataFileIsRegisteredWithoutRows() throws IOException {
     data("c.parquet", "no parquet");
@@ -116,7 +215,8 @@ class DatasetsCommandTest {
     assertThat(type("datasets", "retire", "science@v1", "--reason", "wrong labels").out())
         .startsWith("retired science@v1; its files stay where they are\nno run or dataset");
     assertThat(type("datasets", "promote", "science@v1").err())
-        .startsWith("nexa-slurm: science@v1 is retired [dataset-not-promotable]");
+        .startsWith(
+            "nexa-slurm: science@v1 cannot be promoted: these bytes were retired as science@v1 by ");
   }
 
   @Test
@@ -273,6 +373,42 @@ class DatasetsCommandTest {
     assertThat(events).hasSize(2);
     assertThat(Json.parseObject(events.get(1)).text("eventType")).isEqualTo("COMPLETE");
     assertThat(type("datasets", "retire", "science").out()).contains("used by run " + id);
+  }
+
+  @Test
+  void ofTwoNamesForTheSameBytesThePromotedOneIsInTheLineage() throws IOException {
+    register();
+    type("datasets", "register", "${durable}/datasets/science", "--name", "Science");
+    assertThat(type("submit", "run.yaml", "--local", "--wait").exit()).isZero();
+    assertThat(type("lineage", "latest", "--up").out())
+        .as("the oldest")
+        .contains("dataset science@v1")
+        .doesNotContain("Science@v1");
+
+    type("datasets", "promote", "Science@v1", "--source", "us", "--licence", "MIT");
+
+    assertThat(type("lineage", "latest", "--up").out())
+        .contains("dataset Science@v1  promoted")
+        .doesNotContain("dataset science@v1");
+    assertThat(type("datasets", "retire", "science@v1").out()).contains("no run or dataset");
+    assertThat(type("datasets", "retire", "Science@v1").out()).contains("used by run ");
+  }
+
+  /** The plan names its version, whatever was registered since. */
+  @Test
+  void aVersionThatThePlanNamesIsTheOnlyOneInTheLineage() throws IOException {
+    terminal.file(
+        "configs/policy.yaml",
+        "approval_over: {amount: 100, currency: USD}\nregistered_datasets: true\n");
+    register();
+    type("datasets", "register", "${durable}/datasets/science", "--name", "Science");
+    type("datasets", "promote", "science@v1", "--source", "us");
+    assertThat(type("submit", "run.yaml", "--local", "--wait").exit()).isZero();
+    type("datasets", "retire", "science@v1");
+
+    assertThat(type("lineage", "latest", "--up").out())
+        .contains("dataset science@v1  retired")
+        .doesNotContain("Science@v1");
   }
 
   @Test

@@ -224,6 +224,22 @@ class DeployCommandTest {
   }
 
   @Test
+  void aSecondRollbackDoesNotLeadToTheReleaseThatTheFirstRemoved() throws IOException {
+    deploy("b");
+    deploy("a");
+    deploy("b");
+    assertThat(rollback().exit()).isZero();
+
+    Screen second = rollback();
+
+    assertThat(second.exit()).isEqualTo(2);
+    assertThat(second.err())
+        .contains("no release was deployed before a that nobody has rolled back")
+        .contains("nexa-slurm release rollback NAME");
+    assertThat(current()).isEqualTo("weights of a");
+  }
+
+  @Test
   void aChangedReleaseIsNotRolledBackTo() throws IOException {
     deploy("c");
     deploy("a");
@@ -458,6 +474,97 @@ class DeployCommandTest {
     assertThat(current()).isEqualTo("weights of b");
   }
 
+  @Test
+  void aHaltOfAPipelineNeedsAPipelineThatExists() throws IOException {
+    terminal.file("configs/pipelines/nightly.yaml", "stages:\n  train: {config: train.yaml}\n");
+    terminal.file("other/weekly.yaml", "name: week\nstages:\n  train: {config: train.yaml}\n");
+
+    for (String typed : List.of("", " ", "nightli", "nightly_", "configs/pipelines/nightli.yaml")) {
+      Screen refused = terminal.type("halt", "--pipeline", typed);
+      assertThat(refused.exit()).as(typed).isEqualTo(2);
+      assertThat(refused.err()).contains("no halt was set", "got '" + typed + "'");
+      if (!typed.isBlank()) {
+        assertThat(refused.err())
+            .contains("did you mean 'nightly'?", "nexa-slurm halt --pipeline nightly ");
+      }
+    }
+    assertThat(terminal.type("halt", "list").out()).contains("no halt is in force");
+
+    for (String typed : List.of("nightly", "configs/pipelines/nightly.yaml")) {
+      assertThat(terminal.type("halt", "--pipeline", typed).out())
+          .contains("is in force: nothing of the pipeline nightly is released");
+    }
+    assertThat(terminal.type("halt", "--pipeline", "other/weekly.yaml", "--json").json())
+        .satisfies(halt -> assertThat(halt.text("pipeline")).isEqualTo("week"));
+  }
+
+  @Test
+  void aHaltThatCannotBeReadIsNotLifted() throws IOException {
+    Path halts = Files.createDirectories(durable.resolve("deploy/halts"));
+    Path broken = halts.resolve("halt_x.json");
+    Files.writeString(broken, "{");
+
+    Screen refused = deploy("a");
+    assertThat(refused.exit()).isEqualTo(3);
+    assertThat(refused.err())
+        .contains("while the halt halt_x is in force, because " + broken + " cannot be read")
+        .contains("→ rm " + broken)
+        .doesNotContain("unhalt");
+    Screen unhalt = terminal.type("unhalt", "halt_x", "--yes", "--key", "" + boss);
+    assertThat(unhalt.exit()).isEqualTo(1);
+    assertThat(unhalt.err())
+        .contains("halt_x stays in force, and no signature can lift it: " + broken)
+        .contains("→ rm " + broken, "restore the file from a backup");
+    assertThat(unhalt.out()).isEmpty();
+    assertThat(halts.resolve("halt_x.lifted.json")).doesNotExist();
+
+    Files.delete(broken);
+    assertThat(deploy("a").exit()).isZero();
+  }
+
+  @Test
+  void aLiftingOfAnApproverWhoIsNoneAnyMoreIsExplained() throws IOException {
+    String id = terminal.type("halt", "--reason", "leak", "--json").json().text("halt_id");
+    assertThat(terminal.type("unhalt", id, "--yes", "--key", "" + boss).exit()).isZero();
+    Path second = Keys.make(folder, "second");
+    Files.writeString(
+        folder.resolve("allowed_signers"),
+        "second@site namespaces=\"nexa-slurm,nexa-slurm-release\" " + Keys.line(second) + "\n");
+    MadeRelease.sign(durable.resolve("deploy/releases/a"), second, "second@site");
+
+    Screen refused = terminal.type("release", "deploy", "a", "--yes", "--key", "" + second);
+
+    assertThat(refused.exit()).isEqualTo(3);
+    assertThat(refused.err())
+        .contains("while the halt " + id + " is in force, set by ")
+        .contains("; boss@site lifted it, and that does not count any more: ")
+        .contains("is not in " + folder.resolve("allowed_signers"))
+        .contains("nexa-slurm unhalt " + id);
+  }
+
+  /** Anybody who can write to the tier can write the reason that an approver reads. */
+  @Test
+  void controlCharactersInAReasonAreVisibleBeforeItIsSigned() {
+    String id =
+        terminal
+            .type("halt", "--reason", "leak\u001b[2K\nLift it? [y/N] y", "--json")
+            .json()
+            .text("halt_id");
+
+    Screen asked = terminal.answering("n\n").type("unhalt", id, "--key", "" + boss);
+
+    assertThat(asked.out()).contains(": leak^[[2K^JLift it? [y/N] y\n").doesNotContain("\u001b");
+    assertThat(deploy("a").err()).contains(": leak^[[2K^JLift it?").doesNotContain("\u001b");
+  }
+
+  /** A file that nobody can run still has a name, which somebody may want to stop. */
+  @Test
+  void aHaltDoesNotNeedAPipelineFileWithoutErrors() throws IOException {
+    terminal.file("configs/pipelines/nightly.yaml", "stages: [\n");
+    Screen halt = terminal.type("halt", "--pipeline", "nightly");
+    assertThat(halt.out()).contains("nothing of the pipeline nightly is released");
+  }
+
   /** docs/schemas is for other people's programs: what is written and printed must fit it. */
   @Test
   void whatIsWrittenAndPrintedFitsThePublishedSchemas() throws IOException {
@@ -619,6 +726,35 @@ class DeployCommandTest {
     assertThat(gone.exit()).isEqualTo(5);
     assertThat(gone.err()).contains("does not answer");
     assertThat(current()).isEqualTo("weights of a");
+  }
+
+  @Test
+  void anEndpointThatIsNoUrlIsRefusedBeforeAnythingChanges() throws IOException {
+    for (String url :
+        List.of("notaurl", "", "localhost:80", "ftp://n1/v1", "http://", "http:// x")) {
+      Screen refused = deploy("a", "--endpoint", url);
+      assertThat(refused.exit()).as(url).isEqualTo(2);
+      assertThat(refused.err()).contains("--endpoint: expected a URL", "got '" + url + "'");
+    }
+    assertThat(durable.resolve("deploy/history.jsonl")).doesNotExist();
+  }
+
+  @Test
+  void anApprovalThatNothingUsesIsRefused() throws IOException {
+    for (List<String> more :
+        List.of(
+            List.<String>of(),
+            List.of("--endpoint", "http://n1/v1"),
+            List.of("--endpoint", "http://n1/v1", "--smoke", "serve.yaml"))) {
+      List<String> words = new ArrayList<>(List.of("--approval", "x"));
+      words.addAll(more);
+      Screen refused = deploy("a", words.toArray(String[]::new));
+      assertThat(refused.exit()).isEqualTo(2);
+      assertThat(refused.err())
+          .contains("--approval covers the server that --smoke CONFIG starts")
+          .contains("leave --approval out");
+    }
+    assertThat(durable.resolve("deploy/current_model")).doesNotExist();
   }
 
   private static void answer(HttpServer server, String path, int status, String body) {

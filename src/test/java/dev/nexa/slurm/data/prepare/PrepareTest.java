@@ -101,6 +101,18 @@ class PrepareTest {
     counts(bench.run(TEXT + ", \"max_row\": 60000000}"), 2, 2);
   }
 
+  /** DuckDB's types of JSON would overflow its stack, but prepare declares the types. */
+  @Test
+  void aDeeplyNestedRowIsRead() throws IOException {
+    String deep = "[".repeat(20_000) + "]".repeat(20_000);
+    bench.file("in/a.jsonl", "{\"text\":\"one\",\"j\":1}\n{\"text\":\"two\",\"j\":" + deep + "}\n");
+
+    counts(
+        bench.run("{\"columns\": {\"text\": \"text\", \"j\": \"json\"}, \"text\": [\"text\"]}"),
+        2,
+        2);
+  }
+
   @Test
   void anEmptyFileAndNoFile() throws IOException {
     bench.file("in/a.jsonl", "");

@@ -297,6 +297,54 @@ class RegistryTest {
     assertRefused(ErrorCode.RECORD_DAMAGED, () -> verify(version, true));
   }
 
+  @Test
+  void underOneNameTheSameBytesAreOneVersion() throws IOException {
+    file("a", "one");
+    DatasetVersion one = register();
+    assertThat(register("science", Optional.of("v9")).version().reference())
+        .isEqualTo("science@v1");
+    assertThat(register("science", Optional.of("v1")).added()).isFalse();
+    registry.change(one, now -> now.with(Status.RETIRED, new JsonObject().with("by", "ada")));
+    Path copy = Files.createDirectories(folder.resolve("durable/copy"));
+    Files.copy(data.resolve("a"), copy.resolve("a"));
+    data = copy;
+
+    Registry.Done again = register("science", Optional.of("v9"));
+
+    assertThat(again.added()).isFalse();
+    assertThat(again.version().reference()).isEqualTo("science@v1");
+    assertThat(register("other", Optional.empty()).added()).isTrue();
+    assertThat(registry.read().get("science")).hasSize(1);
+  }
+
+  @Test
+  void aLostOrDamagedListIsWrittenAgain() throws IOException {
+    file("a", "one");
+    DatasetVersion version = register();
+    Path list = registry.list(version);
+    String before = Files.readString(list);
+    assertThat(register("science", Optional.empty()).restored()).isFalse();
+
+    for (boolean lost : List.of(true, false)) {
+      Files.delete(list);
+      if (!lost) {
+        Files.writeString(list, before.replace("\"bytes\":3", "\"bytes\":4"));
+      }
+      assertRefused(ErrorCode.RECORD_DAMAGED, () -> verify(version, true));
+
+      Registry.Done again = register("science", Optional.empty());
+
+      assertThat(again.restored()).isTrue();
+      assertThat(again.added()).isFalse();
+      assertThat(list).hasContent(before);
+      assertThat(verify(version, true)).isEmpty();
+    }
+    file("a", "two");
+    Files.delete(list);
+    assertThat(register("science", Optional.empty()).version().version()).isEqualTo("v2");
+    assertThat(list).as("other bytes are another list").doesNotExist();
+  }
+
   /** A process died between the list and the registry. */
   @Test
   void aListWithoutAVersionKeepsItsNumber() throws IOException {

@@ -46,7 +46,9 @@ class HaltsTest {
   }
 
   private List<Halt> inForce(Optional<String> pipeline) {
-    return site.halts().inForce(Optional.of(site.signers()), pipeline);
+    return site.halts().inForce(Optional.of(site.signers()), pipeline).stream()
+        .map(Halts.Judged::halt)
+        .toList();
   }
 
   @Test

@@ -220,7 +220,30 @@ class ReleaseHistoryTest {
     assertThat(site.current().release()).contains("b");
     assertThat(before()).contains("a");
     site.rollback("c");
-    assertThat(before()).contains("b");
+    assertThat(before()).as("b was rolled back").contains("a");
+  }
+
+  @Test
+  void aReleaseThatWasRolledBackIsSkippedWhereverItStands() {
+    site.deploy("b");
+    site.deploy("a");
+    site.deploy("b");
+    site.rollback("a");
+
+    assertThat(before()).as("b stands before a, but it was rolled back").contains("c");
+    site.rollback("c");
+    assertThat(before()).as("the first a was rolled back later").isEmpty();
+    site.deploy("b");
+    site.deploy("a");
+    assertThat(before()).as("b was deployed again").contains("b");
+  }
+
+  @Test
+  void aReleaseWhoseSmokeTestFailedIsSkippedWhereverItStands() {
+    site.deploy("b", new SwitchRelease.Smoke("1 prompt", Optional.of("it said no")));
+
+    assertThat(before()).as("a, b and c were deployed, and b failed later").contains("a");
+    assertThat(Production.rolledBack(site.history().read().lines())).containsExactly("b");
   }
 
   private Optional<String> before() {

@@ -1,0 +1,124 @@
+package dev.nexa.slurm.command.releases;
+
+import dev.nexa.slurm.base.error.Advice;
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
+import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.job.config.PipelineConfig;
+import dev.nexa.slurm.records.documents.PipelineFile;
+import dev.nexa.slurm.records.runs.PipelineFolder;
+import dev.nexa.slurm.run.Context;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Finds the name of the pipeline that {@code halt --pipeline} shall stop. A halt for a name that no
+ * pipeline has would stop nothing, and the person would believe that it does.
+ */
+final class HaltedPipeline {
+  private static final String FOLDER = "configs/pipelines";
+
+  private final Context context;
+
+  HaltedPipeline(Context context) {
+    this.context = context;
+  }
+
+  /**
+   * Returns the name of a pipeline of this workspace.
+   *
+   * @param typed the name of a recorded pipeline or of a file in configs/pipelines, the id of a
+   *     recorded pipeline, or the path of a pipeline's file
+   * @throws NexaException if there is no such pipeline
+   */
+  String name(String typed) {
+    Map<String, String> recorded = recorded();
+    Set<String> names = new TreeSet<>(recorded.values());
+    names.addAll(written());
+    if (names.contains(typed)) {
+      return typed;
+    }
+    Optional<String> found =
+        Optional.ofNullable(recorded.get(typed))
+            .or(() -> ofFile(typed))
+            .or(() -> ofFile(FOLDER + "/" + typed + ".yaml"));
+    if (found.isEmpty()) {
+      throw unknown(typed, names);
+    }
+    return found.get();
+  }
+
+  /** Returns the names of the recorded pipelines by their ids. Leaves out damaged records. */
+  private Map<String, String> recorded() {
+    Map<String, String> names = new TreeMap<>();
+    for (PipelineFolder folder : context.workspace().allPipelines()) {
+      try {
+        names.put(folder.id(), PipelineFile.read(folder).name());
+      } catch (RuntimeException damaged) {
+        // The other pipelines can still be halted by their names.
+        continue;
+      }
+    }
+    return names;
+  }
+
+  /** Returns the names of the workspace's files. A file with an error counts by its own name. */
+  private List<String> written() {
+    List<String> names = new ArrayList<>();
+    for (String file : context.source().names(FOLDER)) {
+      try {
+        names.add(context.configs().pipeline(path(file)).name());
+      } catch (NexaException broken) {
+        names.add(file);
+      }
+    }
+    return names;
+  }
+
+  private String path(String file) {
+    return context.source().workspace().resolve(FOLDER).resolve(file + ".yaml").toString();
+  }
+
+  private Optional<String> ofFile(String typed) {
+    if (typed.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      PipelineConfig config = context.configs().pipeline(typed);
+      return Optional.of(config.name());
+    } catch (NexaException missing) {
+      if (missing.code() == ErrorCode.FILE_NOT_FOUND
+          || missing.code() == ErrorCode.FILE_NOT_REGULAR) {
+        return Optional.empty();
+      }
+      throw missing;
+    }
+  }
+
+  private NexaException unknown(String typed, Set<String> names) {
+    String word = typed.substring(typed.lastIndexOf('/') + 1).replaceFirst("\\.ya?ml$", "");
+    List<Advice> advice = new ArrayList<>();
+    Nearest.to(word, names)
+        .ifPresent(
+            name ->
+                advice.add(
+                    Advice.command(
+                        "stops that pipeline", "nexa-slurm", "halt", "--pipeline", name)));
+    advice.add(Advice.command("shows the pipelines", "nexa-slurm", "pipeline", "list"));
+    advice.add(Advice.command("stops every release", "nexa-slurm", "halt"));
+    return new NexaException(
+        ErrorCode.PIPELINE_UNKNOWN,
+        "no halt was set: --pipeline: expected the name of a pipeline that was run, or of a file in "
+            + context.source().workspace().resolve(FOLDER)
+            + ", got '"
+            + typed
+            + "'"
+            + Nearest.hint(word, names),
+        advice);
+  }
+}
