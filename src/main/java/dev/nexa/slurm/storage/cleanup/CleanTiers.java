@@ -64,7 +64,7 @@ public final class CleanTiers {
    * Creates the use case.
    *
    * @param schedulers returns the scheduler with a name, to read its queue
-   * @param lastCopies is asked before each deletion from the trash
+   * @param lastCopies is asked before paths are deleted from the trash
    * @param passing receives each step; does nothing outside the tests that kill the process
    */
   public CleanTiers(
@@ -252,9 +252,7 @@ public final class CleanTiers {
       List<TrashedPath> deleted = new ArrayList<>();
       List<State> due = new ArrayList<>(again.due());
       due.removeIf(one -> planned.due().stream().noneMatch(it -> it.id().equals(one.id())));
-      try (Running deleting = progress.begin(Phase.of("deleting", "files", filesIn(due)))) {
-        due.forEach(state -> delete(state, deleted, failed, deleting));
-      }
+      due.forEach(state -> delete(state, deleted, failed));
       List<Candidate> candidates = inBoth(planned.plan(), again.plan(), failed);
       if (candidates.isEmpty()) {
         return new Done(Optional.empty(), List.of(), deleted, failed);
@@ -273,14 +271,6 @@ public final class CleanTiers {
               .toList();
       return new Done(Optional.of(id), moved, deleted, failed);
     }
-  }
-
-  private static long filesIn(List<State> trash) {
-    return trash.stream()
-        .flatMap(state -> state.paths().stream())
-        .filter(CleanupJournal::mayBeInTrash)
-        .mapToLong(TrashedPath::files)
-        .sum();
   }
 
   /** Returns whether this cleanup moved the path, also if it could not write that down. */
@@ -371,35 +361,37 @@ public final class CleanTiers {
     }
   }
 
-  private void delete(
-      State state, List<TrashedPath> deleted, List<KeptPath> failed, Running deleting) {
+  private void delete(State state, List<TrashedPath> deleted, List<KeptPath> failed) {
     CleanupJournal journal = new CleanupJournal(workspace, state.id());
     Trash trash = new Trash(journal, workspace.files(), elsewhere(state), passing);
-    Set<Path> tiers = new LinkedHashSet<>();
-    for (TrashedPath path : state.paths()) {
-      tiers.add(path.tier());
-      if (!CleanupJournal.mayBeInTrash(path)) {
-        continue;
-      }
-      Optional<String> stays = lastCopies.reasonToKeep(path);
-      if (stays.isPresent()) {
-        failed.add(
-            new KeptPath(
-                path.tier().resolve(path.trash()),
-                stays.get()
-                    + "; it stays in the trash; to bring it back: nexa-slurm cleanup --undo "
-                    + state.id()));
-        continue;
-      }
-      Trash.Deletion deletion = trash.delete(path, deleting);
-      deletion
-          .failed()
-          .ifPresent(why -> failed.add(new KeptPath(path.tier().resolve(path.trash()), why)));
-      if (deletion.deleted()) {
-        deleted.add(path);
+    List<TrashedPath> inTrash =
+        state.paths().stream().filter(CleanupJournal::mayBeInTrash).toList();
+    // Read right before the deletion: a bundle that vanishes meanwhile would be lost with it.
+    Map<TrashedPath, String> last = lastCopies.read(inTrash);
+    long files = inTrash.stream().mapToLong(TrashedPath::files).sum();
+    try (Running deleting = progress.begin(Phase.of("deleting", "files", files))) {
+      for (TrashedPath path : inTrash) {
+        String why = last.get(path);
+        if (why != null) {
+          failed.add(
+              new KeptPath(
+                  path.tier().resolve(path.trash()),
+                  why
+                      + "; it stays in the trash; to bring it back: nexa-slurm cleanup --undo "
+                      + state.id()));
+          continue;
+        }
+        Trash.Deletion deletion = trash.delete(path, deleting);
+        deletion
+            .failed()
+            .ifPresent(
+                reason -> failed.add(new KeptPath(path.tier().resolve(path.trash()), reason)));
+        if (deletion.deleted()) {
+          deleted.add(path);
+        }
       }
     }
-    tiers.forEach(trash::removeEmpty);
+    state.paths().stream().map(TrashedPath::tier).distinct().forEach(trash::removeEmpty);
   }
 
   /**

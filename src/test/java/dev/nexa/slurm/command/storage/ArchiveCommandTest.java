@@ -229,6 +229,26 @@ class ArchiveCommandTest {
   }
 
   @Test
+  void aCleanupReadsTheBundleBeforeItDeletesTheTrash() throws IOException {
+    Map<String, String> before = ArchiveSite.tree(checkpoints);
+    type("archive", RUN, "--to", site.cold.toString(), "--grace", "0", "--yes");
+    Path bundle = site.cold.resolve(RUN + ".tar.zst");
+    byte[] changed = bytes(bundle);
+    changed[changed.length / 2] ^= 1;
+    Files.write(bundle, changed);
+
+    Screen refused = type("cleanup", "--yes");
+
+    assertThat(refused.out())
+        .contains("because the bundle " + bundle + " is damaged: its SHA-256 is ")
+        .contains("stays in the trash; to bring it back: nexa-slurm cleanup --undo cleanup_")
+        .doesNotContain("deleted");
+    assertThat(refused.exit()).isEqualTo(1);
+    assertThat(type("cleanup", "--undo", undo()).exit()).isZero();
+    assertThat(ArchiveSite.tree(checkpoints)).isEqualTo(before);
+  }
+
+  @Test
   void aCleanupDeletesTheTrashOfARunWhoseBundleIsThere() {
     type("archive", RUN, "--to", site.cold.toString(), "--grace", "0", "--yes");
 
