@@ -21,7 +21,10 @@ public final class TierCleaning {
         context.workspace(),
         context.configs(),
         context::scheduler,
-        new BundledCopies(context.workspace(), archive -> places.read(context, archive, progress)),
+        new BundledCopies(
+            context.workspace(),
+            archive -> places.look(context, archive),
+            archive -> places.read(context, archive, progress)),
         progress);
   }
 }

@@ -17,16 +17,27 @@ import java.util.function.Function;
  */
 public final class BundledCopies implements LastCopies {
   private final Workspace workspace;
+  private final Function<ArchiveFile, BundleState> look;
   private final Function<ArchiveFile, BundleState> read;
 
   /**
    * Creates the check.
    *
+   * @param look looks at the bundle of an archive, and reads none in a folder
    * @param read reads the bundle of an archive, and compares its SHA-256
    */
-  public BundledCopies(Workspace workspace, Function<ArchiveFile, BundleState> read) {
+  public BundledCopies(
+      Workspace workspace,
+      Function<ArchiveFile, BundleState> look,
+      Function<ArchiveFile, BundleState> read) {
     this.workspace = workspace;
+    this.look = look;
     this.read = read;
+  }
+
+  @Override
+  public Map<TrashedPath, String> look(List<TrashedPath> paths) {
+    return reasonsToKeep(paths, look);
   }
 
   @Override
@@ -36,7 +47,7 @@ public final class BundledCopies implements LastCopies {
 
   /** Each bundle is looked at once, although several paths of its run are in the trash. */
   private Map<TrashedPath, String> reasonsToKeep(
-      List<TrashedPath> paths, Function<ArchiveFile, BundleState> look) {
+      List<TrashedPath> paths, Function<ArchiveFile, BundleState> state) {
     Map<RunId, BundleState> seen = new HashMap<>();
     Map<TrashedPath, String> reasons = new HashMap<>();
     for (TrashedPath path : paths) {
@@ -45,7 +56,7 @@ public final class BundledCopies implements LastCopies {
             .flatMap(
                 archive ->
                     reasonToKeep(
-                        archive, seen.computeIfAbsent(archive.run(), run -> look.apply(archive))))
+                        archive, seen.computeIfAbsent(archive.run(), run -> state.apply(archive))))
             .ifPresent(reason -> reasons.put(path, reason));
       } catch (NexaException unreadable) {
         reasons.put(path, "the record of its archive cannot be read: " + unreadable.getMessage());

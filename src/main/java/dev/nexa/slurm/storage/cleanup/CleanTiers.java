@@ -85,10 +85,17 @@ public final class CleanTiers {
   /**
    * A cleanup that was planned.
    *
-   * @param due cleanups whose trash is deleted now
+   * @param due cleanups whose trash is deleted now, with the paths that may be deleted
+   * @param lastCopies paths in the trash that stay although their time is over, because the bundle
+   *     of their run is not there
    */
   public record Planned(
-      CleanupPlan plan, List<State> due, Settings settings, List<TierRoot> roots, Instant now) {
+      CleanupPlan plan,
+      List<State> due,
+      List<KeptPath> lastCopies,
+      Settings settings,
+      List<TierRoot> roots,
+      Instant now) {
     /** Returns whether there is nothing to do. */
     public boolean isEmpty() {
       return plan.candidates().isEmpty() && due.isEmpty();
@@ -132,6 +139,7 @@ public final class CleanTiers {
   public Planned plan(Settings settings, List<TierRoot> roots, Instant now) {
     Set<Path> inTrash = new HashSet<>();
     List<State> due = new ArrayList<>();
+    List<KeptPath> last = new ArrayList<>();
     Journals journals = journals();
     for (State state : journals.states()) {
       state.paths().stream()
@@ -139,7 +147,7 @@ public final class CleanTiers {
           .forEach(path -> inTrash.add(path.full()));
       boolean inUse = state.paths().stream().anyMatch(CleanupJournal::mayBeInTrash);
       if (inUse ? state.left(now).isZero() : hasEmptyTrash(state)) {
-        due.add(state);
+        deletable(state, last).ifPresent(due::add);
       }
     }
     EndedRuns runs = new EndedRuns(workspace, schedulers, now, settings.age());
@@ -153,7 +161,32 @@ public final class CleanTiers {
               .find(configs, roots, List.copyOf(all));
     }
     journals.problems().forEach(plan::problem);
-    return new Planned(plan, due, settings, roots, now);
+    return new Planned(plan, due, last, settings, roots, now);
+  }
+
+  /**
+   * Returns a cleanup without the paths that must stay in the trash; empty if nothing is left.
+   *
+   * @param last gets the paths that stay
+   */
+  private Optional<State> deletable(State state, List<KeptPath> last) {
+    Map<TrashedPath, String> reasons = lastCopies.look(inTrash(state));
+    reasons.forEach((path, why) -> last.add(stays(state, path, why)));
+    List<TrashedPath> rest = new ArrayList<>(state.paths());
+    rest.removeAll(reasons.keySet());
+    return reasons.isEmpty() || rest.stream().anyMatch(CleanupJournal::mayBeInTrash)
+        ? Optional.of(new State(state.id(), state.at(), state.host(), state.deleteAfter(), rest))
+        : Optional.empty();
+  }
+
+  private static List<TrashedPath> inTrash(State state) {
+    return state.paths().stream().filter(CleanupJournal::mayBeInTrash).toList();
+  }
+
+  private static KeptPath stays(State state, TrashedPath path, String why) {
+    return new KeptPath(
+        path.tier().resolve(path.trash()),
+        why + "; it stays in the trash; to bring it back: nexa-slurm cleanup --undo " + state.id());
   }
 
   /** Returns whether a killed process left the empty trash of a cleanup. */
@@ -196,11 +229,11 @@ public final class CleanTiers {
     CleanupPlan plan = new CleanupPlan();
     run.folders().forEach(plan::remove);
     return run(
-        new Planned(plan, List.of(), settings, roots, now),
+        new Planned(plan, List.of(), List.of(), settings, roots, now),
         () -> {
           CleanupPlan again = planAgain(run, roots, now);
           check.run();
-          return new Planned(again, List.of(), settings, roots, now);
+          return new Planned(again, List.of(), List.of(), settings, roots, now);
         });
   }
 
@@ -364,8 +397,7 @@ public final class CleanTiers {
   private void delete(State state, List<TrashedPath> deleted, List<KeptPath> failed) {
     CleanupJournal journal = new CleanupJournal(workspace, state.id());
     Trash trash = new Trash(journal, workspace.files(), elsewhere(state), passing);
-    List<TrashedPath> inTrash =
-        state.paths().stream().filter(CleanupJournal::mayBeInTrash).toList();
+    List<TrashedPath> inTrash = inTrash(state);
     // Read right before the deletion: a bundle that vanishes meanwhile would be lost with it.
     Map<TrashedPath, String> last = lastCopies.read(inTrash);
     long files = inTrash.stream().mapToLong(TrashedPath::files).sum();
@@ -373,12 +405,7 @@ public final class CleanTiers {
       for (TrashedPath path : inTrash) {
         String why = last.get(path);
         if (why != null) {
-          failed.add(
-              new KeptPath(
-                  path.tier().resolve(path.trash()),
-                  why
-                      + "; it stays in the trash; to bring it back: nexa-slurm cleanup --undo "
-                      + state.id()));
+          failed.add(stays(state, path, why));
           continue;
         }
         Trash.Deletion deletion = trash.delete(path, deleting);

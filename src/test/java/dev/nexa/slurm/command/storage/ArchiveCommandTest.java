@@ -249,6 +249,29 @@ class ArchiveCommandTest {
   }
 
   @Test
+  void aDryRunKeepsTheTrashOfARunWhoseBundleIsMissing() throws IOException {
+    type("archive", RUN, "--to", site.cold.toString(), "--grace", "0", "--yes");
+    assertThat(type("cleanup", "--dry-run").out()).contains("deletes the trash of " + undo());
+    Path bundle = site.cold.resolve(RUN + ".tar.zst");
+    Files.delete(bundle);
+
+    Screen dry = type("cleanup", "--dry-run");
+    assertThat(dry.exit()).isZero();
+    assertThat(dry.out())
+        .contains("KEEPS", "the bundle " + bundle + " is missing; it stays in the trash")
+        .contains("nexa-slurm cleanup --undo " + undo(), "nothing to remove")
+        .doesNotContain("deletes the trash of");
+    JsonObject json = type("cleanup", "--dry-run", "--json").json();
+    assertThat(json.objects("due")).isEmpty();
+    assertThat(json.objects("keeps"))
+        .anyMatch(kept -> kept.text("reason").contains(bundle + " is missing"));
+
+    Screen quiet = type("cleanup", "--quiet");
+    assertThat(quiet.out()).contains("the bundle " + bundle + " is missing");
+    assertThat(quiet.exit()).isEqualTo(1);
+  }
+
+  @Test
   void aCleanupDeletesTheTrashOfARunWhoseBundleIsThere() {
     type("archive", RUN, "--to", site.cold.toString(), "--grace", "0", "--yes");
 
