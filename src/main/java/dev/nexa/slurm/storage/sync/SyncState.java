@@ -21,13 +21,15 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
 /**
  * What a sync remembers: a folder {@code .nexa-sync/<user>-<digest>} of the synced folder, one for
  * each user and address. Only its user can read it. If that folder cannot be written, for example
- * because it is mounted read-only, the state is below the user's {@code XDG_STATE_HOME}.
+ * because it is mounted read-only, the state is below {@code XDG_STATE_HOME}, else below {@code
+ * $HOME/.local/state}.
  *
  * <ul>
  *   <li>{@code state}: each path that was equal on both sides, sorted
@@ -55,12 +57,19 @@ final class SyncState implements Closeable {
    * @throws NexaException if another sync of the two is running
    */
   static SyncState open(Path root, S3Place place) throws IOException {
-    String typed = System.getenv().getOrDefault("XDG_STATE_HOME", "");
-    Path home =
-        typed.isEmpty()
-            ? Path.of(System.getProperty("user.home", "/"), ".local", "state")
-            : Path.of(typed);
-    return open(root, place, home);
+    return open(root, place, home(System.getenv()));
+  }
+
+  /**
+   * Returns the user's folder of states. HOME comes before the home of /etc/passwd, which does not
+   * exist for users such as nobody.
+   */
+  static Path home(Map<String, String> environment) {
+    String typed = environment.getOrDefault("XDG_STATE_HOME", "");
+    String home = environment.getOrDefault("HOME", "");
+    return typed.isEmpty()
+        ? Path.of(home.isEmpty() ? System.getProperty("user.home", "/") : home, ".local", "state")
+        : Path.of(typed);
   }
 
   static SyncState open(Path root, S3Place place, Path home) throws IOException {
@@ -109,17 +118,21 @@ final class SyncState implements Closeable {
         home.resolve("nexa-slurm")
             .resolve("sync")
             .resolve(Sha256.of(root.toString()).substring(0, 12));
-    Files.createDirectories(elsewhere);
-    return ours(elsewhere.resolve(name))
-        .orElseThrow(
-            () ->
-                new NexaException(
-                    ErrorCode.PATH_UNUSABLE,
-                    "the record of a sync can be written neither in "
-                        + here
-                        + " nor in "
-                        + elsewhere,
-                    Advice.step("set XDG_STATE_HOME to a folder that you may write")));
+    try {
+      Files.createDirectories(elsewhere);
+    } catch (IOException failed) {
+      throw nowhere(here, elsewhere, ": " + DurableFiles.reason(failed));
+    }
+    return ours(elsewhere.resolve(name)).orElseThrow(() -> nowhere(here, elsewhere, ""));
+  }
+
+  private static NexaException nowhere(Path here, Path elsewhere, String reason) {
+    return new NexaException(
+        ErrorCode.PATH_UNUSABLE,
+        "the record of a sync can be written neither in " + here + " nor in " + elsewhere + reason,
+        Advice.step(
+            "name a folder that you may write, and type the command again:"
+                + " export XDG_STATE_HOME=DIR"));
   }
 
   /** Makes a folder that only this user can read; empty if it is not ours or cannot be written. */
