@@ -56,6 +56,11 @@ public final class DeniedAccess {
     while (there != null && !Files.exists(there)) {
       there = there.getParent();
     }
+    if (there != null && isOfTheSystem(there)) {
+      return List.of(
+          Advice.step("you may not write to " + there + ", which " + whose(there)),
+          Advice.step("name a path that you may write, if the command has an option for it"));
+    }
     return there == null
         ? List.of()
         : List.of(
@@ -68,6 +73,14 @@ public final class DeniedAccess {
                     + " types: "
                     + Advice.command("", "chmod", "g+w", there)),
             Advice.step("or name another path, if the command has an option for it"));
+  }
+
+  /**
+   * Whether nobody may be advised to open the folder for a group: it is the root of the file
+   * system, or it belongs to root.
+   */
+  private static boolean isOfTheSystem(Path folder) throws IOException {
+    return folder.getParent() == null || Files.getAttribute(folder, "unix:uid").equals(0);
   }
 
   private static String whose(Path path) throws IOException {

@@ -44,6 +44,9 @@ final class DailyCleanup {
     List<String> lines = new ArrayList<>();
     List<String> notes = planned.isEmpty() ? planned.plan().problems() : planned.plan().notes();
     notes.forEach(note -> lines.add("cleanup: note: " + note));
+    for (KeptPath last : planned.lastCopies()) {
+      lines.add("cleanup: " + last.path() + ": " + last.reason());
+    }
     if (planned.isEmpty()) {
       return lines;
     }

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.program.AwsJar;
+import dev.nexa.slurm.base.progress.Progress;
 import dev.nexa.slurm.job.config.ClusterProfile.Storage;
 import dev.nexa.slurm.job.config.S3Settings;
 import dev.nexa.slurm.run.Context;
@@ -18,6 +19,7 @@ import dev.nexa.slurm.storage.sync.S3Place;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
@@ -100,10 +102,20 @@ public final class ArchivePlaces {
     return open(context, "the record of the archive", place, Optional.empty());
   }
 
-  /** Looks at the bundle of an archive, wherever its record says. */
+  /** Looks at the bundle of an archive, wherever its record says. Reads no bundle in a folder. */
   public BundleState look(Context context, ArchiveFile archive) {
+    return state(context, archive, place -> BundleState.of(archive, place));
+  }
+
+  /** Looks at the bundle of an archive, and compares its SHA-256. Reads a bundle in a folder. */
+  public BundleState read(Context context, ArchiveFile archive, Progress progress) {
+    return state(context, archive, place -> BundleState.read(archive, place, progress));
+  }
+
+  private BundleState state(
+      Context context, ArchiveFile archive, Function<ArchivePlace, BundleState> look) {
     try (Opened opened = recorded(context, archive.place())) {
-      return BundleState.of(archive, opened.place());
+      return look.apply(opened.place());
     } catch (NexaException unreachable) {
       return BundleState.unknown(String.valueOf(unreachable.getMessage()));
     }

@@ -6,7 +6,7 @@ import dev.nexa.slurm.storage.archive.BundledCopies;
 import dev.nexa.slurm.storage.cleanup.CleanTiers;
 import java.util.Optional;
 
-/** Makes the use case of {@code cleanup}, which looks at the bundles of archived runs. */
+/** Makes the use case of {@code cleanup}, which reads the bundles of archived runs. */
 public final class TierCleaning {
   private TierCleaning() {}
 
@@ -21,7 +21,10 @@ public final class TierCleaning {
         context.workspace(),
         context.configs(),
         context::scheduler,
-        new BundledCopies(context.workspace(), archive -> places.look(context, archive)),
+        new BundledCopies(
+            context.workspace(),
+            archive -> places.look(context, archive),
+            archive -> places.read(context, archive, progress)),
         progress);
   }
 }

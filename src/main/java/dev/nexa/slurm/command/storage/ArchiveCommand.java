@@ -148,6 +148,8 @@ public final class ArchiveCommand extends Subcommand {
       Duration stays,
       List<TierRoot> roots) {
     List<Archived> done = new ArrayList<>();
+    Thread interrupted = new Thread(() -> abandon(archive), "interrupted");
+    Runtime.getRuntime().addShutdownHook(interrupted);
     try (FileLock lock = ArchiveRuns.lock(context.workspace())) {
       for (WholeRun run : goes) {
         if (!lock.holds()) {
@@ -169,8 +171,27 @@ public final class ArchiveCommand extends Subcommand {
                   failed.advice().forEach(advice -> err().println("  → " + advice));
                 });
       }
+    } finally {
+      try {
+        Runtime.getRuntime().removeShutdownHook(interrupted);
+      } catch (IllegalStateException ending) {
+        // The process ends, and the thread runs.
+      }
     }
     return done;
+  }
+
+  /** Ctrl-C and SIGTERM end the process; a half bundle would take the room for ever. */
+  private void abandon(ArchiveRuns archive) {
+    boolean removed = archive.abandon();
+    err()
+        .println(
+            "\ninterrupted: "
+                + (removed
+                    ? "the half-written bundle was removed, and the run's files are in their place"
+                    : "each run is in its place, or in its bundle and the trash"));
+    err().println("  → type the command again: it goes on with the runs that are not archived");
+    err().flush();
   }
 
   private void printAdvice(Context context, ArchiveFile archive) {

@@ -1,7 +1,9 @@
 package dev.nexa.slurm.command.storage;
 
+import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.json.Json;
+import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ArchivePlaces;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.job.config.PriceBook;
@@ -9,6 +11,7 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
 import dev.nexa.slurm.storage.archive.BundleState;
 import dev.nexa.slurm.storage.archive.DamagedArchive;
+import dev.nexa.slurm.storage.archive.UnfinishedBundle;
 import dev.nexa.slurm.storage.sync.S3Place;
 import java.nio.file.Files;
 import java.util.ArrayList;
@@ -45,8 +48,9 @@ final class ArchiveListCommand extends Subcommand {
         rows.add(new ArchiveText.Row(archive, ArchiveText.month(archive, book), onDisk, bundle));
       }
     }
+    List<UnfinishedBundle> unfinished = UnfinishedBundle.all(context.workspace());
     if (given(json)) {
-      out().print(Json.pretty(ArchiveText.list(rows)));
+      out().print(Json.pretty(ArchiveText.list(rows, unfinished)));
     } else {
       printTable(ArchiveText.list(rows, style()));
     }
@@ -56,6 +60,23 @@ final class ArchiveListCommand extends Subcommand {
         DamagedArchive.advice(context.workspace(), row.archive())
             .forEach(advice -> err().println("  → " + advice));
       }
+    }
+    for (UnfinishedBundle one : unfinished) {
+      err()
+          .println(
+              "note: "
+                  + one.file()
+                  + " ("
+                  + Memory.plain(one.bytes())
+                  + ") is an unfinished bundle of "
+                  + one.run()
+                  + ": `archive` is writing it now, or was killed");
+      err()
+          .println(
+              "  → if it was killed, this replaces the file: "
+                  + Advice.command(
+                      "", "nexa-slurm", "archive", one.run().value(), "--to", one.place()));
+      err().println("  → or remove it: " + Advice.command("", "rm", one.file().toString()));
     }
     return ExitCode.OK.status();
   }

@@ -12,6 +12,7 @@ import dev.nexa.slurm.job.config.PriceBook;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
 import dev.nexa.slurm.storage.archive.ArchiveRuns.Archived;
 import dev.nexa.slurm.storage.archive.BundleState;
+import dev.nexa.slurm.storage.archive.UnfinishedBundle;
 import dev.nexa.slurm.storage.cleanup.WholeRun;
 import java.math.BigDecimal;
 import java.time.Duration;
@@ -196,10 +197,18 @@ final class ArchiveText {
   }
 
   /** Returns the document of the list. */
-  static JsonObject list(List<Row> rows) {
+  static JsonObject list(List<Row> rows, List<UnfinishedBundle> unfinished) {
     return new JsonObject()
         .with("schema_version", 1)
-        .with("archives", rows.stream().map(ArchiveText::json).toList());
+        .with("archives", rows.stream().map(ArchiveText::json).toList())
+        .with("unfinished", unfinished.stream().map(ArchiveText::json).toList());
+  }
+
+  private static JsonObject json(UnfinishedBundle one) {
+    return new JsonObject()
+        .with("run_id", one.run().value())
+        .with("file", one.file().toString())
+        .with("bytes", one.bytes());
   }
 
   private static JsonObject json(Row row) {

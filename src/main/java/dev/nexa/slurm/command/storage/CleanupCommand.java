@@ -134,7 +134,8 @@ public final class CleanupCommand extends Subcommand {
                 Optional.ofNullable(cluster.<String>getValue())),
             Instant.now());
     boolean text = !given(json);
-    if (text && !(given(quiet) && planned.isEmpty())) {
+    boolean lost = !planned.lastCopies().isEmpty();
+    if (text && !(given(quiet) && planned.isEmpty() && !lost)) {
       printTable(CleanupText.plan(planned, given(quiet), style()));
       planned.plan().notes().forEach(note -> err().println("note: " + note));
     }
@@ -147,9 +148,8 @@ public final class CleanupCommand extends Subcommand {
     } else if (!planned.isEmpty()) {
       out().println("nothing was removed");
     }
-    return done.isPresent() && !done.get().failed().isEmpty()
-        ? ExitCode.DEFECT.status()
-        : ExitCode.OK.status();
+    boolean failed = done.isPresent() && !done.get().failed().isEmpty();
+    return failed || (lost && !given(dryRun)) ? ExitCode.DEFECT.status() : ExitCode.OK.status();
   }
 
   private List<OptionSpec> ofCleanup(OptionSpec... more) {

@@ -39,13 +39,15 @@ final class CleanupText {
   /**
    * Returns the plan.
    *
-   * @param quiet whether to leave out what is kept
+   * @param quiet whether to leave out what is kept, except last copies of archived runs
    */
   static String plan(Planned planned, boolean quiet, TableStyle style) {
     StringBuilder text = new StringBuilder();
     List<Candidate> candidates = planned.plan().candidates();
-    if (!quiet && !planned.plan().kept().isEmpty()) {
-      text.append(KEEPS.of(planned.plan().kept()).table(style)).append('\n');
+    List<KeptPath> keeps = new ArrayList<>(planned.lastCopies());
+    keeps.addAll(quiet ? List.of() : planned.plan().kept());
+    if (!keeps.isEmpty()) {
+      text.append(KEEPS.of(keeps).table(style)).append('\n');
     }
     if (!candidates.isEmpty()) {
       text.append(REMOVES.of(candidates).table(style));
@@ -162,13 +164,15 @@ final class CleanupText {
               .with("why", one.why()));
     }
     List<JsonObject> due = json(planned.due());
+    List<KeptPath> keeps = new ArrayList<>(planned.lastCopies());
+    keeps.addAll(planned.plan().kept());
     JsonObject document =
         new JsonObject()
             .with("schema_version", 1)
             .with("cleanup_id", done.flatMap(Done::id).map(Object::toString).orElse(null))
             .with("removes", removes)
             .with("bytes", planned.plan().bytes())
-            .with("keeps", kept(planned.plan().kept()))
+            .with("keeps", kept(keeps))
             .with("notes", planned.plan().notes())
             .with("due", due)
             .with("acted", done.isPresent());

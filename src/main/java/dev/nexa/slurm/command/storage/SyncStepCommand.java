@@ -14,6 +14,7 @@ import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.storage.sync.DeleteLimit;
 import dev.nexa.slurm.storage.sync.Direction;
 import dev.nexa.slurm.storage.sync.Filters;
+import dev.nexa.slurm.storage.sync.FullDisk;
 import dev.nexa.slurm.storage.sync.ObjectStore;
 import dev.nexa.slurm.storage.sync.ObjectStores;
 import dev.nexa.slurm.storage.sync.PlanReport;
@@ -158,6 +159,7 @@ final class SyncStepCommand extends Subcommand {
                 new Filters(rules(pair.only())),
                 options,
                 progress)) {
+      run.note().ifPresent(note -> err().println("note: " + note));
       SyncText text = new SyncText(pair.folder(), pair.s3(), options.direction());
       return step == Step.VERIFY ? verified(run, text) : synced(run, text, limit);
     }
@@ -258,14 +260,18 @@ final class SyncStepCommand extends Subcommand {
     out().println(text.done(report));
     if (!whole) {
       throw new NexaException(
-          ErrorCode.SYNC_INCOMPLETE, text.incomplete(planned, report), advice(planned, report));
+          ErrorCode.SYNC_INCOMPLETE,
+          text.incomplete(planned, report),
+          advice(planned, report, text.folder()));
     }
     return ExitCode.OK.status();
   }
 
-  private List<Advice> advice(PlanReport planned, SyncReport report) {
+  private List<Advice> advice(PlanReport planned, SyncReport report, Path folder) {
     List<Advice> advice = new ArrayList<>();
-    if (report.count(Outcome.FAILED) > 0) {
+    if (report.named().stream().anyMatch(file -> FullDisk.isReason(file.reason()))) {
+      advice.add(FullDisk.advice(folder));
+    } else if (report.count(Outcome.FAILED) > 0) {
       advice.add(Advice.step("type the command again: what was copied is not copied again"));
     }
     if (report.count(Outcome.CONFLICT) > 0) {

@@ -30,6 +30,10 @@ final class SyncText {
     this.direction = direction;
   }
 
+  Path folder() {
+    return folder;
+  }
+
   static String files(long files) {
     return files == 1 ? "1 file" : String.format(Locale.ROOT, "%,d files", files);
   }

@@ -3,6 +3,7 @@ package dev.nexa.slurm.storage.archive;
 import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
+import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -10,18 +11,74 @@ import java.nio.channels.SeekableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
 
 /**
- * {@code archives/journal.jsonl} of the workspace: what was archived, moved into the trash and
- * restored, one JSON object a line. Only one process writes, under the workspace's lock.
+ * {@code archives/journal.jsonl} of the workspace: what is being written, and what was archived,
+ * moved into the trash and restored, one JSON object a line. Only one process writes, under the
+ * workspace's lock.
  */
 final class ArchiveJournal {
+  private static final String STAGING = "staging";
+
+  private final Workspace workspace;
   private final Path file;
   private final DurableFiles files;
 
   ArchiveJournal(Workspace workspace) {
+    this.workspace = workspace;
     this.files = workspace.files();
     this.file = ArchiveFile.folder(workspace).resolve("journal.jsonl");
+  }
+
+  /**
+   * A bundle that is written under its hidden name.
+   *
+   * @param file the hidden file
+   * @param place where the bundle goes: a folder or an address
+   */
+  record Staging(RunId run, Path file, String place) {}
+
+  /** The bundle is about to be written under its hidden name. */
+  void staging(Staging staging) {
+    files.directories(ArchiveFile.folder(workspace));
+    append(
+        new JsonObject()
+            .with("type", STAGING)
+            .with("at", Instant.now())
+            .with("run_id", staging.run().value())
+            .with("file", staging.file().toString())
+            .with("place", staging.place()));
+  }
+
+  /** Returns all that {@link #staging} wrote, oldest first, each hidden file once. */
+  Collection<Staging> stagings() {
+    Map<Path, Staging> all = new LinkedHashMap<>();
+    if (Files.exists(file)) {
+      DurableFiles.read(file)
+          .lines()
+          .forEach(line -> staging(line).ifPresent(one -> all.put(one.file(), one)));
+    }
+    return all.values();
+  }
+
+  private static Optional<Staging> staging(String line) {
+    try {
+      JsonObject json = Json.parseObject(line);
+      return json.text("type").equals(STAGING)
+          ? Optional.of(
+              new Staging(
+                  RunId.parse(json.text("run_id")).orElseThrow(),
+                  Path.of(json.text("file")),
+                  json.text("place")))
+          : Optional.empty();
+    } catch (RuntimeException torn) {
+      // A crash has cut the line short.
+      return Optional.empty();
+    }
   }
 
   /** The bundle is in its place, and checked. */

@@ -28,7 +28,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Archives runs: writes a bundle, compares it with the run's files, gives it its name, records it,
@@ -46,6 +48,9 @@ public final class ArchiveRuns {
   private final Progress progress;
   private final Consumer<ArchiveStep> passing;
   private final ArchiveJournal journal;
+
+  /** The hidden file that is being written; null if there is none. */
+  private final AtomicReference<@Nullable Path> writing = new AtomicReference<>();
 
   /**
    * Creates the use case.
@@ -79,6 +84,21 @@ public final class ArchiveRuns {
       Optional<ArchiveFile> archive,
       Optional<String> cleanup,
       Optional<NexaException> failed) {}
+
+  /**
+   * Removes the bundle that is being written under its hidden name, because this process ends.
+   *
+   * @return whether there was one
+   */
+  public boolean abandon() {
+    Path half = writing.getAndSet(null);
+    try {
+      return half != null && Files.deleteIfExists(half);
+    } catch (IOException stays) {
+      // `archive list` names it.
+      return false;
+    }
+  }
 
   /** Takes the lock of all archives of the workspace. The caller holds it while it archives. */
   public static FileLock lock(Workspace workspace) {
@@ -205,6 +225,8 @@ public final class ArchiveRuns {
       }
     }
     Path staged = place.staged(run.durable(), run.name());
+    journal.staging(new ArchiveJournal.Staging(run.run(), staged, place.address()));
+    writing.set(staged);
     ArchiveFile made;
     try {
       made = checked(run, sources, tree, staged);
@@ -224,6 +246,7 @@ public final class ArchiveRuns {
     try (Running storing = progress.begin(phase)) {
       place.putBundle(made, staged, storing);
     }
+    writing.set(null);
     passing.accept(ArchiveStep.PLACED);
     return known.orElse(made);
   }

@@ -2,12 +2,20 @@ package dev.nexa.slurm.storage.archive;
 
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.Sha256;
+import dev.nexa.slurm.base.progress.Phase;
+import dev.nexa.slurm.base.progress.Progress;
+import dev.nexa.slurm.base.progress.Progress.Running;
 import dev.nexa.slurm.storage.sync.StoreException;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
 import java.util.Optional;
 
 /**
- * What a look at a bundle found, without reading it all.
+ * The state of a bundle.
  *
  * @param kind the state
  * @param detail why the bundle is damaged or could not be looked at; empty for the other states
@@ -15,7 +23,7 @@ import java.util.Optional;
 public record BundleState(Kind kind, String detail) {
   /** The states. */
   public enum Kind {
-    /** It has the recorded size, and in S3 the recorded SHA-256. */
+    /** It has the recorded size, and in S3 or after {@link #read} also the recorded SHA-256. */
     THERE,
     MISSING,
     DAMAGED,
@@ -23,13 +31,53 @@ public record BundleState(Kind kind, String detail) {
     UNKNOWN
   }
 
-  /** Looks at a bundle. Never throws: a place that does not answer is an unknown state. */
+  /**
+   * Looks at a bundle without reading it. Never throws: a place that does not answer is an unknown
+   * state.
+   */
   public static BundleState of(ArchiveFile archive, ArchivePlace place) {
+    return of(archive, place, () -> Optional.empty());
+  }
+
+  /**
+   * Looks at a bundle, and reads it to compare its SHA-256 where the place keeps none. Never
+   * throws.
+   */
+  public static BundleState read(ArchiveFile archive, ArchivePlace place, Progress progress) {
+    return of(
+        archive,
+        place,
+        () -> place.knowsDigests() ? Optional.empty() : otherBytes(archive, place, progress));
+  }
+
+  private static Optional<String> otherBytes(
+      ArchiveFile archive, ArchivePlace place, Progress progress) throws IOException {
+    MessageDigest digest = Sha256.digest();
+    Phase phase =
+        Phase.of("verifying the bundle of " + archive.run()).withBytes(archive.bundle().bytes());
+    try (Running reading = progress.begin(phase);
+        InputStream in = new DigestInputStream(reading.counting(place.open(archive)), digest)) {
+      in.transferTo(OutputStream.nullOutputStream());
+    }
+    String sha256 = Sha256.hex(digest);
+    return sha256.equals(archive.bundle().sha256())
+        ? Optional.empty()
+        : Optional.of("its SHA-256 is " + sha256 + ", not " + archive.bundle().sha256());
+  }
+
+  /** Returns what differs; empty if nothing does. */
+  @FunctionalInterface
+  private interface Comparison {
+    Optional<String> difference() throws IOException;
+  }
+
+  private static BundleState of(ArchiveFile archive, ArchivePlace place, Comparison bytes) {
     try {
       if (!place.has(archive)) {
         return new BundleState(Kind.MISSING, "");
       }
       Optional<String> difference = place.difference(archive);
+      difference = difference.isPresent() ? difference : bytes.difference();
       return difference.isEmpty()
           ? new BundleState(Kind.THERE, "")
           : new BundleState(Kind.DAMAGED, difference.get());

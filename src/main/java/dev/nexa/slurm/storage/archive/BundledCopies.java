@@ -5,41 +5,74 @@ import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.cleanup.LastCopies;
 import dev.nexa.slurm.storage.cleanup.TrashedPath;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Looks at the bundle of an archived run before the run's files are deleted from the trash: they
- * may go only if the bundle is there with the recorded size, in S3 also with the SHA-256.
+ * Reads the bundle of an archived run before the run's files are deleted from the trash: they may
+ * go only if the bundle has the recorded size and SHA-256.
  */
 public final class BundledCopies implements LastCopies {
   private final Workspace workspace;
   private final Function<ArchiveFile, BundleState> look;
+  private final Function<ArchiveFile, BundleState> read;
 
   /**
    * Creates the check.
    *
-   * @param look looks at the bundle of an archive
+   * @param look looks at the bundle of an archive, and reads none in a folder
+   * @param read reads the bundle of an archive, and compares its SHA-256
    */
-  public BundledCopies(Workspace workspace, Function<ArchiveFile, BundleState> look) {
+  public BundledCopies(
+      Workspace workspace,
+      Function<ArchiveFile, BundleState> look,
+      Function<ArchiveFile, BundleState> read) {
     this.workspace = workspace;
     this.look = look;
+    this.read = read;
   }
 
   @Override
-  public Optional<String> reasonToKeep(TrashedPath path) {
-    try {
-      return RunId.parse(path.run())
-          .flatMap(run -> ArchiveFile.of(workspace, run))
-          .filter(archive -> archive.durableFolders().contains(path.full()))
-          .flatMap(this::reasonToKeep);
-    } catch (NexaException unreadable) {
-      return Optional.of("the record of its archive cannot be read: " + unreadable.getMessage());
-    }
+  public Map<TrashedPath, String> look(List<TrashedPath> paths) {
+    return reasonsToKeep(paths, look);
   }
 
-  private Optional<String> reasonToKeep(ArchiveFile archive) {
-    BundleState bundle = look.apply(archive);
+  @Override
+  public Map<TrashedPath, String> read(List<TrashedPath> paths) {
+    return reasonsToKeep(paths, read);
+  }
+
+  /** Each bundle is looked at once, although several paths of its run are in the trash. */
+  private Map<TrashedPath, String> reasonsToKeep(
+      List<TrashedPath> paths, Function<ArchiveFile, BundleState> state) {
+    Map<RunId, BundleState> seen = new HashMap<>();
+    Map<TrashedPath, String> reasons = new HashMap<>();
+    for (TrashedPath path : paths) {
+      try {
+        archive(path)
+            .flatMap(
+                archive ->
+                    reasonToKeep(
+                        archive, seen.computeIfAbsent(archive.run(), run -> state.apply(archive))))
+            .ifPresent(reason -> reasons.put(path, reason));
+      } catch (NexaException unreadable) {
+        reasons.put(path, "the record of its archive cannot be read: " + unreadable.getMessage());
+      }
+    }
+    return reasons;
+  }
+
+  /** Returns the archive that holds a path; empty if the path is not of an archived run. */
+  private Optional<ArchiveFile> archive(TrashedPath path) {
+    return RunId.parse(path.run())
+        .flatMap(run -> ArchiveFile.of(workspace, run))
+        .filter(archive -> archive.durableFolders().contains(path.full()));
+  }
+
+  private static Optional<String> reasonToKeep(ArchiveFile archive, BundleState bundle) {
     return bundle.isThere()
         ? Optional.empty()
         : Optional.of(

@@ -64,7 +64,7 @@ public final class CleanTiers {
    * Creates the use case.
    *
    * @param schedulers returns the scheduler with a name, to read its queue
-   * @param lastCopies is asked before each deletion from the trash
+   * @param lastCopies is asked before paths are deleted from the trash
    * @param passing receives each step; does nothing outside the tests that kill the process
    */
   public CleanTiers(
@@ -85,10 +85,17 @@ public final class CleanTiers {
   /**
    * A cleanup that was planned.
    *
-   * @param due cleanups whose trash is deleted now
+   * @param due cleanups whose trash is deleted now, with the paths that may be deleted
+   * @param lastCopies paths in the trash that stay although their time is over, because the bundle
+   *     of their run is not there
    */
   public record Planned(
-      CleanupPlan plan, List<State> due, Settings settings, List<TierRoot> roots, Instant now) {
+      CleanupPlan plan,
+      List<State> due,
+      List<KeptPath> lastCopies,
+      Settings settings,
+      List<TierRoot> roots,
+      Instant now) {
     /** Returns whether there is nothing to do. */
     public boolean isEmpty() {
       return plan.candidates().isEmpty() && due.isEmpty();
@@ -132,6 +139,7 @@ public final class CleanTiers {
   public Planned plan(Settings settings, List<TierRoot> roots, Instant now) {
     Set<Path> inTrash = new HashSet<>();
     List<State> due = new ArrayList<>();
+    List<KeptPath> last = new ArrayList<>();
     Journals journals = journals();
     for (State state : journals.states()) {
       state.paths().stream()
@@ -139,7 +147,7 @@ public final class CleanTiers {
           .forEach(path -> inTrash.add(path.full()));
       boolean inUse = state.paths().stream().anyMatch(CleanupJournal::mayBeInTrash);
       if (inUse ? state.left(now).isZero() : hasEmptyTrash(state)) {
-        due.add(state);
+        deletable(state, last).ifPresent(due::add);
       }
     }
     EndedRuns runs = new EndedRuns(workspace, schedulers, now, settings.age());
@@ -153,7 +161,32 @@ public final class CleanTiers {
               .find(configs, roots, List.copyOf(all));
     }
     journals.problems().forEach(plan::problem);
-    return new Planned(plan, due, settings, roots, now);
+    return new Planned(plan, due, last, settings, roots, now);
+  }
+
+  /**
+   * Returns a cleanup without the paths that must stay in the trash; empty if nothing is left.
+   *
+   * @param last gets the paths that stay
+   */
+  private Optional<State> deletable(State state, List<KeptPath> last) {
+    Map<TrashedPath, String> reasons = lastCopies.look(inTrash(state));
+    reasons.forEach((path, why) -> last.add(stays(state, path, why)));
+    List<TrashedPath> rest = new ArrayList<>(state.paths());
+    rest.removeAll(reasons.keySet());
+    return reasons.isEmpty() || rest.stream().anyMatch(CleanupJournal::mayBeInTrash)
+        ? Optional.of(new State(state.id(), state.at(), state.host(), state.deleteAfter(), rest))
+        : Optional.empty();
+  }
+
+  private static List<TrashedPath> inTrash(State state) {
+    return state.paths().stream().filter(CleanupJournal::mayBeInTrash).toList();
+  }
+
+  private static KeptPath stays(State state, TrashedPath path, String why) {
+    return new KeptPath(
+        path.tier().resolve(path.trash()),
+        why + "; it stays in the trash; to bring it back: nexa-slurm cleanup --undo " + state.id());
   }
 
   /** Returns whether a killed process left the empty trash of a cleanup. */
@@ -196,11 +229,11 @@ public final class CleanTiers {
     CleanupPlan plan = new CleanupPlan();
     run.folders().forEach(plan::remove);
     return run(
-        new Planned(plan, List.of(), settings, roots, now),
+        new Planned(plan, List.of(), List.of(), settings, roots, now),
         () -> {
           CleanupPlan again = planAgain(run, roots, now);
           check.run();
-          return new Planned(again, List.of(), settings, roots, now);
+          return new Planned(again, List.of(), List.of(), settings, roots, now);
         });
   }
 
@@ -252,9 +285,7 @@ public final class CleanTiers {
       List<TrashedPath> deleted = new ArrayList<>();
       List<State> due = new ArrayList<>(again.due());
       due.removeIf(one -> planned.due().stream().noneMatch(it -> it.id().equals(one.id())));
-      try (Running deleting = progress.begin(Phase.of("deleting", "files", filesIn(due)))) {
-        due.forEach(state -> delete(state, deleted, failed, deleting));
-      }
+      due.forEach(state -> delete(state, deleted, failed));
       List<Candidate> candidates = inBoth(planned.plan(), again.plan(), failed);
       if (candidates.isEmpty()) {
         return new Done(Optional.empty(), List.of(), deleted, failed);
@@ -273,14 +304,6 @@ public final class CleanTiers {
               .toList();
       return new Done(Optional.of(id), moved, deleted, failed);
     }
-  }
-
-  private static long filesIn(List<State> trash) {
-    return trash.stream()
-        .flatMap(state -> state.paths().stream())
-        .filter(CleanupJournal::mayBeInTrash)
-        .mapToLong(TrashedPath::files)
-        .sum();
   }
 
   /** Returns whether this cleanup moved the path, also if it could not write that down. */
@@ -371,35 +394,31 @@ public final class CleanTiers {
     }
   }
 
-  private void delete(
-      State state, List<TrashedPath> deleted, List<KeptPath> failed, Running deleting) {
+  private void delete(State state, List<TrashedPath> deleted, List<KeptPath> failed) {
     CleanupJournal journal = new CleanupJournal(workspace, state.id());
     Trash trash = new Trash(journal, workspace.files(), elsewhere(state), passing);
-    Set<Path> tiers = new LinkedHashSet<>();
-    for (TrashedPath path : state.paths()) {
-      tiers.add(path.tier());
-      if (!CleanupJournal.mayBeInTrash(path)) {
-        continue;
-      }
-      Optional<String> stays = lastCopies.reasonToKeep(path);
-      if (stays.isPresent()) {
-        failed.add(
-            new KeptPath(
-                path.tier().resolve(path.trash()),
-                stays.get()
-                    + "; it stays in the trash; to bring it back: nexa-slurm cleanup --undo "
-                    + state.id()));
-        continue;
-      }
-      Trash.Deletion deletion = trash.delete(path, deleting);
-      deletion
-          .failed()
-          .ifPresent(why -> failed.add(new KeptPath(path.tier().resolve(path.trash()), why)));
-      if (deletion.deleted()) {
-        deleted.add(path);
+    List<TrashedPath> inTrash = inTrash(state);
+    // Read right before the deletion: a bundle that vanishes meanwhile would be lost with it.
+    Map<TrashedPath, String> last = lastCopies.read(inTrash);
+    long files = inTrash.stream().mapToLong(TrashedPath::files).sum();
+    try (Running deleting = progress.begin(Phase.of("deleting", "files", files))) {
+      for (TrashedPath path : inTrash) {
+        String why = last.get(path);
+        if (why != null) {
+          failed.add(stays(state, path, why));
+          continue;
+        }
+        Trash.Deletion deletion = trash.delete(path, deleting);
+        deletion
+            .failed()
+            .ifPresent(
+                reason -> failed.add(new KeptPath(path.tier().resolve(path.trash()), reason)));
+        if (deletion.deleted()) {
+          deleted.add(path);
+        }
       }
     }
-    tiers.forEach(trash::removeEmpty);
+    state.paths().stream().map(TrashedPath::tier).distinct().forEach(trash::removeEmpty);
   }
 
   /**

@@ -48,6 +48,10 @@ public final class SyncRun implements Closeable {
   private final SyncState state;
   private final SyncPlan plan;
   private final Progress progress;
+
+  /** Why the folder cannot hold the state, if its disk is full. */
+  private final Optional<Exception> full;
+
   private final Traffic traffic;
   private final SyncReport report = new SyncReport();
   private final AtomicReference<RuntimeException> fatal = new AtomicReference<>();
@@ -57,7 +61,13 @@ public final class SyncRun implements Closeable {
   private final Download download;
 
   private SyncRun(
-      Sides sides, SyncOptions options, SyncState state, SyncPlan plan, Progress progress) {
+      Sides sides,
+      SyncOptions options,
+      SyncState state,
+      SyncPlan plan,
+      Progress progress,
+      Optional<Exception> full) {
+    this.full = full;
     this.sides = sides;
     this.options = options;
     this.state = state;
@@ -96,19 +106,49 @@ public final class SyncRun implements Closeable {
       Progress progress) {
     try {
       LocalTree tree = new LocalTree(root);
-      SyncState state = SyncState.open(tree.root(), place);
-      try (Running comparing = progress.begin(Phase.of("comparing", FILES))) {
-        Traffic traffic = new Traffic(new Throttle(options.bytesPerSecond()));
-        Sides sides = new Sides(tree, place, store, retry, traffic);
-        SyncPlan plan = SyncPlan.of(sides, state, filters, options, comparing);
-        return new SyncRun(sides, options, state, plan, progress);
-      } catch (IOException | RuntimeException failed) {
-        state.close();
-        throw failed;
+      Traffic traffic = new Traffic(new Throttle(options.bytesPerSecond()));
+      Sides sides = new Sides(tree, place, store, retry, traffic);
+      try {
+        SyncState state = SyncState.open(tree.root(), place);
+        return plan(sides, state, filters, options, progress, Optional.empty());
+      } catch (IOException | UncheckedIOException failed) {
+        if (!FullDisk.isCause(failed)) {
+          throw failed;
+        }
+        // A push of a full disk is the way to make room on it.
+        SyncState state = SyncState.openElsewhere(tree.root(), place);
+        return plan(sides, state, filters, options, progress, Optional.of(failed));
       }
     } catch (IOException failed) {
       throw DurableFiles.failure("sync", root, failed);
     }
+  }
+
+  private static SyncRun plan(
+      Sides sides,
+      SyncState state,
+      Filters filters,
+      SyncOptions options,
+      Progress progress,
+      Optional<Exception> full)
+      throws IOException {
+    try (Running comparing = progress.begin(Phase.of("comparing", FILES))) {
+      SyncPlan plan = SyncPlan.of(sides, state, filters, options, comparing);
+      return new SyncRun(sides, options, state, plan, progress, full);
+    } catch (IOException | RuntimeException failed) {
+      state.close();
+      throw failed;
+    }
+  }
+
+  /** Returns a sentence about the record's place, if the folder's disk is too full for it. */
+  public Optional<String> note() {
+    return full.map(
+        failure ->
+            "the disk of "
+                + sides.tree().root()
+                + " is full, so the record of this sync is in "
+                + state.folder());
   }
 
   static ThreadFactory daemons(String name) {
@@ -167,6 +207,10 @@ public final class SyncRun implements Closeable {
     if (refusal.isPresent()) {
       throw new NexaException(ErrorCode.SYNC_DELETION_REFUSED, refusal.get());
     }
+    Path root = sides.tree().root();
+    if (full.isPresent() && options.direction() == Direction.PULL) {
+      throw FullDisk.error(root, full.get());
+    }
     DigestComparison comparison = new DigestComparison(sides, false);
     PlanReport.Count copied = planned().copied();
     Phase phase =
@@ -175,7 +219,11 @@ public final class SyncRun implements Closeable {
     try (Settled settled = new Settled(state)) {
       work(action -> copy(action, comparison, settled), phase);
     } catch (IOException failed) {
-      throw DurableFiles.failure("sync", sides.tree().root(), failed);
+      throw FullDisk.isCause(failed)
+          ? FullDisk.error(root, failed)
+          : DurableFiles.failure("sync", root, failed);
+    } catch (UncheckedIOException failed) {
+      throw FullDisk.isCause(failed) ? FullDisk.error(root, failed) : failed;
     }
     long deletions = plan.tally(Kind.DELETE).files();
     if (deletions > 0 && report.count(Outcome.FAILED) == 0 && report.count(Outcome.CONFLICT) == 0) {

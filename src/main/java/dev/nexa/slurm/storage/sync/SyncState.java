@@ -21,13 +21,15 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 
 /**
  * What a sync remembers: a folder {@code .nexa-sync/<user>-<digest>} of the synced folder, one for
  * each user and address. Only its user can read it. If that folder cannot be written, for example
- * because it is mounted read-only, the state is below the user's {@code XDG_STATE_HOME}.
+ * because it is mounted read-only or its disk is full, the state is below {@code XDG_STATE_HOME},
+ * else below {@code $HOME/.local/state}.
  *
  * <ul>
  *   <li>{@code state}: each path that was equal on both sides, sorted
@@ -55,71 +57,118 @@ final class SyncState implements Closeable {
    * @throws NexaException if another sync of the two is running
    */
   static SyncState open(Path root, S3Place place) throws IOException {
-    String typed = System.getenv().getOrDefault("XDG_STATE_HOME", "");
-    Path home =
-        typed.isEmpty()
-            ? Path.of(System.getProperty("user.home", "/"), ".local", "state")
-            : Path.of(typed);
-    return open(root, place, home);
+    return open(root, place, home(System.getenv()));
+  }
+
+  /**
+   * Returns the user's folder of states. HOME comes before the home of /etc/passwd, which does not
+   * exist for users such as nobody.
+   */
+  static Path home(Map<String, String> environment) {
+    String typed = environment.getOrDefault("XDG_STATE_HOME", "");
+    String home = environment.getOrDefault("HOME", "");
+    return typed.isEmpty()
+        ? Path.of(home.isEmpty() ? System.getProperty("user.home", "/") : home, ".local", "state")
+        : Path.of(typed);
   }
 
   static SyncState open(Path root, S3Place place, Path home) throws IOException {
-    Path folder = folder(root, place, home);
+    return locked(folder(root, place, home), root, place);
+  }
+
+  /**
+   * Opens the state in the user's home, because the disk of the folder is full.
+   *
+   * @throws NexaException if another sync of the two is running, or the home cannot hold the state
+   */
+  static SyncState openElsewhere(Path root, S3Place place) throws IOException {
+    Path lock = root.resolve(FOLDER).resolve(name(place)).resolve("lock");
+    Optional<String> holder =
+        Files.exists(lock) ? Optional.of(Files.readString(lock)) : Optional.empty();
+    if (holder.isPresent() && !dead(holder.get())) {
+      throw busy(root, place, lock, holder.get());
+    }
+    return locked(elsewhere(root, place, home(System.getenv())), root, place);
+  }
+
+  private static SyncState locked(Path folder, Path root, S3Place place) throws IOException {
     ProcessIdentity me = ProcessIdentity.ofThisProcess();
     String owner = me.host() + " " + me.pid() + " " + me.started() + " " + Instant.now();
     try {
       FileLock lock =
           FileLock.acquire(folder.resolve("lock"), owner, SyncState::dead, Duration.ofMillis(500));
       SyncState state = new SyncState(folder, lock);
-      for (String name : List.of("parts", "uploads")) {
-        Files.createDirectories(folder.resolve(name));
+      try {
+        for (String name : List.of("parts", "uploads")) {
+          Files.createDirectories(folder.resolve(name));
+        }
+        state.removeTemporaries();
+        state.merge();
+        return state;
+      } catch (IOException | RuntimeException failed) {
+        state.close();
+        throw failed;
       }
-      state.removeTemporaries();
-      state.merge();
-      return state;
     } catch (FileLock.LockedException locked) {
-      throw new NexaException(
-          ErrorCode.WORKSPACE_BUSY,
-          "another sync of "
-              + root
-              + " with "
-              + place.address()
-              + " is running: "
-              + LockOwner.words(locked.holder()),
-          Advice.step("wait until it ends; if its host is gone, delete " + folder.resolve("lock")));
+      throw busy(root, place, folder.resolve("lock"), locked.holder());
     }
   }
 
-  private static Path folder(Path root, S3Place place, Path home) throws IOException {
+  private static NexaException busy(Path root, S3Place place, Path lock, String holder) {
+    return new NexaException(
+        ErrorCode.WORKSPACE_BUSY,
+        "another sync of "
+            + root
+            + " with "
+            + place.address()
+            + " is running: "
+            + LockOwner.words(holder),
+        Advice.step("wait until it ends; if its host is gone, delete " + lock));
+  }
+
+  /** Returns the name of the state's folder: one for each user and address. */
+  private static String name(S3Place place) {
     String user = System.getProperty("user.name", "user").replaceAll("[^A-Za-z0-9_.-]", "_");
-    String name = user + "-" + Sha256.of(place.identity()).substring(0, 12);
+    return user + "-" + Sha256.of(place.identity()).substring(0, 12);
+  }
+
+  private static Path folder(Path root, S3Place place, Path home) throws IOException {
     Path here = root.resolve(FOLDER);
     try {
       Files.createDirectory(here);
       // As /tmp: each user makes a folder there, and nobody else can remove it.
       Files.setAttribute(here, "unix:mode", 01777);
-    } catch (IOException thereOrReadOnly) {
-      // ours() finds out which.
+    } catch (IOException failed) {
+      if (FullDisk.isCause(failed)) {
+        throw failed;
+      }
+      // It is there, or the folder is read-only: ours() finds out which.
     }
-    Optional<Path> ours = ours(here.resolve(name));
-    if (ours.isPresent()) {
-      return ours.get();
-    }
+    Optional<Path> ours = ours(here.resolve(name(place)));
+    return ours.isPresent() ? ours.get() : elsewhere(root, place, home);
+  }
+
+  private static Path elsewhere(Path root, S3Place place, Path home) throws IOException {
+    Path here = root.resolve(FOLDER);
     Path elsewhere =
         home.resolve("nexa-slurm")
             .resolve("sync")
             .resolve(Sha256.of(root.toString()).substring(0, 12));
-    Files.createDirectories(elsewhere);
-    return ours(elsewhere.resolve(name))
-        .orElseThrow(
-            () ->
-                new NexaException(
-                    ErrorCode.PATH_UNUSABLE,
-                    "the record of a sync can be written neither in "
-                        + here
-                        + " nor in "
-                        + elsewhere,
-                    Advice.step("set XDG_STATE_HOME to a folder that you may write")));
+    try {
+      Files.createDirectories(elsewhere);
+    } catch (IOException failed) {
+      throw nowhere(here, elsewhere, ": " + DurableFiles.reason(failed));
+    }
+    return ours(elsewhere.resolve(name(place))).orElseThrow(() -> nowhere(here, elsewhere, ""));
+  }
+
+  private static NexaException nowhere(Path here, Path elsewhere, String reason) {
+    return new NexaException(
+        ErrorCode.PATH_UNUSABLE,
+        "the record of a sync can be written neither in " + here + " nor in " + elsewhere + reason,
+        Advice.step(
+            "name a folder that you may write, and type the command again:"
+                + " export XDG_STATE_HOME=DIR"));
   }
 
   /** Makes a folder that only this user can read; empty if it is not ours or cannot be written. */
@@ -131,6 +180,9 @@ final class SyncState implements Closeable {
     } catch (FileAlreadyExistsException there) {
       // A sync before this one made it.
     } catch (FileSystemException unwritable) {
+      if (FullDisk.isCause(unwritable)) {
+        throw unwritable;
+      }
       return Optional.empty();
     }
     boolean ours =

@@ -229,6 +229,49 @@ class ArchiveCommandTest {
   }
 
   @Test
+  void aCleanupReadsTheBundleBeforeItDeletesTheTrash() throws IOException {
+    Map<String, String> before = ArchiveSite.tree(checkpoints);
+    type("archive", RUN, "--to", site.cold.toString(), "--grace", "0", "--yes");
+    Path bundle = site.cold.resolve(RUN + ".tar.zst");
+    byte[] changed = bytes(bundle);
+    changed[changed.length / 2] ^= 1;
+    Files.write(bundle, changed);
+
+    Screen refused = type("cleanup", "--yes");
+
+    assertThat(refused.out())
+        .contains("because the bundle " + bundle + " is damaged: its SHA-256 is ")
+        .contains("stays in the trash; to bring it back: nexa-slurm cleanup --undo cleanup_")
+        .doesNotContain("deleted");
+    assertThat(refused.exit()).isEqualTo(1);
+    assertThat(type("cleanup", "--undo", undo()).exit()).isZero();
+    assertThat(ArchiveSite.tree(checkpoints)).isEqualTo(before);
+  }
+
+  @Test
+  void aDryRunKeepsTheTrashOfARunWhoseBundleIsMissing() throws IOException {
+    type("archive", RUN, "--to", site.cold.toString(), "--grace", "0", "--yes");
+    assertThat(type("cleanup", "--dry-run").out()).contains("deletes the trash of " + undo());
+    Path bundle = site.cold.resolve(RUN + ".tar.zst");
+    Files.delete(bundle);
+
+    Screen dry = type("cleanup", "--dry-run");
+    assertThat(dry.exit()).isZero();
+    assertThat(dry.out())
+        .contains("KEEPS", "the bundle " + bundle + " is missing; it stays in the trash")
+        .contains("nexa-slurm cleanup --undo " + undo(), "nothing to remove")
+        .doesNotContain("deletes the trash of");
+    JsonObject json = type("cleanup", "--dry-run", "--json").json();
+    assertThat(json.objects("due")).isEmpty();
+    assertThat(json.objects("keeps"))
+        .anyMatch(kept -> kept.text("reason").contains(bundle + " is missing"));
+
+    Screen quiet = type("cleanup", "--quiet");
+    assertThat(quiet.out()).contains("the bundle " + bundle + " is missing");
+    assertThat(quiet.exit()).isEqualTo(1);
+  }
+
+  @Test
   void aCleanupDeletesTheTrashOfARunWhoseBundleIsThere() {
     type("archive", RUN, "--to", site.cold.toString(), "--grace", "0", "--yes");
 

@@ -30,6 +30,24 @@ public record OwnProcess(Path folder, Path home) {
    *     is left
    */
   public Ended type(Map<String, String> variables, List<String> words) {
+    return start(variables, words).ended();
+  }
+
+  /** A command that runs. */
+  public record Typed(Process process, Path out, Path err) {
+    /** Waits for the end. */
+    public Ended ended() {
+      try {
+        int status = process.waitFor();
+        return new Ended(status, Files.readString(out), Files.readString(err));
+      } catch (IOException | InterruptedException failed) {
+        throw new IllegalStateException(failed);
+      }
+    }
+  }
+
+  /** Types a command as {@link #type} does, and does not wait. */
+  public Typed start(Map<String, String> variables, List<String> words) {
     List<String> command = OwnJvm.words(Main.class, words.toArray(String[]::new));
     try {
       Path out = Files.createTempFile(home, "client", ".out");
@@ -44,9 +62,8 @@ public record OwnProcess(Path folder, Path home) {
       environment.put("AWS_EC2_METADATA_DISABLED", "true");
       environment.put("HOME", home.toString());
       environment.putAll(variables);
-      int status = builder.start().waitFor();
-      return new Ended(status, Files.readString(out), Files.readString(err));
-    } catch (IOException | InterruptedException failed) {
+      return new Typed(builder.start(), out, err);
+    } catch (IOException failed) {
       throw new IllegalStateException(failed);
     }
   }

@@ -112,7 +112,6 @@ class ArchiveChangesTest {
             "comparing " + run.id(),
             "storing " + run.id(),
             "measuring",
-            "deleting",
             "moving");
     assertThat(phases.subList(1, 4))
         .allMatch(line -> line.matches(".* (\\d+)/\\1 entries (\\d+)/\\2 bytes"));

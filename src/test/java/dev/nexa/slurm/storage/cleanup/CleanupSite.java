@@ -172,7 +172,7 @@ public final class CleanupSite {
   /** The use case with an empty queue. */
   public CleanTiers clean(java.util.function.Consumer<CleanupStep> passing) {
     return new CleanTiers(
-        workspace, configs(), name -> noJobs(), path -> Optional.empty(), progress, passing);
+        workspace, configs(), name -> noJobs(), LastCopies.NONE, progress, passing);
   }
 
   private ConfigReader configs() {

@@ -11,6 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -125,5 +126,26 @@ class SyncStateTest {
     try (SyncState state = SyncState.open(root, PLACE, home)) {
       assertThat(state.folder().toString()).startsWith(home.resolve("nexa-slurm/sync").toString());
     }
+  }
+
+  @Test
+  void theUsersHomeComesBeforeTheHomeOfEtcPasswd() {
+    assertThat(SyncState.home(Map.of("HOME", "/home/ann")))
+        .isEqualTo(Path.of("/home/ann/.local/state"));
+    assertThat(SyncState.home(Map.of("HOME", "/home/ann", "XDG_STATE_HOME", "/var/ann")))
+        .isEqualTo(Path.of("/var/ann"));
+  }
+
+  @Test
+  void anErrorNamesBothPlacesThatCannotHoldTheState(@TempDir Path home) throws IOException {
+    Files.createFile(root.resolve(".nexa-sync"));
+    Path taken = Files.createFile(home.resolve("file"));
+    assertThatThrownBy(() -> SyncState.open(root, PLACE, taken))
+        .isInstanceOf(NexaException.class)
+        .hasMessageContaining("neither in " + root.resolve(".nexa-sync") + " nor in " + taken)
+        .satisfies(
+            error ->
+                assertThat(((NexaException) error).advice().toString())
+                    .contains("XDG_STATE_HOME=DIR"));
   }
 }
