@@ -210,8 +210,6 @@ class ArchitectureTest {
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "storage.cleanup.FindWholeRuns")
         .and()
-        .doNotHaveFullyQualifiedName(ROOT + "storage.releases.FindJudgement")
-        .and()
         .doNotHaveFullyQualifiedName(ROOT + "records.telemetry.LossCurve")
         .and()
         .doNotHaveFullyQualifiedName(ROOT + "records.telemetry.UseNotes")

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.job.plan.PlanFile;
 import dev.nexa.slurm.records.documents.FinalManifest;
 import dev.nexa.slurm.records.documents.ManifestFile;
+import dev.nexa.slurm.records.runs.ProvenFiles;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunId;
 import dev.nexa.slurm.records.runs.RunInput;
@@ -70,7 +71,7 @@ final class EvaluationInputs {
     try {
       folder.inputs().stream().map(RunInput::run).forEach(inputs::add);
       if (Files.exists(folder.plan())) {
-        for (String path : folder.shownPlan().readPaths()) {
+        for (String path : ProvenFiles.of(folder).plan().readPaths()) {
           inputs.addAll(runsIn(path));
         }
       }
@@ -168,11 +169,13 @@ final class EvaluationInputs {
     return runs;
   }
 
-  /** Returns the plan of a run; empty if there is none, or if it cannot be read. */
+  /** Returns the plan of a run; empty if there is none, or if it is not what was submitted. */
   Optional<PlanFile> plan(RunId id) {
     try {
       RunFolder folder = workspace.run(id);
-      return Files.exists(folder.plan()) ? Optional.of(folder.shownPlan()) : Optional.empty();
+      return Files.exists(folder.plan())
+          ? Optional.of(ProvenFiles.of(folder).plan())
+          : Optional.empty();
     } catch (NexaException | UncheckedIOException | IllegalArgumentException damaged) {
       return Optional.empty();
     }
