@@ -209,7 +209,7 @@ class DatasetsCommandTest {
   void whatADeadRegistrationLeftIsRemoved() throws Exception {
     Process dead = new ProcessBuilder("true").start();
     dead.waitFor();
-    String host = DurableFiles.temporary(Path.of("x")).getFileName().toString().split("\\.")[2];
+    String host = DurableFiles.temporary(Path.of("x")).getFileName().toString().split("\\.", -1)[2];
     Path lists = Files.createDirectories(durable.resolve("manifests/datasets"));
     Path left = Files.createFile(lists.resolve(".register." + host + "." + dead.pid() + ".1.tmp"));
     Path alive =
