@@ -416,7 +416,8 @@ public final class ApproveEstimate {
       return new AlreadyApproved(existing.get());
     }
     requireReadableKeys();
-    SigningKey key = SigningKey.of(context.environment(), terms.key());
+    SigningKey key =
+        SigningKey.of(context.environment(), terms.key(), new SigningKey.Use("approve", true));
     key.publicKey().ifPresent(half -> requireAnother(half, scope.submitter()));
     String principal =
         terms

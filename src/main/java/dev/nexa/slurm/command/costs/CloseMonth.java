@@ -179,7 +179,8 @@ final class CloseMonth {
    */
   Signer signer(Optional<String> keyFile, Optional<String> as) {
     PolicyApprovals approvals = PolicyApprovals.of(context, context.configs().policy());
-    SigningKey key = SigningKey.of(context.environment(), keyFile);
+    SigningKey key =
+        SigningKey.of(context.environment(), keyFile, new SigningKey.Use("costs close", true));
     String signer =
         as.orElseGet(() -> key.principal(approvals, Optional.empty(), ClosingSignature.NAMESPACE));
     Signers signers = approvals.signers();

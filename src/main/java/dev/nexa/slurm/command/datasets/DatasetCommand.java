@@ -35,6 +35,14 @@ abstract class DatasetCommand extends Subcommand {
             + " version.");
   }
 
+  /** Adds a parameter that names a version exactly, because the command changes it. */
+  final PositionalParamSpec exactDataset(String label) {
+    return add(
+        PositionalParamSpec.builder().paramLabel(label).type(String.class).required(true),
+        "A version: NAME@v3, or NAME@ and the beginning of its root; NAME alone only if it has one"
+            + " version.");
+  }
+
   /** Returns the registry of the profile that the user named. */
   final Datasets datasets() {
     return Datasets.of(existing(), Optional.ofNullable(cluster.getValue()));

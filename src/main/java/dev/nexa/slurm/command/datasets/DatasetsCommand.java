@@ -418,7 +418,7 @@ public final class DatasetsCommand extends Subcommand {
 
   /** The command {@code datasets promote}. */
   private static final class PromoteCommand extends DatasetCommand {
-    private final PositionalParamSpec dataset = dataset("NAME");
+    private final PositionalParamSpec dataset = exactDataset("NAME");
     private final OptionSpec source =
         option(
             "--source", "TEXT", "Where the data comes from, if the registry does not say so yet.");
@@ -523,7 +523,7 @@ public final class DatasetsCommand extends Subcommand {
 
   /** The command {@code datasets retire}. */
   private static final class RetireCommand extends DatasetCommand {
-    private final PositionalParamSpec dataset = dataset("NAME");
+    private final PositionalParamSpec dataset = exactDataset("NAME");
     private final OptionSpec reason =
         option("--reason", "TEXT", "Why, for everybody who wants to use it.");
     private final OptionSpec json = jsonFlag();

@@ -137,7 +137,16 @@ public final class LineageCommand extends DatasetCommand {
     if (release.isPresent() && RunId.parse(typed).isEmpty()) {
       return release.get();
     }
-    String run = new RunLookup(datasets.context().workspace()).find(typed).run().id().value();
+    String run;
+    try {
+      run = new RunLookup(datasets.context().workspace()).find(typed).run().id().value();
+    } catch (NexaException unknown) {
+      // Another workspace on the tier can have made the release.
+      if (unknown.code() == ErrorCode.RUN_UNKNOWN && release.isPresent()) {
+        return release.get();
+      }
+      throw unknown;
+    }
     return graph
         .node(Kind.RUN, run)
         .orElseThrow(

@@ -96,7 +96,7 @@ final class DeployCommand extends Subcommand {
       return ExitCode.OK.status();
     }
     requireAnswer(this, given(yes), "deploy " + checked.name());
-    LineSigner signer = place.signer(Optional.ofNullable(key.getValue()));
+    LineSigner signer = place.signer(Optional.ofNullable(key.getValue()), "release deploy");
     Thread unfinished = unfinished();
     Runtime.getRuntime().addShutdownHook(unfinished);
     Outcome outcome;

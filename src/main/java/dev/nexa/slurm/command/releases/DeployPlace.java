@@ -93,10 +93,12 @@ record DeployPlace(Context context, Policy policy, String durable) {
    * Returns the person who signs lines of the history with a key.
    *
    * @param typed the key's file; empty for the first of ssh's default keys
+   * @param command the command that signs, for messages
    * @throws dev.nexa.slurm.base.error.NexaException if allowed_signers does not know the key
    */
-  LineSigner signer(Optional<String> typed) {
-    SigningKey key = SigningKey.of(context.environment(), typed);
+  LineSigner signer(Optional<String> typed, String command) {
+    SigningKey key =
+        SigningKey.of(context.environment(), typed, new SigningKey.Use(command, false));
     String principal = key.principal(approvals(), Optional.empty(), SignOff.NAMESPACE);
     HistoryLine.Author author =
         new HistoryLine.Author(

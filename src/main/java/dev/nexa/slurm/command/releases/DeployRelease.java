@@ -2,6 +2,7 @@ package dev.nexa.slurm.command.releases;
 
 import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.Nearest;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.job.config.NoticeKind;
@@ -335,10 +336,10 @@ final class DeployRelease {
     }
   }
 
-  private static String target(
-      Optional<String> typed, List<HistoryLine> lines, Optional<String> now) {
+  private String target(Optional<String> typed, List<HistoryLine> lines, Optional<String> now) {
     if (typed.isPresent()) {
       if (!Production.wasDeployed(lines, typed.get())) {
+        requireRelease(typed.get(), Production.deployed(lines));
         throw new NexaException(
             ErrorCode.OPTION_INVALID,
             "the release " + typed.get() + " was never in production",
@@ -361,6 +362,21 @@ final class DeployRelease {
                     Advice.step(
                         "to put a release into production that was rolled back, name it:"
                             + " `nexa-slurm release rollback NAME`")));
+  }
+
+  /** A mistyped name gets the nearest release to which a rollback can lead. */
+  private void requireRelease(String typed, List<String> deployed) {
+    Optional<String> nearest = Nearest.to(typed, deployed);
+    boolean exists =
+        ReleaseFolder.all(place.durable()).stream().anyMatch(one -> one.name().equals(typed));
+    if (!exists && nearest.isPresent()) {
+      throw new NexaException(
+          ErrorCode.RELEASE_UNKNOWN,
+          "there is no release '" + typed + "'" + Nearest.hint(typed, deployed),
+          Advice.command(
+              "rolls back to it", "nexa-slurm", "release", "rollback", nearest.orElseThrow()),
+          Advice.command("shows what was", "nexa-slurm", "release", "history"));
+    }
   }
 
   private Checked proven(String name, Optional<String> before) {

@@ -53,7 +53,7 @@ final class ListCommand extends OfTier {
             new JsonObject()
                 .with("schema_version", 1)
                 .with("folder", ReleaseFolder.parent(durable).toString())
-                .with("releases", listing.json()));
+                .with("releases", rows.stream().map(ReleaseText::json).toList()));
     return ExitCode.OK.status();
   }
 

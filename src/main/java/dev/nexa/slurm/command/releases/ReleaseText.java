@@ -39,6 +39,19 @@ final class ReleaseText {
         .of(rows);
   }
 
+  /** Returns a row as JSON. {@code signed_by} is null if the policy names no approvers. */
+  static JsonObject json(Row row) {
+    return new JsonObject()
+        .with("release", row.name())
+        .with("run", row.document().origin().run())
+        .with("ended", row.document().origin().ended().toString())
+        .with("gate", gate(row.document()))
+        .with("signed_by", row.signers().orElse(null))
+        .with("bytes", row.document().bytes())
+        .with("pickles", (long) row.document().pickles().size())
+        .with("digest", row.digest());
+  }
+
   private static String names(List<String> signers) {
     return signers.isEmpty() ? "nobody" : VisibleText.line(String.join(", ", signers));
   }

@@ -43,7 +43,7 @@ final class RollbackCommand extends Subcommand {
         new DeployRelease(place, err()::println)
             .rollback(
                 Optional.ofNullable(name.getValue()),
-                place.signer(Optional.ofNullable(key.getValue())),
+                place.signer(Optional.ofNullable(key.getValue()), "release rollback"),
                 Optional.ofNullable(reason.<String>getValue()).orElse(""),
                 !given(yes),
                 release -> {

@@ -72,7 +72,8 @@ record SignRelease(
           Advice.step("nothing was signed"));
     }
     requireWritable();
-    SigningKey key = SigningKey.of(context.environment(), keyFile);
+    SigningKey key =
+        SigningKey.of(context.environment(), keyFile, new SigningKey.Use("release sign", true));
     UnixUser submitter = content.document().origin().submitter();
     String signer =
         principal.orElseGet(() -> key.principal(approvals, Optional.empty(), NAMESPACES));

@@ -59,7 +59,7 @@ public final class UnhaltCommand extends Subcommand {
     if (!halt.inForce()) {
       return tell(halt, "was lifted before");
     }
-    LineSigner signer = place.signer(Optional.ofNullable(key.getValue()));
+    LineSigner signer = place.signer(Optional.ofNullable(key.getValue()), "unhalt");
     if (!given(json)) {
       out().println(halt.halt().id() + ", " + halt.halt().words());
       out().flush();

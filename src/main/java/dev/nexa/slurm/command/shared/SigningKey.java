@@ -26,10 +26,19 @@ import java.util.Optional;
  * The SSH key that an approver signs with. Only ssh-keygen reads the private key.
  *
  * @param file the file that ssh-keygen gets
+ * @param use the command that signs, for its messages
  */
-public record SigningKey(KeyFile file, Map<String, String> environment) {
+public record SigningKey(KeyFile file, Map<String, String> environment, Use use) {
   private static final List<String> SSHS_OWN =
       List.of("id_ed25519", "id_ecdsa", "id_ed25519_sk", "id_ecdsa_sk", "id_rsa");
+
+  /**
+   * A command that signs.
+   *
+   * @param command its words, such as {@code release rollback}
+   * @param takesName whether it has the option {@code --as PRINCIPAL}
+   */
+  public record Use(String command, boolean takesName) {}
 
   /**
    * Returns the named key, or the first of ssh's default keys.
@@ -37,30 +46,39 @@ public record SigningKey(KeyFile file, Map<String, String> environment) {
    * @throws NexaException with {@link ExitCode#USAGE} if there is no such key, or if ssh-keygen
    *     cannot use the file
    */
-  public static SigningKey of(Map<String, String> environment, Optional<String> named) {
+  public static SigningKey of(Map<String, String> environment, Optional<String> named, Use use) {
     String home = environment.getOrDefault("HOME", "");
     if (named.isPresent()) {
       String typed = named.get();
       Path path = Path.of(typed.startsWith("~/") ? home + typed.substring(1) : typed);
-      return of(path, environment);
+      return of(path, environment, use);
     }
     Path folder = Path.of(home, ".ssh");
     for (String name : SSHS_OWN) {
       Path path = folder.resolve(name);
       if (Files.isRegularFile(path)) {
-        return of(path, environment);
+        return of(path, environment, use);
       }
     }
     throw failed(
-        "there is no SSH key in " + folder + ": approve looks for " + String.join(", ", SSHS_OWN),
+        "there is no SSH key in "
+            + folder
+            + ": "
+            + use.command()
+            + " looks for "
+            + String.join(", ", SSHS_OWN),
         Advice.step("name a key: --key PATH; for a key in an agent or on a token, name its .pub"),
         Advice.command("makes a new key", "ssh-keygen", "-t", "ed25519"));
   }
 
-  private static SigningKey of(Path path, Map<String, String> environment) {
+  private static SigningKey of(Path path, Map<String, String> environment, Use use) {
     KeyFile file = new KeyFile(path.toAbsolutePath().normalize(), environment);
     file.requireUsable();
-    return new SigningKey(file, environment);
+    return new SigningKey(file, environment, use);
+  }
+
+  private static NexaException failed(String message, List<Advice> advice) {
+    return new NexaException(ErrorCode.SIGNING_FAILED, message, advice);
   }
 
   private static NexaException failed(String message, Advice... advice) {
@@ -78,13 +96,19 @@ public record SigningKey(KeyFile file, Map<String, String> environment) {
       PolicyApprovals approvals, Optional<UnixUser> submitter, String namespaces) {
     Optional<SshPublicKey> half = file.publicHalf();
     if (half.isEmpty()) {
+      List<Advice> advice = new ArrayList<>();
+      advice.add(SigningFailure.makesPublicHalf(file.path()));
+      if (use.takesName()) {
+        advice.add(Advice.step("or give your name in allowed_signers: --as PRINCIPAL"));
+      }
       throw failed(
           "there is no "
               + file.publicFile()
-              + ": approve needs the public half of the key to find your name in "
+              + ": "
+              + use.command()
+              + " needs the public half of the key to find your name in "
               + approvals.signers().allowed().file(),
-          SigningFailure.makesPublicHalf(file.path()),
-          Advice.step("or give your name in allowed_signers: --as PRINCIPAL"));
+          advice.toArray(Advice[]::new));
     }
     List<String> listed = approvals.signers().allowed().holders(half.get());
     if (listed.isEmpty()) {
@@ -109,7 +133,10 @@ public record SigningKey(KeyFile file, Map<String, String> environment) {
               + text()
               + ": "
               + String.join(", ", listed),
-          Advice.step("give your own name, which the pattern matches: --as PRINCIPAL"));
+          use.takesName()
+              ? List.of(
+                  Advice.step("give your own name, which the pattern matches: --as PRINCIPAL"))
+              : listing(approvals, UnixUser.me().user(), half.get(), submitter, namespaces));
     }
     throw failed(
         approvals.signers().allowed().file()
@@ -117,7 +144,10 @@ public record SigningKey(KeyFile file, Map<String, String> environment) {
             + text()
             + ": "
             + String.join(", ", holders),
-        Advice.step("say under which name you sign: --as " + holders.get(0)));
+        Advice.step(
+            use.takesName()
+                ? "say under which name you sign: --as " + holders.get(0)
+                : "name a key that has one name: --key FILE"));
   }
 
   /**

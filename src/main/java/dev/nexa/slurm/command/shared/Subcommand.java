@@ -53,14 +53,14 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   private static String[] indented(String[] examples) {
     String[] lines = new String[examples.length];
     for (int i = 0; i < examples.length; i++) {
-      lines[i] = "  " + continued(examples[i].replace("%", "%%"));
+      lines[i] = "  " + continued(examples[i].replace("%", "%%").replace("${", "$${"));
     }
     return lines;
   }
 
   /** Returns the command of an example in one line, as a person types it. */
   static String typed(String example) {
-    return example.replace(CONTINUED, " ").replace("%%", "%").strip();
+    return example.replace(CONTINUED, " ").replace("%%", "%").replace("$${", "${").strip();
   }
 
   /** Returns the command in lines of 78 characters at most, which a shell reads as one command. */

@@ -15,6 +15,17 @@ import java.util.Map;
 public final class Shape {
   private static final int AT_ONCE = 500;
 
+  /** The longest line of a CSV file. DuckDB reads twice as much at a time. */
+  private static final long LONGEST_LINE = 16L << 20;
+
+  /** A CSV file as docs/data.md describes it. DuckDB must not take commas for part of a name. */
+  private static final String COMMAS =
+      ", header = true, delim = ',', quote = '\"', escape = '\"', strict_mode = true,"
+          + " max_line_size = "
+          + LONGEST_LINE
+          + ", buffer_size = "
+          + 2 * LONGEST_LINE;
+
   private final Engine engine;
   private final Map<InputFile.Format, List<String>> waiting = new LinkedHashMap<>();
   private final Map<String, String> columns = new LinkedHashMap<>();
@@ -61,6 +72,9 @@ public final class Shape {
   }
 
   private void look(InputFile.Format format, List<String> paths) {
+    if (format == InputFile.Format.CSV) {
+      paths.removeIf(path -> !countCsv(path));
+    }
     if (paths.isEmpty()) {
       return;
     }
@@ -68,14 +82,14 @@ public final class Shape {
     String table =
         switch (format) {
           case PARQUET -> "read_parquet(" + list + ", union_by_name = true)";
-          case CSV -> "read_csv(" + list + ", union_by_name = true)";
+          case CSV -> "read_csv(" + list + ", union_by_name = true" + COMMAS + ")";
           case JSONL ->
               "read_json(" + list + ", format = 'newline_delimited', union_by_name = true)";
         };
     String count =
         switch (format) {
           case PARQUET -> "SELECT sum(num_rows) FROM parquet_file_metadata(" + list + ")";
-          case CSV -> "SELECT count(*) FROM " + table;
+          case CSV -> "SELECT 0"; // Counted file by file, so that a problem names its file.
           case JSONL -> "SELECT count(*) FROM read_ndjson_objects(" + list + ")";
         };
     try {
@@ -90,9 +104,43 @@ public final class Shape {
       rows += engine.number(count);
       read += paths.size();
     } catch (DataException broken) {
-      problems.add(String.valueOf(broken.getMessage()).lines().findFirst().orElse(""));
+      problems.add(firstLine(broken));
     }
     paths.clear();
+  }
+
+  /**
+   * Counts the rows of a CSV file, each of which must have a field for each name of the first line.
+   * If DuckDB guesses the form of a file, a row that lacks a field makes all names one column.
+   *
+   * @return false if a row differs; then a problem names it
+   */
+  private boolean countCsv(String path) {
+    try {
+      int fields = new Source(engine, List.of(), LONGEST_LINE).header(path).size();
+      List<String> declared = new ArrayList<>();
+      for (int i = 0; i < Math.max(1, fields); i++) {
+        declared.add("'c" + i + "': 'VARCHAR'");
+      }
+      rows +=
+          engine.number(
+              "SELECT count(*) FROM read_csv("
+                  + Sql.text(path)
+                  + ", auto_detect = false, columns = {"
+                  + String.join(", ", declared)
+                  + "}"
+                  + COMMAS
+                  + ")");
+      return true;
+    } catch (DataException broken) {
+      problems.add(
+          Source.csvProblem(path, broken).orElseGet(() -> path + ": " + firstLine(broken)));
+      return false;
+    }
+  }
+
+  private static String firstLine(DataException broken) {
+    return String.valueOf(broken.getMessage()).lines().findFirst().orElse("");
   }
 
   /** Returns the columns with DuckDB's names of their types, in the order of the files. */

@@ -12,6 +12,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -27,9 +28,14 @@ public final class Source {
   /** A name of a CSV file's first line, and the comma after it. */
   private static final Pattern HEADER = Pattern.compile("\\G(\"(?:[^\"]|\"\")*\"|[^,\"]*)(,|$)");
 
-  /** DuckDB's message about a CSV file: the line, its text, and what is wrong. */
+  /**
+   * DuckDB's message about a CSV file: the line, its text, and what is wrong. A value whose quote
+   * is never closed makes the text some lines long.
+   */
   private static final Pattern CSV_ERROR =
-      Pattern.compile("(?s).*CSV Error on Line: (\\d+)\\s*\nOriginal Line:[^\n]*\n+([^\n]+).*");
+      Pattern.compile(
+          "(?s).*?CSV Error on Line: (\\d+)\\s*\nOriginal Line:"
+              + "(?:.*\n(?=Value with unterminated)|[^\n]*\n+)([^\n]+).*");
 
   private final Engine engine;
   private final List<Column> columns;
@@ -200,8 +206,19 @@ public final class Source {
         + RAW;
   }
 
+  /**
+   * Returns what is wrong with which line of a CSV file, such as {@code FILE:3: Expected Number of
+   * Columns: 3 Found: 2}; empty if the failure is of another kind.
+   */
+  static Optional<String> csvProblem(String path, DataException failed) {
+    Matcher csv = CSV_ERROR.matcher(String.valueOf(failed.getMessage()));
+    return csv.matches()
+        ? Optional.of(path + ":" + csv.group(1) + ": " + csv.group(2).strip())
+        : Optional.empty();
+  }
+
   /** Returns the names in the first line, which may be quoted. */
-  private List<String> header(String path) {
+  List<String> header(String path) {
     List<String> lines =
         engine.column(
             "SELECT line FROM read_csv("
@@ -297,11 +314,11 @@ public final class Source {
       engine.run("SET preserve_insertion_order = true");
       engine.run("CREATE TEMP TABLE " + RAW + " AS " + select);
     } catch (DataException failed) {
-      Matcher csv = CSV_ERROR.matcher(String.valueOf(failed.getMessage()));
-      if (csv.matches()) {
+      Optional<String> csv = csvProblem(path, failed);
+      if (csv.isPresent()) {
         throw new NexaException(
             ErrorCode.DATA_INVALID,
-            path + ":" + csv.group(1) + ": " + csv.group(2).strip(),
+            csv.get(),
             failed,
             Advice.step("mend the line, or leave the file out"));
       }

@@ -130,6 +130,46 @@ class DatasetsCommandTest {
     assertThat(register().err()).contains(compressed + ":1: expected at most 500 levels");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      value = {
+        "id,text,label;1,a,x;2,b;3,c,y | 3: Expected Number of Columns: 3 Found: 2",
+        "id,text,label;1,a,x;2,b,d,e | 3: Expected Number of Columns: 3 Found: 4",
+        "id,text,label;1,\"a,x;2,b,z | 2: Value with unterminated quote found.",
+      })
+  void aRaggedCsvIsRegisteredWithoutRows(String lines, String problem) throws IOException {
+    data("c.csv", lines.replace(";", "\n") + "\n");
+
+    assertThat(register().err())
+        .contains("note: rows are not counted: " + durable + "/datasets/science/c.csv:" + problem);
+    assertThat(type("datasets", "show", "science").out())
+        .contains("rows        not read")
+        .doesNotContain("id,text");
+  }
+
+  @Test
+  void commasSeparateTheFieldsOfACsv() throws IOException {
+    for (String name : List.of("a.jsonl", "b.jsonl")) {
+      Files.delete(durable.resolve("datasets/science").resolve(name));
+    }
+    data("a.csv", "id,text\n1,\"a, \"\"b\"\"\n;c\"\n2,d;e\n");
+    data("b.csv", "text\nf\n");
+
+    assertThat(register().out()).contains(" 3 rows");
+    assertThat(type("datasets", "show", "science", "--json").json().object("schema"))
+        .hasToString("{\"id\":\"BIGINT\",\"text\":\"VARCHAR\"}");
+  }
+
+  @Test
+  void theHelpOfRegisterKeepsTheNameOfTheTier() {
+    assertThat(type("datasets", "register", "--help").out())
+        .contains("nexa-slurm datasets register '${durable}/datasets/clean' --parent")
+        .doesNotContain("null");
+    assertThat(type("datasets", "promote", "--help").out()).contains("only if it has one");
+  }
+
   @Test
   void theBytesOfARetiredVersionAreNotRegisteredAgain() throws IOException {
     register();
@@ -169,7 +209,7 @@ class DatasetsCommandTest {
   void whatADeadRegistrationLeftIsRemoved() throws Exception {
     Process dead = new ProcessBuilder("true").start();
     dead.waitFor();
-    String host = DurableFiles.temporary(Path.of("x")).getFileName().toString().split("\\.")[2];
+    String host = DurableFiles.temporary(Path.of("x")).getFileName().toString().split("\\.", -1)[2];
     Path lists = Files.createDirectories(durable.resolve("manifests/datasets"));
     Path left = Files.createFile(lists.resolve(".register." + host + "." + dead.pid() + ".1.tmp"));
     Path alive =

@@ -219,6 +219,10 @@ class DeployCommandTest {
     assertThat(none.exit()).isEqualTo(2);
     assertThat(none.err()).contains("no release was deployed before a");
     assertThat(rollback("c").err()).contains("the release c was never in production");
+    Screen mistyped = rollback("bb");
+    assertThat(mistyped.exit()).isEqualTo(2);
+    assertThat(mistyped.err())
+        .contains("there is no release 'bb' (did you mean 'b'?)", "release rollback b ");
     assertThat(rollback("b").exit()).isZero();
     assertThat(current()).isEqualTo("weights of b");
   }
@@ -383,7 +387,7 @@ class DeployCommandTest {
           }
           return true;
         };
-    LineSigner signer = place.signer(Optional.of(boss.toString()));
+    LineSigner signer = place.signer(Optional.of(boss.toString()), "release deploy");
     return deployed == null
         ? releases.rollback(Optional.empty(), signer, "", true, answer)
         : releases.deploy(
@@ -755,6 +759,50 @@ class DeployCommandTest {
           .contains("leave --approval out");
     }
     assertThat(durable.resolve("deploy/current_model")).doesNotExist();
+  }
+
+  @Test
+  void aMessageAboutAKeyNamesTheCommand() throws IOException {
+    String id = terminal.type("halt", "--json").json().text("halt_id");
+    terminal.with("HOME", folder.toString());
+    assertThat(terminal.type("unhalt", id, "--yes").err())
+        .contains("there is no SSH key in " + folder + "/.ssh: unhalt looks for id_ed25519");
+    deploy("a");
+    assertThat(terminal.type("release", "rollback", "--yes").err())
+        .contains(": release rollback looks for id_ed25519");
+
+    Files.writeString(
+        folder.resolve("allowed_signers"),
+        "*@site namespaces=\"nexa-slurm-release\" " + Keys.line(boss) + "\n");
+    assertThat(terminal.type("unhalt", id, "--yes", "--key", "" + boss).err())
+        .contains("has only a pattern for your key")
+        .contains("can add this line to ")
+        .doesNotContain("--as");
+  }
+
+  @Test
+  void theListAsJsonHasTheSignersAsAList() throws IOException {
+    MadeRelease.write(durable, "d", "pass", List.of());
+    List<JsonObject> listed = terminal.type("release", "list", "--json").json().objects("releases");
+
+    assertThat(listed.get(0).texts("signed_by")).containsExactly("boss@site");
+    assertThat(listed.get(3).texts("signed_by")).isEmpty();
+    assertThat(listed.get(0).text("digest")).hasSize(64);
+    assertThat(listed.get(0).members()).doesNotContainKey("signed by");
+  }
+
+  /** The run of the release is not in this workspace. */
+  @Test
+  void lineageShowsAReleaseOfAnotherWorkspace() throws IOException {
+    String name = "train-demo_20251101_143200";
+    MadeRelease.write(durable, name, "pass", List.of());
+
+    Screen shown = terminal.type("lineage", name);
+
+    assertThat(shown.exit()).as(shown.err()).isZero();
+    assertThat(shown.out()).contains("release " + name);
+    assertThat(terminal.type("lineage", "train-demo_20251101_143201").err())
+        .contains("run-unknown");
   }
 
   private static void answer(HttpServer server, String path, int status, String body) {
