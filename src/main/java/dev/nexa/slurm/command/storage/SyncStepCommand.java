@@ -4,6 +4,8 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileModes;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -11,6 +13,7 @@ import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.storage.cleanup.DeleteTree;
 import dev.nexa.slurm.storage.sync.DeleteLimit;
 import dev.nexa.slurm.storage.sync.Direction;
 import dev.nexa.slurm.storage.sync.Filters;
@@ -22,6 +25,8 @@ import dev.nexa.slurm.storage.sync.SyncOptions;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import dev.nexa.slurm.storage.sync.SyncRun;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -106,7 +111,8 @@ final class SyncStepCommand extends Subcommand {
                 "Also replaces files that were changed at the target, or that no sync has recorded.")
             : null;
     dryRun = copies ? flag("--dry-run", "Shows the plan, and copies nothing.") : null;
-    yes = copies ? flag("--yes", "Deletes without a question on the terminal.") : null;
+    yes =
+        copies ? flag("--yes", "Deletes without a question. Scripts need it with --delete.") : null;
     settings =
         step == Step.PUSH
             ? option(
@@ -147,18 +153,57 @@ final class SyncStepCommand extends Subcommand {
     SyncPlaces.Pair pair =
         settings().isPresent()
             ? places.ofJob(settings().get(), options.threads())
-            : places.pair(context(), step.word(), options.threads());
+            : places.pair(
+                context(),
+                step.word(),
+                options.direction() == Direction.PULL && step != Step.VERIFY,
+                options.threads());
+    boolean empty = pair.missing() && (step == Step.PLAN || (dryRun != null && given(dryRun)));
+    // A plan makes nothing: an empty folder elsewhere stands for the missing one.
+    Path folder = empty ? temporary() : pair.folder();
+    try {
+      return call(pair, folder, options, limit);
+    } finally {
+      if (empty) {
+        delete(folder);
+      }
+    }
+  }
+
+  private static Path temporary() {
+    try {
+      return Files.createTempDirectory("nexa-sync-");
+    } catch (IOException failed) {
+      throw DurableFiles.failure("make", Path.of(System.getProperty("java.io.tmpdir", "")), failed);
+    }
+  }
+
+  private static void delete(Path folder) {
+    try {
+      DeleteTree.whole(folder);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("delete", folder, failed);
+    }
+  }
+
+  private static void make(Path folder) {
+    try {
+      FileModes.createDirectory(folder);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("make", folder, failed);
+    }
+  }
+
+  private Integer call(SyncPlaces.Pair pair, Path folder, SyncOptions options, DeleteLimit limit) {
+    if (pair.missing() && folder.equals(pair.folder())) {
+      make(folder);
+    }
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(pair.s3());
         ProgressBar progress = ProgressBar.of(this);
         SyncRun run =
             SyncRun.plan(
-                pair.folder(),
-                pair.s3(),
-                store,
-                new Filters(rules(pair.only())),
-                options,
-                progress)) {
+                folder, pair.s3(), store, new Filters(rules(pair.only())), options, progress)) {
       run.note().ifPresent(note -> err().println("note: " + note));
       SyncText text = new SyncText(pair.folder(), pair.s3(), options.direction());
       return step == Step.VERIFY ? verified(run, text) : synced(run, text, limit);
@@ -234,9 +279,7 @@ final class SyncStepCommand extends Subcommand {
                   : "check that the folder is mounted and the address is right, or sync without --delete"));
     }
     long deletions = planned.deleted().files();
-    if (deletions > 0
-        && !(yes != null && given(yes))
-        && !confirmed("Delete " + SyncText.files(deletions) + "?")) {
+    if (deletions > 0 && !(yes != null && given(yes)) && !agrees(deletions)) {
       err().println("nothing was copied or deleted");
       return ExitCode.INTERRUPTED.status();
     }
@@ -265,6 +308,17 @@ final class SyncStepCommand extends Subcommand {
           advice(planned, report, text.folder()));
     }
     return ExitCode.OK.status();
+  }
+
+  private boolean agrees(long deletions) {
+    if (!canAsk()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "nobody can be asked here whether to delete " + SyncText.files(deletions),
+          Advice.step("nothing was copied or deleted"),
+          Advice.step("add --yes to delete them, or --dry-run to only look"));
+    }
+    return confirmed("Delete " + SyncText.files(deletions) + "?");
   }
 
   private List<Advice> advice(PlanReport planned, SyncReport report, Path folder) {
