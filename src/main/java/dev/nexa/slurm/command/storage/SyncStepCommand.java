@@ -39,6 +39,13 @@ import picocli.CommandLine.Model.OptionSpec;
 /** The commands {@code sync plan}, {@code sync push}, {@code sync pull} and {@code sync verify}. */
 final class SyncStepCommand extends Subcommand {
   private static final Pattern RATE = Pattern.compile("([1-9]\\d{0,8})([KMG]?)");
+
+  /** Reasons of failures that the same command meets again. */
+  private static final List<String> REPEATS =
+      List.of("permission denied", "Permission denied", "of this name", "Not a directory");
+
+  private static final String NOT_REPLACED = "; it was not ";
+  private static final String OBSTACLE = "; it was not copied";
   private static final String INCLUDE = "--include";
   private static final String EXCLUDE = "--exclude";
   private static final int THREADS = 16;
@@ -310,6 +317,14 @@ final class SyncStepCommand extends Subcommand {
     return ExitCode.OK.status();
   }
 
+  private static boolean isConflict(SyncReport.Named file) {
+    return file.reason().contains(NOT_REPLACED);
+  }
+
+  private static boolean isReplaceable(SyncReport.Named file) {
+    return isConflict(file) && !file.reason().endsWith(OBSTACLE);
+  }
+
   private boolean agrees(long deletions) {
     if (!canAsk()) {
       throw new NexaException(
@@ -326,12 +341,28 @@ final class SyncStepCommand extends Subcommand {
     if (report.named().stream().anyMatch(file -> FullDisk.isReason(file.reason()))) {
       advice.add(FullDisk.advice(folder));
     } else if (report.count(Outcome.FAILED) > 0) {
-      advice.add(Advice.step("type the command again: what was copied is not copied again"));
+      // With more names than the report holds, some may succeed.
+      boolean repeats =
+          report.named().stream()
+              .filter(file -> !isConflict(file))
+              .allMatch(file -> REPEATS.stream().anyMatch(file.reason()::contains));
+      advice.add(
+          repeats
+              ? Advice.step(
+                  "another try ends the same: mend what the lines above name (`ls -ld PATH` shows the"
+                      + " owner and the mode), or leave the files out with --exclude")
+              : Advice.step("type the command again: what was copied is not copied again"));
     }
-    if (report.count(Outcome.CONFLICT) > 0) {
+    if (report.named().stream().anyMatch(file -> file.reason().endsWith(OBSTACLE))) {
+      advice.add(
+          Advice.step(
+              "rename or remove the link or the folder that is in the place of a file, or leave the"
+                  + " file out with --exclude"));
+    }
+    if (report.named().stream().anyMatch(SyncStepCommand::isReplaceable)) {
       String path =
           report.named().stream()
-              .filter(file -> file.reason().contains("; it was not "))
+              .filter(SyncStepCommand::isReplaceable)
               .map(SyncReport.Named::path)
               .findFirst()
               .orElse("PATH");

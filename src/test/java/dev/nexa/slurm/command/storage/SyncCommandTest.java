@@ -426,4 +426,36 @@ class SyncCommandTest {
     Ended push = sync(KEYS, "push", deep, address, "--endpoint", endpoint());
     assertThat(push.text()).contains("there is no folder " + deep, "name one that exists");
   }
+
+  @Test
+  void aPullPlansNoFileWhereALinkOrAFolderIs() throws Exception {
+    Path mine = Files.createDirectories(folder.resolve("obstacles"));
+    Files.createDirectory(mine.resolve("sub"));
+    for (String name : List.of("a", "b", "c", "sub/d")) {
+      Files.writeString(mine.resolve(name), "text");
+    }
+    String address = "s3://nexacompute/obstacles";
+    assertThat(sync(KEYS, "push", mine.toString(), address, "--endpoint", endpoint()).status())
+        .isZero();
+    Path copy = Files.createDirectories(folder.resolve("taken"));
+    Files.createSymbolicLink(copy.resolve("a"), source.resolve("final.pt"));
+    Files.createDirectory(copy.resolve("b"));
+    Files.createSymbolicLink(copy.resolve("sub"), source);
+    String[] pull = {copy.toString(), address, "--endpoint", endpoint()};
+
+    Ended plan = sync(KEYS, concat("plan", concat("--pull", pull)));
+    assertThat(plan.text())
+        .containsPattern("conflict .* a \\(a link is there, or at a folder above it\\)")
+        .containsPattern("conflict .* b \\(a folder is there\\)")
+        .containsPattern("conflict .* sub/d \\(a link is there")
+        .containsPattern("new +1 file");
+    Ended done = sync(KEYS, concat("pull", concat("--overwrite", pull)));
+    assertThat(done.text())
+        .contains("a: a link is there, or at a folder above it; it was not copied")
+        .contains("rename or remove the link or the folder that is in the place of a file")
+        .doesNotContain("type the command again", "nexa-slurm sync pull");
+    assertThat(done.status()).isEqualTo(1);
+    assertThat(copy.resolve("c")).hasContent("text");
+    assertThat(source.resolve("final.pt")).hasContent("weights");
+  }
 }
