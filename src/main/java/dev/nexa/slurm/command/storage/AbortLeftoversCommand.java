@@ -30,7 +30,7 @@ final class AbortLeftoversCommand extends Subcommand {
           "TIME",
           "Only uploads that began this long ago, such as 12h or 7d; 1d if not given. A running sync uses younger ones.");
   private final OptionSpec dryRun = flag("--dry-run", "Lists the uploads, and removes none.");
-  private final OptionSpec yes = flag("--yes", "Removes them without a question on the terminal.");
+  private final OptionSpec yes = flag("--yes", "Removes them without a question. Scripts need it.");
   private final OptionSpec json = jsonFlag();
 
   AbortLeftoversCommand() {
@@ -53,20 +53,33 @@ final class AbortLeftoversCommand extends Subcommand {
         found.forEach(upload -> out().println(upload.started() + "  " + upload.key()));
         out().flush();
       }
-      boolean remove =
-          !found.isEmpty()
-              && !given(dryRun)
-              && (given(yes)
-                  || confirmed(
-                      "Remove "
-                          + found.size()
-                          + " uploads? A sync that stopped before it sent the last part begins such a file again."));
+      boolean remove = !found.isEmpty() && !given(dryRun) && agrees(found.size());
       if (remove) {
         leftovers.abort(found);
       }
       print(s3, found, remove);
     }
     return ExitCode.OK.status();
+  }
+
+  private static String uploads(int count) {
+    return count + (count == 1 ? " unfinished upload" : " unfinished uploads");
+  }
+
+  private boolean agrees(int count) {
+    if (given(yes)) {
+      return true;
+    }
+    if (!canAsk()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "nobody can be asked here whether to remove " + uploads(count),
+          Advice.step("nothing was removed; add --yes to remove them, or --dry-run to only look"));
+    }
+    return confirmed(
+        "Remove "
+            + uploads(count)
+            + "? A sync that stopped before it sent the last part begins such a file again.");
   }
 
   private void print(S3Place s3, List<Pending> found, boolean removed) {
@@ -89,12 +102,7 @@ final class AbortLeftoversCommand extends Subcommand {
                       .with("uploads", uploads)
                       .with("removed", removed)));
     } else {
-      out()
-          .println(
-              found.size()
-                  + " unfinished uploads in "
-                  + s3.address()
-                  + (removed ? " removed" : ""));
+      out().println(uploads(found.size()) + " in " + s3.address() + (removed ? " removed" : ""));
     }
   }
 

@@ -49,12 +49,9 @@ final class SyncPlaces {
    * A folder and an address.
    *
    * @param only the name of the only file to copy; empty for all files of the folder
+   * @param missing whether the folder does not exist, and a pull makes it
    */
-  record Pair(Path folder, S3Place s3, Optional<String> only) {
-    Pair(Path folder, S3Place s3) {
-      this(folder, s3, Optional.empty());
-    }
-  }
+  record Pair(Path folder, S3Place s3, Optional<String> only, boolean missing) {}
 
   /**
    * Returns the folder and the address of a job with {@code backend: sync}. Its command names what
@@ -87,7 +84,7 @@ final class SyncPlaces {
     String address = typed(true).stream().findFirst().orElseGet(() -> belowPrefix(folder, storage));
     S3Place s3 = this.s3.place(S3Place.parse(address, "sync.to"), storage, threads);
     return new Pair(
-        folder, s3, file ? Optional.of(whole.getFileName().toString()) : Optional.empty());
+        folder, s3, file ? Optional.of(whole.getFileName().toString()) : Optional.empty(), false);
   }
 
   private static Storage tiers(Path settings) {
@@ -133,10 +130,14 @@ final class SyncPlaces {
    * Returns the folder and the address that were typed; if none was, those of the environment and
    * the profile. One of the two alone is refused: the other side would be a whole tier.
    *
+   * <p>A pull makes the folder that was typed, if its parent exists. A tier of the profile must
+   * exist: it may be a disk that is not mounted.
+   *
    * @param step the word after {@code sync}, for messages
+   * @param pulls whether the folder is the target
    * @param threads how many requests run at once
    */
-  Pair pair(Context context, String step, int threads) {
+  Pair pair(Context context, String step, boolean pulls, int threads) {
     Storage storage = profile(context).storage();
     List<String> folders = typed(false);
     List<String> addresses = typed(true);
@@ -161,14 +162,18 @@ final class SyncPlaces {
               "--include",
               Filters.literal(String.valueOf(folder.getFileName()))));
     }
-    if (!Files.isDirectory(folder)) {
+    boolean missing = !Files.isDirectory(folder);
+    boolean made = missing && pulls && !folders.isEmpty();
+    if (missing && !(made && Files.isDirectory(folder.normalize().resolveSibling("")))) {
       throw new NexaException(
           ErrorCode.FILE_NOT_FOUND,
           "there is no folder " + folder,
-          Advice.step(
-              "name one that exists, or set storage.durable in the profile, or NEXA_DURABLE"));
+          made
+              ? Advice.command("makes it; then type the command again", "mkdir", "-p", folder)
+              : Advice.step(
+                  "name one that exists, or set storage.durable in the profile, or NEXA_DURABLE"));
     }
-    return new Pair(folder, address);
+    return new Pair(folder, address, Optional.empty(), missing);
   }
 
   private static NexaException oneAlone(

@@ -4,6 +4,8 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
+import dev.nexa.slurm.base.files.FileModes;
 import dev.nexa.slurm.base.files.NamesOfFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
@@ -11,6 +13,7 @@ import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.text.VisibleText;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
+import dev.nexa.slurm.storage.cleanup.DeleteTree;
 import dev.nexa.slurm.storage.sync.DeleteLimit;
 import dev.nexa.slurm.storage.sync.Direction;
 import dev.nexa.slurm.storage.sync.Filters;
@@ -22,6 +25,8 @@ import dev.nexa.slurm.storage.sync.SyncOptions;
 import dev.nexa.slurm.storage.sync.SyncReport;
 import dev.nexa.slurm.storage.sync.SyncReport.Outcome;
 import dev.nexa.slurm.storage.sync.SyncRun;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,6 +39,13 @@ import picocli.CommandLine.Model.OptionSpec;
 /** The commands {@code sync plan}, {@code sync push}, {@code sync pull} and {@code sync verify}. */
 final class SyncStepCommand extends Subcommand {
   private static final Pattern RATE = Pattern.compile("([1-9]\\d{0,8})([KMG]?)");
+
+  /** Reasons of failures that the same command meets again. */
+  private static final List<String> REPEATS =
+      List.of("permission denied", "Permission denied", "of this name", "Not a directory");
+
+  private static final String NOT_REPLACED = "; it was not ";
+  private static final String OBSTACLE = "; it was not copied";
   private static final String INCLUDE = "--include";
   private static final String EXCLUDE = "--exclude";
   private static final int THREADS = 16;
@@ -106,7 +118,8 @@ final class SyncStepCommand extends Subcommand {
                 "Also replaces files that were changed at the target, or that no sync has recorded.")
             : null;
     dryRun = copies ? flag("--dry-run", "Shows the plan, and copies nothing.") : null;
-    yes = copies ? flag("--yes", "Deletes without a question on the terminal.") : null;
+    yes =
+        copies ? flag("--yes", "Deletes without a question. Scripts need it with --delete.") : null;
     settings =
         step == Step.PUSH
             ? option(
@@ -147,18 +160,57 @@ final class SyncStepCommand extends Subcommand {
     SyncPlaces.Pair pair =
         settings().isPresent()
             ? places.ofJob(settings().get(), options.threads())
-            : places.pair(context(), step.word(), options.threads());
+            : places.pair(
+                context(),
+                step.word(),
+                options.direction() == Direction.PULL && step != Step.VERIFY,
+                options.threads());
+    boolean empty = pair.missing() && (step == Step.PLAN || (dryRun != null && given(dryRun)));
+    // A plan makes nothing: an empty folder elsewhere stands for the missing one.
+    Path folder = empty ? temporary() : pair.folder();
+    try {
+      return call(pair, folder, options, limit);
+    } finally {
+      if (empty) {
+        delete(folder);
+      }
+    }
+  }
+
+  private static Path temporary() {
+    try {
+      return Files.createTempDirectory("nexa-sync-");
+    } catch (IOException failed) {
+      throw DurableFiles.failure("make", Path.of(System.getProperty("java.io.tmpdir", "")), failed);
+    }
+  }
+
+  private static void delete(Path folder) {
+    try {
+      DeleteTree.whole(folder);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("delete", folder, failed);
+    }
+  }
+
+  private static void make(Path folder) {
+    try {
+      FileModes.createDirectory(folder);
+    } catch (IOException failed) {
+      throw DurableFiles.failure("make", folder, failed);
+    }
+  }
+
+  private Integer call(SyncPlaces.Pair pair, Path folder, SyncOptions options, DeleteLimit limit) {
+    if (pair.missing() && folder.equals(pair.folder())) {
+      make(folder);
+    }
     try (AwsJar jar = AwsJar.open();
         ObjectStore store = jar.load(ObjectStores.class).open(pair.s3());
         ProgressBar progress = ProgressBar.of(this);
         SyncRun run =
             SyncRun.plan(
-                pair.folder(),
-                pair.s3(),
-                store,
-                new Filters(rules(pair.only())),
-                options,
-                progress)) {
+                folder, pair.s3(), store, new Filters(rules(pair.only())), options, progress)) {
       run.note().ifPresent(note -> err().println("note: " + note));
       SyncText text = new SyncText(pair.folder(), pair.s3(), options.direction());
       return step == Step.VERIFY ? verified(run, text) : synced(run, text, limit);
@@ -234,9 +286,7 @@ final class SyncStepCommand extends Subcommand {
                   : "check that the folder is mounted and the address is right, or sync without --delete"));
     }
     long deletions = planned.deleted().files();
-    if (deletions > 0
-        && !(yes != null && given(yes))
-        && !confirmed("Delete " + SyncText.files(deletions) + "?")) {
+    if (deletions > 0 && !(yes != null && given(yes)) && !agrees(deletions)) {
       err().println("nothing was copied or deleted");
       return ExitCode.INTERRUPTED.status();
     }
@@ -267,17 +317,52 @@ final class SyncStepCommand extends Subcommand {
     return ExitCode.OK.status();
   }
 
+  private static boolean isConflict(SyncReport.Named file) {
+    return file.reason().contains(NOT_REPLACED);
+  }
+
+  private static boolean isReplaceable(SyncReport.Named file) {
+    return isConflict(file) && !file.reason().endsWith(OBSTACLE);
+  }
+
+  private boolean agrees(long deletions) {
+    if (!canAsk()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "nobody can be asked here whether to delete " + SyncText.files(deletions),
+          Advice.step("nothing was copied or deleted"),
+          Advice.step("add --yes to delete them, or --dry-run to only look"));
+    }
+    return confirmed("Delete " + SyncText.files(deletions) + "?");
+  }
+
   private List<Advice> advice(PlanReport planned, SyncReport report, Path folder) {
     List<Advice> advice = new ArrayList<>();
     if (report.named().stream().anyMatch(file -> FullDisk.isReason(file.reason()))) {
       advice.add(FullDisk.advice(folder));
     } else if (report.count(Outcome.FAILED) > 0) {
-      advice.add(Advice.step("type the command again: what was copied is not copied again"));
+      // With more names than the report holds, some may succeed.
+      boolean repeats =
+          report.named().stream()
+              .filter(file -> !isConflict(file))
+              .allMatch(file -> REPEATS.stream().anyMatch(file.reason()::contains));
+      advice.add(
+          repeats
+              ? Advice.step(
+                  "another try ends the same: mend what the lines above name (`ls -ld PATH` shows the"
+                      + " owner and the mode), or leave the files out with --exclude")
+              : Advice.step("type the command again: what was copied is not copied again"));
     }
-    if (report.count(Outcome.CONFLICT) > 0) {
+    if (report.named().stream().anyMatch(file -> file.reason().endsWith(OBSTACLE))) {
+      advice.add(
+          Advice.step(
+              "rename or remove the link or the folder that is in the place of a file, or leave the"
+                  + " file out with --exclude"));
+    }
+    if (report.named().stream().anyMatch(SyncStepCommand::isReplaceable)) {
       String path =
           report.named().stream()
-              .filter(file -> file.reason().contains("; it was not "))
+              .filter(SyncStepCommand::isReplaceable)
               .map(SyncReport.Named::path)
               .findFirst()
               .orElse("PATH");

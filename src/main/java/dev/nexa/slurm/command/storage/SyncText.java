@@ -78,7 +78,9 @@ final class SyncText {
                       planned.action(),
                       Memory.rounded(planned.bytes()),
                       VisibleText.line(planned.path()),
-                      risky && planned.neverSynced() ? " (never synced)" : ""));
+                      risky && planned.neverSynced()
+                          ? " (never synced)"
+                          : planned.obstacle().map(why -> " (" + why + ")").orElse("")));
             }
           }
         });
@@ -197,7 +199,8 @@ final class SyncText {
                     .with("action", file.action())
                     .with("path", file.path())
                     .with("bytes", file.bytes())
-                    .with("never_synced", file.neverSynced()));
+                    .with("never_synced", file.neverSynced())
+                    .withOptional("obstacle", file.obstacle()));
           }
         });
     List<JsonObject> skipped = new ArrayList<>();

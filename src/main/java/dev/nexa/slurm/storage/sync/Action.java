@@ -17,6 +17,9 @@ record Action(
     Optional<LocalFile> local,
     Optional<ObjectStore.Listed> remote,
     Optional<String> recorded) {
+  /** Ends the reason of a file that was not copied because something that is no file is there. */
+  static final String OBSTACLE = "; it was not copied";
+
   /** The kinds of actions. */
   enum Kind {
     /** Both sides are as they were when they were last equal. */
@@ -45,6 +48,10 @@ record Action(
     NEVER_SYNCED,
     /** The target's file is not as the last sync left it. */
     TARGET_CHANGED,
+    /** A pull would put the file where a link is, or below a link. */
+    LINK_THERE,
+    /** A pull would put the file where a folder is. */
+    FOLDER_THERE,
     /** Size and time are as recorded, so other bytes are damage, or hidden by a program. */
     LOOKS_UNCHANGED
   }
@@ -62,14 +69,32 @@ record Action(
     return new Action(Kind.LEAVE, Why.NONE, path, local, remote, recorded);
   }
 
+  /** Returns the conflict of an object whose place in the folder is taken by no file. */
+  Action taken(Why by) {
+    return new Action(Kind.CONFLICT, by, path, local, remote, recorded);
+  }
+
+  /** Returns what takes the file's place in the folder; empty if nothing does. */
+  Optional<String> obstacle() {
+    return switch (why) {
+      case LINK_THERE -> Optional.of("a link is there, or at a folder above it");
+      case FOLDER_THERE -> Optional.of("a folder is there");
+      default -> Optional.empty();
+    };
+  }
+
   /** Returns why the target's file stays, as the end of a line that begins with the path. */
   String conflict(Direction direction) {
     String target = direction == Direction.PUSH ? "the object in S3" : "the file here";
+    if (obstacle().isPresent()) {
+      return obstacle().get() + OBSTACLE;
+    }
     String stays = local.isPresent() && remote.isPresent() ? "replaced" : "deleted";
     return switch (why) {
           case LOOKS_UNCHANGED -> "its bytes changed, but its size and its time did not";
           case NEVER_SYNCED -> "the sides differ, and no sync has seen them equal";
-          case TARGET_CHANGED, NONE -> target + " was changed after the last sync";
+          case TARGET_CHANGED, NONE, LINK_THERE, FOLDER_THERE ->
+              target + " was changed after the last sync";
         }
         + "; it was not "
         + stays;

@@ -4,6 +4,7 @@ import dev.nexa.slurm.storage.sync.Action.Kind;
 import dev.nexa.slurm.storage.sync.Action.Why;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** What a sync will do, for people and programs. */
@@ -23,7 +24,8 @@ public final class PlanReport {
    *     or {@code leave} for a path that would be deleted but for a link at or above it
    * @param neverSynced whether no sync has recorded the path as equal on both sides
    */
-  public record Planned(String action, String path, long bytes, boolean neverSynced) {}
+  public record Planned(
+      String action, String path, long bytes, boolean neverSynced, Optional<String> obstacle) {}
 
   /** A number of files and their bytes. */
   public record Count(long files, long bytes) {}
@@ -119,7 +121,8 @@ public final class PlanReport {
                         : action.kind().name().toLowerCase(Locale.ROOT),
                     action.path(),
                     action.bytes(direction),
-                    action.why() == Why.NEVER_SYNCED)));
+                    action.why() == Why.NEVER_SYNCED,
+                    action.obstacle())));
   }
 
   private Count count(Kind kind) {

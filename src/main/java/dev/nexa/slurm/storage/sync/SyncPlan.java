@@ -11,6 +11,7 @@ import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -32,6 +33,7 @@ final class SyncPlan implements Closeable {
   private static final int NAMED = 1000;
 
   private final Path file;
+  private final Path root;
   private final SyncOptions options;
   private final Map<Kind, Tally> tallies = new EnumMap<>(Kind.class);
   private final List<Skipped> skipped = Collections.synchronizedList(new ArrayList<>());
@@ -42,8 +44,9 @@ final class SyncPlan implements Closeable {
   private long localFiles;
   private long remoteFiles;
 
-  private SyncPlan(Path file, SyncOptions options) {
+  private SyncPlan(Path file, Path root, SyncOptions options) {
     this.file = file;
+    this.root = root;
     this.options = options;
   }
 
@@ -55,7 +58,9 @@ final class SyncPlan implements Closeable {
   static SyncPlan of(
       Sides sides, SyncState state, Filters filters, SyncOptions options, Running comparing)
       throws IOException {
-    SyncPlan plan = new SyncPlan(Files.createTempFile(state.folder(), "plan-", ".tmp"), options);
+    SyncPlan plan =
+        new SyncPlan(
+            Files.createTempFile(state.folder(), "plan-", ".tmp"), sides.tree().root(), options);
     String prefix = sides.place().prefix();
     try (LocalTree.Walk locals = sides.tree().walk(filters, name -> plan.skipHere(name, filters));
         RemoteListing remotes = new RemoteListing(sides);
@@ -133,7 +138,14 @@ final class SyncPlan implements Closeable {
     remoteFiles += there.isPresent() ? 1 : 0;
     Action action = SyncComparison.of(path, here, there, known, options);
     // It stays, but a comparison has to name it.
-    boolean kept = action.kind() != Kind.LEAVE && here.isEmpty() && isBelowSkipped(path);
+    boolean kept =
+        options.direction() == Direction.PUSH
+            && action.kind() != Kind.LEAVE
+            && here.isEmpty()
+            && isBelowSkipped(path);
+    if (options.direction() == Direction.PULL && action.kind() == Kind.NEW) {
+      action = taken(path).map(action::taken).orElse(action);
+    }
     if (kept) {
       action = action.left();
     }
@@ -148,9 +160,19 @@ final class SyncPlan implements Closeable {
     }
   }
 
+  /** Returns what is in the place of a new file; empty if the place is free. */
+  private Optional<Why> taken(String path) {
+    if (isBelowSkipped(path)) {
+      return Optional.of(Why.LINK_THERE);
+    }
+    return Files.isDirectory(root.resolve(path), LinkOption.NOFOLLOW_LINKS)
+        ? Optional.of(Why.FOLDER_THERE)
+        : Optional.empty();
+  }
+
   /** Whether the folder has a link, or something else that is not copied, at or above the path. */
   private boolean isBelowSkipped(String path) {
-    if (options.direction() == Direction.PULL || skippedHere.isEmpty()) {
+    if (skippedHere.isEmpty()) {
       return false;
     }
     for (int end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) {

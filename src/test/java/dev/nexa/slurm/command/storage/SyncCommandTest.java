@@ -349,4 +349,113 @@ class SyncCommandTest {
         .contains("--overwrite --exclude '*' --include f1");
     assertThat(conflict.status()).isEqualTo(1);
   }
+
+  @Test
+  void nothingIsDeletedWithoutATerminalAndWithoutYes() throws Exception {
+    Path mine = Files.createDirectories(folder.resolve("unasked"));
+    for (int i = 0; i < 20; i++) {
+      Files.writeString(mine.resolve("f" + i), "text");
+    }
+    String[] place = {mine.toString(), "s3://nexacompute/unasked", "--endpoint", endpoint()};
+    assertThat(sync(KEYS, concat("push", place)).status()).isZero();
+    Files.delete(mine.resolve("f1"));
+
+    Ended refused = sync(KEYS, concat("push", concat("--delete", place)));
+    assertThat(refused.text()).contains("nobody can be asked here whether to delete 1 file");
+    assertThat(refused.text()).contains("add --yes to delete them, or --dry-run to only look");
+    assertThat(refused.status()).isEqualTo(2);
+    assertThat(folder.resolve("objects/nexacompute/unasked/f1")).exists();
+    assertThat(sync(KEYS, concat("push", concat("--delete", concat("--dry-run", place)))).status())
+        .isZero();
+
+    Ended done = sync(KEYS, concat("push", concat("--delete", concat("--yes", place))));
+    assertThat(done.status()).as(done.text()).isZero();
+    assertThat(folder.resolve("objects/nexacompute/unasked/f1")).doesNotExist();
+  }
+
+  @Test
+  void anUnfinishedUploadIsNotRemovedWithoutATerminalAndWithoutYes() throws Exception {
+    Path large = Files.createDirectories(folder.resolve("large"));
+    Files.write(large.resolve("large.bin"), new byte[17 << 20]);
+    try (FaultProxy proxy = new FaultProxy(server.port())) {
+      proxy.choose(
+          (method, target) ->
+              method.equals("PUT") && target.contains("partNumber=2")
+                  ? Fault.DENIED_403
+                  : Fault.NONE);
+      String through = proxy.address().toString();
+      sync(KEYS, "push", large.toString(), "s3://nexacompute/large", "--endpoint", through);
+    }
+    Thread.sleep(2_000);
+    String[] left = {
+      "abort-leftovers", "s3://nexacompute/large", "--older-than", "1s", "--endpoint", endpoint()
+    };
+
+    Ended refused = sync(KEYS, left);
+    assertThat(refused.text()).contains("whether to remove 1 unfinished upload");
+    assertThat(refused.status()).isEqualTo(2);
+    List<String> more = new ArrayList<>(List.of(left));
+    more.add("--yes");
+    Ended done = sync(KEYS, more.toArray(String[]::new));
+    assertThat(done.text()).contains("1 unfinished upload in s3://nexacompute/large/ removed");
+    assertThat(sync(KEYS, left).status()).isZero();
+  }
+
+  @Test
+  void aPullMakesTheFolderThatWasTyped() throws Exception {
+    String address = "s3://nexacompute/made";
+    assertThat(sync(KEYS, "push", source.toString(), address, "--endpoint", endpoint()).status())
+        .isZero();
+    String target = folder.resolve("run_1").toString();
+    String[] pull = {address, target, "--endpoint", endpoint()};
+
+    Ended plan = sync(KEYS, concat("plan", concat("--pull", pull)));
+    assertThat(plan.status()).as(plan.text()).isZero();
+    assertThat(plan.text()).contains("→ " + target, "new");
+    assertThat(sync(KEYS, concat("pull", concat("--dry-run", pull))).status()).isZero();
+    assertThat(Path.of(target)).doesNotExist();
+
+    Ended done = sync(KEYS, concat("pull", pull));
+    assertThat(done.status()).as(done.text()).isZero();
+    assertThat(Path.of(target).resolve("final.pt")).hasContent("weights");
+
+    String deep = folder.resolve("no/such/run_1").toString();
+    Ended refused = sync(KEYS, "pull", address, deep, "--endpoint", endpoint());
+    assertThat(refused.text()).contains("there is no folder " + deep, "mkdir -p " + deep);
+    assertThat(refused.status()).isEqualTo(2);
+    Ended push = sync(KEYS, "push", deep, address, "--endpoint", endpoint());
+    assertThat(push.text()).contains("there is no folder " + deep, "name one that exists");
+  }
+
+  @Test
+  void aPullPlansNoFileWhereALinkOrAFolderIs() throws Exception {
+    Path mine = Files.createDirectories(folder.resolve("obstacles"));
+    Files.createDirectory(mine.resolve("sub"));
+    for (String name : List.of("a", "b", "c", "sub/d")) {
+      Files.writeString(mine.resolve(name), "text");
+    }
+    String address = "s3://nexacompute/obstacles";
+    assertThat(sync(KEYS, "push", mine.toString(), address, "--endpoint", endpoint()).status())
+        .isZero();
+    Path copy = Files.createDirectories(folder.resolve("taken"));
+    Files.createSymbolicLink(copy.resolve("a"), source.resolve("final.pt"));
+    Files.createDirectory(copy.resolve("b"));
+    Files.createSymbolicLink(copy.resolve("sub"), source);
+    String[] pull = {copy.toString(), address, "--endpoint", endpoint()};
+
+    Ended plan = sync(KEYS, concat("plan", concat("--pull", pull)));
+    assertThat(plan.text())
+        .containsPattern("conflict .* a \\(a link is there, or at a folder above it\\)")
+        .containsPattern("conflict .* b \\(a folder is there\\)")
+        .containsPattern("conflict .* sub/d \\(a link is there")
+        .containsPattern("new +1 file");
+    Ended done = sync(KEYS, concat("pull", concat("--overwrite", pull)));
+    assertThat(done.text())
+        .contains("a: a link is there, or at a folder above it; it was not copied")
+        .contains("rename or remove the link or the folder that is in the place of a file")
+        .doesNotContain("type the command again", "nexa-slurm sync pull");
+    assertThat(done.status()).isEqualTo(1);
+    assertThat(copy.resolve("c")).hasContent("text");
+    assertThat(source.resolve("final.pt")).hasContent("weights");
+  }
 }
