@@ -124,7 +124,7 @@ class ScriptsTest {
 
   @Test
   void aScriptNeedsNoEndingOfOurs() {
-    terminal.file("job.slurm", "#!/bin/bash\n#SBATCH --gpus=4\n#SBATCH --qos=high\necho\n");
+    terminal.file("job.slurm", "#!/bin/bash\n#SBATCH --ntasks=4 --qos=high\necho\n");
     terminal.file("tool", "#!/usr/bin/env python3\nprint()\n");
 
     Screen shell = type("render job.slurm");
@@ -133,8 +133,8 @@ class ScriptsTest {
     assertThat(shell.out()).contains("run.sh");
     assertThat(shell.err())
         .contains(
-            "are not used: --gpus=4 (type --gpus 4, the GPUs on each node)"
-                + " --qos=high (type --set resources.qos=NAME)",
+            "are not used: --ntasks=4",
+            " --qos=high (type --set resources.qos=NAME)",
             "--save job.yaml");
     assertThat(type("render tool").out()).contains("python3 \"$NEXA_RUN_DIR\"/runner/tool");
   }
@@ -343,6 +343,47 @@ class ScriptsTest {
     assertThat(type("estimate train.py --backend hf").err())
         .contains("/train.py: model_name: missing; backend hf needs it")
         .contains("nexa-slurm: the config of ");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--gpus=2, --gpus-per-node=2",
+    "-G 2, --gpus-per-node=2",
+    "-N2 -G h100:8, --gpus-per-node=h100:4",
+    "--gpus-per-task=1, --gpus-per-node=N",
+    "--gres=gpu:2;nvme:1, --gpus-per-node=N"
+  })
+  void gpusThatCannotBeTakenAreAnErrorAndNotANote(String line, String nearest) {
+    terminal.file("old.sh", "#!/bin/bash\n#SBATCH " + line.replace(';', ',') + "\nsrun x\n");
+
+    Screen screen = type("estimate old.sh");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err())
+        .contains("nexa-slurm: old.sh:2: #SBATCH ", "takes the number of GPUs on each node")
+        .contains("→ write #SBATCH " + nearest + " in this line");
+    assertThat(type("estimate old.sh --gpus 1").exit()).isZero();
+  }
+
+  @Test
+  void anArrayOfAScriptIsTakenOrRefused() {
+    terminal.file("array.sh", "#!/bin/bash\n#SBATCH -t 5 --array=0-15%4\ntrue\n");
+    terminal.file("gaps.sh", "#!/bin/bash\n#SBATCH -t 5\n#SBATCH --array=1-9:2\ntrue\n");
+
+    Screen taken = type("render array.sh");
+    Screen saved = type("render array.sh --save " + terminal.workspace.resolve("array.yaml"));
+
+    assertThat(taken.err()).contains("from the #SBATCH lines of array.sh: --time 5 --array 0-15%4");
+    assertThat(taken.out()).contains("#SBATCH --array=0-15%4");
+    assertThat(saved.out()).contains("#SBATCH --array=0-15%4", "NEXA_TASKS=16");
+    assertThat(type("render array.sh --set array.shards=3").out()).contains("#SBATCH --array=0-2");
+    assertThat(type("render gaps.sh"))
+        .returns(2, Screen::exit)
+        .extracting(Screen::err)
+        .asString()
+        .contains("gaps.sh:3: #SBATCH --array=1-9:2: nexa-slurm takes arrays from 0 without gaps")
+        .contains("→ add --set array.shards=N to the command");
+    assertThat(type("render gaps.sh --set array.shards=5").exit()).isZero();
   }
 
   @Test
