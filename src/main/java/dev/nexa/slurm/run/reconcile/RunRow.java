@@ -1,5 +1,7 @@
 package dev.nexa.slurm.run.reconcile;
 
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
@@ -176,6 +178,17 @@ public record RunRow(
   }
 
   /**
+   * Returns the error for a run that can never start, because of an earlier run: nobody has to wait
+   * for it.
+   *
+   * @param run the run's id
+   * @param why the reason as a clause, which names the command that removes the run
+   */
+  public static NexaException neverStarts(String run, String why) {
+    return new NexaException(ErrorCode.RUN_NEVER_STARTS, run + " " + why);
+  }
+
+  /**
    * Returns a copy that says that the run has left the queue, if it is one that seems to wait.
    *
    * @param begun whether a task has claimed its number, which each task does first
@@ -232,7 +245,8 @@ public record RunRow(
   // Loops instead of streams in what follows: status calls it for each run, and streams take
   // longer.
 
-  private static boolean stuck(List<QueueEntry> queue) {
+  /** Returns whether no entry can ever start, because of an earlier run; false without entries. */
+  public static boolean stuck(List<QueueEntry> queue) {
     for (QueueEntry entry : queue) {
       if (entry.active() && !entry.reason().equals("DependencyNeverSatisfied")) {
         return false;
