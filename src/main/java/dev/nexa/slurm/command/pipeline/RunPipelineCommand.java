@@ -133,6 +133,15 @@ final class RunPipelineCommand extends Subcommand {
                     err.flush();
                   });
       tell(submitted, plan.unrounded(), lines);
+      if (lines.checkError()) {
+        String id = submitted.folder().id();
+        err.println(
+            advised(
+                id
+                    + " was submitted, but the result could not be printed. Do not run it again.\n"
+                    + "  nexa-slurm pipeline status "
+                    + id));
+      }
       return submitted;
     } finally {
       interruption.forget();

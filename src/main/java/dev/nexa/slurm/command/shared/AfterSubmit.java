@@ -16,6 +16,7 @@ import dev.nexa.slurm.run.reconcile.AwaitRun;
 import dev.nexa.slurm.run.start.Submitted;
 import dev.nexa.slurm.run.submit.Interruption;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -87,12 +88,35 @@ public final class AfterSubmit {
     try {
       Submitted submitted = submit.get();
       print.accept(submitted);
-      command.out().flush();
+      if (command.out().checkError()) {
+        // Main says why. Without this line, nothing would tell that there is a job.
+        err.println(command.advised(unwritten(submitted)));
+      }
       return submitted;
     } finally {
       interruption.forget();
       Runtime.getRuntime().removeShutdownHook(hook);
     }
+  }
+
+  /** Returns the lines about a run whose result could not be printed. */
+  private static String unwritten(Submitted submitted) {
+    String run = submitted.run().id().value();
+    if (submitted.answer() instanceof SubmitAnswer.Refused) {
+      return run + " was refused: " + ((SubmitAnswer.Refused) submitted.answer()).message();
+    }
+    List<String> jobs = new ArrayList<>();
+    for (SubmitAnswer answer : submitted.answers()) {
+      if (answer instanceof SubmitAnswer.Submitted job) {
+        jobs.add("" + job.jobId());
+      }
+    }
+    String known = jobs.isEmpty() ? "its job is not known" : "job " + String.join(", ", jobs);
+    return run
+        + " was submitted ("
+        + known
+        + "), but the result could not be printed. Do not submit it again.\n  nexa-slurm status "
+        + run;
   }
 
   private void print(Submitted submitted) {

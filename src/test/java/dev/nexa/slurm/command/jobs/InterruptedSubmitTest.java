@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A signal ends a submit while sbatch runs: the user must learn that a job may exist. */
 class InterruptedSubmitTest {
@@ -111,6 +112,41 @@ class InterruptedSubmitTest {
     assertThat(latest().journal().read()).isNotEmpty();
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"", "--json"})
+  void aResultThatCannotBePrintedNamesTheRunAndItsJobOnStderr(String option) throws Exception {
+    terminal.program("sbatch", "echo 4711");
+    List<String> words = OwnJvm.words(Main.class, "submit", "run.yaml");
+    words.addAll(option.isEmpty() ? List.of() : List.of(option));
+    Path err = folder.resolve("err");
+    Process process = process(words, Path.of("/dev/full"), err).start();
+
+    assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
+    assertThat(process.exitValue()).isEqualTo(1);
+    assertThat(Files.readString(err))
+        .contains(latest().id() + " was submitted (job 4711), but the result could not be printed")
+        .contains("Do not submit it again.")
+        .contains("cannot write the output: No space left on device");
+  }
+
+  @Test
+  void withoutSlurmEachCommandHasItsOwnAdvice() throws Exception {
+    terminal.program("sbatch", "echo 4711");
+    assertThat(terminal.type("submit", "run.yaml").exit()).isZero();
+    Files.delete(terminal.bin.resolve("sbatch"));
+
+    assertThat(terminal.type("submit", "run.yaml").err()).contains("--local", "--dry-run");
+    assertThat(terminal.type("status").err())
+        .contains("nexa-slurm runs list")
+        .doesNotContain("--dry-run");
+    assertThat(terminal.type("cancel", "latest").err())
+        .contains("nothing was cancelled")
+        .doesNotContain("--dry-run");
+    assertThat(terminal.type("reconcile").err()).contains("there is no Slurm here");
+    assertThat(terminal.type("reconcile").err() + terminal.type("audit").err())
+        .doesNotContain("--dry-run");
+  }
+
   private RunFolder latest() {
     Workspace workspace = new Workspace(terminal.workspace, DurableFiles.onDisk());
     return workspace.run(workspace.latest());
@@ -122,14 +158,7 @@ class InterruptedSubmitTest {
   private Ended interrupted(String signal, String... words) throws Exception {
     Path out = folder.resolve("out");
     Path err = folder.resolve("err");
-    ProcessBuilder builder = new ProcessBuilder(OwnJvm.words(Main.class, words));
-    builder.directory(terminal.workspace.toFile());
-    builder.redirectOutput(out.toFile()).redirectError(err.toFile());
-    builder.environment().clear();
-    builder.environment().put("PATH", terminal.bin.toString());
-    builder.environment().put("HOME", folder.toString());
-    builder.environment().put("NEXA_WORKSPACE", terminal.workspace.toString());
-    Process process = builder.start();
+    Process process = process(OwnJvm.words(Main.class, words), out, err).start();
     List<ProcessHandle> clients = new ArrayList<>();
     try {
       await(folder.resolve("calls"), process, err);
@@ -143,6 +172,17 @@ class InterruptedSubmitTest {
       clients.forEach(ProcessHandle::destroyForcibly);
     }
     return new Ended(process.exitValue(), Files.readString(out), Files.readString(err));
+  }
+
+  private ProcessBuilder process(List<String> words, Path out, Path err) {
+    ProcessBuilder builder = new ProcessBuilder(words);
+    builder.directory(terminal.workspace.toFile());
+    builder.redirectOutput(out.toFile()).redirectError(err.toFile());
+    builder.environment().clear();
+    builder.environment().put("PATH", terminal.bin.toString());
+    builder.environment().put("HOME", folder.toString());
+    builder.environment().put("NEXA_WORKSPACE", terminal.workspace.toString());
+    return builder;
   }
 
   private static void await(Path file, Process process, Path err)
