@@ -184,7 +184,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     Path here = Path.of("").toAbsolutePath();
     Path beside = file.resolveSibling("").normalize();
     Map<String, String> where = new LinkedHashMap<>();
-    where.put("workdir", (file.startsWith(here) ? here : beside).toString());
+    where.put("workdir", here.toString());
     if (!shell) {
       where.put("env.PYTHONPATH", beside.toString());
     }

@@ -204,7 +204,7 @@ class ScriptsTest {
               script: train.py  # the run keeps a copy
               config: false  # true: the program gets --config FILE with lr, epochs, ...
               args: ["--epochs","3","x=1"]
-            workdir: HERE  # the script starts here
+            workdir: CURRENT  # the script starts here
             env:
               PYTHONPATH: HERE  # it can import the modules that lie here
             resources:  # of each task; CPUs, GPUs and memory are on each node
@@ -215,6 +215,7 @@ class ScriptsTest {
               time: 2h  # Slurm ends the job then
             lr: 1e-4
             """
+                .replace("CURRENT", "" + Path.of("").toAbsolutePath())
                 .replace("HERE", terminal.workspace.toString()));
   }
 
@@ -239,16 +240,16 @@ class ScriptsTest {
   }
 
   @Test
-  void aScriptFindsTheFilesAndTheModulesBesideIt() {
+  void aScriptStartsInTheCurrentFolderAndFindsTheModulesBesideIt() {
     terminal.file("beside/helper.py", "WORD = 'imported'\n");
-    terminal.file("beside/words.txt", "read");
-    terminal.file("beside/own.py", "import helper; print(helper.WORD, open('words.txt').read())\n");
+    terminal.file("beside/own.py", "import helper, os; print(helper.WORD, os.getcwd())\n");
     Person person = new Person(terminal.workspace);
     String script = terminal.workspace.resolve("beside/own.py").toString();
 
     person.says("submit", script, "--local", "--wait", "--mem", "100M");
 
-    assertThat(person.says("logs")).contains("imported read");
+    // sbatch starts a script in the folder where one types, wherever the script lies.
+    assertThat(person.says("logs")).contains("imported " + Path.of("").toAbsolutePath());
   }
 
   @Test
