@@ -125,19 +125,42 @@ public record Context(
   }
 
   /**
-   * Returns the scheduler with this name, {@code slurm} or {@code local}.
+   * Returns the scheduler with this name, {@code slurm} or {@code local}, for a command that looks
+   * at runs or ends them.
    *
    * @throws SchedulerUnavailable if sbatch is not on the PATH
    */
   public Scheduler scheduler(String name) {
+    return scheduler(
+        name,
+        "or look at what the last pass recorded: nexa-slurm runs list, nexa-slurm runs show RUN");
+  }
+
+  /**
+   * Returns the scheduler with this name for a command that submits.
+   *
+   * @throws SchedulerUnavailable if sbatch is not on the PATH
+   */
+  public Scheduler schedulerToSubmit(String name) {
+    return scheduler(
+        name,
+        "or submit to this machine: nexa-slurm submit CONFIG --local; or only look at the job: --dry-run");
+  }
+
+  /**
+   * Returns the scheduler with this name.
+   *
+   * @param otherwise what else to do if sbatch is not on the PATH
+   * @throws SchedulerUnavailable if sbatch is not on the PATH
+   */
+  public Scheduler scheduler(String name, String otherwise) {
     if (name.equals(ClusterProfile.LOCAL)) {
       return new LocalScheduler(
           root.toAbsolutePath().normalize().resolve(".nexa-local"),
           ourselves(),
           ClientEnvironment.forJobs(environment));
     }
-    return requireSlurm(
-        "or submit to this machine: nexa-slurm submit CONFIG --local; or only look at the job: --dry-run");
+    return requireSlurm(otherwise);
   }
 
   /**

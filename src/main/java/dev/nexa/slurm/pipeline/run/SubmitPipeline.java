@@ -81,7 +81,7 @@ public final class SubmitPipeline {
     PipelinePlan plan = chosen.plan();
     context.requireWorkspace(plan.scheduler());
     context.workspace().requirePathForLogs();
-    Scheduler jobs = context.scheduler(plan.scheduler());
+    Scheduler jobs = context.schedulerToSubmit(plan.scheduler());
     List<RenderedStage> rendered = chosen.toRun();
     RequireNoHalt halts = new RequireNoHalt(context, plan.policy());
     for (RenderedStage stage : rendered) {

@@ -123,7 +123,7 @@ public record NewRun(
     RunFolder run;
     try {
       context.workspace().requirePathForLogs();
-      scheduler = context.scheduler(plan.scheduler());
+      scheduler = context.schedulerToSubmit(plan.scheduler());
       storeCode(context);
       run = claim(context);
     } catch (RuntimeException failed) {
