@@ -19,6 +19,7 @@ import dev.nexa.slurm.job.config.yaml.ConfigSource;
 import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.records.runs.WorkspaceSearch;
 import dev.nexa.slurm.run.submit.CrashPoint;
+import dev.nexa.slurm.run.submit.Interruption;
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,6 +41,7 @@ import java.util.function.Consumer;
  * @param patience timeouts for Slurm's client commands
  * @param missing the search that says why {@code root} is not a workspace; empty if it is a
  *     workspace, or if the user named it
+ * @param interruption what a signal finds that ends this process while it submits
  */
 public record Context(
     Path root,
@@ -47,7 +49,8 @@ public record Context(
     Consumer<CrashPoint> passing,
     Sync disk,
     ClientTimeouts patience,
-    Optional<WorkspaceSearch> missing) {
+    Optional<WorkspaceSearch> missing,
+    Interruption interruption) {
 
   /** Makes a context with real disks and the default timeouts. */
   public Context(Path root, Map<String, String> environment) {
@@ -65,12 +68,13 @@ public record Context(
       Consumer<CrashPoint> passing,
       Sync disk,
       ClientTimeouts patience) {
-    this(root, environment, passing, disk, patience, Optional.empty());
+    this(root, environment, passing, disk, patience, Optional.empty(), new Interruption());
   }
 
   /** Returns a copy of this context that records why its root is not a workspace. */
   public Context missing(WorkspaceSearch search) {
-    return new Context(root, environment, passing, disk, patience, Optional.of(search));
+    return new Context(
+        root, environment, passing, disk, patience, Optional.of(search), interruption);
   }
 
   /**
@@ -121,19 +125,42 @@ public record Context(
   }
 
   /**
-   * Returns the scheduler with this name, {@code slurm} or {@code local}.
+   * Returns the scheduler with this name, {@code slurm} or {@code local}, for a command that looks
+   * at runs or ends them.
    *
    * @throws SchedulerUnavailable if sbatch is not on the PATH
    */
   public Scheduler scheduler(String name) {
+    return scheduler(
+        name,
+        "or look at what the last pass recorded: nexa-slurm runs list, nexa-slurm runs show RUN");
+  }
+
+  /**
+   * Returns the scheduler with this name for a command that submits.
+   *
+   * @throws SchedulerUnavailable if sbatch is not on the PATH
+   */
+  public Scheduler schedulerToSubmit(String name) {
+    return scheduler(
+        name,
+        "or submit to this machine: nexa-slurm submit CONFIG --local; or only look at the job: --dry-run");
+  }
+
+  /**
+   * Returns the scheduler with this name.
+   *
+   * @param otherwise what else to do if sbatch is not on the PATH
+   * @throws SchedulerUnavailable if sbatch is not on the PATH
+   */
+  public Scheduler scheduler(String name, String otherwise) {
     if (name.equals(ClusterProfile.LOCAL)) {
       return new LocalScheduler(
           root.toAbsolutePath().normalize().resolve(".nexa-local"),
           ourselves(),
           ClientEnvironment.forJobs(environment));
     }
-    return requireSlurm(
-        "or submit to this machine: nexa-slurm submit CONFIG --local; or only look at the job: --dry-run");
+    return requireSlurm(otherwise);
   }
 
   /**

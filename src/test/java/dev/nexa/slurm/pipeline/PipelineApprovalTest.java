@@ -139,6 +139,7 @@ class PipelineApprovalTest {
       Screen approved =
           terminal.type(
               "approve",
+              "--yes",
               estimates.resolve(now.get(0)).toString(),
               "--key",
               site.boss.toString(),
@@ -201,6 +202,7 @@ class PipelineApprovalTest {
     Screen approved =
         terminal.type(
             "approve",
+            "--yes",
             estimates.resolve(Site.names(estimates).get(0)).toString(),
             "--key",
             site.boss.toString(),

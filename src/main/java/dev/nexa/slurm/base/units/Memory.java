@@ -33,6 +33,16 @@ public final class Memory {
    *     message then proposes sizes with a unit
    */
   public static long parseWithUnit(String text) {
+    if (text.matches("0+[KMGTkmgt]?")) {
+      throw new IllegalArgumentException(
+          "expected "
+              + FORMS_WITH_UNIT
+              + ", got '"
+              + text
+              + "': sbatch's --mem=0 means all memory of the node, and nexa-slurm needs its size for"
+              + " the cost. Write the size of the node's memory, which `sinfo -N -o '%N %m'` prints"
+              + " in MiB, such as 512000M; resources.exclusive: true asks for whole nodes");
+    }
     if (!text.matches("\\d{1,15}")) {
       if (!FORM.matcher(text).matches()) {
         throw wrong(FORMS_WITH_UNIT, text);

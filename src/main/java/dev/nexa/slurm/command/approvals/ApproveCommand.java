@@ -81,7 +81,9 @@ public final class ApproveCommand extends Subcommand {
           OptionSpec.builder("--month").paramLabel("AMOUNT").type(String.class),
           "For an envelope: the most that all its runs of one calendar month may cost.");
   private final OptionSpec yes =
-      flag("-y, --yes", "Signs without a question. Without a terminal, no question is asked.");
+      flag(
+          "-y, --yes",
+          "Signs without a question. Without a terminal, approve signs nothing unless --yes is given.");
   private final OptionSpec dryRun = flag("--dry-run", "Shows what would be signed; signs nothing.");
   private final OptionSpec json = jsonFlag();
 
@@ -161,7 +163,16 @@ public final class ApproveCommand extends Subcommand {
     if (given(dryRun)) {
       return false;
     }
-    return given(yes) || confirmed("Sign it?");
+    if (given(yes)) {
+      return true;
+    }
+    if (!canAsk()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "nobody can be asked here whether to sign it, so nothing was signed",
+          Advice.step("add --yes to sign it, or --dry-run to only look"));
+    }
+    return confirmed("Sign it?");
   }
 
   private static JsonObject document(

@@ -41,7 +41,10 @@ public final class CancelCommand extends Subcommand {
           "Ends only this task of the run.");
   private final OptionSpec all =
       flag(
-          "--all", "Ends all your unfinished runs of the workspace. At a terminal, it asks first.");
+          "--all",
+          "Ends all your unfinished runs of the workspace. It asks first; without a terminal it ends"
+              + " nothing unless --yes is given.");
+  private final OptionSpec yes = flag("-y, --yes", "With --all: ends the runs without a question.");
 
   public CancelCommand() {
     super(
@@ -146,8 +149,17 @@ public final class CancelCommand extends Subcommand {
       return (problems.isEmpty() ? ExitCode.OK : ExitCode.DEFECT).status();
     }
     rows.forEach(row -> err().println("  " + row.runId() + "  " + row.forPeople().state()));
-    if (!confirmed(
-        "Cancel " + (rows.size() == 1 ? "this run?" : "these " + rows.size() + " runs?"))) {
+    if (!given(yes) && !canAsk()) {
+      throw new NexaException(
+          ErrorCode.ARGUMENT_MISSING,
+          "nobody can be asked here whether to cancel "
+              + (rows.size() == 1 ? "this run" : "these " + rows.size() + " runs")
+              + ", so nothing was cancelled",
+          Advice.step("add --yes to cancel all, or name the runs: nexa-slurm cancel RUN"));
+    }
+    if (!given(yes)
+        && !confirmed(
+            "Cancel " + (rows.size() == 1 ? "this run?" : "these " + rows.size() + " runs?"))) {
       out().println("Nothing was cancelled.");
       return ExitCode.OK.status();
     }

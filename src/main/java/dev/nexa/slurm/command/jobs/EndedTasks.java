@@ -12,6 +12,7 @@ import dev.nexa.slurm.run.lookup.LogFiles;
 import dev.nexa.slurm.run.lookup.RunLookup;
 import dev.nexa.slurm.run.reconcile.RunFacts;
 import dev.nexa.slurm.run.reconcile.RunOutcome;
+import dev.nexa.slurm.run.reconcile.RunRow;
 import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.run.reconcile.TaskOutcome;
 import dev.nexa.slurm.run.reconcile.WaitReason;
@@ -31,9 +32,10 @@ import java.util.TreeMap;
  * @param ends how each task ended, by task
  * @param all whether nothing more will happen to the run
  * @param waits why no task has begun; empty if one has, or if no reason is known
+ * @param stuck whether no waiting task can ever start, because of an earlier run
  */
-record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits) {
-  static final EndedTasks NONE = new EndedTasks(Map.of(), false, Optional.empty());
+record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits, boolean stuck) {
+  static final EndedTasks NONE = new EndedTasks(Map.of(), false, Optional.empty(), false);
 
   /**
    * The end of a task.
@@ -60,7 +62,7 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits) {
   private static EndedTasks kept(RunFolder run) {
     Map<Integer, End> ends = new TreeMap<>();
     if (!Files.exists(run.cost())) {
-      return new EndedTasks(ends, true, Optional.empty());
+      return new EndedTasks(ends, true, Optional.empty(), false);
     }
     Set<Long> jobs = new HashSet<>();
     LogFiles.of(run).jobs().forEach(job -> jobs.add(job.id()));
@@ -71,7 +73,7 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits) {
         ends.put((int) attempt.task(), new End(attempt.state(), attempt.exitCode()));
       }
     }
-    return new EndedTasks(ends, true, Optional.empty());
+    return new EndedTasks(ends, true, Optional.empty(), false);
   }
 
   private static EndedTasks asked(Context context, RunFolder run, RunState state) {
@@ -84,7 +86,9 @@ record EndedTasks(Map<Integer, End> ends, boolean all, Optional<String> waits) {
         ends.put(task.task(), end(task));
       }
     }
-    return new EndedTasks(ends, outcome.ended(), waits(run, state, outcome, evidence.queue(state)));
+    List<QueueEntry> queue = evidence.queue(state);
+    return new EndedTasks(
+        ends, outcome.ended(), waits(run, state, outcome, queue), RunRow.stuck(queue));
   }
 
   private static Optional<String> waits(

@@ -55,7 +55,7 @@ public final class FollowLogs {
    * @param rank copies only this rank's output; empty for the task's own log
    * @param tail how many last lines to begin with; empty for all
    * @param follow whether to continue until the run has ended
-   * @throws NexaException if the task has no log
+   * @throws NexaException if the task has no log, or if it is followed and can never start
    */
   public void copy(
       RunFolder run,
@@ -156,6 +156,9 @@ public final class FollowLogs {
     boolean ended = true;
     try {
       for (RunRow row : new StatusRows(context).rows(List.of(run.id()), new ArrayList<>())) {
+        if (row.stuck()) {
+          throw RunRow.neverStarts(row.runId(), row.note());
+        }
         row.waitsBecause().filter(why -> !why.equals(reason)).ifPresent(why -> tell(run, why));
         ended &= row.status().ended();
       }

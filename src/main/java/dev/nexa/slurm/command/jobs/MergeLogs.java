@@ -7,6 +7,7 @@ import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.lookup.LogFiles;
 import dev.nexa.slurm.run.lookup.TaskLog;
+import dev.nexa.slurm.run.reconcile.RunRow;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -206,6 +207,9 @@ public final class MergeLogs {
       EndedTasks ended = EndedTasks.of(context, run);
       lastProblem = "";
       String reason = asked.follow() ? ended.waits().orElse("") : "";
+      if (asked.follow() && ended.stuck() && !reason.isEmpty()) {
+        throw RunRow.neverStarts(run.id().value(), reason);
+      }
       if (!reason.isEmpty() && !reason.equals(lastReason)) {
         problems.accept(LogText.waits(run.id().value(), reason));
       }

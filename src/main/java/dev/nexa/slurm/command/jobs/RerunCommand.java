@@ -47,9 +47,10 @@ public final class RerunCommand extends Subcommand {
     Optional<String> named = Optional.ofNullable(approval.getValue());
     return after.report(
         context,
-        given(failed) || chosen.isPresent()
-            ? new RerunTasks(context, named).rerun(found.run(), chosen)
-            : new RerunRun(context).rerun(found.run(), named));
+        () ->
+            given(failed) || chosen.isPresent()
+                ? new RerunTasks(context, named).rerun(found.run(), chosen)
+                : new RerunRun(context).rerun(found.run(), named));
   }
 
   /** Returns the tasks of {@code --tasks}, or the task of {@code 12345_7}; empty for neither. */

@@ -59,7 +59,8 @@ public final class SubmitCommand extends Subcommand {
     Context context = forRuns();
     return after.report(
         context,
-        new SubmitRun(context)
-            .submit(config.request(context), others, Optional.ofNullable(approval.getValue())));
+        () ->
+            new SubmitRun(context)
+                .submit(config.request(context), others, Optional.ofNullable(approval.getValue())));
   }
 }

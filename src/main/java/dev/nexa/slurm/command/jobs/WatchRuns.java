@@ -70,7 +70,8 @@ final class WatchRuns implements WatchSource {
   }
 
   /**
-   * Prints a block for each change until nothing is unfinished.
+   * Prints a block for each change until nothing is unfinished, or until nothing unfinished can
+   * start.
    *
    * @return the exit status
    */
@@ -88,6 +89,10 @@ final class WatchRuns implements WatchSource {
         if (snapshot.unfinished() == 0) {
           out.flush();
           return ExitCode.OK.status();
+        }
+        if (snapshot.rests()) {
+          out.flush();
+          return ExitCode.RUN_FAILED.status();
         }
       } catch (NexaException unavailable) {
         String reason = VisibleText.line(String.valueOf(unavailable.getMessage()));

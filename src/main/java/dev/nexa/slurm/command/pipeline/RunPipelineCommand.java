@@ -21,6 +21,7 @@ import dev.nexa.slurm.pipeline.run.SubmitPipeline;
 import dev.nexa.slurm.pipeline.run.SubmitPipeline.SubmittedPipeline;
 import dev.nexa.slurm.pipeline.run.SubmitPipeline.SubmittedStage;
 import dev.nexa.slurm.run.Context;
+import dev.nexa.slurm.run.submit.Interruption;
 import java.io.PrintWriter;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -28,6 +29,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
 
@@ -89,17 +91,8 @@ final class RunPipelineCommand extends Subcommand {
       rest.get().stages().forEach(stage -> own.addAll(stage.prepared().ownFiles(context)));
       AfterSubmit.tellOwnFiles(List.copyOf(own), err());
     }
-    SubmittedPipeline submitted =
-        new SubmitPipeline(context)
-            .submit(
-                chosen,
-                Optional.ofNullable(approval.getValue()),
-                id -> {
-                  err().println(id + ": submitting");
-                  err().flush();
-                });
     PrintWriter lines = given(json) ? err() : out();
-    tell(submitted, rest.get().unrounded(), lines);
+    SubmittedPipeline submitted = submit(context, chosen, rest.get(), lines);
     if (given(wait)) {
       return await(context, submitted, lines);
     }
@@ -109,6 +102,51 @@ final class RunPipelineCommand extends Subcommand {
       out().print(Json.pretty(ProgressFile.of(now)));
     }
     return status(submitted);
+  }
+
+  /** Submits and prints the result. A signal prints which stages were submitted. */
+  private SubmittedPipeline submit(
+      Context context, ChosenStages chosen, PipelinePlan plan, PrintWriter lines) {
+    Interruption interruption = context.interruption();
+    AtomicReference<Optional<String>> begun = new AtomicReference<>(Optional.empty());
+    PrintWriter err = err();
+    Thread hook =
+        new Thread(
+            () -> {
+              // First of all, no further stage is submitted.
+              interruption.interrupt();
+              err.println(
+                  "\n" + advised(InterruptedPipeline.text(context.workspace(), begun.get())));
+              err.flush();
+            },
+            "interrupted");
+    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      SubmittedPipeline submitted =
+          new SubmitPipeline(context)
+              .submit(
+                  chosen,
+                  Optional.ofNullable(approval.getValue()),
+                  id -> {
+                    begun.set(Optional.of(id));
+                    err.println(id + ": submitting");
+                    err.flush();
+                  });
+      tell(submitted, plan.unrounded(), lines);
+      if (lines.checkError()) {
+        String id = submitted.folder().id();
+        err.println(
+            advised(
+                id
+                    + " was submitted, but the result could not be printed. Do not run it again.\n"
+                    + "  nexa-slurm pipeline status "
+                    + id));
+      }
+      return submitted;
+    } finally {
+      interruption.forget();
+      Runtime.getRuntime().removeShutdownHook(hook);
+    }
   }
 
   private static Integer status(SubmittedPipeline submitted) {

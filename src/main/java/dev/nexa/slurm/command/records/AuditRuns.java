@@ -127,7 +127,10 @@ public final class AuditRuns {
     pass.remaining = pass.differences.size();
     pass.differences.addAll(ledger.problems());
     for (Map.Entry<String, Map<RunId, RunState>> group : runs.groups().entrySet()) {
-      Scheduler scheduler = context.scheduler(group.getKey());
+      Scheduler scheduler =
+          context.scheduler(
+              group.getKey(),
+              "the audit compares the records with Slurm's accounting, so it needs Slurm");
       Map<String, BillingWeights> weights = scheduler.billingWeights();
       ProfileSacctFields.askFor(context, scheduler, group.getValue().keySet());
       Phase phase = Phase.of("auditing", "runs", group.getValue().size());

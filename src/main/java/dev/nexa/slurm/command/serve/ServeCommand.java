@@ -64,14 +64,18 @@ public final class ServeCommand extends Subcommand {
       return DryRun.print(rendered, given(json), false, out());
     }
     Context context = forRuns();
-    Submitted submitted =
-        new SubmitRun(context)
-            .submit(
-                config.request(context).serving(),
-                Optional.empty(),
-                Optional.ofNullable(approval.getValue()));
     PrintWriter told = given(json) ? err() : out();
-    AfterSubmit.tell(this, submitted, told);
+    Submitted submitted =
+        AfterSubmit.telling(
+            this,
+            context,
+            () ->
+                new SubmitRun(context)
+                    .submit(
+                        config.request(context).serving(),
+                        Optional.empty(),
+                        Optional.ofNullable(approval.getValue())),
+            made -> AfterSubmit.tell(this, made, told));
     if (given(verbose)) {
       AfterSubmit.tellOwnFiles(submitted.ownFiles(), err());
     }

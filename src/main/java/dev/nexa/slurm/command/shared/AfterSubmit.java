@@ -14,8 +14,12 @@ import dev.nexa.slurm.run.Context;
 import dev.nexa.slurm.run.diagnosis.ExplainRun;
 import dev.nexa.slurm.run.reconcile.AwaitRun;
 import dev.nexa.slurm.run.start.Submitted;
+import dev.nexa.slurm.run.submit.Interruption;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** Prints the result of submit and rerun, and waits for the run if requested. */
@@ -47,11 +51,75 @@ public final class AfterSubmit {
   }
 
   /**
-   * Prints the result.
+   * Submits, and prints the result. A signal prints what is known of the run.
    *
    * @return the command's exit status
    */
-  public Integer report(Context context, Submitted submitted) {
+  public Integer report(Context context, Supplier<Submitted> submit) {
+    Submitted submitted = telling(command, context, submit, this::print);
+    boolean waits = Subcommand.given(wait);
+    boolean made = submitted.answer() instanceof SubmitAnswer.Submitted;
+    // The end shows whether a job exists that is not known now.
+    boolean decided = !waits || submitted.answer() instanceof SubmitAnswer.Refused;
+    if (!made && decided) {
+      return ExitCode.SCHEDULER.status();
+    }
+    return waits ? await(context, submitted, command.out()) : ExitCode.OK.status();
+  }
+
+  /**
+   * Submits a run and prints its result. If a signal ends the process before that, prints what is
+   * known of the run, and lets the next pass of reconcile end a run whose job is not known.
+   *
+   * @return the submitted run
+   */
+  public static Submitted telling(
+      Subcommand command, Context context, Supplier<Submitted> submit, Consumer<Submitted> print) {
+    Interruption interruption = context.interruption();
+    PrintWriter err = command.err();
+    Thread hook =
+        new Thread(
+            () -> {
+              err.println("\n" + command.advised(InterruptText.of(interruption.interrupt())));
+              err.flush();
+            },
+            "interrupted");
+    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      Submitted submitted = submit.get();
+      print.accept(submitted);
+      if (command.out().checkError()) {
+        // Main says why. Without this line, nothing would tell that there is a job.
+        err.println(command.advised(unwritten(submitted)));
+      }
+      return submitted;
+    } finally {
+      interruption.forget();
+      Runtime.getRuntime().removeShutdownHook(hook);
+    }
+  }
+
+  /** Returns the lines about a run whose result could not be printed. */
+  private static String unwritten(Submitted submitted) {
+    String run = submitted.run().id().value();
+    if (submitted.answer() instanceof SubmitAnswer.Refused) {
+      return run + " was refused: " + ((SubmitAnswer.Refused) submitted.answer()).message();
+    }
+    List<String> jobs = new ArrayList<>();
+    for (SubmitAnswer answer : submitted.answers()) {
+      if (answer instanceof SubmitAnswer.Submitted job) {
+        jobs.add("" + job.jobId());
+      }
+    }
+    String known = jobs.isEmpty() ? "its job is not known" : "job " + String.join(", ", jobs);
+    return run
+        + " was submitted ("
+        + known
+        + "), but the result could not be printed. Do not submit it again.\n  nexa-slurm status "
+        + run;
+  }
+
+  private void print(Submitted submitted) {
     PrintWriter out = command.out();
     boolean waits = Subcommand.given(wait);
     if (json() && !waits) {
@@ -65,13 +133,6 @@ public final class AfterSubmit {
     if (Subcommand.given(verbose)) {
       tellOwnFiles(submitted.ownFiles(), command.err());
     }
-    boolean made = submitted.answer() instanceof SubmitAnswer.Submitted;
-    // The end shows whether a job exists that is not known now.
-    boolean decided = !waits || submitted.answer() instanceof SubmitAnswer.Refused;
-    if (!made && decided) {
-      return ExitCode.SCHEDULER.status();
-    }
-    return waits ? await(context, submitted, out) : ExitCode.OK.status();
   }
 
   /** Prints which of the workspace's own files the run was made from. */

@@ -23,11 +23,22 @@ public final class DocumentWriter extends PrintWriter {
     return beginning.seen;
   }
 
+  /** Returns whether a write has failed, also in the writer below, which does not throw. */
+  @Override
+  public boolean checkError() {
+    boolean failed = super.checkError();
+    return failed || beginning.failed();
+  }
+
   private static final class Beginning extends FilterWriter {
     private boolean seen;
 
     Beginning(Writer out) {
       super(out);
+    }
+
+    boolean failed() {
+      return out instanceof PrintWriter printer && printer.checkError();
     }
 
     @Override

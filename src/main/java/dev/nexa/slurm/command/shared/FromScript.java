@@ -50,6 +50,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     SbatchHeader header = SbatchHeader.of(found.text());
     boolean shell = isShell(found);
     Map<String, String> lines = lines(header, set);
+    requireTaken(header, set);
     Map<String, String> all = new LinkedHashMap<>(lines);
     all.putAll(options);
     tell(header, lines, all, set, err);
@@ -183,7 +184,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     Path here = Path.of("").toAbsolutePath();
     Path beside = file.resolveSibling("").normalize();
     Map<String, String> where = new LinkedHashMap<>();
-    where.put("workdir", (file.startsWith(here) ? here : beside).toString());
+    where.put("workdir", here.toString());
     if (!shell) {
       where.put("env.PYTHONPATH", beside.toString());
     }
@@ -209,6 +210,55 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     return set.stream().anyMatch(one -> one.startsWith(key + "="));
   }
 
+  /**
+   * Throws if an option that we cannot take asks for GPUs or for an array: without it, the script
+   * would run on other resources, or do a part of its work, and end well.
+   */
+  private void requireTaken(SbatchHeader header, List<String> set) {
+    for (SbatchHeader.Unread option : header.unread()) {
+      boolean gpus = header.options().containsKey("--gpus") || options.containsKey("--gpus");
+      if (option.asksForGpus() && !gpus && !isSet(set, "resources.gpus_per_node")) {
+        String each = gpusPerNode(option, header);
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            script
+                + ":"
+                + option.line()
+                + ": #SBATCH "
+                + option.text()
+                + ": nexa-slurm takes the number of GPUs on each node, not another count",
+            Advice.step("write #SBATCH --gpus-per-node=" + each + " in this line"),
+            Advice.step("or add --gpus " + each + " to the command"));
+      }
+      if (option.makesArray() && !isSet(set, "array.shards")) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            script
+                + ":"
+                + option.line()
+                + ": #SBATCH "
+                + option.text()
+                + ": nexa-slurm takes arrays from 0 without gaps, such as --array=0-15%4",
+            Advice.step(
+                "add --set array.shards=N to the command; the script then reads NEXA_TASK, from 0,"
+                    + " and NEXA_TASKS"),
+            Advice.command(
+                "shows what becomes of each option", "nexa-slurm", "explain", "docs/migration.md"));
+      }
+    }
+  }
+
+  /** Returns the GPUs on each node as an option of ours takes them; N if they are not known. */
+  private static String gpusPerNode(SbatchHeader.Unread option, SbatchHeader header) {
+    boolean ofJob = option.name().equals("-G") || option.name().equals("--gpus");
+    int colon = option.value().indexOf(':') + 1;
+    String count = option.value().substring(colon);
+    int nodes = Integer.parseInt(header.options().getOrDefault("--nodes", "1"));
+    return ofJob && count.matches("\\d{1,6}") && nodes > 0 && Integer.parseInt(count) % nodes == 0
+        ? option.value().substring(0, colon) + Integer.parseInt(count) / nodes
+        : "N";
+  }
+
   private void tell(
       SbatchHeader header,
       Map<String, String> lines,
@@ -226,7 +276,7 @@ record FromScript(Context context, String script, List<String> args, Map<String,
               + script
               + " are not used: "
               + header.unread().stream()
-                  .map(FromScript::withOurs)
+                  .map(one -> withOurs(one.text()))
                   .collect(Collectors.joining(" ")));
     }
     if (!all.containsKey("--time") && !isSet(set, "resources.time")) {

@@ -24,4 +24,9 @@ public record LiveSnapshot(
   public long unfinished() {
     return runs.stream().filter(run -> !run.row().status().ended()).count();
   }
+
+  /** Returns whether no run goes on, and none that waits can ever start. */
+  public boolean rests() {
+    return runs.stream().allMatch(run -> run.row().status().ended() || run.row().stuck());
+  }
 }

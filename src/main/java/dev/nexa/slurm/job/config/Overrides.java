@@ -41,9 +41,12 @@ public final class Overrides {
    * Returns the keys that an option sets, each with its value: {@code --gpus h100:4} sets the type
    * and the number of GPUs.
    *
-   * @param option one of {@link #OPTIONS}
+   * @param option one of {@link #OPTIONS}, or {@code --array} of a script's {@code #SBATCH} lines
    */
   public static Map<String, String> keys(String option, String value) {
+    if (option.equals("--array")) {
+      return SbatchHeader.arrayKeys(value);
+    }
     String key = OPTIONS.getOrDefault(option, "");
     int colon = option.equals("--gpus") ? value.indexOf(':') : -1;
     Map<String, String> keys = new LinkedHashMap<>();

@@ -145,6 +145,10 @@ public record ScriptConfig(
     resource(text, "partition", "");
     resource(text, "account", "");
     others(text, "resources.");
+    if (values.keySet().stream().anyMatch(key -> key.startsWith("array."))) {
+      text.append("array:  # of tasks; each runs the script once\n");
+      others(text, "array.");
+    }
     others(text, "");
     return text.toString();
   }

@@ -86,8 +86,13 @@ public record Outlook(
     return text.toString();
   }
 
-  /** Returns the sentence about accuracy, or that there is no past run. */
-  public String accuracySentence() {
-    return accuracy.isPresent() ? accuracy.get().sentence() : FIRST;
+  /**
+   * Returns the sentence about accuracy, or that there is no past run. Empty if there are past runs
+   * whose error cannot be computed, as for sums below a cent.
+   */
+  public Optional<String> accuracySentence() {
+    return accuracy.isEmpty() && history.isEmpty()
+        ? Optional.of(FIRST)
+        : accuracy.map(ErrorBand::sentence);
   }
 }

@@ -81,7 +81,7 @@ public final class SubmitPipeline {
     PipelinePlan plan = chosen.plan();
     context.requireWorkspace(plan.scheduler());
     context.workspace().requirePathForLogs();
-    Scheduler jobs = context.scheduler(plan.scheduler());
+    Scheduler jobs = context.schedulerToSubmit(plan.scheduler());
     List<RenderedStage> rendered = chosen.toRun();
     RequireNoHalt halts = new RequireNoHalt(context, plan.policy());
     for (RenderedStage stage : rendered) {
@@ -220,7 +220,7 @@ public final class SubmitPipeline {
     // The earlier stages were submitted a moment ago, so slurmctld has not forgotten them.
     EarlierJobs jobs =
         new EarlierJobs(context.workspace(), scheduler, Optional.of(TaskEvidence.notAsked()));
-    SubmitTasks submit = new SubmitTasks(scheduler, context.passing());
+    SubmitTasks submit = new SubmitTasks(scheduler, context.passing(), context.interruption());
     List<SubmittedStage> stages = new ArrayList<>();
     boolean goesOn = true;
     for (int i = 0; i < staged.size(); i++) {
@@ -229,6 +229,7 @@ public final class SubmitPipeline {
       RunState state = RunState.of(one.run().journal().read());
       if (goesOn && jobs.of(state.after()) instanceof EarlierJobs.Waits waits) {
         ArrayShape array = ArrayShape.of(one.of().plan());
+        context.interruption().begin(one.run(), one.lock(), false);
         answers =
             submit.submit(
                 one.run(),
@@ -237,9 +238,10 @@ public final class SubmitPipeline {
                 array.chain(),
                 waits.dependency(),
                 ProvenFiles.of(one.run()).comment(),
-                Optional.empty());
+                Optional.empty(),
+                () -> context.workspace().linkLatest(one.run().id()));
+        context.interruption().end();
         goesOn = answers.get(answers.size() - 1) instanceof SubmitAnswer.Submitted;
-        context.workspace().linkLatest(one.run().id());
       }
       one.writeManifest(context);
       one.close();

@@ -40,7 +40,10 @@ public final class CancelRun {
    *     run is then kept
    */
   public List<String> cancel(RunFolder run, OptionalInt task) {
-    Scheduler scheduler = context.scheduler(RunLookup.scheduler(run));
+    Scheduler scheduler =
+        context.scheduler(
+            RunLookup.scheduler(run),
+            "nothing was cancelled, and no request was recorded: the job goes on");
     try (FileLock held = lock(run)) {
       RunState state = RunState.of(run.journal().read());
       if (state.finished() || !held.holds()) {

@@ -50,6 +50,7 @@ import dev.nexa.slurm.run.reconcile.TaskEvidence;
 import dev.nexa.slurm.run.reconcile.TaskOutcome;
 import dev.nexa.slurm.run.reconcile.TaskResults;
 import dev.nexa.slurm.run.start.Submitted;
+import dev.nexa.slurm.run.submit.Interruption;
 import dev.nexa.slurm.run.submit.SubmitTasks;
 import dev.nexa.slurm.storage.archive.ArchiveFile;
 import java.nio.charset.StandardCharsets;
@@ -190,7 +191,7 @@ public final class RerunTasks {
       }
     }
     List<SubmitAnswer> answers =
-        new SubmitTasks(scheduler, context.passing())
+        new SubmitTasks(scheduler, context.passing(), context.interruption())
             .submit(
                 run,
                 facts.array(),
@@ -198,7 +199,9 @@ public final class RerunTasks {
                 1,
                 dependency,
                 ProvenFiles.of(run).comment(),
-                Optional.empty());
+                Optional.empty(),
+                () -> {});
+    context.interruption().end();
     RunState now = RunState.of(run.journal().read());
     List<String> keys = new ArrayList<>();
     List<Submission> made = now.submissions();
@@ -280,7 +283,12 @@ public final class RerunTasks {
     }
     context.workspace().markOpen(run.id());
     new StorageClaims(plan.storage()).moved(run);
-    run.journal().append(asked);
+    Interruption interruption = context.interruption();
+    interruption.writeBefore(
+        () -> {
+          run.journal().append(asked);
+          interruption.begin(run, lock, true);
+        });
   }
 
   /** Tasks go on from the run's checkpoints. Without this check, they would begin from nothing. */

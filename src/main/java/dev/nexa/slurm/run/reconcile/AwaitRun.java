@@ -13,6 +13,7 @@ import dev.nexa.slurm.run.Context;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -45,8 +46,8 @@ public final class AwaitRun {
    *
    * @param progress receives a line when the state or the task counts change
    * @return the final manifest
-   * @throws NexaException if the run's files are broken, or if all of its tasks ended 10 minutes
-   *     ago and accounting still cannot settle it
+   * @throws NexaException if the run's files are broken, if all of its tasks ended 10 minutes ago
+   *     and accounting still cannot settle it, or if the run can never start
    */
   public ManifestFile await(RunFolder run, Consumer<String> progress) {
     return await(run, progress, (tasks, bytes) -> {});
@@ -63,13 +64,20 @@ public final class AwaitRun {
     Duration pause = FIRST;
     String last = "";
     Instant changed = Instant.now();
+    Set<String> problems = Set.of();
     while (true) {
-      pass(reconcile, run, progress);
+      Set<String> before = problems;
+      Set<String> told = new LinkedHashSet<>();
+      pass(reconcile, run, told::add);
+      requireCanStart(run, told);
+      // Each pass finds a lasting problem again.
+      told.stream().filter(problem -> !before.contains(problem)).forEach(progress);
+      problems = told;
       ManifestFile manifest = ManifestFile.read(run);
       // A requeue takes a task back.
-      long before = ended;
+      long earlier = ended;
       ended = endedTasks(manifest);
-      tasks.done(ended - before, 0);
+      tasks.done(ended - earlier, 0);
       String now = state(run, manifest);
       if (!now.equals(last)) {
         progress.accept(run.id() + ": " + now);
@@ -86,6 +94,19 @@ public final class AwaitRun {
       sleep(pause);
       Duration longer = pause.multipliedBy(3).dividedBy(2);
       pause = longer.compareTo(LONGEST) > 0 ? LONGEST : longer;
+    }
+  }
+
+  /** Throws if the queue shows that the run can never start. */
+  private void requireCanStart(RunFolder run, Set<String> problems) {
+    // The pass has said so. Only then the queue is asked once more, for the words.
+    if (problems.stream()
+        .noneMatch(problem -> problem.startsWith(run.id() + RunPass.NEVER_STARTS))) {
+      return;
+    }
+    List<RunRow> rows = new StatusRows(context).rows(List.of(run.id()), new ArrayList<>());
+    if (!rows.isEmpty() && rows.get(0).stuck()) {
+      throw RunRow.neverStarts(run.id().value(), rows.get(0).note());
     }
   }
 

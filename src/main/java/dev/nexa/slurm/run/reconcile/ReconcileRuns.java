@@ -207,7 +207,9 @@ public final class ReconcileRuns {
       Counts counts,
       List<String> problems,
       Set<RunId> broken) {
-    Scheduler scheduler = context.scheduler(name);
+    Scheduler scheduler =
+        context.scheduler(
+            name, "nothing is lost: the jobs go on, and the next pass there settles them");
     ProfileSacctFields.askFor(context, scheduler, runs.keySet());
     Policy policy = context.configs().policy();
     Map<String, Map<String, BillingWeights>> weights = new HashMap<>();

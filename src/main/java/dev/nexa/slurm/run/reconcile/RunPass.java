@@ -48,6 +48,9 @@ import java.util.function.Function;
  * writes its records.
  */
 public final class RunPass {
+  /** Follows the run's id in the line about a run that waits for what cannot happen any more. */
+  static final String NEVER_STARTS = " will never start";
+
   /** How much the clocks of two hosts may differ. */
   private static final Duration CLOCKS = Duration.ofMinutes(5);
 
@@ -419,7 +422,8 @@ public final class RunPass {
       if (entry.reason().equals("DependencyNeverSatisfied")) {
         problems.add(
             run.id()
-                + " will never start: what it waits for did not end as needed;"
+                + NEVER_STARTS
+                + ": what it waits for did not end as needed;"
                 + " `nexa-slurm cancel "
                 + run.id()
                 + "` ends it");

@@ -1,5 +1,7 @@
 package dev.nexa.slurm.run.reconcile;
 
+import dev.nexa.slurm.base.error.ErrorCode;
+import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.base.units.Money;
 import dev.nexa.slurm.cluster.scheduler.AccountingRecord;
 import dev.nexa.slurm.cluster.scheduler.JobState;
@@ -14,6 +16,7 @@ import dev.nexa.slurm.records.runs.Submission;
 import java.math.BigDecimal;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +28,8 @@ import java.util.Optional;
  * @param user the login name of the run's owner; empty unless several users share the workspace
  * @param name the run's name; empty if its config gives none
  * @param stuck whether nothing runs, and no waiting task can start, because of an earlier run
- * @param elapsed the time from the first start to the last end, or to now while the run is active
+ * @param elapsed the time in which attempts held resources; the time that a requeued run waits does
+ *     not count. Of a run read from its manifest, the time from its start to its end
  * @param cost the cost of the ended attempts, and of the API tokens that tasks reported
  * @param soFar the cost with what the running attempts have held until now; empty if none runs
  * @param costLacks a phrase that names what the cost does not include, or not yet; empty if it
@@ -176,6 +180,17 @@ public record RunRow(
   }
 
   /**
+   * Returns the error for a run that can never start, because of an earlier run: nobody has to wait
+   * for it.
+   *
+   * @param run the run's id
+   * @param why the reason as a clause, which names the command that removes the run
+   */
+  public static NexaException neverStarts(String run, String why) {
+    return new NexaException(ErrorCode.RUN_NEVER_STARTS, run + " " + why);
+  }
+
+  /**
    * Returns a copy that says that the run has left the queue, if it is one that seems to wait.
    *
    * @param begun whether a task has claimed its number, which each task does first
@@ -232,7 +247,8 @@ public record RunRow(
   // Loops instead of streams in what follows: status calls it for each run, and streams take
   // longer.
 
-  private static boolean stuck(List<QueueEntry> queue) {
+  /** Returns whether no entry can ever start, because of an earlier run; false without entries. */
+  public static boolean stuck(List<QueueEntry> queue) {
     for (QueueEntry entry : queue) {
       if (entry.active() && !entry.reason().equals("DependencyNeverSatisfied")) {
         return false;
@@ -245,31 +261,33 @@ public record RunRow(
     return manifest.states().optionalDecimal(state).orElse(BigDecimal.ZERO).intValue();
   }
 
+  /**
+   * Returns the time in which at least one attempt held resources. The time between two attempts,
+   * in which the run waits in the queue again, does not count.
+   */
   private static Duration elapsed(RunOutcome outcome, List<QueueEntry> queue, Instant now) {
-    Optional<Instant> start = Optional.empty();
-    Optional<Instant> end = Optional.empty();
     boolean active = false;
-    for (TaskOutcome task : outcome.tasks()) {
-      for (AccountingRecord row : task.attempts()) {
-        start = earlier(start, row.start());
-        end = later(end, row.end());
-      }
-    }
+    List<HeldTime> held = new ArrayList<>();
     // Accounting is not always asked about a run of which the queue shows every task.
     for (QueueEntry entry : queue) {
       if (runs(entry)) {
         active = true;
-        start = earlier(start, entry.start());
+        entry.start().ifPresent(start -> held.add(new HeldTime(start, now)));
       }
     }
-    Instant until = active ? now : end.orElse(now);
-    return start.isPresent() && start.get().isBefore(until)
-        ? Duration.between(start.get(), until)
-        : Duration.ZERO;
-  }
-
-  private static Optional<Instant> earlier(Optional<Instant> one, Optional<Instant> two) {
-    return one.isEmpty() || (two.isPresent() && two.get().isBefore(one.get())) ? two : one;
+    Optional<Instant> lastEnd = Optional.empty();
+    for (TaskOutcome task : outcome.tasks()) {
+      for (AccountingRecord row : task.attempts()) {
+        lastEnd = later(lastEnd, row.end());
+      }
+    }
+    Instant open = active ? now : lastEnd.orElse(now);
+    for (TaskOutcome task : outcome.tasks()) {
+      for (AccountingRecord row : task.attempts()) {
+        row.start().ifPresent(start -> held.add(new HeldTime(start, row.end().orElse(open))));
+      }
+    }
+    return HeldTime.total(held);
   }
 
   private static Optional<Instant> later(Optional<Instant> one, Optional<Instant> two) {

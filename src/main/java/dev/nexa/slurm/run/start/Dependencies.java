@@ -96,7 +96,8 @@ final class Dependencies {
   static String onJobs(
       Context context, String scheduler, List<RunInput> inputs, List<Earlier> after) {
     EarlierJobs jobs =
-        new EarlierJobs(context.workspace(), context.scheduler(scheduler), Optional.empty());
+        new EarlierJobs(
+            context.workspace(), context.schedulerToSubmit(scheduler), Optional.empty());
     List<Earlier> read = after.subList(0, inputs.size());
     String first = read.isEmpty() ? "" : waits("--from", jobs.of(read));
     List<Earlier> typed = after.subList(inputs.size(), after.size());

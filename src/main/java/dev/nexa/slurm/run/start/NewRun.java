@@ -123,7 +123,7 @@ public record NewRun(
     RunFolder run;
     try {
       context.workspace().requirePathForLogs();
-      scheduler = context.scheduler(plan.scheduler());
+      scheduler = context.schedulerToSubmit(plan.scheduler());
       storeCode(context);
       run = claim(context);
     } catch (RuntimeException failed) {
@@ -208,7 +208,7 @@ public record NewRun(
           "the lock of " + run.id() + " was taken over while we hold it");
     }
     try {
-      return submitted(context, scheduler, run, digests);
+      return submitted(context, scheduler, run, lock, digests);
     } catch (UncheckedIOException failed) {
       throw new NexaException(
           ErrorCode.SUBMIT_UNCERTAIN,
@@ -241,12 +241,13 @@ public record NewRun(
   }
 
   private Submitted submitted(
-      Context context, Scheduler scheduler, RunFolder run, JsonObject digests) {
+      Context context, Scheduler scheduler, RunFolder run, FileLock lock, JsonObject digests) {
     Workspace workspace = context.workspace();
     ArrayShape array = ArrayShape.of(plan);
     IndexRange tasks = IndexRange.upTo(array.tasks());
+    context.interruption().begin(run, lock, true);
     List<SubmitAnswer> answers =
-        new SubmitTasks(scheduler, context.passing())
+        new SubmitTasks(scheduler, context.passing(), context.interruption())
             .submit(
                 run,
                 array,
@@ -254,10 +255,11 @@ public record NewRun(
                 array.chain(),
                 dependency,
                 comment(),
-                Optional.of(created(digests, Optional.empty())));
+                Optional.of(created(digests, Optional.empty())),
+                () -> workspace.linkLatest(run.id()));
+    context.interruption().end();
     RunState state = RunState.of(run.journal().read());
     RunOutcome outcome = record(context, run, state, Instant.now());
-    workspace.linkLatest(run.id());
     List<String> keys = new ArrayList<>();
     for (Submission submission : state.submissions()) {
       keys.add(submission.key());

@@ -27,7 +27,7 @@ public final class OutlookText {
     List<String> lines = new ArrayList<>();
     if (outlook.expected().isPresent()) {
       lines.add(sentence(outlook.expected().get()));
-      lines.add(outlook.accuracySentence());
+      outlook.accuracySentence().ifPresent(lines::add);
       if (outlook.expected().get().tooShort().isPresent()) {
         lines.add("note: the run " + outlook.expected().get().tooShort().get().sentence());
       }
@@ -35,7 +35,7 @@ public final class OutlookText {
     }
     lines.add("the probable cost is not known: " + outlook.unknown().orElse("nobody can tell"));
     if (outlook.accuracy().isPresent()) {
-      lines.add(outlook.accuracySentence());
+      outlook.accuracySentence().ifPresent(lines::add);
     }
     return lines;
   }

@@ -29,7 +29,7 @@ public enum CrashPoint {
   CLIENT_ANSWERED,
   /** The receipt is durable. The manifest is not written. */
   RECEIPT_WRITTEN,
-  /** The first manifest is written. `latest` still names another run. */
+  /** The first manifest is written. The command has printed nothing. */
   MANIFEST_WRITTEN,
   /** The job was looked up. The result is not recorded. */
   LOOKED_UP,

@@ -31,10 +31,12 @@ public final class SubmitOnce {
 
   private final Scheduler scheduler;
   private final Consumer<CrashPoint> passing;
+  private final Interruption interruption;
 
-  public SubmitOnce(Scheduler scheduler, Consumer<CrashPoint> passing) {
+  SubmitOnce(Scheduler scheduler, Consumer<CrashPoint> passing, Interruption interruption) {
     this.scheduler = scheduler;
     this.passing = passing;
+    this.interruption = interruption;
   }
 
   /**
@@ -47,6 +49,7 @@ public final class SubmitOnce {
    * @param link which of the jobs that follow each other this is; the first is 0
    * @param comment the job's comment, which names its approval; empty for none
    * @param first an event to write together with the intent, for a new run
+   * @param begun runs when the intent is on disk, before sbatch is called
    * @throws NexaException if the intent cannot be written; no job was made then
    */
   SubmitAnswer submit(
@@ -55,7 +58,8 @@ public final class SubmitOnce {
       String dependency,
       int link,
       String comment,
-      Optional<Event> first) {
+      Optional<Event> first,
+      Runnable begun) {
     Journal journal = run.journal();
     String key = run.id() + "." + randomLetters();
     // Built before the intent is written, because an invalid request needs no recovery.
@@ -73,7 +77,8 @@ public final class SubmitOnce {
     Event intent = Event.now(Event.Type.SUBMITTING, data);
     try {
       run.stageSubmission(key, part.tasks(), part.offset());
-      journal.appendOrTakeBack(first.isPresent() ? List.of(first.get(), intent) : List.of(intent));
+      List<Event> events = first.isPresent() ? List.of(first.get(), intent) : List.of(intent);
+      interruption.writeBefore(() -> journal.appendOrTakeBack(events));
     } catch (UncheckedIOException failed) {
       throw new NexaException(
           ErrorCode.SUBMIT_NOT_STARTED,
@@ -89,8 +94,11 @@ public final class SubmitOnce {
                   "nexa-slurm",
                   "reconcile"));
     }
+    begun.run();
     passing.accept(CrashPoint.INTENT_WRITTEN);
-    SubmitAnswer answer = scheduler.submit(request, client -> started(journal, key, client));
+    SubmitAnswer answer =
+        interruption.unlessInterrupted(
+            () -> scheduler.submit(request, client -> started(journal, key, client)));
     passing.accept(CrashPoint.CLIENT_ANSWERED);
     if (answer instanceof SubmitAnswer.Refused refused && !run.shut(key)) {
       answer = new SubmitAnswer.Unknown(refused.message() + "; but a job has begun to work");
@@ -99,10 +107,11 @@ public final class SubmitOnce {
         answer instanceof SubmitAnswer.Refused refused
             && refused.forNow()
             && RunState.of(journal.read()).pipeline().isPresent();
-    journal.append(
+    Event receipt =
         postponed
             ? Event.now(Event.Type.POSTPONED, new JsonObject().with("key", key))
-            : receipt(key, answer));
+            : receipt(key, answer);
+    interruption.write(() -> journal.append(receipt));
     passing.accept(CrashPoint.RECEIPT_WRITTEN);
     return answer;
   }
@@ -122,14 +131,15 @@ public final class SubmitOnce {
 
   private void started(Journal journal, String key, ProcessIdentity client) {
     passing.accept(CrashPoint.CLIENT_STARTED);
-    journal.append(
+    Event started =
         Event.now(
             Event.Type.CLIENT_STARTED,
             new JsonObject()
                 .with("key", key)
                 .with("host", client.host())
                 .with("pid", client.pid())
-                .with("started", client.started())));
+                .with("started", client.started()));
+    interruption.write(() -> journal.append(started));
     passing.accept(CrashPoint.CLIENT_RECORDED);
   }
 

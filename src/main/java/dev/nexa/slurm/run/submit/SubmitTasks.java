@@ -24,12 +24,24 @@ import java.util.function.Consumer;
  * <p>If the process dies between two submissions, reconcile submits the remaining tasks.
  */
 public final class SubmitTasks {
+  private static final Runnable NOTHING = () -> {};
+
   private final Scheduler scheduler;
   private final SubmitOnce once;
 
+  /** Makes submissions that a signal ends without a word, as those of a pass. */
   public SubmitTasks(Scheduler scheduler, Consumer<CrashPoint> passing) {
+    this(scheduler, passing, new Interruption());
+  }
+
+  /**
+   * Makes submissions that a signal can find.
+   *
+   * @param interruption knows the run; the caller has begun it there
+   */
+  public SubmitTasks(Scheduler scheduler, Consumer<CrashPoint> passing, Interruption interruption) {
     this.scheduler = scheduler;
-    this.once = new SubmitOnce(scheduler, passing);
+    this.once = new SubmitOnce(scheduler, passing, interruption);
   }
 
   /**
@@ -40,6 +52,7 @@ public final class SubmitTasks {
    * @param dependency sbatch's {@code --dependency} for the first link; empty for none
    * @param comment the jobs' comment, which names their approval; empty for none
    * @param first an event to write together with the first intent
+   * @param begun runs when the first intent is on disk, before sbatch is called
    * @return the answers in order; never empty if there are tasks
    */
   public List<SubmitAnswer> submit(
@@ -49,7 +62,8 @@ public final class SubmitTasks {
       int links,
       String dependency,
       String comment,
-      Optional<Event> first) {
+      Optional<Event> first,
+      Runnable begun) {
     List<SubmitAnswer> answers = new ArrayList<>();
     List<Part> parts = array.parts(tasks);
     List<Long> jobs = new ArrayList<>();
@@ -62,7 +76,8 @@ public final class SubmitTasks {
               waits,
               i / parts.size(),
               comment,
-              i == 0 ? first : Optional.empty());
+              i == 0 ? first : Optional.empty(),
+              i == 0 ? begun : NOTHING);
       answers.add(answer);
       if (!(answer instanceof SubmitAnswer.Submitted submitted)) {
         break;
@@ -130,7 +145,8 @@ public final class SubmitTasks {
               && (link.phase() == Submission.Phase.CONFIRMED || isShown(link));
       if (link == null || known) {
         String waits = link == null ? dependency : after(link.jobId().orElseThrow());
-        SubmitAnswer answer = once.submit(run, part, waits, links, comment, Optional.empty());
+        SubmitAnswer answer =
+            once.submit(run, part, waits, links, comment, Optional.empty(), NOTHING);
         answers.add(answer);
         if (!(answer instanceof SubmitAnswer.Submitted)) {
           break;
@@ -151,7 +167,7 @@ public final class SubmitTasks {
     String comment = requireProven(files);
     Part part = array.part(lost.tasks(), lost.offset());
     int link = lost.link().matches("\\d{1,4}") ? Integer.parseInt(lost.link()) : 0;
-    once.submit(run, part, dependency, link, comment, Optional.empty());
+    once.submit(run, part, dependency, link, comment, Optional.empty(), NOTHING);
   }
 
   private static String requireProven(ProvenFiles files) {

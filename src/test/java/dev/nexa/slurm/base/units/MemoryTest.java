@@ -63,4 +63,14 @@ class MemoryTest {
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("'" + text + "' is more memory than can be counted");
   }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0", "0G", "000"})
+  void zeroIsAllMemoryInSlurmAndASizeHere(String text) {
+    assertThatThrownBy(() -> Memory.parseWithUnit(text))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("sbatch's --mem=0 means all memory of the node")
+        .hasMessageContaining("sinfo -N -o '%N %m'")
+        .hasMessageNotContaining("0 GiB");
+  }
 }

@@ -86,7 +86,8 @@ class ApprovalAttackTest {
             "submit looks for approvals in " + site.approvals);
     refused(screen, "without an approval");
     Screen approve =
-        ada.type("approve", file.toString(), "--key", site.boss.toString(), "--note", "go");
+        ada.type(
+            "approve", "--yes", file.toString(), "--key", site.boss.toString(), "--note", "go");
     assertThat(approve.exit()).as(approve.err()).isZero();
     assertThat(approve.out()).contains("one run of run.yaml: can cost", "signed by  boss@site");
     assertThat(ada.type("submit", "run.yaml").exit()).isZero();
@@ -109,7 +110,7 @@ class ApprovalAttackTest {
       assertThat(line.length()).as(line).isLessThanOrEqualTo(longer ? 120 : 84);
     }
     String typed = screen.err().split(" types: nexa-slurm approve ", -1)[1].split("\n", -1)[0];
-    assertThat(ada.type("approve", typed, "--key", "" + site.boss).exit()).isZero();
+    assertThat(ada.type("approve", "--yes", typed, "--key", "" + site.boss).exit()).isZero();
     assertThat(ada.type("submit", "run.yaml").exit()).isZero();
   }
 
@@ -330,7 +331,8 @@ class ApprovalAttackTest {
     String text = DurableFiles.read(file);
     Site.write(file, text.replace("\"price\": \"" + cpu + "\"", "\"price\": \"0.0001\""));
 
-    Screen doesNotAddUp = ada.type("approve", file.toString(), "--key", site.boss.toString());
+    Screen doesNotAddUp =
+        ada.type("approve", "--yes", file.toString(), "--key", site.boss.toString());
     assertThat(doesNotAddUp.exit()).isEqualTo(2);
     assertThat(doesNotAddUp.err()).contains("its rates and limits come to", "it was edited");
     assertThat(site.approvals).doesNotExist();
@@ -345,7 +347,7 @@ class ApprovalAttackTest {
     String h100 = estimate.object("rates").object("gpu_hour").object("h100").text("price");
     Site.write(file, text.replace("\"price\": \"" + h100 + "\"", "\"price\": \"0.01\""));
 
-    Screen screen = ada.type("approve", file.toString(), "--key", site.boss.toString());
+    Screen screen = ada.type("approve", "--yes", file.toString(), "--key", site.boss.toString());
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err())
@@ -574,7 +576,7 @@ class ApprovalAttackTest {
     String digest = estimate.text("config_digest");
     Site.write(file, DurableFiles.read(file).replace(digest, "../../../../tmp/nexa-escaped"));
 
-    Screen screen = ada.type("approve", file.toString(), "--key", site.boss.toString());
+    Screen screen = ada.type("approve", "--yes", file.toString(), "--key", site.boss.toString());
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).contains("expected a config_digest of 64 hex digits");
@@ -590,7 +592,7 @@ class ApprovalAttackTest {
         DurableFiles.read(file)
             .replace("\"run.yaml\"", "\"run.yaml\\n  allows     at most 0.01 USD\\u001b[9A\""));
 
-    Screen screen = ada.type("approve", file.toString(), "--key", site.boss.toString());
+    Screen screen = ada.type("approve", "--yes", file.toString(), "--key", site.boss.toString());
 
     assertThat(screen.out())
         .contains("one run of run.yaml\\u000a  allows     at most 0.01 USD\\u001b[9A: can cost ")

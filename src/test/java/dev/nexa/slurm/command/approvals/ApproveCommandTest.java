@@ -68,9 +68,9 @@ class ApproveCommandTest {
         approve(estimates.resolve(digest.substring(0, 9)).toString(), "--again").json();
     JsonObject written =
         approve("estimates/" + digest.substring(0, 8) + "….json", "--again").json();
-    Screen two = ada.type("approve", "estimates/" + digest.substring(0, 5));
-    Screen none = ada.type("approve", "estimates/ffffffff");
-    Screen slip = ada.type("approve", "estimate/a1753");
+    Screen two = ada.type("approve", "--yes", "estimates/" + digest.substring(0, 5));
+    Screen none = ada.type("approve", "--yes", "estimates/ffffffff");
+    Screen slip = ada.type("approve", "--yes", "estimate/a1753");
 
     for (JsonObject one : List.of(relative, absolute, written)) {
       assertThat(one.object("statement").text("config_digest")).isEqualTo(digest);
@@ -98,6 +98,11 @@ class ApproveCommandTest {
             + "  - {scope: user, name: nobody, amount: 20, currency: USD, period: month}\n");
     String[] command = {"approve", digest.substring(0, 8), "--key", "" + site.boss};
 
+    Screen nobody = ada.type(command);
+    assertThat(nobody.exit()).isEqualTo(2);
+    assertThat(nobody.err())
+        .contains("nobody can be asked here whether to sign it, so nothing was signed")
+        .contains("→ add --yes to sign it, or --dry-run to only look");
     Screen no = ada.answering("n\n").type(command);
     Screen silent = ada.answering("").type(command);
     assertThat(site.approvals).doesNotExist();
@@ -155,7 +160,7 @@ class ApproveCommandTest {
     Path estimate = latest.toRealPath().resolve("estimate.json");
 
     for (String typed : List.of(latest.toString(), "latest")) {
-      Screen screen = ada.type("approve", typed, "--key", "" + site.boss);
+      Screen screen = ada.type("approve", "--yes", typed, "--key", "" + site.boss);
       assertThat(screen.exit()).isEqualTo(2);
       assertThat(screen.err())
           .contains(typed + " is a run that was submitted already; its estimate is " + estimate)
@@ -174,7 +179,14 @@ class ApproveCommandTest {
     bob.file("configs/clusters/default.yaml", Site.PROFILE + "account: bobs\n");
 
     Screen signed =
-        bob.type("approve", ada.workspace + "/run.yaml", "--for", Site.ME, "--key", "" + site.boss);
+        bob.type(
+            "approve",
+            "--yes",
+            ada.workspace + "/run.yaml",
+            "--for",
+            Site.ME,
+            "--key",
+            "" + site.boss);
     Screen submit = ada.type("submit", "run.yaml");
 
     assertThat(signed.exit()).as(signed.err()).isZero();
@@ -207,7 +219,7 @@ class ApproveCommandTest {
   void threeCharactersOfADigestAreTooFew() {
     String digest = site.estimate(ada).text("config_digest");
 
-    assertThat(ada.type("approve", digest.substring(0, 2)).err())
+    assertThat(ada.type("approve", "--yes", digest.substring(0, 2)).err())
         .contains("Type at least 4 characters of an estimate's name");
   }
 
@@ -234,6 +246,7 @@ class ApproveCommandTest {
     Screen screen =
         ada.type(
             "approve",
+            "--yes",
             "run.yaml",
             "--key",
             site.boss + ".pub",
@@ -283,10 +296,10 @@ class ApproveCommandTest {
       Files.delete(site.boss);
 
       Screen without =
-          ada.type("approve", "run.yaml", "--for", Site.ME, "--key", site.boss + ".pub");
+          ada.type("approve", "--yes", "run.yaml", "--for", Site.ME, "--key", site.boss + ".pub");
       Screen with =
           ada.with("SSH_AUTH_SOCK", socket.toString())
-              .type("approve", "run.yaml", "--for", "any", "--key", site.boss + ".pub");
+              .type("approve", "--yes", "run.yaml", "--for", "any", "--key", site.boss + ".pub");
 
       assertThat(without.exit()).isEqualTo(2);
       assertThat(without.err())
@@ -355,7 +368,7 @@ class ApproveCommandTest {
   }
 
   private String withKey(Path key) {
-    Screen screen = ada.type("approve", "run.yaml", "--for", "any", "--key", "" + key);
+    Screen screen = ada.type("approve", "--yes", "run.yaml", "--for", "any", "--key", "" + key);
     assertThat(screen.exit()).as(screen.err()).isEqualTo(2);
     assertThat(screen.err()).contains("  → ").doesNotContain("Exception");
     return screen.err();
@@ -365,7 +378,8 @@ class ApproveCommandTest {
   void aSecondApprovalOfTheSameIsNotSigned() throws IOException {
     String id = approve("run.yaml").json().text("approval_id");
 
-    Screen again = ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss);
+    Screen again =
+        ada.type("approve", "--yes", "run.yaml", "--for", Site.ME, "--key", "" + site.boss);
     JsonObject json = approve("run.yaml").json();
     Screen dry = ada.type("approve", "run.yaml", "--for", Site.ME, "--dry-run");
 
@@ -414,9 +428,9 @@ class ApproveCommandTest {
   @Test
   void whatIsMissingIsSaidInASentence() {
     assertThat(ada.type("approve").err()).contains("approve needs an estimate: type `approve EST");
-    assertThat(ada.type("approve", "run.yaml", "--envelope", "e").err())
+    assertThat(ada.type("approve", "--yes", "run.yaml", "--envelope", "e").err())
         .contains("approve takes an estimate or --envelope NAME, not both");
-    assertThat(ada.type("approve", "run.yaml", "--uses", "none").err())
+    assertThat(ada.type("approve", "--yes", "run.yaml", "--uses", "none").err())
         .contains("--uses: expected a whole number, got 'none'")
         .doesNotContain(" int");
     assertThat(ada.type("approvals").err()).contains("approvals needs a command: type `approvals");
@@ -425,7 +439,16 @@ class ApproveCommandTest {
   @Test
   void anEnvelopeIsNotSignedTwice() {
     String[] command = {
-      "approve", "--envelope", "e", "--users", "eve", "--up-to", "5", "--key", "" + site.boss
+      "approve",
+      "--yes",
+      "--envelope",
+      "e",
+      "--users",
+      "eve",
+      "--up-to",
+      "5",
+      "--key",
+      "" + site.boss
     };
 
     assertThat(ada.type(command).out()).contains("approved: ").doesNotContain("already");
@@ -440,16 +463,18 @@ class ApproveCommandTest {
     Files.copy(site.boss, ssh.resolve("id_ed25519"));
     Files.copy(Path.of(site.boss + ".pub"), ssh.resolve("id_ed25519.pub"));
 
-    assertThat(ada.type("approve", "run.yaml", "--for", Site.ME).exit()).isZero();
+    assertThat(ada.type("approve", "--yes", "run.yaml", "--for", Site.ME).exit()).isZero();
   }
 
   @Test
   void whatSubmitWouldRefuseIsNotSigned() {
     Screen stranger =
-        ada.type("approve", "run.yaml", "--for", Site.ME, "--key", site.mallory.toString());
+        ada.type(
+            "approve", "--yes", "run.yaml", "--for", Site.ME, "--key", site.mallory.toString());
     Screen claims =
         ada.type(
             "approve",
+            "--yes",
             "run.yaml",
             "--for",
             Site.ME,
@@ -459,14 +484,40 @@ class ApproveCommandTest {
             "boss@site");
     Screen longer =
         ada.type(
-            "approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--expires", "60d");
+            "approve",
+            "--yes",
+            "run.yaml",
+            "--for",
+            Site.ME,
+            "--key",
+            "" + site.boss,
+            "--expires",
+            "60d");
     Screen less =
         ada.type(
-            "approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--up-to", "0.10");
+            "approve",
+            "--yes",
+            "run.yaml",
+            "--for",
+            Site.ME,
+            "--key",
+            "" + site.boss,
+            "--up-to",
+            "0.10");
     Screen never =
-        ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--uses", "0");
+        ada.type(
+            "approve",
+            "--yes",
+            "run.yaml",
+            "--for",
+            Site.ME,
+            "--key",
+            "" + site.boss,
+            "--uses",
+            "0");
     site.allow(Site.ME + " " + Keys.line(site.boss) + "\n");
-    Screen own = ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss);
+    Screen own =
+        ada.type("approve", "--yes", "run.yaml", "--for", Site.ME, "--key", "" + site.boss);
 
     assertThat(stranger.err())
         .contains("your key " + site.mallory + " (SHA256:", " is not in " + site.allowedSigners)
@@ -494,7 +545,7 @@ class ApproveCommandTest {
     estimate.object("limits").with(limit, estimate.number(limit) * 100);
     ada.file("edited.json", Json.pretty(estimate));
 
-    Screen screen = ada.type("approve", "edited.json", "--key", "" + site.boss);
+    Screen screen = ada.type("approve", "--yes", "edited.json", "--key", "" + site.boss);
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).contains("is no estimate that can be approved: its " + limit);
@@ -506,7 +557,8 @@ class ApproveCommandTest {
     JsonObject estimate = site.estimate(ada).with("longest_attempt_seconds", Long.MAX_VALUE);
     ada.file("edited.json", Json.pretty(estimate));
 
-    assertThat(ada.type("approve", "edited.json", "--key", "" + site.boss).exit()).isEqualTo(2);
+    assertThat(ada.type("approve", "--yes", "edited.json", "--key", "" + site.boss).exit())
+        .isEqualTo(2);
   }
 
   /** Prices are who wants the money's word: the approver's own stand beside them. */
@@ -521,11 +573,11 @@ class ApproveCommandTest {
     Terminal boss = site.workspace("boss-works").file("asked.json", Json.pretty(estimate));
     String key = site.boss.toString();
 
-    Screen lower = boss.type("approve", "asked.json", "--key", key);
+    Screen lower = boss.type("approve", "--yes", "asked.json", "--key", key);
     boss.file("unknown.json", Json.pretty(estimate).replace("\"default\",\n", "\"elsewhere\",\n"));
-    Screen unknown = boss.type("approve", "unknown.json", "--key", key);
+    Screen unknown = boss.type("approve", "--yes", "unknown.json", "--key", key);
     assertThat(site.approvals).doesNotExist();
-    Screen trusted = boss.type("approve", "asked.json", "--key", key, "--trust-prices");
+    Screen trusted = boss.type("approve", "--yes", "asked.json", "--key", key, "--trust-prices");
 
     assertThat(lower.exit()).as(lower.toString()).isEqualTo(3);
     assertThat(lower.err())
@@ -541,12 +593,13 @@ class ApproveCommandTest {
   void aConfigDoesNotSayWhoSubmitsAndAnUnknownUserIsTold() {
     String key = site.boss.toString();
 
-    Screen nobody = ada.type("approve", "run.yaml", "--key", key);
-    Screen stranger = ada.type("approve", "run.yaml", "--key", key, "--for", "no-such-user");
+    Screen nobody = ada.type("approve", "--yes", "run.yaml", "--key", key);
+    Screen stranger =
+        ada.type("approve", "--yes", "run.yaml", "--key", key, "--for", "no-such-user");
 
     assertThat(nobody.exit()).isEqualTo(2);
     assertThat(nobody.err()).contains("the submitter is not known", "→ add --for USER");
-    assertThat(ada.type("approve", "/tmp", "--key", key).err())
+    assertThat(ada.type("approve", "--yes", "/tmp", "--key", key).err())
         .contains("/tmp is a folder; expected an estimate or a config");
     assertThat(stranger.out())
         .contains("note: --for no-such-user: this machine knows no such user");
@@ -565,7 +618,8 @@ class ApproveCommandTest {
       })
   void whatOnlyAnEnvelopeHasIsNotIgnored(String option) {
     Screen screen =
-        ada.type("approve", "run.yaml", "--for", "any", "--key", "" + site.boss, option, "5");
+        ada.type(
+            "approve", "--yes", "run.yaml", "--for", "any", "--key", "" + site.boss, option, "5");
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).contains(option + " works only with --envelope", "→ leave it out");
@@ -584,7 +638,14 @@ class ApproveCommandTest {
   void aTermThatCantBeNamesWhatCould(String option, String value, String expected) {
     Screen screen =
         ada.type(
-            "approve", "run.yaml", "--for", "any", "--key", "" + site.boss, option + "=" + value);
+            "approve",
+            "--yes",
+            "run.yaml",
+            "--for",
+            "any",
+            "--key",
+            "" + site.boss,
+            option + "=" + value);
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).contains(expected, "  → ").doesNotContain("Exception");
@@ -610,7 +671,15 @@ class ApproveCommandTest {
 
     Screen screen =
         ada.type(
-            "approve", "run.yaml", "--for", "any", "--key", "" + site.mallory, "--as", "boss@site");
+            "approve",
+            "--yes",
+            "run.yaml",
+            "--for",
+            "any",
+            "--key",
+            "" + site.mallory,
+            "--as",
+            "boss@site");
 
     assertThat(screen.exit()).isEqualTo(3);
     assertThat(screen.err())
@@ -620,7 +689,8 @@ class ApproveCommandTest {
 
   @Test
   void theLineOfAnUnlistedKeyNamesItsOwner() {
-    Screen screen = ada.type("approve", "run.yaml", "--for", "bob", "--key", "" + site.mallory);
+    Screen screen =
+        ada.type("approve", "--yes", "run.yaml", "--for", "bob", "--key", "" + site.mallory);
 
     assertThat(screen.err())
         .contains("your key " + site.mallory + " (SHA256:", " is not in " + site.allowedSigners)
@@ -636,7 +706,7 @@ class ApproveCommandTest {
     for (String submitter : List.of("bob", "any")) {
       List<String> words =
           new ArrayList<>(
-              List.of("approve", "run.yaml", "--for", submitter, "--key", "" + site.boss));
+              List.of("approve", "--yes", "run.yaml", "--for", submitter, "--key", "" + site.boss));
       words.addAll(as.isEmpty() ? List.of() : List.of(as.split(" ")));
 
       Screen screen = ada.type(words.toArray(String[]::new));
@@ -658,7 +728,8 @@ class ApproveCommandTest {
   void aBrokenLineIsNamedBeforeTheKey() {
     site.allow(Keys.line(site.boss) + "\n");
 
-    Screen approve = ada.type("approve", "run.yaml", "--for", "bob", "--key", "" + site.boss);
+    Screen approve =
+        ada.type("approve", "--yes", "run.yaml", "--for", "bob", "--key", "" + site.boss);
     Screen submit = ada.type("submit", "run.yaml");
 
     for (Screen screen : List.of(approve, submit)) {
@@ -677,7 +748,7 @@ class ApproveCommandTest {
     Path revoked = Site.write(folder.resolve("revoked"), "nonsense\n");
     site.policy("  revoked_keys: " + revoked + "\n");
     ada = site.workspace("ada");
-    String[] approve = {"approve", "run.yaml", "--for", "bob", "--key", "" + site.boss};
+    String[] approve = {"approve", "--yes", "run.yaml", "--for", "bob", "--key", "" + site.boss};
 
     Screen broken = ada.type(approve);
     Screen submit = ada.type("submit", "run.yaml");
@@ -709,7 +780,7 @@ class ApproveCommandTest {
 
     for (Screen screen :
         List.of(
-            ada.type("approve", "run.yaml", "--for", "any", "--key", "" + site.boss),
+            ada.type("approve", "--yes", "run.yaml", "--for", "any", "--key", "" + site.boss),
             ada.type("approvals", "list"))) {
       assertThat(screen.exit()).isEqualTo(2);
       assertThat(screen.err()).contains("it has no `approvals`");
@@ -735,6 +806,7 @@ class ApproveCommandTest {
     JsonObject envelope =
         ada.type(
                 "approve",
+                "--yes",
                 "--envelope",
                 "nightly",
                 "--configs",
@@ -760,9 +832,11 @@ class ApproveCommandTest {
     Screen larger = ada.type("submit", "run.yaml", "--set", "resources.time=6h");
     assertThat(larger.err())
         .contains("the reservation: at most 2.00 USD was approved, this is 2.1");
-    assertThat(ada.type("approve", "--envelope", "all", "--up-to", "1").err())
+    assertThat(ada.type("approve", "--yes", "--envelope", "all", "--up-to", "1").err())
         .contains("the envelope has no limits: add --configs");
-    assertThat(ada.type("approve", "--envelope", "x", "--configs", "[", "--up-to", "1").exit())
+    assertThat(
+            ada.type("approve", "--yes", "--envelope", "x", "--configs", "[", "--up-to", "1")
+                .exit())
         .isEqualTo(2);
   }
 
@@ -823,8 +897,8 @@ class ApproveCommandTest {
   void anEnvelopeSaysWhatItLacks() {
     String key = site.boss.toString();
 
-    Screen most = ada.type("approve", "--envelope", "x", "--users", "ada", "--key", key);
-    Screen whose = ada.type("approve", "--envelope", "x", "--for", "ada", "--key", key);
+    Screen most = ada.type("approve", "--yes", "--envelope", "x", "--users", "ada", "--key", key);
+    Screen whose = ada.type("approve", "--yes", "--envelope", "x", "--for", "ada", "--key", key);
 
     assertThat(most.err()).contains("--envelope needs --up-to", "→ add --up-to AMOUNT");
     assertThat(whose.err()).contains("an envelope has --users, not --for", "→ --users ada");
@@ -892,6 +966,7 @@ class ApproveCommandTest {
     assertThat(
             ada.type(
                     "approve",
+                    "--yes",
                     "run.yaml",
                     "--for",
                     Site.ME,
@@ -909,7 +984,8 @@ class ApproveCommandTest {
 
   @Test
   void withinWhatWasApprovedARerunTakesNoOtherUse() {
-    ada.type("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--up-to", "5");
+    ada.type(
+        "approve", "--yes", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--up-to", "5");
     assertThat(ada.type("submit", "run.yaml").exit()).isZero();
     ended();
 
@@ -951,7 +1027,9 @@ class ApproveCommandTest {
   private String firstOfTwo(String month) throws IOException {
     Screen envelope =
         ada.type(
-            ("approve --envelope nightly --configs *.yaml --up-to 3 --month " + month + " --key")
+            ("approve --yes --envelope nightly --configs *.yaml --up-to 3 --month "
+                    + month
+                    + " --key")
                 .concat(" " + site.boss)
                 .split(" "));
     assertThat(envelope.exit()).as(envelope.err()).isZero();
@@ -981,7 +1059,8 @@ class ApproveCommandTest {
   private Screen approve(String estimate, String... more) {
     List<String> words =
         new ArrayList<>(
-            List.of("approve", estimate, "--for", Site.ME, "--key", "" + site.boss, "--json"));
+            List.of(
+                "approve", "--yes", estimate, "--for", Site.ME, "--key", "" + site.boss, "--json"));
     words.addAll(List.of(more));
     Screen screen = ada.type(words.toArray(new String[0]));
     assertThat(screen.exit()).as(screen.err()).isZero();

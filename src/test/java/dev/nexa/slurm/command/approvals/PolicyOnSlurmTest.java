@@ -538,7 +538,15 @@ class PolicyOnSlurmTest {
     Path workspace = slurm.folder.resolve("workspace");
     Path key = key(workspace);
     Files.writeString(workspace.resolve("run.yaml"), RUN);
-    type(workspace, "approve", "run.yaml", "--key", key.toString(), "--for", PrivateSlurm.USER);
+    type(
+        workspace,
+        "approve",
+        "--yes",
+        "run.yaml",
+        "--key",
+        key.toString(),
+        "--for",
+        PrivateSlurm.USER);
     Path signed = only(workspace.resolve("approvals"), ".approval");
     String name = signed.getFileName().toString();
     String id =
@@ -569,7 +577,7 @@ class PolicyOnSlurmTest {
         "stages:\n  first: {config: first.yaml}\n  next: {config: next.yaml, after: [first]}\n");
     type(3, workspace, "pipeline", "run", "p.yaml");
     String estimate = only(workspace.resolve("estimates"), ".json").toString();
-    type(workspace, "approve", estimate, "--key", key.toString(), "--for", "any");
+    type(workspace, "approve", "--yes", estimate, "--key", key.toString(), "--for", "any");
     String signed = only(workspace.resolve("approvals"), ".approval").toString();
     JsonObject installed =
         Json.parseObject(

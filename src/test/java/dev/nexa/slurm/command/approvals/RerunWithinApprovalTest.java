@@ -180,7 +180,15 @@ class RerunWithinApprovalTest {
   private BigDecimal approve(String... terms) {
     List<String> command =
         new ArrayList<>(
-            List.of("approve", "run.yaml", "--for", Site.ME, "--key", "" + site.boss, "--json"));
+            List.of(
+                "approve",
+                "--yes",
+                "run.yaml",
+                "--for",
+                Site.ME,
+                "--key",
+                "" + site.boss,
+                "--json"));
     command.addAll(List.of(terms));
     Screen signed = ada.type(command.toArray(String[]::new));
     assertThat(signed.exit()).as(signed.err()).isZero();

@@ -65,7 +65,7 @@ class LostFolderTest {
 
   @Test
   void cancelAllDoesNotSayThatNothingIsUnfinished() {
-    Screen screen = ada.type("cancel", "--all");
+    Screen screen = ada.type("cancel", "--all", "--yes");
 
     assertThat(screen.exit()).isEqualTo(1);
     assertThat(screen.out()).contains("Nothing was cancelled.").doesNotContain("unfinished");

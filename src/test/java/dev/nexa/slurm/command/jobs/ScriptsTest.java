@@ -124,7 +124,7 @@ class ScriptsTest {
 
   @Test
   void aScriptNeedsNoEndingOfOurs() {
-    terminal.file("job.slurm", "#!/bin/bash\n#SBATCH --gpus=4\n#SBATCH --qos=high\necho\n");
+    terminal.file("job.slurm", "#!/bin/bash\n#SBATCH --ntasks=4 --qos=high\necho\n");
     terminal.file("tool", "#!/usr/bin/env python3\nprint()\n");
 
     Screen shell = type("render job.slurm");
@@ -133,8 +133,8 @@ class ScriptsTest {
     assertThat(shell.out()).contains("run.sh");
     assertThat(shell.err())
         .contains(
-            "are not used: --gpus=4 (type --gpus 4, the GPUs on each node)"
-                + " --qos=high (type --set resources.qos=NAME)",
+            "are not used: --ntasks=4",
+            " --qos=high (type --set resources.qos=NAME)",
             "--save job.yaml");
     assertThat(type("render tool").out()).contains("python3 \"$NEXA_RUN_DIR\"/runner/tool");
   }
@@ -204,7 +204,7 @@ class ScriptsTest {
               script: train.py  # the run keeps a copy
               config: false  # true: the program gets --config FILE with lr, epochs, ...
               args: ["--epochs","3","x=1"]
-            workdir: HERE  # the script starts here
+            workdir: CURRENT  # the script starts here
             env:
               PYTHONPATH: HERE  # it can import the modules that lie here
             resources:  # of each task; CPUs, GPUs and memory are on each node
@@ -215,6 +215,7 @@ class ScriptsTest {
               time: 2h  # Slurm ends the job then
             lr: 1e-4
             """
+                .replace("CURRENT", "" + Path.of("").toAbsolutePath())
                 .replace("HERE", terminal.workspace.toString()));
   }
 
@@ -239,16 +240,16 @@ class ScriptsTest {
   }
 
   @Test
-  void aScriptFindsTheFilesAndTheModulesBesideIt() {
+  void aScriptStartsInTheCurrentFolderAndFindsTheModulesBesideIt() {
     terminal.file("beside/helper.py", "WORD = 'imported'\n");
-    terminal.file("beside/words.txt", "read");
-    terminal.file("beside/own.py", "import helper; print(helper.WORD, open('words.txt').read())\n");
+    terminal.file("beside/own.py", "import helper, os; print(helper.WORD, os.getcwd())\n");
     Person person = new Person(terminal.workspace);
     String script = terminal.workspace.resolve("beside/own.py").toString();
 
     person.says("submit", script, "--local", "--wait", "--mem", "100M");
 
-    assertThat(person.says("logs")).contains("imported read");
+    // sbatch starts a script in the folder where one types, wherever the script lies.
+    assertThat(person.says("logs")).contains("imported " + Path.of("").toAbsolutePath());
   }
 
   @Test
@@ -343,6 +344,47 @@ class ScriptsTest {
     assertThat(type("estimate train.py --backend hf").err())
         .contains("/train.py: model_name: missing; backend hf needs it")
         .contains("nexa-slurm: the config of ");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--gpus=2, --gpus-per-node=2",
+    "-G 2, --gpus-per-node=2",
+    "-N2 -G h100:8, --gpus-per-node=h100:4",
+    "--gpus-per-task=1, --gpus-per-node=N",
+    "--gres=gpu:2;nvme:1, --gpus-per-node=N"
+  })
+  void gpusThatCannotBeTakenAreAnErrorAndNotANote(String line, String nearest) {
+    terminal.file("old.sh", "#!/bin/bash\n#SBATCH " + line.replace(';', ',') + "\nsrun x\n");
+
+    Screen screen = type("estimate old.sh");
+
+    assertThat(screen.exit()).isEqualTo(2);
+    assertThat(screen.err())
+        .contains("nexa-slurm: old.sh:2: #SBATCH ", "takes the number of GPUs on each node")
+        .contains("→ write #SBATCH " + nearest + " in this line");
+    assertThat(type("estimate old.sh --gpus 1").exit()).isZero();
+  }
+
+  @Test
+  void anArrayOfAScriptIsTakenOrRefused() {
+    terminal.file("array.sh", "#!/bin/bash\n#SBATCH -t 5 --array=0-15%4\ntrue\n");
+    terminal.file("gaps.sh", "#!/bin/bash\n#SBATCH -t 5\n#SBATCH --array=1-9:2\ntrue\n");
+
+    Screen taken = type("render array.sh");
+    Screen saved = type("render array.sh --save " + terminal.workspace.resolve("array.yaml"));
+
+    assertThat(taken.err()).contains("from the #SBATCH lines of array.sh: --time 5 --array 0-15%4");
+    assertThat(taken.out()).contains("#SBATCH --array=0-15%4");
+    assertThat(saved.out()).contains("#SBATCH --array=0-15%4", "NEXA_TASKS=16");
+    assertThat(type("render array.sh --set array.shards=3").out()).contains("#SBATCH --array=0-2");
+    assertThat(type("render gaps.sh"))
+        .returns(2, Screen::exit)
+        .extracting(Screen::err)
+        .asString()
+        .contains("gaps.sh:3: #SBATCH --array=1-9:2: nexa-slurm takes arrays from 0 without gaps")
+        .contains("→ add --set array.shards=N to the command");
+    assertThat(type("render gaps.sh --set array.shards=5").exit()).isZero();
   }
 
   @Test

@@ -70,6 +70,11 @@ class CommandsOnRunsTest {
   void cancelAllAsksAndThenEndsEachUnfinishedRun() {
     terminal.program("squeue", Terminal.queueRow(4711, 0, "PENDING", "Priority", key));
 
+    Screen nobody = terminal.type("cancel", "--all");
+    assertThat(nobody.exit()).isEqualTo(2);
+    assertThat(nobody.err())
+        .contains("nobody can be asked here whether to cancel ", ", so nothing was cancelled")
+        .contains("→ add --yes to cancel all, or name the runs: nexa-slurm cancel RUN");
     Screen no = terminal.answering("n\n").type("cancel", "--all");
     assertThat(no.err()).contains("  " + run + "  queued", "Cancel this run? [y/N] ");
     assertThat(no.out()).isEqualTo("Nothing was cancelled.\n");

@@ -96,7 +96,7 @@ public final class KeptWorkspace {
     try (Stream<Path> estimates = Files.list(ada.workspace.resolve("estimates"))) {
       estimate = estimates.findFirst().orElseThrow().toString();
     }
-    well(ada, "approve", estimate, "--key", boss.toString(), "--for", "any");
+    well(ada, "approve", "--yes", estimate, "--key", boss.toString(), "--for", "any");
     well(ada, "submit", approved);
     end(ada, workspace, rows, "COMPLETED " + "COMPLETED ".repeat(6) + "COMPLETED");
 

@@ -137,7 +137,7 @@ class KeptWorkspaceTest {
     try (Stream<Path> estimates = Files.list(ada.workspace.resolve("estimates"))) {
       Path estimate = estimates.findFirst().orElseThrow();
       makeNewer(estimate);
-      assertRefused(estimate, "approve", estimate.toString(), "--for", "any");
+      assertRefused(estimate, "approve", "--yes", estimate.toString(), "--for", "any");
     }
   }
 

@@ -118,11 +118,12 @@ class TeamTest {
               + "\n  allowed_signers: configs/signers\n");
       team.file("run.yaml", RUN.formatted("5h"));
       String approve =
-          "approve run.yaml --for " + ANN + " --key " + HOME + "/.ssh/key --workspace ";
+          "approve --yes run.yaml --for " + ANN + " --key " + HOME + "/.ssh/key --workspace ";
 
       CommandResult nowhere = team.types(BOB, (approve + team.workspace()).split(" "));
       CommandResult eve =
-          team.types(EVE, "approve", "run.yaml", "--for", BOB, "--key", HOME + "/.ssh/key");
+          team.types(
+              EVE, "approve", "--yes", "run.yaml", "--for", BOB, "--key", HOME + "/.ssh/key");
       String signed =
           team.shell(BOB, "cd " + HOME + " && " + team.command(approve + team.workspace()));
       String again =

@@ -99,6 +99,20 @@ class FilesOfAConfigTest {
     assertThat(source.beside(through, "lib/a.py").text()).isEqualTo("print()");
   }
 
+  @Test
+  void aPipeIsNamedAsOneAndNeverOfferedAsTheNearestName() throws Exception {
+    Path pipe = configs.resolve("pipe.yaml");
+    assertThat(new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor()).isZero();
+
+    assertThatThrownBy(() -> source.file(pipe.toString()))
+        .isInstanceOf(NexaException.class)
+        .hasMessageContaining(pipe + " leads to a pipe, a socket or a device")
+        .hasMessageNotContaining("did you mean")
+        .extracting(failed -> ((NexaException) failed).advice().toString())
+        .asString()
+        .contains("write the config into a file");
+  }
+
   /** Templates are rendered into the script, and profiles and books are kept: none shows /proc. */
   @ParameterizedTest
   @CsvSource({

@@ -175,7 +175,8 @@ class LyingSbatchTest {
               1,
               "",
               "",
-              Optional.of(created));
+              Optional.of(created),
+              () -> {});
     }
 
     private RunState state() {

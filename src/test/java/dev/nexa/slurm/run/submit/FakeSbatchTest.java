@@ -152,7 +152,8 @@ class FakeSbatchTest {
                 1,
                 "",
                 "",
-                Optional.empty())
+                Optional.empty(),
+                () -> {})
             .get(0);
     assertThat(answer).isInstanceOf(SubmitAnswer.Unknown.class);
     assertThat(Duration.between(before, Instant.now())).isLessThan(PATIENCE);

@@ -349,6 +349,12 @@ public record ConfigSource(Path workspace) {
         return new NexaException(
             ErrorCode.FILE_NOT_REGULAR, absolute + " is a folder; name a file in it");
       }
+      if (Files.exists(place)) {
+        return new NexaException(
+            ErrorCode.FILE_NOT_REGULAR,
+            typed + " leads to a pipe, a socket or a device: only a regular file can be kept",
+            Advice.step("write the config into a file, such as run.yaml, and name that file"));
+      }
       looked.add(absolute.toString());
       near.addAll(neighbours(absolute));
     }
@@ -376,6 +382,7 @@ public record ConfigSource(Path workspace) {
   /** Returns a hint at the file whose name without its extension is nearest to the typed one. */
   private static String hint(Path typed, List<String> near) {
     String name = String.valueOf(typed.getFileName());
+    near.remove(name);
     String extension = name.substring(stem(name).length());
     Map<String, String> byStem = new LinkedHashMap<>();
     for (boolean same : new boolean[] {true, false}) {

@@ -1,0 +1,30 @@
+package dev.nexa.slurm.run.reconcile;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** A time in which an attempt held resources, from its start to its end. */
+record HeldTime(Instant from, Instant until) {
+
+  /**
+   * Returns how long at least one of the times lasted. A moment in several times counts once, and a
+   * gap between times does not count. Zero for an empty list.
+   */
+  static Duration total(List<HeldTime> times) {
+    List<HeldTime> inOrder = new ArrayList<>(times);
+    inOrder.sort(Comparator.comparing(HeldTime::from));
+    Duration total = Duration.ZERO;
+    Instant covered = Instant.MIN;
+    for (HeldTime time : inOrder) {
+      Instant from = time.from().isBefore(covered) ? covered : time.from();
+      if (from.isBefore(time.until())) {
+        total = total.plus(Duration.between(from, time.until()));
+        covered = time.until();
+      }
+    }
+    return total;
+  }
+}
