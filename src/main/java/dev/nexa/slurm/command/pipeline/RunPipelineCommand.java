@@ -31,6 +31,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The command {@code nexa-slurm pipeline run}. */
@@ -108,15 +109,24 @@ final class RunPipelineCommand extends Subcommand {
   private SubmittedPipeline submit(
       Context context, ChosenStages chosen, PipelinePlan plan, PrintWriter lines) {
     Interruption interruption = context.interruption();
-    AtomicReference<Optional<String>> begun = new AtomicReference<>(Optional.empty());
+    AtomicReference<@Nullable String> begun = new AtomicReference<>();
     PrintWriter err = err();
     Thread hook =
         new Thread(
             () -> {
-              // First of all, no further stage is submitted.
-              interruption.interrupt();
-              err.println(
-                  "\n" + advised(InterruptedPipeline.text(context.workspace(), begun.get())));
+              String text;
+              try {
+                // First of all, no further stage is submitted.
+                interruption.interrupt();
+                text =
+                    InterruptedPipeline.text(context.workspace(), Optional.ofNullable(begun.get()));
+              } catch (RuntimeException unreadable) {
+                text =
+                    "interrupted: it is not known what was submitted: "
+                        + unreadable.getMessage()
+                        + "\n  nexa-slurm pipeline list";
+              }
+              err.println("\n" + advised(text));
               err.flush();
             },
             "interrupted");
@@ -128,7 +138,7 @@ final class RunPipelineCommand extends Subcommand {
                   chosen,
                   Optional.ofNullable(approval.getValue()),
                   id -> {
-                    begun.set(Optional.of(id));
+                    begun.set(id);
                     err.println(id + ": submitting");
                     err.flush();
                   });
@@ -215,8 +225,9 @@ final class RunPipelineCommand extends Subcommand {
       end =
           new AwaitPipeline(context)
               .await(submitted.folder(), line -> bar.aside(() -> err.println(line)), stages);
+    } finally {
+      Runtime.getRuntime().removeShutdownHook(goesOn);
     }
-    Runtime.getRuntime().removeShutdownHook(goesOn);
     if (given(json)) {
       out().print(Json.pretty(ProgressFile.of(end)));
     } else {

@@ -80,7 +80,7 @@ public final class AfterSubmit {
     Thread hook =
         new Thread(
             () -> {
-              err.println("\n" + command.advised(InterruptText.of(interruption.interrupt())));
+              err.println("\n" + command.advised(InterruptText.of(interruption)));
               err.flush();
             },
             "interrupted");
@@ -207,8 +207,10 @@ public final class AfterSubmit {
       manifest =
           new AwaitRun(context)
               .await(submitted.run(), line -> bar.aside(() -> err.println(line)), tasks);
+    } finally {
+      // An error that ends the wait is not an interrupt.
+      Runtime.getRuntime().removeShutdownHook(goesOn);
     }
-    Runtime.getRuntime().removeShutdownHook(goesOn);
     if (json()) {
       JsonObject document = submitted.json();
       out.print(

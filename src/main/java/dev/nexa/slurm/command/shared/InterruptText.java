@@ -11,8 +11,19 @@ import java.util.Optional;
 final class InterruptText {
   private InterruptText() {}
 
+  /** Stops the thread that submits, and returns the lines about its run. */
+  static String of(Interruption interruption) {
+    try {
+      return of(interruption.interrupt());
+    } catch (RuntimeException unreadable) {
+      return "interrupted: it is not known whether a run was submitted: "
+          + unreadable.getMessage()
+          + "\nDo not submit it again before you have looked for it.\n  nexa-slurm status";
+    }
+  }
+
   /** Returns the lines; empty for a signal before anything was submitted says just that. */
-  static String of(Optional<Interruption.Found> found) {
+  private static String of(Optional<Interruption.Found> found) {
     if (found.isEmpty()) {
       return "interrupted: nothing was submitted";
     }

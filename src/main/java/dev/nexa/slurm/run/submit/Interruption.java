@@ -5,6 +5,7 @@ import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.records.runs.Event;
 import dev.nexa.slurm.records.runs.RunFolder;
 import dev.nexa.slurm.records.runs.RunState;
+import java.io.UncheckedIOException;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -110,10 +111,22 @@ public final class Interruption {
     if (state.created().isEmpty()) {
       return Optional.empty();
     }
-    boolean stops = stoppable && lock != null && lock.holds();
-    if (stops && !state.cancelRequested()) {
-      found.journal().append(Event.now(Event.Type.CANCEL_REQUESTED, new JsonObject()));
+    return Optional.of(new Found(found, state, submitted, stopped(found, state)));
+  }
+
+  /** Writes that the run is to end; returns false if that must not or cannot be written. */
+  private boolean stopped(RunFolder found, RunState state) {
+    try {
+      if (!stoppable || lock == null || !lock.holds()) {
+        return false;
+      }
+      if (!state.cancelRequested()) {
+        found.journal().append(Event.now(Event.Type.CANCEL_REQUESTED, new JsonObject()));
+      }
+      return true;
+    } catch (UncheckedIOException failed) {
+      // The user must learn of the run in any case. The next pass then looks for its job.
+      return false;
     }
-    return Optional.of(new Found(found, state, submitted, stops));
   }
 }

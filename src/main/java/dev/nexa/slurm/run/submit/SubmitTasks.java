@@ -24,8 +24,6 @@ import java.util.function.Consumer;
  * <p>If the process dies between two submissions, reconcile submits the remaining tasks.
  */
 public final class SubmitTasks {
-  private static final Runnable NOTHING = () -> {};
-
   private final Scheduler scheduler;
   private final SubmitOnce once;
 
@@ -77,7 +75,7 @@ public final class SubmitTasks {
               i / parts.size(),
               comment,
               i == 0 ? first : Optional.empty(),
-              i == 0 ? begun : NOTHING);
+              i == 0 ? begun : SubmitTasks::nothing);
       answers.add(answer);
       if (!(answer instanceof SubmitAnswer.Submitted submitted)) {
         break;
@@ -146,7 +144,7 @@ public final class SubmitTasks {
       if (link == null || known) {
         String waits = link == null ? dependency : after(link.jobId().orElseThrow());
         SubmitAnswer answer =
-            once.submit(run, part, waits, links, comment, Optional.empty(), NOTHING);
+            once.submit(run, part, waits, links, comment, Optional.empty(), SubmitTasks::nothing);
         answers.add(answer);
         if (!(answer instanceof SubmitAnswer.Submitted)) {
           break;
@@ -167,7 +165,7 @@ public final class SubmitTasks {
     String comment = requireProven(files);
     Part part = array.part(lost.tasks(), lost.offset());
     int link = lost.link().matches("\\d{1,4}") ? Integer.parseInt(lost.link()) : 0;
-    once.submit(run, part, dependency, link, comment, Optional.empty(), NOTHING);
+    once.submit(run, part, dependency, link, comment, Optional.empty(), SubmitTasks::nothing);
   }
 
   private static String requireProven(ProvenFiles files) {
@@ -175,4 +173,7 @@ public final class SubmitTasks {
     files.requireCode();
     return files.comment();
   }
+
+  /** What follows the intent of a submission that is not the first of a new run. */
+  private static void nothing() {}
 }

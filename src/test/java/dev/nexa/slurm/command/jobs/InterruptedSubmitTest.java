@@ -175,7 +175,10 @@ class InterruptedSubmitTest {
   }
 
   private ProcessBuilder process(List<String> words, Path out, Path err) {
-    ProcessBuilder builder = new ProcessBuilder(words);
+    // Under nohup or in the background, a test run ignores signals, and its children inherit that.
+    List<String> argv = new ArrayList<>(List.of("env", "--default-signal=INT,HUP"));
+    argv.addAll(words);
+    ProcessBuilder builder = new ProcessBuilder(argv);
     builder.directory(terminal.workspace.toFile());
     builder.redirectOutput(out.toFile()).redirectError(err.toFile());
     builder.environment().clear();
