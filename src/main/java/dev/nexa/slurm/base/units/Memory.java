@@ -58,6 +58,26 @@ public final class Memory {
   }
 
   /**
+   * Parses the size of files and returns it in bytes. There is no least size; a number without a
+   * unit counts bytes.
+   *
+   * @throws IllegalArgumentException if the text is not a size, or does not fit a long
+   */
+  public static long parseBytes(String text) {
+    Matcher matcher = FORM.matcher(text);
+    if (!matcher.matches()) {
+      throw wrong("a size such as 2G, 500M or 100K", text);
+    }
+    String unit = matcher.group(2);
+    try {
+      return Math.multiplyExact(
+          Long.parseLong(matcher.group(1)), unit.isEmpty() ? 1 : factor(unit));
+    } catch (ArithmeticException tooLarge) {
+      throw new IllegalArgumentException("'" + text + "' is more than can be counted", tooLarge);
+    }
+  }
+
+  /**
    * Parses a size and returns it in bytes.
    *
    * @throws IllegalArgumentException if the text is not a size, is less than 1 MiB, or does not fit

@@ -278,7 +278,7 @@ public final class ArchiveCommand extends Subcommand {
     if (!canAsk()) {
       throw new NexaException(
           ErrorCode.ARGUMENT_MISSING,
-          "nobody can be asked here whether to archive " + goes.size() + " runs",
+          "nobody can be asked here whether to archive " + ArchiveText.runs(goes.size()),
           Advice.step("nothing was archived; add --yes to archive, or --dry-run to only look"));
     }
     return confirmed(ArchiveText.question(goes, stays));

@@ -112,7 +112,7 @@ final class ArchiveText {
     return runs.stream().mapToLong(WholeRun::bytes).sum();
   }
 
-  private static String runs(int count) {
+  static String runs(int count) {
     return count + (count == 1 ? " run" : " runs");
   }
 

@@ -44,6 +44,7 @@ public final class CleanupCommand extends Subcommand {
   private static final int DEFAULT_DAYS = 7;
   private static final String DEFAULT_SIZE = "+2G";
   private static final String DEFAULT_GRACE = "3d";
+  private static final Duration LONGEST_GRACE = Duration.ofDays(3650);
   private static final int CONNECTIONS = 2;
 
   private final OptionSpec days =
@@ -116,7 +117,7 @@ public final class CleanupCommand extends Subcommand {
     @Nullable String id = undo.getValue();
     if (id != null) {
       refuse("--undo", "nothing was brought back", ofCleanup(s3, days, dryRun, quiet));
-      requireTrash(id);
+      requireTrash(context, id);
       return printUndone(clean.undo(id));
     }
     if (given(s3)) {
@@ -192,12 +193,13 @@ public final class CleanupCommand extends Subcommand {
     }
   }
 
-  private static void requireTrash(String id) {
-    if (BucketJournal.isOne(id)) {
+  private static void requireTrash(Context context, String id) {
+    Optional<Path> bucket = BucketJournal.of(context.workspace(), id);
+    if (bucket.isPresent()) {
       throw new NexaException(
           ErrorCode.OPTION_INVALID,
-          id + " deleted objects in S3, where there is no trash: nothing can be brought back",
-          Advice.step("cleanup/" + id + ".jsonl in the workspace names the objects"));
+          id + " deleted objects in S3, where there is no trash: a cleanup of S3 cannot be undone",
+          Advice.step(bucket.get() + " names the objects"));
     }
   }
 
@@ -328,13 +330,18 @@ public final class CleanupCommand extends Subcommand {
       return 0;
     }
     try {
-      return Memory.parseWithUnit(size);
+      // A bare number is refused: some mean bytes by it, others MiB.
+      if (!size.matches("\\d+")) {
+        return Memory.parseBytes(size);
+      }
     } catch (IllegalArgumentException none) {
       // Refused below.
     }
     throw new NexaException(
         ErrorCode.OPTION_INVALID,
-        "--prune-size: expected a size with its unit, such as +2G or +500M, got '" + typed + "'",
+        "--prune-size: expected a size with its unit, such as +2G, +500M or +100K, got '"
+            + typed
+            + "'",
         Advice.step("--prune-size +2G: checkpoints of more than 2 GiB"));
   }
 
@@ -342,11 +349,12 @@ public final class CleanupCommand extends Subcommand {
     return typed.equals("0") || typed.matches("0[smhdw]")
         ? Duration.ZERO
         : Span.of(typed)
+            .filter(span -> span.compareTo(LONGEST_GRACE) <= 0)
             .orElseThrow(
                 () ->
                     new NexaException(
                         ErrorCode.OPTION_INVALID,
-                        "--grace: expected a time such as 12h or 3d, got '"
+                        "--grace: expected a time such as 12h or 3d, at most 3650d, got '"
                             + typed
                             + "'"
                             + Span.hint(typed),

@@ -4,6 +4,7 @@ import dev.nexa.slurm.base.error.Advice;
 import dev.nexa.slurm.base.error.ErrorCode;
 import dev.nexa.slurm.base.error.ExitCode;
 import dev.nexa.slurm.base.error.NexaException;
+import dev.nexa.slurm.base.files.DurableFiles;
 import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.process.Command;
@@ -67,6 +68,15 @@ final class MirrorCommand extends Subcommand {
 
   @Override
   public Integer call() {
+    for (OptionSpec option : List.of(maxDelete, yes)) {
+      Object typed = option.getValue();
+      if (!given(delete) && typed != null && !typed.equals(false)) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            option.longestName() + " needs --delete",
+            Advice.step("add --delete, or leave " + option.longestName() + " out"));
+      }
+    }
     Rsync rsync = rsync();
     boolean only = given(dryRun);
     long most = 0;
@@ -107,9 +117,32 @@ final class MirrorCommand extends Subcommand {
               : "there is no folder " + parent,
           Advice.step("nexa-slurm sync mirror gpu-node:/mnt/nexa_durable ~/nexa_compute/durable"));
     }
+    requireOutside(Path.of(typed.get(0)), folder);
     @Nullable List<String> globs = exclude.getValue();
     return new Rsync(
         typed.get(0), folder.toString(), given(delete), globs == null ? List.of() : globs);
+  }
+
+  /** A mirror inside its source would be copied into itself, again at each call. */
+  private static void requireOutside(Path source, Path target) {
+    if (!Files.isDirectory(source)) {
+      return;
+    }
+    try {
+      Path from = source.toRealPath();
+      Path to =
+          Files.isDirectory(target)
+              ? target.toRealPath()
+              : target.resolveSibling("").toRealPath().resolve(target.getFileName());
+      if (to.startsWith(from)) {
+        throw new NexaException(
+            ErrorCode.OPTION_INVALID,
+            "LOCAL: " + target + (to.equals(from) ? " is " : " is inside ") + source,
+            Advice.step("nothing was copied; name a folder outside of " + source));
+      }
+    } catch (IOException failed) {
+      throw DurableFiles.failure("read", source, failed);
+    }
   }
 
   /** A source without files looks as if everything was deleted there. */

@@ -14,6 +14,7 @@ import dev.nexa.slurm.storage.tiers.MeasureTier.Measured;
 import dev.nexa.slurm.storage.tiers.Tier;
 import dev.nexa.slurm.storage.tiers.TierRoot;
 import dev.nexa.slurm.storage.tiers.UsageKey;
+import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -92,7 +93,9 @@ final class StorageStatusCommand extends Subcommand {
                   + root.path()
                   + " ("
                   + root.key()
-                  + ") is not on this host; `nexa-slurm storage init` makes it");
+                  + (Files.exists(root.path())
+                      ? ") is a file; move it away, or correct the profile"
+                      : ") is not on this host; `nexa-slurm storage init` makes it"));
     }
     measured.forEach(this::tellUnread);
     return ExitCode.OK.status();
@@ -133,6 +136,12 @@ final class StorageStatusCommand extends Subcommand {
     }
   }
 
+  /** Returns the path in a message of find: {@code '/a/b': Permission denied}. */
+  private static String path(String message) {
+    int end = message.lastIndexOf("': ");
+    return message.startsWith("'") && end > 0 ? message.substring(1, end) : message;
+  }
+
   private static JsonObject document(
       List<Measured> measured, List<TierRoot> missing, boolean withRows) {
     List<JsonObject> tiers = new ArrayList<>();
@@ -147,7 +156,7 @@ final class StorageStatusCommand extends Subcommand {
                   one.usage().total())
               .with("free_bytes", one.free())
               .with("size_bytes", one.size())
-              .with("unread", one.unread());
+              .with("unread", one.unread().stream().map(StorageStatusCommand::path).toList());
       if (withRows) {
         List<JsonObject> rows = new ArrayList<>();
         one.usage()

@@ -11,6 +11,7 @@ import dev.nexa.slurm.base.json.Json;
 import dev.nexa.slurm.base.json.JsonObject;
 import dev.nexa.slurm.base.program.AwsJar;
 import dev.nexa.slurm.base.text.VisibleText;
+import dev.nexa.slurm.base.units.Memory;
 import dev.nexa.slurm.command.shared.ProgressBar;
 import dev.nexa.slurm.command.shared.Subcommand;
 import dev.nexa.slurm.storage.cleanup.DeleteTree;
@@ -31,14 +32,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.OptionSpec;
 
 /** The commands {@code sync plan}, {@code sync push}, {@code sync pull} and {@code sync verify}. */
 final class SyncStepCommand extends Subcommand {
-  private static final Pattern RATE = Pattern.compile("([1-9]\\d{0,8})([KMG]?)");
 
   /** Reasons of failures that the same command meets again. */
   private static final List<String> REPEATS =
@@ -436,14 +434,17 @@ final class SyncStepCommand extends Subcommand {
     if (typed == null) {
       return 0;
     }
-    Matcher rate = RATE.matcher(typed);
-    if (!rate.matches()) {
-      throw usage(
-          "--bandwidth: expected bytes in a second, such as 50M, got '" + typed + "'",
-          "--bandwidth 50M");
+    try {
+      long rate = Memory.parseBytes(typed);
+      if (rate > 0) {
+        return rate;
+      }
+    } catch (IllegalArgumentException none) {
+      // Refused below.
     }
-    int shift = List.of("", "K", "M", "G").indexOf(rate.group(2)) * 10;
-    return Long.parseLong(rate.group(1)) << shift;
+    throw usage(
+        "--bandwidth: expected bytes in a second, such as 50M, got '" + typed + "'",
+        "--bandwidth 50M");
   }
 
   private DeleteLimit limit() {

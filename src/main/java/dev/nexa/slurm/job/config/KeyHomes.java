@@ -124,7 +124,7 @@ final class KeyHomes {
       defaults        |                          | Hydra composes configs; write the keys of one run, and vary them with --set or sweep
       # sync
       delete          |                          | a job deletes nothing in S3; a person can type nexa-slurm sync push --delete
-      overwrite       |                          | a job replaces no object of another run; a person can type nexa-slurm sync push --overwrite
+      overwrite       |                          | a job replaces only what was sent from the same folder; a person can type nexa-slurm sync push --overwrite
       bucket          | ~sync.to                 | it is an address, such as s3://bucket/prefix
       # training: Hugging Face, TRL, Axolotl, LLaMA-Factory, Lightning
       learning_rate                 | lr                |

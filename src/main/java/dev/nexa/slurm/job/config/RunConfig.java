@@ -434,7 +434,8 @@ public record RunConfig(
                     "How many files are copied at once. Default: 16."),
                 optional(
                     "bandwidth",
-                    ValueType.count("bytes in a second, such as 50M", "[1-9][0-9]{0,8}[KMG]?"),
+                    ValueType.count(
+                        "bytes in a second, such as 50M", "[1-9][0-9]{0,8}([KMGTkmgt]?(i?B)?)"),
                     "The most bytes in a second, such as `50M`. Default: unlimited."),
                 optional(
                     "storage_class",

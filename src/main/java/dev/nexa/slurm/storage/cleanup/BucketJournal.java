@@ -7,9 +7,11 @@ import dev.nexa.slurm.records.runs.Workspace;
 import dev.nexa.slurm.storage.sync.Clutter.Kept;
 import dev.nexa.slurm.storage.sync.Clutter.Piece;
 import dev.nexa.slurm.storage.sync.S3Place;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 
 /**
  * {@code cleanup/s3_<cleanup id>.jsonl} in the workspace: what a cleanup of a bucket deleted, one
@@ -50,9 +52,19 @@ public final class BucketJournal {
     return journal;
   }
 
-  /** Returns whether the text names a cleanup of a bucket. */
-  public static boolean isOne(String id) {
-    return id.startsWith(PREFIX) && CleanupId.isOne(id.substring(PREFIX.length()));
+  /**
+   * Returns the journal's file of a cleanup of a bucket; empty if the text names none.
+   *
+   * @param id {@code s3_cleanup_…}, which need not exist, or the name without {@code s3_}
+   */
+  public static Optional<Path> of(Workspace workspace, String id) {
+    boolean whole = id.startsWith(PREFIX);
+    String bare = whole ? id.substring(PREFIX.length()) : id;
+    if (!CleanupId.isOne(bare)) {
+      return Optional.empty();
+    }
+    Path file = CleanupJournal.folder(workspace).resolve(PREFIX + bare + CleanupJournal.END);
+    return whole || Files.exists(file) ? Optional.of(file) : Optional.empty();
   }
 
   /** Returns the journal's file. */

@@ -132,6 +132,15 @@ final class S3Refusal {
     if (!reached && cause instanceof SSLException ssl) {
       return insecure(ssl);
     }
+    // The HTTP client of the SDK has this class. A server of https answers http with a TLS alert.
+    if (!reached
+        && place.endpoint().map(URI::getScheme).equals(Optional.of("http"))
+        && cause.getClass().getSimpleName().equals("ClientProtocolException")) {
+      return error(
+          ErrorCode.S3_REFUSED,
+          "S3: " + host() + " does not answer in HTTP; a store that expects https answers so",
+          "check --endpoint, or storage.s3.endpoint in the profile: https://" + host());
+    }
     if (!reached && cause instanceof ConnectException) {
       return wrongAddress("nothing listens at " + host());
     }

@@ -345,6 +345,7 @@ class CleanupCommandTest {
           --prune-size 2   | --prune-size: expected a size with its unit
           --prune-size -2G | --prune-size: expected a size with its unit
           --grace soon     | --grace: expected a time
+          --grace 99999999d | --grace: expected a time such as 12h or 3d, at most 3650d
           --tier s3        | --tier: expected scratch, durable or shared
           --undo ../x      | '../x' is no cleanup
           --undo cleanup_20251101_143200_k3x9ab | there is no cleanup
@@ -354,6 +355,13 @@ class CleanupCommandTest {
 
     assertThat(screen.exit()).isEqualTo(2);
     assertThat(screen.err()).contains(message);
+  }
+
+  @Test
+  void aSmallPruneSizeIsTaken() {
+    Screen dry = type("cleanup", "--dry-run", "--prune-size", "+100K");
+
+    assertThat(dry.exit()).as(dry.toString()).isZero();
   }
 
   @Test

@@ -111,4 +111,22 @@ class MirrorCommandTest {
     terminal.with("PATH", folder.toString());
     assertThat(mirror().err()).contains("there is no rsync", "sudo apt-get install rsync");
   }
+
+  @Test
+  void aMirrorInsideItsSourceIsRefused() {
+    for (String inside : new String[] {"", "/mirror"}) {
+      Screen refused =
+          terminal.type("sync", "mirror", durable.toString(), durable.toString() + inside);
+      assertThat(refused.err()).contains("LOCAL: " + durable + inside + " is ");
+      assertThat(refused.exit()).isEqualTo(2);
+    }
+    assertThat(durable.resolve("mirror")).doesNotExist();
+  }
+
+  @Test
+  void optionsOfDeletionsNeedDelete() {
+    assertThat(mirror("--yes").err()).contains("--yes needs --delete");
+    assertThat(mirror("--max-delete", "5").err()).contains("--max-delete needs --delete");
+    assertThat(mirror("--max-delete", "5").exit()).isEqualTo(2);
+  }
 }

@@ -151,6 +151,16 @@ class StorageCommandTest {
   }
 
   @Test
+  void aTierThatIsAFileIsNamedAsSuch() throws IOException {
+    Files.move(site.shared, site.shared.resolveSibling("unmounted"));
+    Files.createFile(site.shared);
+
+    assertThat(site.terminal.type("storage", "status").err())
+        .contains("is a file; move it away, or correct the profile")
+        .doesNotContain("storage init");
+  }
+
+  @Test
   void namesWithAnyByteAreCounted() throws IOException {
     CleanupSite.write(site.scratch.resolve("a b/c\nd"), "1");
     CleanupSite.write(site.scratch.resolve(" /\u00fc"), "1");

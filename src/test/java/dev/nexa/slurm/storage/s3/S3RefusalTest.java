@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.nexa.slurm.base.error.NexaException;
 import dev.nexa.slurm.storage.sync.S3Place;
 import dev.nexa.slurm.storage.sync.StoreException;
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.SocketTimeoutException;
 import java.net.URI;
@@ -182,5 +183,21 @@ class S3RefusalTest {
 
   private static SdkClientException failed(Exception cause) {
     return SdkClientException.create(SECRET, cause);
+  }
+
+  /** As the class of the HTTP client, which the tests' class path does not need to have. */
+  private static final class ClientProtocolException extends IOException {
+    private static final long serialVersionUID = 1L;
+  }
+
+  @Test
+  void anAnswerThatIsNoHttpMeansThatTheStoreExpectsHttps() {
+    S3Refusal store = refusal("http://minio.example.org:9000");
+    assertThat(text(store.ofBucket(failed(new ClientProtocolException()))))
+        .startsWith(
+            "S3: minio.example.org:9000 does not answer in HTTP; a store that expects https")
+        .contains("[s3-refused]", "https://minio.example.org:9000");
+    store.reached();
+    assertThat(text(store.ofBucket(failed(new ClientProtocolException())))).contains("{BUSY}");
   }
 }
