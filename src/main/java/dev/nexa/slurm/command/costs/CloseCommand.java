@@ -126,7 +126,7 @@ final class CloseCommand extends Subcommand {
     }
     CloseMonth.Signer signer =
         close.signer(Optional.ofNullable(key.getValue()), Optional.ofNullable(as.getValue()));
-    boolean ask = !given(yes) && !given(json);
+    boolean ask = !given(yes);
     Optional<Statements.Closed> closed =
         close.close(
             wanted,

@@ -38,8 +38,7 @@ final class SignCommand extends OfTier {
           "FORMAT",
           "`ssh` (default): an approver's signature, which `release deploy` needs. `oms`: the"
               + " OpenSSF Model Signing format over the folder model/, which other tools check.");
-  private final OptionSpec yes =
-      flag("-y, --yes", "Signs without a question. Without a terminal, no question is asked.");
+  private final OptionSpec yes = flag("-y, --yes", "Signs without a question; a script needs it.");
   private final OptionSpec dryRun = flag("--dry-run", "Shows what would be signed; signs nothing.");
   private final OptionSpec json = jsonFlag();
 
@@ -78,8 +77,8 @@ final class SignCommand extends OfTier {
     if (given(dryRun)) {
       return given(json) ? printed(content, ready, false) : ExitCode.OK.status();
     }
-    if (!given(yes) && !given(json) && !confirmed("Sign it?")) {
-      out().println("nothing was signed");
+    if (!given(yes) && !confirmed("Sign it?")) {
+      err().println("nothing was signed");
       return ExitCode.OK.status();
     }
     Path file = ready.sign().get();

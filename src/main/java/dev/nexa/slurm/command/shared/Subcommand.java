@@ -224,7 +224,8 @@ public abstract class Subcommand implements Callable<Integer>, Specified {
   /**
    * Asks the person at the terminal a question.
    *
-   * @return whether the answer is yes; true without a question if nobody is at a terminal
+   * @return whether the answer is yes
+   * @throws NexaException if nobody is at a terminal: a script must say that it means it
    */
   protected final boolean confirmed(String question) {
     return RootCommand.of(spec).confirmed(question, err());

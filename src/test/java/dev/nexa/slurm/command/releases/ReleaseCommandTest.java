@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -97,12 +98,18 @@ class ReleaseCommandTest {
             "nobody has signed it [release-unsigned]",
             "an approver types: nexa-slurm release sign " + name);
 
-    Screen signed = type("release", "sign", name, "--key", boss.toString());
+    for (String option : List.of("--format=ssh", "--json")) {
+      Screen unasked = type("release", "sign", name, "--key", boss.toString(), option);
+      assertThat(unasked.exit()).isEqualTo(2);
+      assertThat(unasked.err()).contains("nobody can be asked here: Sign it?", "add --yes");
+      assertThat(type("release", "verify", name).exit()).isEqualTo(3);
+    }
+    Screen signed = type("release", "sign", name, "--key", boss.toString(), "--yes");
     assertThat(signed.exit()).as(signed.err()).isZero();
     assertThat(signed.out())
         .contains("gate        none was found: `release deploy` needs a gate that passed")
         .contains("licence     Apache-2.0", "pickles     none", "signed by boss@site: ");
-    assertThat(type("release", "sign", name, "--key", boss.toString()).out())
+    assertThat(type("release", "sign", name, "--key", boss.toString(), "--yes").out())
         .startsWith("already signed by boss@site");
     Screen verified = type("release", "verify", name);
     assertThat(verified.exit()).as(verified.err()).isZero();
@@ -125,24 +132,25 @@ class ReleaseCommandTest {
     JsonObject json = type("release", "verify", name, "--json").json();
     assertThat(json.flag("intact")).isFalse();
     assertThat(json.texts("problems")).hasSize(1);
-    assertThat(type("release", "sign", name, "--key", boss.toString()).exit()).isEqualTo(1);
+    assertThat(type("release", "sign", name, "--key", boss.toString(), "--yes").exit())
+        .isEqualTo(1);
   }
 
   @Test
   void onlyRightSignaturesOfOthersCount() throws IOException {
     String name = packaged();
     allow("boss@site", "nexa-slurm");
-    Screen refused = type("release", "sign", name, "--key", boss.toString());
+    Screen refused = type("release", "sign", name, "--key", boss.toString(), "--yes");
     assertThat(refused.exit()).isEqualTo(3);
     assertThat(refused.err()).contains("may not sign for nexa-slurm-release");
 
     allow(System.getProperty("user.name") + "@site", BOTH);
-    Screen own = type("release", "sign", name, "--key", boss.toString());
+    Screen own = type("release", "sign", name, "--key", boss.toString(), "--yes");
     assertThat(own.exit()).isEqualTo(3);
     assertThat(own.err()).contains("submitters cannot sign releases of their own runs");
 
     allow("boss@site", BOTH);
-    assertThat(type("release", "sign", name, "--key", boss.toString()).exit()).isZero();
+    assertThat(type("release", "sign", name, "--key", boss.toString(), "--yes").exit()).isZero();
     allow(System.getProperty("user.name") + "@site", BOTH);
     Screen verified = type("release", "verify", name);
     assertThat(verified.exit()).isEqualTo(3);
@@ -162,10 +170,12 @@ class ReleaseCommandTest {
   void theFormatOfOtherToolsIsSignedAndVerified() throws IOException {
     String name = packaged();
     Path key = Keys.make(folder, "model-key", "ecdsa", 256);
-    Screen ed = type("release", "sign", name, "--format", "oms", "--key", boss.toString());
+    Screen ed = type("release", "sign", name, "--format", "oms", "--key", boss.toString(), "--yes");
     assertThat(ed.exit()).isEqualTo(2);
     assertThat(ed.err()).contains("the key is of type ssh-ed25519; this format needs ECDSA");
-    assertThat(type("release", "sign", name, "--format", "oms", "--key", key.toString()).exit())
+    assertThat(
+            type("release", "sign", name, "--format", "oms", "--key", key.toString(), "--yes")
+                .exit())
         .isZero();
     Path model = folder.resolve("durable/deploy/releases").resolve(name);
     String[] verify = {"release", "verify", model.toString(), "--oms-key", key + ".pub"};
