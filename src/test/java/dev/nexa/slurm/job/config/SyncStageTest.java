@@ -59,7 +59,7 @@ class SyncStageTest {
         "from: '${durabel}/a' | sync.from: unknown reference ${durabel}",
         "from: '${stages.train.checkpoint}' | ${stages.train.checkpoint}",
         "from: /a, threads: 100 | sync.threads: expected a whole number from 1 to 99",
-        "from: /a, bandwidth: 5MB | sync.bandwidth: expected bytes in a second, such as 50M, got '5MB'",
+        "from: /a, bandwidth: 5Mbit | sync.bandwidth: expected bytes in a second, such as 50M, got '5Mbit'",
         "from: /a, storage_class: cold | sync.storage_class: expected a storage class such as STANDARD_IA",
         "from: /a, endpoint: minio | sync.endpoint: expected a URL such as https://minio.example.org:9000",
         "from: /a, exclude: '*.pt' | sync.exclude: expected a list",
