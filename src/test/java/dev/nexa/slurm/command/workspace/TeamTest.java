@@ -35,7 +35,10 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * One workspace, three Unix users: ann shared it, bob works in it, eve does what she should not.
+ * {@code init} asks Slurm, so all of it needs Slurm.
  */
+@Tag("slurm")
+@ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
 @Order(1)
 class TeamTest {
   private static final String RUN =
@@ -224,8 +227,6 @@ class TeamTest {
   }
 
   @Test
-  @Tag("slurm")
-  @ResourceLock(value = "slurm", mode = ResourceAccessMode.READ)
   void threeUsersShareAWorkspaceOnSlurm() throws Exception {
     shared("022", "init", "--group", GROUP);
     team.file("run.yaml", RUN.formatted("5m"));
