@@ -58,7 +58,7 @@ public final class AuditRuns {
   /**
    * The result of an audit.
    *
-   * @param corrected runs for which a record, a journal line or a ledger line was written
+   * @param corrected the runs that got a new record, journal line or ledger line
    * @param mended a sentence for each other repair
    * @param remaining how many differences remain
    * @param pastRetention the runs whose durable files are past their retention

@@ -123,8 +123,8 @@ final class DeployRelease {
   }
 
   /**
-   * Deploys a checked release. A person is asked without the lock, so that somebody else can roll
-   * back meanwhile; what was checked before is then checked again.
+   * Deploys a checked release. Asks a person without the lock, so that somebody else can roll back
+   * meanwhile. After the answer, checks everything again.
    *
    * @param smoke what the test will be, for the history
    * @param asks whether {@code agrees} asks a person

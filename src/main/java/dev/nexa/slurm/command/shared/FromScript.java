@@ -210,6 +210,11 @@ record FromScript(Context context, String script, List<String> args, Map<String,
     return set.stream().anyMatch(one -> one.startsWith(key + "="));
   }
 
+  /** Returns {@code job.sh:2: #SBATCH --gpus=8}. */
+  private String place(SbatchHeader.Unread option) {
+    return script + ":" + option.line() + ": #SBATCH " + option.text();
+  }
+
   /**
    * Throws if an option that we cannot take asks for GPUs or for an array: without it, the script
    * would run on other resources, or do a part of its work, and end well.
@@ -221,24 +226,14 @@ record FromScript(Context context, String script, List<String> args, Map<String,
         String each = gpusPerNode(option, header);
         throw new NexaException(
             ErrorCode.OPTION_INVALID,
-            script
-                + ":"
-                + option.line()
-                + ": #SBATCH "
-                + option.text()
-                + ": nexa-slurm takes the number of GPUs on each node, not another count",
+            place(option) + ": nexa-slurm takes the number of GPUs on each node, not another count",
             Advice.step("write #SBATCH --gpus-per-node=" + each + " in this line"),
             Advice.step("or add --gpus " + each + " to the command"));
       }
       if (option.makesArray() && !isSet(set, "array.shards")) {
         throw new NexaException(
             ErrorCode.OPTION_INVALID,
-            script
-                + ":"
-                + option.line()
-                + ": #SBATCH "
-                + option.text()
-                + ": nexa-slurm takes arrays from 0 without gaps, such as --array=0-15%4",
+            place(option) + ": nexa-slurm takes arrays from 0 without gaps, such as --array=0-15%4",
             Advice.step(
                 "add --set array.shards=N to the command; the script then reads NEXA_TASK, from 0,"
                     + " and NEXA_TASKS"),

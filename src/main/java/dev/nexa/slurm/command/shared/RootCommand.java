@@ -289,8 +289,8 @@ public final class RootCommand implements Runnable {
   }
 
   /**
-   * Returns a text in which each command of ours has the {@code --workspace} that the user typed,
-   * so that the user can type the command as it stands.
+   * Adds the {@code --workspace} that the user typed to each command of ours in a text. The user
+   * can then type the command without a change.
    */
   public String advised(String text) {
     if (workspace.getValue() == null || !text.contains("nexa-slurm ")) {

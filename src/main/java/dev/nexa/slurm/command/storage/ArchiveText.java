@@ -50,7 +50,7 @@ final class ArchiveText {
     }
   }
 
-  /** What a month of 730 hours costs, not rounded. */
+  /** The cost of a month of 730 hours, not rounded. */
   record Month(BigDecimal exact, String currency) {
     String words() {
       return Money.line(BigDecimal.ONE, exact, currency).words(exact);

@@ -475,7 +475,7 @@ final class SyncStepCommand extends Subcommand {
             new Filters.Rule(false, "*"), new Filters.Rule(true, Filters.literal(only.get())));
   }
 
-  /** Returns the rules in the order in which they were typed: the last one that matches decides. */
+  /** Returns the rules as typed, the first rule first. The last rule that matches decides. */
   private List<Filters.Rule> rules() {
     List<Filters.Rule> rules = new ArrayList<>();
     rules.add(Filters.UNFINISHED);

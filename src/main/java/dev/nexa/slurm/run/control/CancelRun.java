@@ -36,8 +36,8 @@ public final class CancelRun {
    * @param task the task; empty for the whole run
    * @return the ids that were passed to scancel; for a task, {@code JOB_INDEX}
    * @throws NexaException with {@link ExitCode#USAGE} if the run has already ended
-   * @throws SchedulerUnavailable if the scheduler cannot be asked; a request to cancel the whole
-   *     run is then kept
+   * @throws SchedulerUnavailable if the scheduler cannot be asked. The journal keeps a request to
+   *     cancel the whole run
    */
   public List<String> cancel(RunFolder run, OptionalInt task) {
     Scheduler scheduler =

@@ -73,11 +73,11 @@ public final class ArchiveRuns {
   }
 
   /**
-   * What became of a run.
+   * The result for one run.
    *
-   * @param archive its archive; empty if it could not be made
-   * @param cleanup the cleanup that moved its files; empty if none were moved
-   * @param failed why it was not archived, or why its files are still in their place
+   * @param archive the archive of the run; empty if it could not be made
+   * @param cleanup the cleanup that moved the run's files; empty if no file was moved
+   * @param failed why the run was not archived, or why its files are still in their place
    */
   public record Archived(
       WholeRun run,
